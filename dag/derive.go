@@ -2,9 +2,9 @@ package dag
 
 import "slices"
 
-// Layout derives the NodeGroups and Bundles of the graph. It takes time proportional to the
-// stages and edges, however many Nodes they have. In a graph that Validate refuses, it
-// ignores edges that are invalid by themselves.
+// Layout derives the NodeGroups and Bundles of the graph. Its time is proportional to the
+// number of stages and edges, however many Nodes they have. In a graph that Validate
+// refuses, it ignores the edges that checkEdges refuses.
 func (g Graph) Layout() *Layout {
 	l := &Layout{nodes: make([]int, len(g.Stages))}
 	for i, s := range g.Stages {
@@ -50,7 +50,7 @@ func (g Graph) stageIndexes() map[string]int {
 	return places
 }
 
-// slotKinds returns what SlotsOf says about each stage.
+// slotKinds returns the result of SlotsOf for each stage.
 func (g Graph) slotKinds(edges []validEdge) []SlotKind {
 	kinds := make([]SlotKind, len(g.Stages))
 	for i := range kinds {
@@ -109,7 +109,7 @@ func (l *Layout) deriveBundles(edges []validEdge) {
 	}
 }
 
-// deriveOrder records which bundles read the files of which.
+// deriveOrder records for each class of bundles the classes whose files it reads.
 func (l *Layout) deriveOrder(edges []validEdge) {
 	for _, e := range edges {
 		if e.Channel == ChannelFile && l.connects(e) {
@@ -126,14 +126,14 @@ func (l *Layout) deriveOrder(edges []validEdge) {
 // connects reports whether an edge joins any Nodes at all.
 func (l *Layout) connects(e validEdge) bool { return l.nodes[e.from] > 0 && l.nodes[e.to] > 0 }
 
-// merger finds what is connected among items that each have many copies: the Nodes of
+// merger finds the connected sets among items that each have many copies: the Nodes of
 // stages, or the groups of classes.
 //
-// It is exact without looking at copies, because a set of connected items has one of two
-// shapes. If all joins in it are pairwise, the items have equal numbers of copies, and
-// copies of one number are connected to each other only. If one join is of all with all, it
-// connects all copies of its two items, and every further join adds all copies of another
-// item.
+// It is exact although it does not look at single copies, because a set of connected items
+// has one of two shapes. If all joins in the set are pairwise, the items have equal numbers
+// of copies, and copy i is connected only to the copies i of other items. If one join
+// connects all copies with all, every further join adds all copies of another item to the
+// set.
 type merger struct {
 	counts []int  // by item: number of copies
 	parent []int  // by item: union-find parent; a root is its own parent
@@ -150,8 +150,8 @@ func newMerger(counts []int) *merger {
 }
 
 // join connects copies of a with copies of b. If pairwise is set and the numbers of copies
-// are equal, it connects copies of one number, else all with all. An item without copies is
-// not connected to anything.
+// are equal, it connects copy i of a with copy i of b, otherwise all with all. An item
+// without copies is not connected to anything.
 func (m *merger) join(a, b int, pairwise bool) {
 	if m.counts[a] == 0 || m.counts[b] == 0 {
 		return

@@ -1,5 +1,5 @@
-// Package dag describes a job as a graph, and how the graph runs. It is pure: it does no I/O
-// and imports nothing of the project.
+// Package dag describes a job as a graph, and how the graph runs. It does no I/O and imports
+// nothing of the project.
 //
 // A Graph has stages of Nodes. Its edges have channels that carry records from one stage to
 // another: files, TCP streams, or the memory of a process. MapReduce is one such graph. The
@@ -18,7 +18,7 @@
 //
 // The package also has the ranges of input that Nodes read: Position and Range.
 //
-// Terms and rules are those of section 3 of "Locality-aware fair scheduling for Hammr". The
-// operators on graphs are those of Isard et al., "Dryad: Distributed Data-Parallel Programs
-// from Sequential Building Blocks", EuroSys 2007: >= is OneToOne, >> is AllToAll.
+// Section 3 of "Locality-aware fair scheduling for Hammr" defines the terms and rules. The
+// operators on graphs are from Isard et al., "Dryad: Distributed Data-Parallel Programs from
+// Sequential Building Blocks", EuroSys 2007: >= is OneToOne, >> is AllToAll.
 package dag

@@ -6,15 +6,15 @@ import (
 )
 
 // CheckFits reports each group and bundle that could never start on a cluster of machines
-// with these slots, even if nothing else ran there. A group needs its slots on one machine,
-// and a bundle needs those of all its groups at the same time. nil means that no such reason
-// was found.
+// with these slots, even if nothing else ran there. A group needs its slots on one machine.
+// A bundle needs the slots of all its groups at the same time. nil means that CheckFits
+// found no such group or bundle.
 //
 // The check is exact for bundles whose groups are all alike. Groups of different sizes are
-// placed one size at a time, so packing them together may fail although the check passes.
+// checked one size at a time, so packing them together may fail although the check passes.
 //
-// The graph must be valid, and l is its layout. Machines that may join later are not considered: the caller
-// decides whether to refuse a graph that does not fit, or to wait.
+// The graph must be valid, and l is its layout. Machines that may join later are not
+// considered: the caller decides whether to refuse a graph that does not fit, or to wait.
 func (g Graph) CheckFits(l *Layout, machines []Slots) error {
 	f := fitCheck{graph: g, layout: l, machines: machines}
 	for _, m := range machines {
@@ -32,9 +32,9 @@ func (g Graph) CheckFits(l *Layout, machines []Slots) error {
 type fitCheck struct {
 	graph    Graph
 	layout   *Layout
-	machines []Slots // that each machine has
-	total    Slots   // of all machines
-	errs     []error // what does not fit
+	machines []Slots // slots of each machine
+	total    Slots   // total slots of all machines
+	errs     []error // errors found so far
 }
 
 // errorf adds an error.
@@ -72,8 +72,8 @@ func (f *fitCheck) checkBundle(bundle int) {
 	}
 }
 
-// capacity is the number of groups of a class that all machines can take at once; it stops
-// counting at enough.
+// capacity returns the number of groups of a class that all machines can take at once; it
+// stops counting at enough.
 func (f *fitCheck) capacity(class, enough int) int {
 	n := 0
 	for _, m := range f.machines {
@@ -84,7 +84,7 @@ func (f *fitCheck) capacity(class, enough int) int {
 	return n
 }
 
-// largestMachine is the greatest number of slots of each kind that any machine has.
+// largestMachine returns the greatest number of slots of each kind that any machine has.
 func (f *fitCheck) largestMachine() Slots {
 	var most Slots
 	for _, m := range f.machines {

@@ -20,20 +20,20 @@ type Graph struct {
 type Stage struct {
 	Name  string   `cbor:"Name"`  // unique in the graph, not empty
 	Nodes int      `cbor:"Nodes"` // 0 for a stage whose input is empty
-	Slots SlotKind `cbor:"Slots"` // the kind that its Nodes take while they run
+	Slots SlotKind `cbor:"Slots"` // kind of slot that each of its Nodes occupies
 
 	// Inputs are the names under which the program reads the edges into the stage. Validate
-	// refuses a graph that lacks one of them or has another. It is empty for a program that
-	// accepts any edges.
+	// refuses a graph whose edges lack one of them or have another name. It is empty for a
+	// program that accepts any edges.
 	Inputs []string `cbor:"Inputs"`
 }
 
-// Edge joins the Nodes of one stage to those of another.
+// Edge joins the Nodes of one stage to the Nodes of another.
 type Edge struct {
 	From       string     `cbor:"From"`       // name of the stage that writes
 	To         string     `cbor:"To"`         // name of the stage that reads
-	Channel    Channel    `cbor:"Channel"`    // what carries the records
-	Connection Connection `cbor:"Connection"` // which Nodes it joins
+	Channel    Channel    `cbor:"Channel"`    // kind of channel that carries the records
+	Connection Connection `cbor:"Connection"` // selects the Nodes that the edge joins
 
 	// Input is the name under which the reader's program reads the edge; "" stands for the
 	// name of the stage that writes. Stages that run one program, such as the rounds of an
@@ -45,7 +45,7 @@ type Edge struct {
 	Stored bool `cbor:"Stored"`
 }
 
-// InputName is the name under which the reader's program reads the edge.
+// InputName returns the name under which the reader's program reads the edge.
 func (e Edge) InputName() string {
 	return cmp.Or(e.Input, e.From)
 }
@@ -59,7 +59,7 @@ func (g Graph) Store() Graph {
 	return g
 }
 
-// SlotKind says which slots of a machine a stage takes.
+// SlotKind selects the slots that a stage occupies.
 type SlotKind int
 
 const (
@@ -72,7 +72,7 @@ const (
 	SlotReduce
 )
 
-// Channel says what carries records along an edge.
+// Channel is the kind of channel that carries records along an edge.
 type Channel int
 
 const (
@@ -85,7 +85,7 @@ const (
 	ChannelSHM
 )
 
-// Connection says which Nodes of two stages an edge joins.
+// Connection selects the Nodes of two stages that an edge joins.
 type Connection int
 
 const (
@@ -106,7 +106,7 @@ const (
 	PerMachine
 )
 
-// The names by which graphs are shown. Fingerprints are made of them, so they never change.
+// The names by which graphs are shown. Fingerprints depend on them, so they never change.
 var (
 	slotNames       = []string{"default", "map", "reduce"}
 	channelNames    = []string{"file", "tcp", "shm"}
@@ -126,8 +126,8 @@ func nameOf(names []string, i int) string {
 	return names[i]
 }
 
-// MapReduce is the graph of a job with this number of map and reduce tasks. Without reduces
-// it has one stage.
+// MapReduce returns the graph of a job with this number of map and reduce tasks. Without
+// reduces it has one stage.
 func MapReduce(maps, reduces int) Graph {
 	g := Graph{Stages: []Stage{{Name: "map", Nodes: maps, Slots: SlotMap}}}
 	if reduces > 0 {
@@ -137,7 +137,7 @@ func MapReduce(maps, reduces int) Graph {
 	return g
 }
 
-// StageIndex is the index of the named stage in g.Stages, or -1.
+// StageIndex returns the index of the named stage in g.Stages, or -1.
 func (g Graph) StageIndex(name string) int {
 	return slices.IndexFunc(g.Stages, func(s Stage) bool { return s.Name == name })
 }
@@ -152,8 +152,8 @@ func (g Graph) IsSink(name string) bool {
 	return !slices.ContainsFunc(g.Edges, func(e Edge) bool { return e.From == name })
 }
 
-// SlotsOf is the kind of slots that the named stage takes: SlotMap or SlotReduce, with the
-// default resolved.
+// SlotsOf returns the kind of slots that the named stage takes: SlotMap or SlotReduce, with
+// the default resolved.
 func (g Graph) SlotsOf(name string) SlotKind {
 	if i := g.StageIndex(name); i >= 0 && g.Stages[i].Slots != SlotDefault {
 		return g.Stages[i].Slots
@@ -164,16 +164,16 @@ func (g Graph) SlotsOf(name string) SlotKind {
 	return SlotReduce
 }
 
-// Fingerprint is a short hash of everything in the graph. Two graphs with the same stages
-// and edges in the same order have the same fingerprint, in every version. A task compares
-// the fingerprint of its job with that of its own program.
+// Fingerprint returns a short hash of everything in the graph. Two graphs with the same
+// stages and edges in the same order have the same fingerprint, in every version. A task
+// compares the fingerprint of its job with that of its own program.
 func (g Graph) Fingerprint() string {
 	sum := sha256.Sum256([]byte(g.String()))
 	return hex.EncodeToString(sum[:8])
 }
 
-// String lists the graph, with a line for each stage and each edge. A line has no text for
-// what the graph does not use, so that new fields do not change the fingerprint.
+// String lists the graph, with a line for each stage and each edge. A line omits fields that
+// the graph does not use, so that new fields do not change the fingerprint.
 func (g Graph) String() string {
 	var b strings.Builder
 	for _, s := range g.Stages {

@@ -1,8 +1,9 @@
 package dag
 
-// Layout says which Nodes of a graph share a process and which processes start together.
-// Stages may have millions of Nodes. Groups and bundles that are alike are therefore
-// described once, by a class with a count. The group of a Node is computed from its number.
+// Layout describes which Nodes of a graph share a process and which processes start
+// together. Stages may have millions of Nodes. Groups and bundles that are alike are
+// therefore described once, by a class with a count. The group of a Node is computed from
+// its number.
 //
 // A Layout is a value: it does not change after Graph.Layout has made it. Stages are named
 // by their indexes in Graph.Stages.
@@ -18,8 +19,8 @@ type Layout struct {
 // each of the stages. A stage is in one class.
 type GroupClass struct {
 	Stages []int // ascending
-	Count  int   // groups; 0 for a stage without Nodes
-	Slots  Slots // of one group, on one machine
+	Count  int   // number of groups; 0 for a stage without Nodes
+	Slots  Slots // slots of one group, on one machine
 	Bundle int   // index in Layout.Bundles of the class of its bundles
 }
 
@@ -27,9 +28,9 @@ type GroupClass struct {
 // each of the classes. A class of groups is in one class of bundles.
 type BundleClass struct {
 	Groups []int // indexes in Layout.Groups, ascending
-	Count  int   // bundles; 0 for a stage without Nodes
-	Slots  Slots // of one bundle, on all its machines
-	After  []int // indexes in Layout.Bundles, ascending, of the classes whose files it reads
+	Count  int   // number of bundles; 0 for a stage without Nodes
+	Slots  Slots // slots of one bundle, on all its machines
+	After  []int // classes whose files it reads, as indexes in Layout.Bundles, ascending
 }
 
 // GroupID names a NodeGroup: a class in Layout.Groups, and the index of the group in it,
@@ -58,14 +59,14 @@ func (l *Layout) BundleOf(g GroupID) BundleID {
 	return BundleID{Class: class, Index: g.Index / l.GroupsPerBundle(class, g.Class)}
 }
 
-// NodesPerGroup is the number of Nodes of a stage in each group of its class; 0 for a stage
-// without Nodes.
+// NodesPerGroup returns the number of Nodes of a stage in each group of its class; 0 for a
+// stage without Nodes.
 func (l *Layout) NodesPerGroup(class, stage int) int {
 	return divide(l.nodes[stage], l.Groups[class].Count)
 }
 
-// GroupsPerBundle is the number of groups of a class in each bundle of its class; 0 for a
-// stage without Nodes.
+// GroupsPerBundle returns the number of groups of a class in each bundle of its class; 0 for
+// a stage without Nodes.
 func (l *Layout) GroupsPerBundle(bundle, class int) int {
 	return divide(l.Groups[class].Count, l.Bundles[bundle].Count)
 }
@@ -94,7 +95,7 @@ func (l *Layout) GroupsOf(b BundleID) []GroupSpan {
 // and restart together.
 func (l *Layout) IsGang(bundle int) bool { return l.groupsIn(bundle) > 1 }
 
-// groupsIn is the number of groups in a bundle of the class.
+// groupsIn returns the number of groups in a bundle of the class.
 func (l *Layout) groupsIn(bundle int) int {
 	n := 0
 	for _, class := range l.Bundles[bundle].Groups {
@@ -103,7 +104,7 @@ func (l *Layout) groupsIn(bundle int) int {
 	return n
 }
 
-// bundleOf is the class of the bundles that the Nodes of a stage are in.
+// bundleOf returns the class of the bundles that the Nodes of a stage are in.
 func (l *Layout) bundleOf(stage int) int { return l.Groups[l.groupOf[stage]].Bundle }
 
 // stagesOf returns the stages with Nodes in bundles of the class, in order of classes of

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Position names a place between two records of an input. To find it, go to the first place
-// at or after Offset where the format can begin to read: a line start, a sync marker, a
-// compressed block. Then skip Skip records.
+// Position names a place between two records of an input. A reader finds it in two steps.
+// First it moves to the first place at or after Offset where the format can begin to read: a
+// line start, a sync marker, a compressed block. Then it skips Skip records.
 //
 // Offset counts bytes, Skip counts records; both are at least 0.
 type Position struct {
@@ -26,7 +26,8 @@ func (p Position) Less(q Position) bool {
 	return p.Offset < q.Offset || p.Offset == q.Offset && p.Skip < q.Skip
 }
 
-// String is the offset, with the skipped records after a plus sign if there are any: 4096+3.
+// String returns the offset, with the skipped records after a plus sign if there are any:
+// 4096+3.
 func (p Position) String() string {
 	if p.Skip == 0 {
 		return fmt.Sprint(p.Offset)

@@ -9,9 +9,9 @@ import (
 	"text/tabwriter"
 )
 
-// Show writes the graph and its layout as tables: the stages with what they read, the groups
-// with their Nodes, and the bundles with their order. Slots are those of one Node, one group
-// and one bundle. The graph need not be valid.
+// Show writes the graph and its layout as three tables: the stages with their inputs, the
+// groups with their Nodes, and the bundles with their order. The tables show the slots of
+// one Node, one group and one bundle. The graph need not be valid.
 func (g Graph) Show(w io.Writer) error {
 	l := g.Layout()
 	tables := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -32,7 +32,7 @@ func (g Graph) Show(w io.Writer) error {
 	return tables.Flush()
 }
 
-// row writes one row of a table. An error shows when the table is flushed.
+// row writes one row of a table. The flush of the table returns its errors.
 func row(w io.Writer, cells ...any) {
 	for i, cell := range cells {
 		if i > 0 {
@@ -102,8 +102,8 @@ var dotSlots = map[SlotKind]string{SlotMap: "#d6e6f7", SlotReduce: "#fbe3cd"}
 
 // Dot writes the graph in the language of Graphviz. Stages are boxes, blue for map slots and
 // orange for reduce slots. A filled frame is a process, a dashed frame is a gang. The graph
-// runs from left to right, so that lines rarely cross the text on top of a frame. It need
-// not be valid.
+// is drawn from left to right, so that lines rarely cross the text on top of a frame. It
+// need not be valid.
 func (g Graph) Dot(w io.Writer) error {
 	var b bytes.Buffer
 	b.WriteString("digraph job {\n")
@@ -116,7 +116,7 @@ func (g Graph) Dot(w io.Writer) error {
 		g.dotBundle(&b, l, i)
 	}
 	for _, e := range g.validEdges() {
-		label := fmt.Sprintf("%s\n%v\n ", e.channelText(), e.Connection) // its last line is a space above the arrow
+		label := fmt.Sprintf("%s\n%v\n ", e.channelText(), e.Connection) // the empty last line separates the text from the arrow
 		if e.Input != "" {
 			label = e.Input + "\n" + label
 		}

@@ -113,7 +113,8 @@ func (e Edge) kindProblems() []string {
 	return parts
 }
 
-// countProblem returns why the edge cannot join these numbers of Nodes; "" if it can.
+// countProblem returns the reason why the edge cannot join these numbers of Nodes; "" if it
+// can.
 func (e Edge) countProblem(writers, readers int) string {
 	switch {
 	case e.Connection == OneToOne && writers != readers:
@@ -124,7 +125,7 @@ func (e Edge) countProblem(writers, readers int) string {
 	return ""
 }
 
-// String names the edge in errors and in the text that the fingerprint is made of.
+// String names the edge in errors and in the text from which the fingerprint is computed.
 func (e Edge) String() string { return fmt.Sprintf("%q -> %q", e.From, e.To) }
 
 // input is one of the names under which a stage's program reads.
@@ -155,8 +156,8 @@ func (g Graph) checkInputs(report errorFunc) {
 	}
 }
 
-// checkWriters returns the stage that writes to each input. A second stage that does is an
-// error.
+// checkWriters returns the stage that writes to each input. It reports an error if two
+// stages write to one input.
 func (g Graph) checkWriters(report errorFunc) map[input]string {
 	writers := make(map[input]string, len(g.Edges))
 	for _, e := range g.Edges {
@@ -170,8 +171,8 @@ func (g Graph) checkWriters(report errorFunc) map[input]string {
 	return writers
 }
 
-// checkCombines refuses graphs that a stage which combines per machine cannot serve. Its
-// Nodes run on different machines, and the records of one of them depend on where the
+// checkCombines refuses graphs in which the output of a PerMachine combine cannot be used.
+// The combining Nodes run on different machines, and the records of each depend on where the
 // writers happened to run.
 func (g Graph) checkCombines(report errorFunc) {
 	combines := make(map[string]bool)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkCycles refuses walks along edges that end where they began and, in a
-// graph without them, bundles that wait for each other's files or their own.
+// checkCycles refuses cycles of edges. If there are none, it refuses bundles that wait for
+// each other's files or their own.
 func (g Graph) checkCycles(report errorFunc) {
 	edges := g.validEdges()
 	writers := make([][]int, len(g.Stages))
@@ -23,14 +23,14 @@ func (g Graph) checkCycles(report errorFunc) {
 	}
 }
 
-// cycleText names the stages of a cycle, the first once more at the end.
+// cycleText names the stages of a cycle, and the first stage again at the end.
 func (g Graph) cycleText(cycle []int) string {
 	return joinNames(append(cycle, cycle[0]), " -> ", g.stageName)
 }
 
-// checkWaits looks at classes of bundles instead of bundles. That is exact: whatever joins
-// two classes, copy by copy or all with all, joins the first bundle of one to the first of
-// the other. So a cycle of classes is one of bundles.
+// checkWaits checks classes of bundles instead of bundles. This is exact: every join of two
+// classes, copy by copy or all with all, joins the first bundle of one class to the first
+// bundle of the other. So every cycle of classes contains a cycle of bundles.
 func (g Graph) checkWaits(edges []validEdge, report errorFunc) {
 	l := g.Layout()
 	after := make([][]int, len(l.Bundles))
@@ -65,8 +65,8 @@ func (g Graph) checkWaits(edges []validEdge, report errorFunc) {
 // bundlePair is two classes of bundles, one of which reads files of the other.
 type bundlePair struct{ writer, reader int }
 
-// bundleText is a class of bundles as messages name it: by its stages, as a group
-// when each bundle is one.
+// bundleText describes a class of bundles by its stages, as a group when each bundle is one
+// group.
 func (g Graph) bundleText(l *Layout, bundle int) string {
 	kind := "bundle"
 	if !l.IsGang(bundle) {
@@ -104,10 +104,10 @@ func findCycles(before [][]int) [][]int {
 // peeler removes items without predecessors until none are left (Kahn's algorithm). The
 // items that remain lie on cycles, or behind one.
 type peeler struct {
-	before   [][]int // by item: predecessors
-	after    [][]int // by item: successors
-	removed  []bool  // by item: removed
-	inDegree []int   // by item: edges from items that are not removed
+	before   [][]int // predecessors by item
+	after    [][]int // successors by item
+	removed  []bool  // whether the item is removed, by item
+	inDegree []int   // number of edges from items that are not removed, by item
 	ready    []int   // items of in-degree 0; some may be removed already
 }
 
@@ -140,7 +140,7 @@ func (p *peeler) peel() {
 	}
 }
 
-// remove removes a item and its edges.
+// remove removes an item and its edges.
 func (p *peeler) remove(v int) {
 	p.removed[v] = true
 	for _, reader := range p.after[v] {
@@ -150,8 +150,8 @@ func (p *peeler) remove(v int) {
 	}
 }
 
-// findCycle walks from a item to predecessors until it meets a item again. Each item
-// that remains has a predecessor that remains.
+// findCycle walks from an item to predecessors until it reaches an item for the second time.
+// Each item that remains has a predecessor that remains.
 func (p *peeler) findCycle(v int) []int {
 	place := make(map[int]int)
 	var path []int

@@ -106,8 +106,8 @@ func (c *C) CorruptSegment(name string) (file string) {
 	return file
 }
 
-// SlowDisk adds a delay to each operation on a daemon's own files. On a tasknode it also
-// slows the files of its tasks. 0 removes the delay.
+// SlowDisk adds a delay to each operation on a daemon's files. On a tasknode it also slows
+// the files of its tasks. 0 removes the delay.
 func (c *C) SlowDisk(name string, by time.Duration) {
 	c.t.Helper()
 	c.noError("slow disk of "+name, c.rig.SlowDisk(c.t.Context(), name, by))
@@ -157,7 +157,7 @@ func (c *C) AwaitHit(name, point string, times int64) {
 //	}
 //
 // That process has no access to outside networks. Networks skips the test if it cannot
-// create networks. That needs Linux, the program ip, and permission to create namespaces,
+// create networks. It needs Linux, the program ip, and permission to create namespaces,
 // which root has. The binary's TestMain must call Main.
 func Networks(t *testing.T) (there bool) {
 	t.Helper()

@@ -18,7 +18,7 @@ import (
 type Job struct {
 	c       *C
 	program mr.Runnable
-	args    []string // as passed to Submit
+	args    []string // arguments of Submit
 	id      string
 	status  *wire.JobStatus // latest status; nil before the first
 }

@@ -21,8 +21,8 @@ const (
 
 // idleArena is an arena that no collector or intake uses.
 type idleArena struct {
-	mem   []byte    // its length is the key by which take finds it
-	since time.Time // when it was returned
+	mem   []byte    // take looks for an arena of this length
+	since time.Time // time at which the arena was returned
 }
 
 // arenaPool keeps unused arenas of the process. Sizes follow from the configuration, so

@@ -2,8 +2,8 @@ package shuffle
 
 import "golang.org/x/sys/unix"
 
-// mapMemory maps anonymous memory, with huge pages if the kernel has them: records are read
-// in key order, which is all over the arena.
+// mapMemory maps anonymous memory, with huge pages if the kernel has them: a reader takes
+// records in key order, and these are scattered over the arena.
 func mapMemory(size int) ([]byte, error) {
 	mem, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
@@ -14,8 +14,8 @@ func mapMemory(size int) ([]byte, error) {
 	return mem, nil
 }
 
-// unmapMemory returns the pages to the system. A slice of them that is still used faults the
-// process, so every owner drops its slices before.
+// unmapMemory returns the pages to the system. Access to a slice of unmapped memory crashes
+// the process, so every owner drops its slices first.
 func unmapMemory(mem []byte) {
 	// Unmapping fails only if the kernel lacks memory. The mapping then remains until the
 	// process ends.

@@ -27,12 +27,12 @@ const entrySize = 16
 type batch struct {
 	mem    []byte
 	slots  []entry // all of mem seen as entries; the i-th record has slot len-1-i
-	end    int     // of the records; bytes
+	end    int     // number of bytes that records occupy
 	n      int     // number of records
-	width  int     // bytes that the number of a partition takes
-	counts []int   // records of each partition
+	width  int     // number of bytes of a partition number
+	counts []int   // number of records of each partition
 
-	touched byte // keeps the compiler from removing gather's loads
+	touched byte // written so that the compiler keeps the loads of gather
 }
 
 // newBatch makes a batch of mem, whose start must be aligned for entries.
@@ -46,7 +46,7 @@ func newBatch(mem []byte, partitions int) *batch {
 	}
 }
 
-// partitionWidth is the number of bytes that the number of a partition takes.
+// partitionWidth returns the number of bytes that the number of a partition takes.
 func partitionWidth(partitions int) int {
 	width := 0
 	for most := partitions - 1; most > 0; most >>= 8 {
@@ -66,8 +66,8 @@ func (b *batch) fitsEmpty(n int) bool {
 	return b.width+n+3*entrySize <= len(b.mem)
 }
 
-// add copies a record of n bytes, which must fit. It is the loop of every map that emits:
-// the sort key is computed here, while the key is in the processor's cache.
+// add copies a record of n bytes, which must fit. Every map that emits spends its time in
+// add. The sort key is computed here, while the key is in the processor's cache.
 func (b *batch) add(partition int, key, value []byte, n int) {
 	for i := range b.width {
 		b.mem[b.end+i] = byte(partition >> (8 * i))
@@ -81,7 +81,8 @@ func (b *batch) add(partition int, key, value []byte, n int) {
 	b.counts[partition]++
 }
 
-// partitionAt is the partition of the record at an offset: the bytes in front of it.
+// partitionAt returns the partition of the record at an offset: it is stored before the
+// record.
 func (b *batch) partitionAt(at uint32) int {
 	p := 0
 	for i := range b.width {
@@ -90,8 +91,8 @@ func (b *batch) partitionAt(at uint32) int {
 	return p
 }
 
-// keyOf is a view of the key of the record at an offset. Lengths below 128 take one byte,
-// which is the common case.
+// keyOf returns a view of the key of the record at an offset. Lengths below 128 take one
+// byte, which is the common case.
 func (b *batch) keyOf(at uint32) []byte {
 	if b.mem[at] < 0x80 && b.mem[at+1] < 0x80 {
 		return b.mem[at+2:][:b.mem[at]]

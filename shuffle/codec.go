@@ -29,7 +29,7 @@ const (
 
 var codecNames = [codecCount]string{"none", "s2", "zstd", "lz4"}
 
-// String is the name as ParseCodec reads it.
+// String returns the name as ParseCodec reads it.
 func (c Codec) String() string {
 	if c < codecCount {
 		return codecNames[c]
@@ -97,12 +97,12 @@ var (
 type compressor struct {
 	codec Codec
 	lz4   lz4.Compressor
-	buf   []byte // of the last result
+	buf   []byte // holds the result of the last compress
 }
 
 // compress returns the bytes to store for raw, and their codec. They are valid until the
-// next call. A result that is no shorter, or that shrank more than readers accept, is
-// dropped for raw itself.
+// next call. If the compressed bytes are not shorter, or shrank more than readers accept,
+// compress returns raw itself.
 func (c *compressor) compress(raw []byte) ([]byte, Codec) {
 	if c.codec == None {
 		return raw, None
@@ -150,8 +150,8 @@ func decompress(codec Codec, dst, stored []byte) error {
 	return nil
 }
 
-// decode decodes stored into dst and returns the decoded length. It never writes beyond dst:
-// the length in a damaged header must not make it allocate.
+// decode decodes stored into dst and returns the decoded length. It never writes beyond dst,
+// so a damaged length in a header cannot cause an allocation.
 func decode(codec Codec, dst, stored []byte) (int, error) {
 	switch codec {
 	case S2:

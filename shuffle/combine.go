@@ -11,8 +11,8 @@ import (
 // for records that were added long ago. So it becomes the error of the collector instead of
 // ending the process.
 type PanicError struct {
-	Value any    // of the panic
-	Stack []byte // of the goroutine that panicked
+	Value any    // argument of the panic
+	Stack []byte // stack of the goroutine that panicked
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
@@ -34,15 +34,15 @@ func recoverTo(err *error) {
 // and reused for every group, so that a group costs no allocation. Only the goroutine that
 // writes a spill or a merge uses it; there is one at a time.
 type combinerRun struct {
-	combine Combiner      // the user's
-	in, out int64         // values that the combiner was given, and records that it emitted
-	values  Values        // what the combiner sees of counted
-	counted countedValues // the group's values, counted
+	combine Combiner      // combiner of the user
+	in, out int64         // number of values that the combiner got, and of records that it emitted
+	values  Values        // argument of the combiner; its source is counted
+	counted countedValues // counts the values of the group
 
-	// Of the current group:
-	w    *dataWriter             // where the group's result goes
-	key  []byte                  // view; valid while the group is combined
-	err  error                   // a key that the combiner must not emit
+	// The fields below describe the current group:
+	w    *dataWriter             // receives the result of the group
+	key  []byte                  // a view, valid while the group is combined
+	err  error                   // set if the combiner emits a different key
 	emit func(key, value []byte) // the method add, bound once
 }
 
@@ -54,13 +54,14 @@ func newCombinerRun(c Combiner) *combinerRun {
 	return cb
 }
 
-// group is a groupWriter: it calls the combiner for one key and writes what that emits to w.
+// group has the type groupWriter: it calls the combiner for one key and writes to w what the
+// combiner emits.
 func (c *combinerRun) group(w *dataWriter, key []byte, values valueSource) error {
 	c.w, c.key, c.err = w, key, nil
 	c.counted = countedValues{valueSource: values}
 	err := c.combine(key, &c.values, c.emit)
 	for c.counted.NextValue() {
-		// Values that the combiner did not read count as combined too.
+		// Values that the combiner did not read are counted too.
 	}
 	c.in += c.counted.n
 	if err == nil {
@@ -72,8 +73,8 @@ func (c *combinerRun) group(w *dataWriter, key []byte, values valueSource) error
 	return nil
 }
 
-// add writes a record that the combiner emits. Another key than that of the group would not
-// be in its place in the sorted run, so it is refused.
+// add writes a record that the combiner emits. It refuses any key other than the group's
+// key, which would break the order of the run.
 func (c *combinerRun) add(key, value []byte) {
 	if !bytes.Equal(key, c.key) {
 		if c.err == nil {
@@ -94,7 +95,7 @@ type countedValues struct {
 	n int64
 }
 
-// NextValue counts a value that there is.
+// NextValue advances to the next value and counts it.
 func (v *countedValues) NextValue() bool {
 	if !v.valueSource.NextValue() {
 		return false
@@ -106,9 +107,9 @@ func (v *countedValues) NextValue() bool {
 // gatherAhead is how many records are touched before they are copied.
 const gatherAhead = 32
 
-// gather copies records to a run in the order of entries. Records are all over the memory,
-// so a few are touched first. Those loads overlap in the processor, while the loads of
-// copies would wait for each other.
+// gather copies records to a run in the order of entries. Records are scattered over the
+// memory, so gather first touches a few of them. The processor overlaps these loads, while
+// it would execute the loads of copies one after another.
 func (b *batch) gather(w *dataWriter, entries []entry) {
 	var ends [gatherAhead]int
 	for len(entries) > 0 && w.err == nil {
@@ -149,9 +150,9 @@ func (b *batch) combine(w *dataWriter, entries []entry, c *combinerRun) error {
 
 // batchValues steps through the values of entries of one key.
 type batchValues struct {
-	batch   *batch  // that has the records
-	entries []entry // of the values that follow
-	value   []byte  // the current one; a view
+	batch   *batch  // holds the records
+	entries []entry // entries of the values that follow
+	value   []byte  // current value; a view
 }
 
 func (v *batchValues) NextValue() bool {
@@ -196,7 +197,7 @@ type valueSource interface {
 // Next advances to the next value. It returns false at the end of the group.
 func (v *Values) Next() bool { return v.source.NextValue() }
 
-// Value is the current value.
+// Value returns the current value.
 func (v *Values) Value() []byte { return v.source.Value() }
 
 // All ranges over the remaining values.

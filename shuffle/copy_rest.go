@@ -12,16 +12,17 @@ import (
 // OpenRange opens the bytes [offset, offset+length) of a data file.
 type OpenRange func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
 
-// CopyRest writes to w the rest of a run from a position on: the block of that position and
-// all blocks after it, preceded by the table of ranks if the run is tagged. It reads nothing
-// else, and verifies each block. It returns the run as written to w, and the position in it.
+// CopyRest writes the rest of a run to w: the block of position from and all blocks after
+// it, preceded by the table of ranks if the run is tagged. It reads nothing else, and
+// verifies each block. It returns the run as written to w, and the position in it.
 //
 //	run  | table | block | block | block | block |
 //	                         ^ from
 //	w    | table |         block | block | block |
 //	                         ^ position returned
 //
-// A checkpoint is moved to another machine in this way: what has been merged stays behind.
+// CopyRest moves a checkpoint to another machine without the records that are already
+// merged.
 //
 // An error of the run is a *SourceError. Any other error is from w or ctx.
 func CopyRest(ctx context.Context, open OpenRange, w io.Writer, run Run, from RunPosition) (Run, RunPosition, error) {
@@ -49,11 +50,11 @@ func CopyRest(ctx context.Context, open OpenRange, w io.Writer, run Run, from Ru
 // restCopy is one call of CopyRest. It is the io.Writer that the bytes of the run pass
 // through.
 type restCopy struct {
-	open     OpenRange // of the run's data file
-	run      Run       // as its index describes it
+	open     OpenRange // opens the run's data file
+	run      Run       // the run as its index describes it
 	sink     io.Writer
-	sinkErr  error       // of the sink; distinguishes its errors from those of the run
-	verifier runVerifier // of what is copied, as one run
+	sinkErr  error       // error of the sink; distinguishes it from errors of the run
+	verifier runVerifier // verifies the copied bytes as one run
 }
 
 // byteRange is a range of bytes of a run, counted from its start.
@@ -79,7 +80,8 @@ func (c *restCopy) spans(ctx context.Context, from RunPosition) ([]byteRange, er
 	return []byteRange{{0, table}, {at, run.Length}}, nil
 }
 
-// tableEnd is where the first block of the run ends. It reads only that block's header.
+// tableEnd returns where the first block of the run ends. It reads only the header of this
+// block.
 func (c *restCopy) tableEnd(ctx context.Context) (int64, error) {
 	if c.run.Length < blockHeaderSize {
 		return 0, fmt.Errorf("%w: run of %d bytes is shorter than a block header", storage.ErrCorrupt, c.run.Length)
@@ -118,7 +120,7 @@ func (c *restCopy) copy(ctx context.Context, s byteRange) error {
 	return errors.Join(err, in.Close())
 }
 
-// Write takes the next bytes of the run.
+// Write implements io.Writer: it verifies the next bytes of the run and passes them on.
 func (c *restCopy) Write(b []byte) (int, error) {
 	if n, err := c.verifier.Write(b); err != nil {
 		return n, err

@@ -13,7 +13,7 @@ import (
 
 // Join copies the data files of parts, in order, into one data file at path and returns its
 // index: each partition has the runs of all parts. The parts must have equal numbers of
-// partitions. They are verified, and not removed.
+// partitions. Join verifies the parts and does not remove them.
 //
 // A map that resumes from a checkpoint joins what it published before with what it wrote
 // after. Runs of the earlier part come first, so equal keys keep their order. After an error
@@ -39,7 +39,8 @@ func Join(ctx context.Context, fsys storage.FS, path string, parts []*Index) (x 
 	return x, nil
 }
 
-// appendPart appends the data of part to w, and its runs, moved by what precedes them, to x.
+// appendPart appends the data of part to w, and its runs to x. It adds the number of bytes
+// before part to their offsets.
 func (x *Index) appendPart(ctx context.Context, fsys storage.FS, w io.Writer, part *Index) error {
 	if len(part.Partitions) != len(x.Partitions) {
 		return fmt.Errorf("data file %s: %d partitions, not %d", part.Path, len(part.Partitions), len(x.Partitions))
@@ -65,10 +66,10 @@ func (x *Index) appendPart(ctx context.Context, fsys storage.FS, w io.Writer, pa
 // copyChunk is how many bytes of a data file are copied at a time.
 const copyChunk = 256 << 10
 
-// Move copies a data file and its index to a file system where they can outlive this
-// machine, and then removes them. It verifies the bytes. After an error the copies are
-// removed and the originals stay. The index of the copy is returned also if only the removal
-// has failed.
+// Move copies a data file and its index to a file system that outlives this machine, and
+// then removes the originals. It verifies the bytes. After an error it removes the copies
+// and keeps the originals. If only the removal of the originals fails, it returns the index
+// of the copy with the error.
 func (x *Index) Move(ctx context.Context, from, to storage.FS, path string, opts storage.CreateOptions) (*Index, error) {
 	if err := x.moveData(ctx, from, to, path, opts); err != nil {
 		return nil, fmt.Errorf("move %s to %s: %w", x.Path, storage.Name(to, path), err)
@@ -95,13 +96,13 @@ func (x *Index) moveData(ctx context.Context, from, to storage.FS, path string, 
 	return storage.Finish(out, x.CopyData(out, in))
 }
 
-// CopyData copies a whole data file from r to w and compares it with the length and the
-// checksum that its index has. A mismatch wraps storage.ErrCorrupt; then w has wrong bytes,
+// CopyData copies a whole data file from r to w. It compares the bytes with the length and
+// the checksum in the index. A mismatch wraps storage.ErrCorrupt; then w has wrong bytes,
 // and the caller removes them. Any other error is from r or w.
 func (x *Index) CopyData(w io.Writer, r io.Reader) error {
 	hash := xxhash.New()
-	// One byte beyond the end shows a file that is too long. The limit also hides methods of
-	// r that would make io.CopyBuffer ignore its buffer.
+	// One more byte reveals a file that is too long. The limit also hides methods of r that
+	// would make io.CopyBuffer ignore its buffer.
 	n, err := io.CopyBuffer(io.MultiWriter(w, hash), io.LimitReader(r, x.DataLength+1), make([]byte, copyChunk))
 	if err == nil && (n != x.DataLength || hash.Sum64() != x.DataChecksum) {
 		err = fmt.Errorf("%w: data does not match the index, which has %d bytes with checksum %x", storage.ErrCorrupt, x.DataLength, x.DataChecksum)

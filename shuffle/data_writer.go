@@ -16,37 +16,37 @@ import (
 const (
 	// writeSize is how many bytes are collected before they are written.
 	writeSize = 128 << 10
-	// writeBuffer is the capacity for them and one more block.
+	// writeBuffer is the capacity of the buffer: writeSize bytes and one more block.
 	writeBuffer = writeSize + blockRaw + 2*blockHeaderSize
 	// writeKept is the largest buffer that is kept after a long record.
 	writeKept = 4 << 20
 )
 
 // dataWriter writes runs to a data file, one after another. It builds the open block at the
-// end of the buffer that is written next, so that a record is copied only once:
+// end of the write buffer, so that a record is copied only once:
 //
 //	buf: | finished blocks … | header of the open block | its records … |
 //	                         ^ block
 //
-// A writer goes through these calls, for each run:
+// A writer receives these calls for each run:
 //
 //	beginRun ─► add, addPair or addTagged … ─► endRun ─► beginRun or close
 //
-// The first error remains; what is written after it is dropped. So callers check err once
-// per run and not once per record.
+// After the first error, the writer drops all further records. So callers check err once per
+// run and not once per record.
 type dataWriter struct {
-	ctx   context.Context // its end makes the next flush fail; each spill sets its own
-	path  string          // for errors
+	ctx   context.Context // when it ends, the next flush fails; each spill sets its own
+	path  string          // path of the file, for errors
 	out   storage.Writer
-	hash  *xxhash.Digest // of all bytes written, for the index
-	comp  compressor     // of the blocks
+	hash  *xxhash.Digest // hash of all bytes written, for the index
+	comp  compressor     // compresses the blocks
 	buf   []byte
 	block int   // start of the open block in buf
 	count int   // records in the open block
 	done  int64 // bytes of the file that precede buf
 	run   Run   // the run being written
-	flags uint8 // of the blocks of the run
-	err   error // the first one
+	flags uint8 // flags of the run's blocks
+	err   error // first error
 }
 
 // createData creates a data file. A writer that is not closed must be aborted.
@@ -144,8 +144,8 @@ func (w *dataWriter) ensureSpace(n int) {
 	}
 }
 
-// openBlock reserves space for a header and a block after it. It writes the buffer first if
-// that is full enough.
+// openBlock reserves space for a header and a block after it. It first writes the buffer if
+// the buffer holds writeSize bytes.
 func (w *dataWriter) openBlock() {
 	if len(w.buf) >= writeSize || cap(w.buf)-len(w.buf) < blockHeaderSize+blockRaw {
 		w.flush()
@@ -154,8 +154,8 @@ func (w *dataWriter) openBlock() {
 	w.buf = w.buf[:w.block+blockHeaderSize]
 }
 
-// sealBlock compresses the open block in place and writes its header. The counts of the run
-// and its checksum, which covers the headers, grow by the block.
+// sealBlock compresses the open block in place and writes its header. It adds the block to
+// the counts of the run, and the header to the run's checksum.
 func (w *dataWriter) sealBlock() {
 	raw := w.buf[w.block+blockHeaderSize:]
 	stored, codec := w.comp.compress(raw)
@@ -192,7 +192,7 @@ func (w *dataWriter) flush() {
 	w.buf = w.buf[:0]
 }
 
-// fail keeps the first error, and names the file unless the error does.
+// fail keeps the first error, and adds the name of the file if the error lacks it.
 func (w *dataWriter) fail(err error) {
 	if err == nil || w.err != nil {
 		return
@@ -203,7 +203,7 @@ func (w *dataWriter) fail(err error) {
 	}
 }
 
-// size is the length of the file so far, in bytes.
+// size returns the length of the file so far, in bytes.
 func (w *dataWriter) size() int64 { return w.done + int64(len(w.buf)) }
 
 // close writes what is buffered and completes the file. After an error the file is removed.

@@ -1,10 +1,10 @@
 // Package shuffle collects, sorts, spills, combines and merges records on their way from map
 // to reduce.
 //
-// A map attempt adds its records to a collector. SortBuffer keeps them as bytes and sorts
-// them. FoldTable combines them as they are added. Both use a fixed amount of memory. When
-// it is full they write sorted runs to one data file. At the end they leave that file and an
-// index of its runs:
+// A map attempt adds its records to a collector. SortBuffer keeps records as bytes and sorts
+// them. FoldTable combines records as they are added. Both use a fixed amount of memory.
+// When it is full they write sorted runs to one data file. At the end they leave that file
+// and an index of its runs:
 //
 //	b, err := shuffle.NewSortBuffer(ctx, opts)
 //	defer b.Abort()                  // no effect after Finish
@@ -24,16 +24,18 @@
 //	}
 //	err = g.Err()
 //
-// Keys are ordered by their bytes and nothing else. Equal keys keep the order in which they
-// were added. Equal keys of different maps are ordered by rank (see rank), whatever the order
-// of arrival. So the output does not depend on memory, factor, codec or time.
+// Keys are ordered by their bytes and nothing else. Equal keys of one map keep the order in
+// which they were added. Equal keys of different maps are ordered by rank (see rank),
+// whatever the order of arrival. So the output does not depend on memory, factor, codec or
+// time.
 //
 // Ownership: Emit copies its arguments. Key, Value and Values return views, valid until the
-// next call that advances. Memory comes from arenas, which Finish, Abort or Close return; a
-// caller that forgets them leaks it.
+// next call that advances. Memory comes from arenas. Finish, Abort or Close returns it; a
+// caller that calls none of them leaks it.
 //
-// Goroutines: a SortBuffer has one while it spills in the background, and Finish and Abort
-// wait for it. There are no others: a merge runs in its caller, and so does an intake.
+// Goroutines: a SortBuffer starts a goroutine to spill in the background, and Finish and
+// Abort wait for it. The package starts no others: a merge and an intake run in the
+// goroutines of their callers.
 //
 // docs/formats/segment.md describes the formats. Every block, run and index is verified when
 // it is read. A mismatch wraps storage.ErrCorrupt and names the file and the offset.

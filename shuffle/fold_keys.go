@@ -12,7 +12,7 @@ import (
 //	|  chunk    |   offset   |
 type longKeys struct {
 	chunks [][]byte
-	size   int64 // bytes of all chunks
+	size   int64 // total bytes of all chunks
 }
 
 // keyChunk is the size of a chunk; a longer key has a chunk of its own.

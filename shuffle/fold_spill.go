@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// spill writes the table, one run per partition, and empties it. Unlike that of a SortBuffer
-// it is synchronous: the table is the memory, and there is no second one to add to
-// meanwhile.
+// spill writes the table, one run per partition, and empties it. The spill of a SortBuffer
+// runs in the background, while the spill of a FoldTable is synchronous: no second table
+// exists to receive records meanwhile.
 func (t *FoldTable[V]) spill(ctx context.Context) {
 	live := t.compact()
 	parts, err := t.sorted(live)
@@ -89,7 +89,7 @@ func (t *FoldTable[V]) sorted(live []foldEntry[V]) ([][]entry, error) {
 	return parts, nil
 }
 
-// mergeGroup is a groupWriter: it folds the values of a key from several spills, in the
+// mergeGroup has the type groupWriter: it folds the values of a key from several spills, in the
 // order of the spills. Values with pointers are decoded from a copy, because Decode may keep
 // its argument and the merge reuses the memory.
 func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource) error {

@@ -19,7 +19,7 @@ import (
 type Fold[V any] struct {
 	Fold   func(acc, v V) V                      // folds v into acc; may reuse the memory of acc
 	Append func(dst []byte, v V) []byte          // appends the bytes of v
-	Decode func(src []byte) (value V, err error) // decodes the bytes of a value; may keep src
+	Decode func(src []byte) (value V, err error) // decodes a value; the value may refer to src
 }
 
 // FoldTable combines records as they are added, in a hash table by key whose values are
@@ -41,28 +41,28 @@ type Fold[V any] struct {
 // One goroutine uses a FoldTable. Values with pointers live on the garbage collected heap;
 // all others may live in an arena.
 type FoldTable[V any] struct {
-	ctx   context.Context // of the spills that Emit begins
+	ctx   context.Context // context of the spills that Emit begins
 	opts  Options
-	fold  Fold[V] // the user's functions
-	owned bool    // V holds pointers: values are copied, and count by their bytes
+	fold  Fold[V] // functions of the user
+	owned bool    // whether V holds pointers: values are then copied, and their bytes count
 
 	entries []foldEntry[V] // the slots; a free one has size 0
-	arena   []byte         // memory of entries; nil: the heap
-	used    int            // entries that hold a key
-	limit   int            // used <= limit
+	arena   []byte         // memory of entries; nil if they are on the heap
+	used    int            // number of entries that hold a key
+	limit   int            // maximum of used
 	long    longKeys       // keys of more than inlineKey bytes
-	values  int64          // bytes of values, if owned
+	values  int64          // total bytes of values, if owned
 
 	pending      [foldBatch]pendingFold[V] // records that are not combined yet
 	pendingCount int                       // pending records
-	pendingLong  []byte                    // their keys that do not fit into an entry
-	seeds        [2]uint64                 // of hash
-	touched      uint32                    // keeps the compiler from removing the loads of touch
-	encoded      []byte                    // of one value
+	pendingLong  []byte                    // those keys of pending records that do not fit into an entry
+	seeds        [2]uint64                 // seeds of hash
+	touched      uint32                    // written so that the compiler keeps the loads of touch
+	encoded      []byte                    // buffer for one encoded value
 
 	file     spillFile
 	stats    Stats
-	err      error // the first one; later records are dropped
+	err      error // first error; later records are dropped
 	finished bool  // Finish or Abort was called
 }
 
@@ -81,14 +81,14 @@ const (
 
 // foldEntry is a key and its value.
 type foldEntry[V any] struct {
-	key  [inlineKey]byte // padded with zeros; of a longer key its hash and its place
+	key  [inlineKey]byte // the key, padded with zeros; for a longer key, its hash and its place
 	size uint32          // length of the key plus 1; 0: the slot is free
 	v    V
 }
 
 // pendingFold is a record in the batch, with the slot where its probe begins.
 type pendingFold[V any] struct {
-	a, b uint64 // the key as in foldEntry; of a longer key its hash and its place in pendingLong
+	a, b uint64 // the key as in foldEntry; for a longer key, its hash and its place in pendingLong
 	size uint32
 	slot uint32 // set by touch
 	v    V
@@ -140,8 +140,8 @@ func (t *FoldTable[V]) own(v V) V {
 	return own
 }
 
-// drain combines the batch. A panic of the fold or of a codec becomes an error of the table:
-// the record that is being added is not its cause.
+// drain combines the batch. A panic of the fold or of a codec becomes an error of the table,
+// because the record that Emit is adding did not cause it.
 func (t *FoldTable[V]) drain() {
 	defer t.drained()
 	if t.used+t.pendingCount > t.limit || t.memory() > t.opts.Memory {
@@ -162,7 +162,7 @@ func (t *FoldTable[V]) drain() {
 	}
 }
 
-// drained is deferred by drain.
+// drained recovers from a panic in drain, which defers it, and empties the batch.
 func (t *FoldTable[V]) drained() {
 	if v := recover(); v != nil {
 		t.fail(&PanicError{Value: v, Stack: debug.Stack()})
@@ -192,8 +192,8 @@ func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 	t.stats.Bytes += bytes
 }
 
-// hash is a multiply-and-fold hash of 16 bytes. The keys are loaded as two numbers already,
-// so it costs one multiplication.
+// hash returns a multiply-and-fold hash of 16 bytes. The keys are loaded as two numbers
+// already, so it costs one multiplication.
 func (t *FoldTable[V]) hash(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^t.seeds[0], b^t.seeds[1])
 	return hi ^ lo
@@ -218,7 +218,7 @@ func (t *FoldTable[V]) combine(p *pendingFold[V]) {
 	}
 }
 
-// combineLong is combine for a key that is stored outside the entry.
+// combineLong does the work of combine for a key that is stored outside the entry.
 func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 	key := t.pendingLong[p.b:][:p.size-1]
 	for i := uint(p.slot); ; i++ {
@@ -253,14 +253,15 @@ func (t *FoldTable[V]) keyBytes(e *foldEntry[V]) []byte {
 	return t.long.get(binary.LittleEndian.Uint64(e.key[8:]), int(e.size-1))
 }
 
-// slotBytes is the memory per slot of the table, including the larger of what growing and
-// sorting take.
+// slotBytes returns the memory per slot. It includes the extra memory that growing or
+// sorting takes, whichever is larger.
 func (t *FoldTable[V]) slotBytes() int64 {
 	size := int64(unsafe.Sizeof(foldEntry[V]{}))
 	return size + max(size/2, sortBytes*3/4)
 }
 
-// memory is the memory that the table uses now, including the memory that sorting will need.
+// memory returns the memory that the table uses now, including the memory that sorting will
+// need.
 func (t *FoldTable[V]) memory() int64 {
 	return int64(len(t.entries))*t.slotBytes() + t.long.size + t.values
 }
@@ -335,10 +336,10 @@ func (t *FoldTable[V]) fail(err error) {
 	}
 }
 
-// Err is the first error so far.
+// Err returns the first error so far.
 func (t *FoldTable[V]) Err() error { return t.err }
 
-// Stats describes what was done so far. Records count once they are combined.
+// Stats returns the counts so far. A record counts once it is combined.
 func (t *FoldTable[V]) Stats() Stats { return t.stats }
 
 // Buffered implements Collector.

@@ -42,7 +42,7 @@ type blockHeader struct {
 	flags   uint8
 	stored  int    // bytes of payload in the file
 	raw     int    // bytes of payload once decompressed
-	records int    // in the payload; of a table, its ranks
+	records int    // records in the payload, or ranks in a table
 	crc     uint32 // CRC32C of the stored payload
 }
 
@@ -74,9 +74,9 @@ func parseBlockHeader(b []byte, limit int64) (blockHeader, error) {
 	return h, h.check(b, limit)
 }
 
-// check refuses a header whose checksum is right but whose numbers cannot be: those of
-// another version, or of a file that was not written by this package. The limits keep a
-// reader from allocating for a block that the run cannot hold.
+// check refuses a header whose checksum is right but whose numbers are impossible. Such a
+// header is from another version, or from a file that this package did not write. The limits
+// keep a reader from allocating memory for a block that the run cannot hold.
 func (h *blockHeader) check(b []byte, limit int64) error {
 	switch {
 	case b[0] != blockMagic:
@@ -96,10 +96,10 @@ func (h *blockHeader) check(b []byte, limit int64) error {
 // A record is the same bytes in memory, in a spill and in a segment: uvarint key
 // length, uvarint value length, key, value.
 
-// uvarintLen is how many bytes x takes as a uvarint.
+// uvarintLen returns how many bytes x takes as a uvarint.
 func uvarintLen(x int) int { return (bits.Len64(uint64(x)|1) + 6) / 7 }
 
-// recordLen is the length of a record in bytes.
+// recordLen returns the length of a record in bytes.
 func recordLen(keyLen, valueLen int) int {
 	return uvarintLen(keyLen) + uvarintLen(valueLen) + keyLen + valueLen
 }
@@ -117,12 +117,12 @@ func putRecord(dst, key, value []byte) {
 	copy(dst[n+len(key):], value)
 }
 
-// span locates the parts of a record in the bytes that have it.
+// span locates the parts of a record in the bytes that contain it.
 type span struct {
-	start int // of the record
+	start int // start of the record
 	key   int // start of the key
 	value int // start of the value, end of the key
-	end   int // of the record
+	end   int // end of the record
 }
 
 // parseRecord locates the parts of the record that begins at b[at]. ok is false if the
@@ -137,8 +137,8 @@ func parseRecord(b []byte, at int) (s span, ok bool) {
 	return parseLongRecord(b, at)
 }
 
-// parseLongRecord is parseRecord for lengths of more than one byte. Lengths beyond len(b)
-// are refused before they are added, so that the sums cannot overflow.
+// parseLongRecord does the work of parseRecord for lengths of more than one byte. It refuses
+// lengths beyond len(b) before it adds them, so that the sums cannot overflow.
 func parseLongRecord(b []byte, at int) (s span, ok bool) {
 	s.start = at
 	keyLen, n := binary.Uvarint(b[at:])

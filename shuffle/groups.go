@@ -30,7 +30,7 @@ const (
 	atEnd                        // after the last record
 )
 
-// Groups returns the merge by groups. The merge must not be advanced otherwise after that.
+// Groups returns the merge by groups. After this call only Groups may advance the merge.
 func (m *Merge) Groups() *Groups { return &Groups{m: m} }
 
 // NextGroup advances to the next group and skips values that were not read. It returns false
@@ -63,8 +63,8 @@ func (g *Groups) NextValue() bool {
 	return false
 }
 
-// step advances the merge and reports whether its record is of the group. A record of
-// another group stays current: NextGroup begins with it.
+// step advances the merge and reports whether the new record belongs to the group. If it
+// does not, it stays current, and NextGroup begins with it.
 func (g *Groups) step() bool {
 	if !g.m.Next() {
 		g.state = atEnd
@@ -79,7 +79,7 @@ func (g *Groups) step() bool {
 	return false
 }
 
-// prefixLen is the length of the part of key that identifies its group.
+// prefixLen returns the length of the part of key that identifies its group.
 func (g *Groups) prefixLen(key []byte) int {
 	if g.m.opts.GroupPrefix == nil {
 		return len(key)
@@ -87,28 +87,28 @@ func (g *Groups) prefixLen(key []byte) int {
 	return min(max(g.m.opts.GroupPrefix(key), 0), len(key))
 }
 
-// Records is the number of values returned or skipped so far.
+// Records returns the number of values returned or skipped so far.
 func (g *Groups) Records() int64 { return g.count }
 
-// Key is the first key of the group. It is valid until NextGroup.
+// Key returns the first key of the group. It is valid until NextGroup.
 func (g *Groups) Key() []byte { return g.key }
 
-// FullKey is the key of the current value. It differs from Key only if there is a group
+// FullKey returns the key of the current value. It differs from Key only if there is a group
 // prefix. It is valid until NextValue.
 func (g *Groups) FullKey() []byte { return g.m.Key() }
 
-// Value is the current value. It is valid until NextValue.
+// Value returns the current value. It is valid until NextValue.
 func (g *Groups) Value() []byte { return g.m.Value() }
 
-// Boundary skips the rest of the group and returns, as Merge.Positions does, where the next
-// group begins.
+// Boundary skips the rest of the group and returns where the next group begins, in the form
+// of Merge.Positions.
 func (g *Groups) Boundary() []RunPosition {
 	for g.NextValue() {
 	}
 	return g.m.Positions()
 }
 
-// Err is the first error.
+// Err returns the first error.
 func (g *Groups) Err() error { return g.m.Err() }
 
 // Close closes the merge.

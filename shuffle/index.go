@@ -33,9 +33,9 @@ const (
 	indexMagic      = "HMRINDEX"
 	indexVersion    = 1
 	indexHeadSize   = 32        // magic, version, partitions, data length, data checksum
-	maxIndexSize    = 1 << 30   // bytes that are read
+	maxIndexSize    = 1 << 30   // limit for the bytes of an index that is read
 	indexTagged     = 1 << 0    // flag of a run
-	minIndexRunSize = 1 + 4 + 4 // flags, four uvarints, checksum
+	minIndexRunSize = 1 + 4 + 4 // least size of an encoded run: flags, four uvarints, checksum
 )
 
 // IndexPath names the index of a data file.
@@ -56,9 +56,9 @@ func ReadIndex(ctx context.Context, fsys storage.FS, dataPath string) (*Index, e
 	return x, nil
 }
 
-// ReadReportedIndex is ReadIndex for a data file whose writer has reported the checksum of
+// ReadReportedIndex reads the index of a data file whose writer has reported the checksum of
 // its index. Another checksum means that the file is not what the writer published; the
-// error wraps storage.ErrCorrupt.
+// error then wraps storage.ErrCorrupt.
 func ReadReportedIndex(ctx context.Context, fsys storage.FS, dataPath string, reported uint64) (*Index, error) {
 	x, err := ReadIndex(ctx, fsys, dataPath)
 	if err == nil && x.Checksum != reported {
@@ -145,9 +145,9 @@ func DecodeIndex(b []byte) (*Index, error) {
 // indexDecoder reads from the front of b. The first error sets bad and makes all further
 // numbers 0, so that callers check it once.
 type indexDecoder struct {
-	b          []byte // what is not decoded yet
-	dataLength int64  // no run reaches beyond it
-	bad        bool   // b is no index
+	b          []byte // bytes that are not decoded yet
+	dataLength int64  // length of the data file; no run reaches beyond it
+	bad        bool   // b is not an index
 }
 
 // partitions decodes n partitions. The numbers of partitions and runs are compared with the
@@ -201,7 +201,7 @@ func (d *indexDecoder) number() int64 {
 	return int64(v)
 }
 
-// PartitionBytes is the stored size of each partition.
+// PartitionBytes returns the stored size of each partition.
 func (x *Index) PartitionBytes() []int64 {
 	sizes := make([]int64, len(x.Partitions))
 	for p, runs := range x.Partitions {

@@ -24,20 +24,20 @@ type IntakeOptions struct {
 	// InputBufferPercent is the share of Memory for segments. Default 0.7.
 	InputBufferPercent float64
 
-	// MergePercent is the share of that at which segments in memory are merged to disk.
-	// Default 0.66.
+	// MergePercent is a share of the memory for segments. When segments occupy it, they are
+	// merged to disk. Default 0.66.
 	MergePercent float64
 
-	// MemoryLimitPercent is the share of that which one segment may take; a larger one goes
-	// to disk. Default 0.25.
+	// MemoryLimitPercent is the share of the memory for segments that one segment may
+	// occupy; a larger segment is written to disk. Default 0.25.
 	MemoryLimitPercent float64
 
 	// InMemThreshold is the number of segments in memory that are merged to disk regardless
 	// of their size. Default 1000; less than 0 for no such limit.
 	InMemThreshold int
 
-	// FreePercent is the share of Memory that must be free of segments during the
-	// final merge: as many of them as necessary are merged to disk first.
+	// FreePercent is the share of Memory that must be free of segments during the final
+	// merge. As many segments as necessary are merged to disk before it.
 	FreePercent float64
 
 	// Factor is how many runs are merged at once. Default 64.
@@ -46,11 +46,11 @@ type IntakeOptions struct {
 	// Codec compresses the output of intermediate merges.
 	Codec Codec
 
-	// GroupPrefix is that of the final merge.
+	// GroupPrefix is the GroupPrefix of the final merge; see MergeOptions.
 	GroupPrefix func(key []byte) int
 }
 
-// validate sets defaults and reports every error at once.
+// validate sets defaults and returns all errors joined.
 func (o *IntakeOptions) validate() error {
 	err := errors.Join(
 		validate.That(o.FS != nil && o.Dir != "", "no directory named"),
@@ -66,8 +66,8 @@ func (o *IntakeOptions) validate() error {
 	return nil
 }
 
-// fillDefaults sets what is 0 to its default. FreePercent has none: at 0, segments may stay
-// in all of the memory.
+// fillDefaults sets each option that is 0 to its default. FreePercent has no default: at 0,
+// segments may stay in all of the memory.
 func (o *IntakeOptions) fillDefaults() {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
@@ -82,9 +82,9 @@ func (o *IntakeOptions) fillDefaults() {
 // IntakeStats describes what an Intake has done so far.
 type IntakeStats struct {
 	Segments       int64 // runs added
-	Bytes          int64 // their stored bytes
-	InMemory       int64 // those kept in memory at first
-	SpilledRecords int64 // written by merges
+	Bytes          int64 // stored bytes of the added runs
+	InMemory       int64 // runs that were first kept in memory
+	SpilledRecords int64 // records that merges wrote
 	Merges         int64 // merges to disk
 }
 
@@ -96,26 +96,26 @@ type IntakeStats struct {
 //	AddLocal ───► file of a map on this machine ─┘
 //
 // Several goroutines may add runs at the same time. Runs from the network are kept in memory
-// while there is space. The goroutine that finds it full merges the segments in memory to
-// disk; the others wait. There is no goroutine of the intake's own. The order of arrival
-// does not affect the output, because ranks decide the order of equal keys. A closed Intake
-// accepts nothing.
+// while there is space. The first goroutine that finds no space merges the segments in
+// memory to disk; the others wait. The intake starts no goroutine itself. The order of
+// arrival does not affect the output, because ranks decide the order of equal keys. A closed
+// Intake accepts nothing.
 type Intake struct {
 	opts        IntakeOptions
-	memoryLimit int64 // bytes of segments in memory
-	maxSegment  int64 // bytes of one segment in memory
+	memoryLimit int64 // limit for the bytes of all segments in memory
+	maxSegment  int64 // limit for the bytes of one segment in memory
 
 	mu struct {
 		sync.Mutex
-		segments segmentMemory   // of memoryLimit bytes; for segments in memory and those arriving
-		memory   []Source        // that have arrived in memory
-		disk     []Source        // in files
+		segments segmentMemory   // memory of segments that have arrived or are arriving; memoryLimit bytes
+		memory   []Source        // runs that have arrived in memory
+		disk     []Source        // runs in files
 		merging  bool            // a goroutine merges memory to disk
-		changed  chan struct{}   // closed when any of the above changed
+		changed  chan struct{}   // closed when a field above changes
 		files    int             // number of files created, for their names
 		made     map[string]bool // files to remove at Close
-		final    []Source        // of the final merge
-		merge    *Merge          // what Merge returned; nil before
+		final    []Source        // sources of the final merge
+		merge    *Merge          // result of Merge; nil before
 		stats    IntakeStats
 	}
 }
@@ -161,7 +161,7 @@ func (in *Intake) enoughLocked() bool {
 		float64(storedBytes(in.mu.memory)) >= float64(in.memoryLimit)*in.opts.MergePercent
 }
 
-// storedBytes is the sum of the runs' bytes as stored.
+// storedBytes returns the sum of the runs' bytes as stored.
 func storedBytes(sources []Source) int64 {
 	n := int64(0)
 	for i := range sources {

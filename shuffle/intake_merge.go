@@ -10,9 +10,9 @@ import (
 )
 
 // Merge merges all runs into one stream. Every Add must have returned. If there are more
-// files than can be merged at once, the smallest are merged first, because each such merge
-// copies its bytes. The last of these merges takes only as many files as it must. Merge is
-// called once; Close also closes what it returns.
+// files than can be merged at once, it merges the smallest first, because each such merge
+// copies its bytes. The last of these merges takes only as many files as it must. Merge may
+// be called once; Close also closes the stream that it returns.
 func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 	if err := in.freeMemory(ctx); err != nil {
 		return nil, err
@@ -90,22 +90,22 @@ func (in *Intake) mergeSmallest(ctx context.Context, sources []Source, n int) ([
 	return append(sources[n:], merged), nil
 }
 
-// remaining is the approximate number of stored bytes that remain to be read.
+// remaining returns the approximate number of stored bytes that remain to be read.
 func (s *Source) remaining() int64 { return s.Run.Length - s.From.BlockOffset }
 
 // MergeInputState is one run of an intake, as a checkpoint names it
 // (docs/formats/checkpoint.md).
 type MergeInputState struct {
-	Path     string // of the data file
+	Path     string // path of the data file
 	Run      Run
-	Ordinal  Ordinal // see Source; unused for a tagged run
+	Ordinal  Ordinal // as in Source; unused for a tagged run
 	Sequence int64
-	From     RunPosition // the first record that is not merged yet
+	From     RunPosition // first record that is not merged yet
 }
 
-// State writes the segments in memory to disk and returns all runs that remain to be merged;
-// NewIntakeFromState resumes from them. During the final merge these are the current record
-// and all after it, so call it at a boundary (Groups.Boundary). Every Add must have
+// State writes the segments in memory to disk and returns all runs that remain to be merged.
+// NewIntakeFromState resumes from them. During the final merge these runs begin at the
+// current record, so call State at a boundary (Groups.Boundary). Every Add must have
 // returned. Detach keeps the files; a Merge after State may remove some of them.
 func (in *Intake) State(ctx context.Context) ([]MergeInputState, error) {
 	in.mu.Lock()
@@ -156,14 +156,14 @@ func NewIntakeFromState(o IntakeOptions, state []MergeInputState) (*Intake, erro
 	return in, nil
 }
 
-// Stats describes what was done so far.
+// Stats returns the counts so far.
 func (in *Intake) Stats() IntakeStats {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.mu.stats
 }
 
-// Buffered is the number of bytes of runs in memory, which a checkpoint would write.
+// Buffered returns the number of bytes of runs in memory, which a checkpoint would write.
 func (in *Intake) Buffered() int64 {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -178,8 +178,8 @@ func (in *Intake) Detach() error {
 	return in.closeLocked()
 }
 
-// closeLocked closes the merge and releases the memory. Arrivals that wait fail with
-// errIntakeClosed.
+// closeLocked closes the merge and releases the memory. Additions that wait for memory then
+// fail with errIntakeClosed.
 func (in *Intake) closeLocked() error {
 	var err error
 	if in.mu.merge != nil {
@@ -206,7 +206,7 @@ func (in *Intake) Close() error {
 	return errors.Join(errs...)
 }
 
-// newFile names a new file of the intake, which Close removes.
+// newFile returns the path of a new file of the intake, which Close removes.
 func (in *Intake) newFile(kind string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -216,8 +216,8 @@ func (in *Intake) newFile(kind string) string {
 	return name
 }
 
-// mergeToFile merges sources into a tagged run in a file of its own. The intake is not
-// locked, so that other runs arrive meanwhile.
+// mergeToFile merges sources into a tagged run in its own file. It does not lock the intake,
+// so other runs can arrive meanwhile.
 func (in *Intake) mergeToFile(ctx context.Context, sources []Source) (Source, error) {
 	name := in.newFile("merge")
 	w, err := createData(ctx, in.opts.FS, name, in.opts.Codec)
@@ -238,8 +238,8 @@ func (in *Intake) mergeToFile(ctx context.Context, sources []Source) (Source, er
 	return Source{FS: in.opts.FS, Path: name, Run: run}, nil
 }
 
-// mergeTagged merges sources into one tagged run, so that it can be merged again with
-// sources of ranks in between.
+// mergeTagged merges sources into one tagged run. The tags allow a later merge with runs
+// whose ranks lie between the ranks of these sources.
 func mergeTagged(ctx context.Context, sources []Source, w *dataWriter) (run Run, err error) {
 	m, err := NewMerge(ctx, sources, MergeOptions{})
 	if err != nil {
@@ -253,7 +253,7 @@ func mergeTagged(ctx context.Context, sources []Source, w *dataWriter) (run Run,
 	return run, errors.Join(m.Err(), w.err, m.Close())
 }
 
-// drop removes the files of merged sources that belong to the intake. The files of maps on
+// drop removes those files of merged sources that belong to the intake. The files of maps on
 // this machine, and files that a checkpoint names, remain.
 func (in *Intake) drop(ctx context.Context, sources []Source) error {
 	for _, s := range sources {

@@ -10,12 +10,13 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// OpenRun opens the bytes of a run at its source. Reading fails once ctx ends. Bytes after
-// run.Length are not read.
+// OpenRun opens the bytes of a run at its source. Reads fail once ctx ends. The caller does
+// not read beyond run.Length.
 type OpenRun func(ctx context.Context, run Run) (io.ReadCloser, error)
 
-// SourceError says that a run cannot be read from its source: it does not open, ends early,
-// or has wrong bytes (which wraps storage.ErrCorrupt). The intake is not affected.
+// SourceError reports that a run cannot be read from its source. The source does not open,
+// ends early, or has wrong bytes (then the error wraps storage.ErrCorrupt). The intake is
+// not affected.
 type SourceError struct {
 	Run Run
 	Err error
@@ -33,11 +34,10 @@ func (e *SourceError) Unwrap() error { return e.Err }
 const remoteChunk = 256 << 10
 
 // AddRemote adds the runs of one map's output from another machine, all or none. After an
-// error it keeps none of them, and they may be added again. It opens a run once there is
-// space for all of them, and verifies what it reads.
+// error it keeps none of them, and the caller may add them again. It opens the runs once the
+// intake has space for all of them, and verifies what it reads.
 //
-// An error of the source is a *SourceError. Any other error is the intake's own, or from
-// ctx.
+// An error of the source is a *SourceError. Any other error is from the intake or from ctx.
 func (in *Intake) AddRemote(ctx context.Context, runs []Run, ordinal Ordinal, open OpenRun) error {
 	total, err := totalBytes(runs)
 	if err != nil {
@@ -64,7 +64,7 @@ func (in *Intake) AddRemote(ctx context.Context, runs []Run, ordinal Ordinal, op
 	return nil
 }
 
-// totalBytes is the number of bytes of all runs.
+// totalBytes returns the number of bytes of all runs.
 func totalBytes(runs []Run) (total int64, err error) {
 	for _, r := range runs {
 		if r.Length < 0 || r.Offset < 0 || r.Length > math.MaxInt64-total {
@@ -75,8 +75,8 @@ func totalBytes(runs []Run) (total int64, err error) {
 	return total, nil
 }
 
-// flushIfFull merges the segments in memory to disk if there are enough, unless another
-// goroutine does.
+// flushIfFull merges the segments in memory to disk if there are enough of them. It does
+// nothing while another goroutine merges.
 func (in *Intake) flushIfFull(ctx context.Context) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -95,16 +95,16 @@ func (in *Intake) flushIfFull(ctx context.Context) error {
 //	                             └──────► undo ◄────┘
 type arrival struct {
 	in       *Intake
-	ordinal  Ordinal  // of the map
-	open     OpenRun  // opens its runs
-	inMemory bool     // each run gets a part of reserved; else a file
+	ordinal  Ordinal  // Ordinal of the map
+	open     OpenRun  // opens the runs of the map
+	inMemory bool     // whether each run gets a part of reserved; otherwise it gets a file
 	reserved piece    // memory of all runs; empty unless inMemory
 	unused   piece    // the part of reserved for further runs
 	sources  []Source // the runs that have arrived
 }
 
-// receive reads and verifies one run. The offset in its source becomes its Sequence, since
-// the run has another place here and the order of equal keys must not depend on that.
+// receive reads and verifies one run. The offset in the source file becomes the Sequence:
+// the run has another offset here, which must not change the order of equal keys.
 func (a *arrival) receive(ctx context.Context, run Run) error {
 	if run.Length == 0 {
 		if err := (&runVerifier{run: run}).finish(); err != nil {
@@ -132,8 +132,8 @@ func (a *arrival) receive(ctx context.Context, run Run) error {
 }
 
 // receiveInMemory reads the bytes of a run into a piece of the same length. It reads
-// directly from the connection, and verifies the bytes while they are in the processor's
-// cache.
+// directly from the connection, in chunks. It verifies each chunk while the chunk is in the
+// processor's cache.
 func receiveInMemory(s *Source, p piece, body io.Reader) error {
 	s.memory, s.place = p.bytes, p.extent
 	s.Path = fmt.Sprintf("segment of source %v, run at offset %d, in memory", s.Ordinal, s.Sequence)
@@ -153,7 +153,7 @@ func receiveInMemory(s *Source, p piece, body io.Reader) error {
 	return nil
 }
 
-// unexpectedEOF turns an early end into an error that says so.
+// unexpectedEOF replaces an early end of the input by io.ErrUnexpectedEOF.
 func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -161,14 +161,14 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// blame attributes an error to the run, as its source knows it.
+// blame wraps an error in a SourceError that names the run and its source.
 func (s *Source) blame(err error) error {
 	run := s.Run
 	run.Offset = s.Sequence
 	return &SourceError{run, err}
 }
 
-// receiveOnDisk copies a run into a file of its own.
+// receiveOnDisk copies a run into its own file.
 func (in *Intake) receiveOnDisk(ctx context.Context, s *Source, body io.Reader) error {
 	s.Path = in.newFile("segment")
 	out, err := in.opts.FS.Create(ctx, s.Path, storage.CreateOptions{})
@@ -210,7 +210,7 @@ func copyRun(ctx context.Context, out io.Writer, s *Source, body io.Reader) erro
 	return nil
 }
 
-// commit adds what arrived to the intake, unless that is closed.
+// commit adds the received runs to the intake, unless the intake is closed.
 func (a *arrival) commit(runs []Run) error {
 	in := a.in
 	in.mu.Lock()

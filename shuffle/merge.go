@@ -33,26 +33,26 @@ type MergeOptions struct {
 // Keys that agree in it are compared by their bytes, and equal keys by the number of their
 // rank.
 type Merge struct {
-	readers []*runReader  // one per source
-	starts  []RunPosition // where reading began, for Positions before the first record
-	ranks   []rank        // of all sources, ascending
-	dense   [][]uint32    // by source and tag: index in ranks; an untagged run has the tag 0
-	tree    []head        // inner nodes 1..n-1; losers
-	top     head          // the winner
-	started bool          // the tree is built
+	readers []*runReader  // one reader per source
+	starts  []RunPosition // positions where reading began, for Positions before the first record
+	ranks   []rank        // ranks of all sources, ascending
+	dense   [][]uint32    // indexes in ranks by source and tag; an untagged run has the tag 0
+	tree    []head        // losers at the inner nodes 1..n-1
+	top     head          // winner
+	started bool          // whether the tree is built
 	opts    MergeOptions
-	files   []io.Closer // each opened once; Close closes them
+	files   []io.Closer // files of the sources, each opened once; Close closes them
 	err     error
 }
 
 // head is the sort key of a source's current record.
 type head struct {
-	prefix uint64 // all ones for an exhausted source
-	rest   uint32 // or exhausted
+	prefix uint64 // first 8 bytes of the sort key; all ones for an exhausted source
+	rest   uint32 // rest of the sort key; or exhausted
 	source uint32 // index in readers
 }
 
-// exhausted is the rest of a source without further records; no key has it.
+// exhausted is the value of rest for a source without further records; no key has this rest.
 const exhausted = ^uint32(0)
 
 // NewMerge opens sources, each at its From. The Merge must be closed.
@@ -188,7 +188,7 @@ func (m *Merge) advance(h *head) {
 }
 
 // replay moves the new head of the last winner up from its leaf. At each node the smaller
-// head wins and moves on, and the other one stays as the loser.
+// head wins and moves up, and the other head stays as the loser.
 func (m *Merge) replay() {
 	tree, cur := m.tree, m.top
 	for i := (int(cur.source) + len(tree)) >> 1; i >= 1; i >>= 1 {
@@ -234,28 +234,28 @@ func (m *Merge) earlier(a, b uint32) bool {
 	return x < y || x == y && a < b
 }
 
-// rankOf is the rank of a source's current record.
+// rankOf returns the rank of a source's current record.
 func (m *Merge) rankOf(source uint32) uint32 { return m.dense[source][m.readers[source].tag] }
 
-// Key is the current record's key. It is valid until Next.
+// Key returns the current record's key. It is valid until Next.
 func (m *Merge) Key() []byte { return m.readers[m.top.source].key() }
 
-// Value is the current record's value. It is valid until Next.
+// Value returns the current record's value. It is valid until Next.
 func (m *Merge) Value() []byte { return m.readers[m.top.source].value() }
 
-// record is the current record's bytes, without a tag.
+// record returns the current record's bytes, without a tag.
 func (m *Merge) record() []byte {
 	r := m.readers[m.top.source]
 	return r.data[r.cur.start:r.cur.end]
 }
 
-// Err is the first error. Corrupt data wraps storage.ErrCorrupt and names the
-// file and the offset.
+// Err returns the first error. Corrupt data wraps storage.ErrCorrupt and names the file and
+// the offset.
 func (m *Merge) Err() error { return m.err }
 
 // Positions returns the position of each source that was given to NewMerge. A merge of the
-// same sources from there yields the current record first. Before the first Next these are
-// the positions where reading begins; at the end they are the ends of the runs.
+// same sources from these positions yields the current record first. Before the first Next,
+// Positions returns where reading begins; at the end, it returns the ends of the runs.
 func (m *Merge) Positions() []RunPosition {
 	if !m.started {
 		return slices.Clone(m.starts)

@@ -54,23 +54,23 @@ type Options struct {
 }
 
 // Combiner turns the values of one key into fewer. It emits records of the same key only.
-// key and the values are valid until it returns; what it emits is copied.
+// The arguments key and values are valid until it returns; emit copies its arguments.
 type Combiner func(key []byte, values *Values, emit func(key, value []byte)) error
 
 // Stats describes what a collector has done so far.
 type Stats struct {
-	Records           int64 // added
-	Bytes             int64 // of keys and values added
-	Spills            int64 // spills of its memory
-	SpilledRecords    int64 // written in spills and in merges
+	Records           int64 // records added
+	Bytes             int64 // bytes of keys and values added
+	Spills            int64 // number of spills
+	SpilledRecords    int64 // records written in spills and in merges
 	CombineIn         int64 // records given to the combiner or fold
-	CombineOut        int64 // records that came out of it
+	CombineOut        int64 // records that the combiner or fold returned
 	MaterializedBytes int64 // bytes of the published data file
 }
 
 // Collector is the common part of SortBuffer and FoldTable. One goroutine may use it.
 type Collector interface {
-	// Err is the first error; what is added after it is dropped.
+	// Err returns the first error; records added after it are dropped.
 	Err() error
 	// Finish writes what is in memory, merges the spills if there are many, and returns the
 	// index of the data file.
@@ -78,20 +78,20 @@ type Collector interface {
 	// Abort stops and removes every file. After Finish has returned nil it does nothing.
 	Abort() error
 	Stats() Stats
-	// Buffered is approximately the number of bytes in memory that Finish would write.
+	// Buffered returns approximately the number of bytes in memory that Finish would write.
 	Buffered() int64
 }
 
 // Limits and defaults of the options.
 const (
 	defaultMemory  = 100 << 20
-	minMemory      = 64 << 10       // bytes; below it hardly a record and its entry fit
+	minMemory      = 64 << 10       // bytes; a smaller memory can hardly hold a record and its entry
 	maxMemory      = 4<<30 - 64<<10 // offsets into the arena are 32 bits
 	defaultFactor  = 64
 	defaultMaxRuns = 4
 )
 
-// validate sets defaults and reports every error at once.
+// validate sets defaults and returns all errors joined.
 func (o *Options) validate() error {
 	err := errors.Join(
 		validate.That(o.FS != nil && o.Path != "", "no data file named"),
@@ -106,7 +106,8 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// fillDefaults sets what is not set, and moves what is out of range to its limit.
+// fillDefaults sets options that are 0 to their defaults, and moves options that are out of
+// range to the nearest limit.
 func (o *Options) fillDefaults() {
 	o.Memory = min(max(cmp.Or(o.Memory, defaultMemory), minMemory), maxMemory)
 	o.SpillPercent = cmp.Or(o.SpillPercent, 0.8)
@@ -121,8 +122,9 @@ func (o *Options) fillDefaults() {
 }
 
 // HashPartition distributes keys over n partitions by their xxhash64. The partition of a key
-// is the same in every release, since the maps and reduces of a job may run different ones.
-// The hash is scaled by a multiplication, which is faster than a division and as even.
+// is the same in every release, because maps and reduces of one job may run different
+// releases. A multiplication scales the hash: it is faster than a division, and distributes
+// as evenly.
 func HashPartition(key []byte, n int) int {
 	if n == 1 {
 		return 0

@@ -38,8 +38,8 @@ func NewRangePartitioner(cuts [][]byte) (*RangePartitioner, error) {
 	return p, nil
 }
 
-// Partition is the number of cut points at or before key. It is a binary search over sort
-// keys, which reads the cut points' bytes only if those are equal.
+// Partition returns the number of cut points at or before key. It is a binary search over
+// sort keys, which reads the cut points' bytes only if those are equal.
 func (p *RangePartitioner) Partition(key []byte) int {
 	k := head{}
 	k.prefix, k.rest = sortKey(key)
@@ -67,7 +67,7 @@ func (p *RangePartitioner) atOrBefore(i int, key []byte, k *head) bool {
 	return wholeSortKey(k.rest) || bytes.Compare(p.cuts[i][sortKeyBytes:], key[sortKeyBytes:]) <= 0
 }
 
-// Partitions is the number of partitions.
+// Partitions returns the number of partitions.
 func (p *RangePartitioner) Partitions() int { return len(p.cuts) + 1 }
 
 // CutPoints sorts the samples and picks at most partitions-1 ascending cut points that
@@ -77,7 +77,7 @@ func (p *RangePartitioner) Partitions() int { return len(p.cuts) + 1 }
 func CutPoints(samples [][]byte, partitions int) [][]byte {
 	slices.SortFunc(samples, bytes.Compare)
 	var cuts [][]byte
-	start := 0 // of the current share
+	start := 0 // start of the current share
 	for left := partitions; left > 1 && start < len(samples); left-- {
 		cut := nextCut(samples, start, left)
 		if cut == len(samples) {
@@ -89,9 +89,9 @@ func CutPoints(samples [][]byte, partitions int) [][]byte {
 	return cuts
 }
 
-// nextCut is the end of the share that begins at start, if the rest is divided into left
-// shares: the border between two keys that is nearest to an equal share. len(samples) means
-// that no border remains.
+// nextCut returns the end of the share that begins at start, if the rest is divided into
+// left shares: the border between two keys that is nearest to an equal share. It returns
+// len(samples) if no border remains.
 func nextCut(samples [][]byte, start, left int) int {
 	ideal := start + (len(samples)-start+left/2)/left
 	ideal = max(ideal, start+1)
@@ -116,7 +116,7 @@ func nextCut(samples [][]byte, start, left int) int {
 const rangeMagic = "HMRCUTS1"
 
 // Encode returns the partitioner as bytes: a magic, the cut points with their lengths as
-// uvarints, and the little-endian xxhash64 of all that.
+// uvarints, and the little-endian xxhash64 of all preceding bytes.
 //
 //	| HMRCUTS1 | length | cut point | length | cut point | … | xxhash64 |
 func (p *RangePartitioner) Encode() []byte {

@@ -13,10 +13,10 @@ import (
 // Run describes one sorted run of one partition in a data file. Indexes, reports and
 // checkpoints contain it; a reader verifies the bytes against it.
 type Run struct {
-	Offset    int64  // of its first byte in the file
+	Offset    int64  // offset of the run in the file
 	Length    int64  // bytes in the file; 0: the run is empty
-	RawLength int64  // bytes of its records; 0 for a run with records: unknown
-	Records   int64  // in the run
+	RawLength int64  // bytes of its records; 0 if unknown or if there are no records
+	Records   int64  // number of records
 	Checksum  uint32 // CRC32C over the headers of its blocks
 	Tagged    bool   // each record has a tag; see rank
 }
@@ -24,7 +24,7 @@ type Run struct {
 // RunPosition is a place between two records of a run. The zero value is its
 // start.
 type RunPosition struct {
-	BlockOffset int64 // of the block that holds the next record, from the run's start; bytes
+	BlockOffset int64 // offset of the block that holds the next record, from the start of the run; bytes
 	Record      int64 // index of that record in the block
 }
 
@@ -40,28 +40,29 @@ func (o Ordinal) Compare(p Ordinal) int {
 	return cmp.Or(cmp.Compare(o.Input, p.Input), o.Start.Compare(p.Start))
 }
 
-// String is the input and the Position: 0@4096.
+// String returns the input and the Position: 0@4096.
 func (o Ordinal) String() string { return fmt.Sprintf("%d@%v", o.Input, o.Start) }
 
-// Source is a run to be merged, and what decides the order of its records among equal keys.
+// Source is a run to be merged, with the Ordinal and Sequence that order its records among
+// equal keys.
 type Source struct {
 	FS   storage.FS // unused for a run in memory
 	Path string     // data file; names the run in errors if it is in memory
 	Run  Run
 
-	// Ordinal and Sequence are the rank of the run (see rank). Sequence 0 stands for
-	// Run.Offset. A tagged run has ranks of its own, and does not use these.
+	// Ordinal and Sequence are the rank of the run (see rank). If Sequence is 0, Run.Offset
+	// is used. A tagged run has its own table of ranks and ignores both fields.
 	Ordinal  Ordinal
 	Sequence int64
 
 	// From is the position where reading begins.
 	From RunPosition
 
-	memory memoryFile // the run's bytes, if an Intake keeps them in memory
-	place  extent     // of memory in the intake's arena
+	memory memoryFile // bytes of the run, if an Intake keeps them in memory
+	place  extent     // where memory lies in the intake's arena
 }
 
-// rank is the rank of a run without tags.
+// rank returns the rank of a run without tags.
 func (s *Source) rank() rank {
 	if s.Sequence != 0 {
 		return rank{s.Ordinal, s.Sequence}
@@ -69,8 +70,8 @@ func (s *Source) rank() rank {
 	return rank{s.Ordinal, s.Run.Offset}
 }
 
-// rank orders equal keys of different runs. It is fixed by where the records come from, so
-// the order of arrival does not show in the output.
+// rank orders equal keys of different runs. It depends only on the origin of the records, so
+// the order of arrival does not affect the output.
 //
 //	Source      Ordinal                          Sequence
 //	            input file, Position of the map  offset of the run in the map's data file
@@ -84,15 +85,15 @@ func (s *Source) rank() rank {
 // spill, and the map at 0@64:
 //
 //	run              rank        values of "k", in the order of the output
-//	0@0, offset 0    (0@0, 0)    those of the first spill
-//	0@0, offset 900  (0@0, 900)  those of the second spill
-//	0@64, offset 0   (0@64, 0)   those of the other map
+//	0@0, offset 0    (0@0, 0)    values of the first spill
+//	0@0, offset 900  (0@0, 900)  values of the second spill
+//	0@64, offset 0   (0@64, 0)   values of the other map
 //
-// A run as a map wrote it has one rank, that of its Source. A merge of several runs that is
-// written to disk is tagged: it begins with the table of the ranks merged into it, and each
-// record carries a tag. Such a run can be merged again with runs whose ranks lie between its
-// own. In a merge, the ranks of all sources are numbered once (Merge.rankSources), so that
-// equal keys are ordered by comparing two numbers.
+// A run that a map wrote has one rank: the rank of its Source. A merge of several runs that
+// is written to disk is tagged: it begins with the table of the ranks merged into it, and
+// each record carries a tag. Such a run can be merged again with runs whose ranks lie
+// between its own. In a merge, the ranks of all sources are numbered once
+// (Merge.rankSources), so that equal keys are ordered by comparing two numbers.
 //
 // Ordinals come from these places: mr/input.go numbers files (numberer), jobmaster/output_log.go gives each output
 // its origin (ordinal), internal/task/reduce.go reads it (ordinalOf), and
@@ -154,7 +155,7 @@ func decodeRanks(b []byte, n int) ([]rank, error) {
 	return ranks, nil
 }
 
-// decodeRank decodes one entry of the table and returns what follows it.
+// decodeRank decodes one entry of the table and returns the bytes after it.
 func decodeRank(b []byte) (t rank, rest []byte, err error) {
 	input, used := binary.Varint(b)
 	if used <= 0 || int64(int32(input)) != input {

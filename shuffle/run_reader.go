@@ -23,22 +23,22 @@ import (
 type runReader struct {
 	ctx  context.Context // checked once per block
 	file io.ReaderAt     // a file, or a memoryFile
-	path string          // names the file in errors
+	path string          // path of the file, for errors
 	run  Run
 
-	data   []byte      // records of the current block
+	data   []byte      // bytes of the current block
 	at     int         // end of the current record in data
-	left   int         // records of the block after the current one
-	cur    span        // the current record in data
-	tag    uint32      // of the current record, an index into ranks
+	left   int         // number of records of the block after the current one
+	cur    span        // place of the current record in data
+	tag    uint32      // tag of the current record: an index into ranks
 	ranks  []rank      // table of a tagged run
-	counts blockCounts // of the blocks read so far
+	counts blockCounts // counts of the blocks read so far
 
 	stored *[]byte               // read buffer, from the pool
 	raw    *[]byte               // decompressed block, from the pool
-	head   [blockHeaderSize]byte // see ready
-	ready  bool                  // head holds the header of the next block
-	whole  bool                  // reading began at the start of the run
+	head   [blockHeaderSize]byte // header of the next block, if ready
+	ready  bool                  // whether head holds the header of the next block
+	whole  bool                  // whether reading began at the start of the run
 	next   int64                 // where the next block begins, from the run's start; bytes
 	block  int64                 // where the current block begins; bytes
 	size   int                   // records in the current block
@@ -51,8 +51,8 @@ type blockCounts struct {
 	checksum     uint32
 }
 
-// add counts a block whose header is head. The table of ranks adds to the checksum only: it
-// has no records.
+// add counts a block with the header head. The table of ranks has no records, so it is added
+// to the checksum only.
 func (c *blockCounts) add(h *blockHeader, head []byte) {
 	c.checksum = crc32.Update(c.checksum, castagnoli, head)
 	if h.flags&flagRanks == 0 {
@@ -93,8 +93,8 @@ func newRunReader(ctx context.Context, file io.ReaderAt, path string, run Run, f
 	return r, nil
 }
 
-// loadRanks reads the table that begins a tagged run. It is read even if reading begins
-// further back, since the tags are indexes into it.
+// loadRanks reads the table that begins a tagged run. Tags are indexes into the table, so it
+// is read even if reading begins at a later block.
 func (r *runReader) loadRanks() error {
 	h, ok := r.load()
 	if !ok {
@@ -133,7 +133,7 @@ func (r *runReader) seek(from RunPosition) error {
 	return nil
 }
 
-// record is the index, in its block, of the record after the current one.
+// record returns the index, in the current block, of the record after the current one.
 func (r *runReader) record() int64 { return int64(r.size - r.left) }
 
 // advance moves to the next record. It returns false at the end of the run and after an
@@ -171,7 +171,7 @@ func (r *runReader) readTag() bool {
 func (r *runReader) key() []byte   { return r.data[r.cur.key:r.cur.value:r.cur.value] }
 func (r *runReader) value() []byte { return r.data[r.cur.value:r.cur.end:r.cur.end] }
 
-// position is where the current record begins, or the end of the run.
+// position returns where the current record begins, or the end of the run.
 func (r *runReader) position() RunPosition {
 	if r.size == 0 {
 		return RunPosition{BlockOffset: r.next}
@@ -304,16 +304,16 @@ func (r *runReader) finish() {
 	}
 }
 
-// corrupt fails with a description of damage at a place that counts from the run's start.
+// corrupt fails with a description of the damage. at is counted from the start of the run.
 func (r *runReader) corrupt(at int64, what string) error {
 	return r.fail(at, fmt.Errorf("%w: %s", storage.ErrCorrupt, what))
 }
 
-// ReadError says where a run cannot be read. From it a reduce finds the map whose output is
-// lost.
+// ReadError reports where a run cannot be read. A reduce derives from it which map's output
+// is lost.
 type ReadError struct {
-	Path   string // of the data file
-	Offset int64  // in bytes, of the block
+	Path   string // path of the data file
+	Offset int64  // offset of the block in the file, in bytes
 	Err    error
 }
 
@@ -324,7 +324,7 @@ func (e *ReadError) Error() string {
 // Unwrap returns the cause, often storage.ErrCorrupt.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// fail keeps the first error. at counts from the run's start.
+// fail keeps the first error. at is counted from the start of the run.
 func (r *runReader) fail(at int64, err error) error {
 	if r.err == nil {
 		r.err = &ReadError{Path: r.path, Offset: r.run.Offset + at, Err: err}

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// runVerifier verifies the bytes of a run as they pass: the checksum of every block, and
-// that of the run. It does not decode the records. It is an io.Writer, whose calls may
+// runVerifier verifies the bytes of a run as they pass: the checksum of every block, and the
+// checksum of the run. It does not decode the records. It is an io.Writer, whose calls may
 // divide the bytes anywhere.
 //
 //	take: header, 24 bytes ─► payload, h.stored bytes ─┐
@@ -18,17 +18,17 @@ import (
 //
 // After an error it must not be used any more.
 type runVerifier struct {
-	run    Run   // what the bytes should be
-	seen   int64 // bytes of the run so far
+	run    Run   // description to compare the bytes with
+	seen   int64 // number of bytes of the run so far
 	counts blockCounts
 	head   [blockHeaderSize]byte
-	inHead int    // bytes of head that have arrived
-	left   int    // bytes of the payload that are missing
-	crc    uint32 // of the payload so far
-	want   uint32 // CRC32C of the payload, from its header
+	inHead int    // number of bytes in head
+	left   int    // number of payload bytes that are missing
+	crc    uint32 // CRC32C of the payload so far
+	want   uint32 // CRC32C of the payload according to its header
 }
 
-// Write verifies the next bytes. The error says how far into the run the damage is.
+// Write verifies the next bytes. An error gives the offset of the damage in the run.
 func (v *runVerifier) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {

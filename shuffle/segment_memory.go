@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// errIntakeClosed is the error of calls after Close.
+// errIntakeClosed is returned by calls after Close.
 var errIntakeClosed = errors.New("shuffle: the intake is closed")
 
 // segmentMemory is the memory of an Intake for segments: one arena with the size of all of
 // them together. When a merge has written segments to disk, their pages are reused for the
-// next ones. A reduce thus touches fresh memory only until its first spill. That matters
-// because a fresh page costs the kernel more than receiving its bytes.
+// next segments. A reduce thus touches fresh memory only until its first spill. This matters
+// because the kernel needs more time for a fresh page than to receive its bytes.
 //
 // A piece has one owner at a time:
 //
@@ -21,16 +21,16 @@ var errIntakeClosed = errors.New("shuffle: the intake is closed")
 //	   │ failed              │ closed                       │ written
 //	   └─────────────────────┴───────► give ◄───────────────┘
 //
-// The last owner returns it, once. The arena is released when the intake is closed and all
-// pieces are returned: an arrival may still write into its piece while Close runs.
+// The last owner returns the piece, once. The arena is released when the intake is closed
+// and all pieces are returned: an arrival may still write into its piece while Close runs.
 //
 // Its methods must be called with the intake locked.
 type segmentMemory struct {
 	size   int64    // bytes of the arena
-	used   int64    // bytes of all pieces; <= size
+	used   int64    // bytes of all pieces; at most size
 	arena  []byte   // nil before the first piece and after the last
-	free   freeList // ranges of the arena that no piece has
-	closed bool     // take fails; the arena goes with the last piece
+	free   freeList // ranges of the arena that belong to no piece
+	closed bool     // take fails; the arena is released with the last piece
 }
 
 // piece is a part of an arena.
@@ -46,8 +46,8 @@ func (p *piece) front(n int64) piece {
 	return f
 }
 
-// take returns a piece of n bytes with arbitrary content. ok is false if there is none until
-// others are returned. An empty piece need not be returned.
+// take returns a piece of n bytes with arbitrary content. ok is false if no free range is
+// long enough until other pieces are returned. An empty piece need not be returned.
 func (m *segmentMemory) take(n int64) (p piece, ok bool, err error) {
 	if m.closed {
 		return piece{}, false, errIntakeClosed
@@ -105,12 +105,12 @@ type extent struct{ from, to int64 }
 
 func (e extent) length() int64 { return e.to - e.from }
 
-// freeList is the free ranges of an arena: ascending, not empty, and not adjacent. An intake
-// has few segments at a time, so a list is searched faster than a tree.
+// freeList holds the free ranges of an arena: ascending, not empty, and not adjacent. An
+// intake has few segments at a time, so a list is searched faster than a tree.
 type freeList []extent
 
-// take cuts n bytes, more than 0, off the first range that has them. Taking from the front
-// reuses memory that was used before, and leaves the rest of the arena untouched.
+// take cuts n bytes, more than 0, off the first range that is long enough. This reuses
+// memory that was used before, and leaves the rest of the arena untouched.
 func (f *freeList) take(n int64) (e extent, ok bool) {
 	for i := range *f {
 		free := &(*f)[i]
@@ -127,9 +127,9 @@ func (f *freeList) take(n int64) (e extent, ok bool) {
 	return extent{}, false
 }
 
-// give returns what was taken, or a part of it that is not empty. It joins the range with
-// its free neighbours. A range that is free already means that a piece was returned twice,
-// so it panics: two segments in the same memory would corrupt the output.
+// give returns a range that take has cut off, or a non-empty part of it. It joins the range
+// with its free neighbours. It panics if the range is free already: a piece was returned
+// twice, and two segments in the same memory would corrupt the output.
 func (f *freeList) give(e extent) {
 	i, _ := slices.BinarySearchFunc(*f, e.from, func(free extent, from int64) int {
 		return cmp.Compare(free.from, from)

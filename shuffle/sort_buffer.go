@@ -6,34 +6,35 @@ import (
 	"fmt"
 )
 
-// SortBuffer collects records as bytes, sorts them and writes them in runs. It has one piece
-// of memory in two parts:
+// SortBuffer collects records as bytes, sorts them and writes them in runs. Its memory has
+// two parts:
 //
 //	| main: SpillPercent of it          | side     |
 //
-// When main is full, a goroutine sorts and writes it, while further records go into side,
-// which is never the larger part. When side is full too, Emit waits for main, and moves the
-// records of side there. Runs are thus as large as main, however fast records arrive.
+// When main is full, a goroutine sorts and writes it. Meanwhile further records are added to
+// side, which is never the larger part. When side is full too, Emit waits for main, and
+// moves the records of side there. Runs are thus as large as main, however fast records
+// arrive.
 //
 //	cur == main ──full──► spill main in the background, cur = side
 //	     ▲                                  │ side full
 //	     └── wait, move side to main ◄──────┘
 //
-// There is at most one such goroutine; Finish and Abort wait for it. While it runs, it owns
-// main and file, and the caller owns side. All other fields belong to the goroutine that
-// calls Emit.
+// At most one such goroutine runs; Finish and Abort wait for it. While it runs, it owns main
+// and file, and the caller owns side. All other fields belong to the goroutine that calls
+// Emit.
 type SortBuffer struct {
-	ctx      context.Context // of spills that Emit begins
+	ctx      context.Context // context of the spills that Emit begins
 	opts     Options
 	mem      []byte // the arena, returned by release
-	main     *batch // the part that is spilled in the background
-	side     *batch // nil: no spills in the background
+	main     *batch // part that is spilled in the background
+	side     *batch // nil if there are no background spills
 	cur      *batch // main or side
 	file     spillFile
 	combine  *combinerRun // nil without a combiner
-	spilling chan error   // of the goroutine that spills main; nil when there is none
-	stats    Stats        // of spills that have ended
-	err      error        // the first one; later records are dropped
+	spilling chan error   // receives the result of the goroutine that spills main; nil without one
+	stats    Stats        // counts of the spills that have ended
+	err      error        // first error; later records are dropped
 	finished bool         // Finish or Abort was called
 }
 
@@ -89,8 +90,8 @@ func (b *SortBuffer) refuse(partition int) {
 	b.fail(fmt.Errorf("partition %d: the partitioner must return 0 to less than %d", partition, b.opts.Partitions))
 }
 
-// ensureSpace spills until a record of n bytes fits. It returns false if it never will, and
-// after an error. A record may fit main and not side, so it may take two turns.
+// ensureSpace spills until a record of n bytes fits. It returns false after an error, and if
+// the record can never fit. A record may fit main and not side, so it may take two rounds.
 func (b *SortBuffer) ensureSpace(n int) bool {
 	for b.err == nil && b.main.fitsEmpty(n) {
 		switch {
@@ -125,8 +126,8 @@ func (b *SortBuffer) wait() {
 	}
 }
 
-// spillEnded takes the result of the goroutine. Only then main and the counts of file may be
-// used again.
+// spillEnded takes the result of the goroutine. Only after it may the caller use main and
+// the counts of file again.
 func (b *SortBuffer) spillEnded(err error) {
 	b.spilling = nil
 	b.fail(err)
@@ -164,8 +165,8 @@ func (b *SortBuffer) write(ctx context.Context, s *batch) (err error) {
 	})
 }
 
-// addLarge writes a record that is larger than the memory as a spill of its own, after all
-// earlier records.
+// addLarge writes a record that is larger than the memory. The record becomes a spill, after
+// all earlier records.
 func (b *SortBuffer) addLarge(key, value []byte, n int) {
 	if b.err != nil || b.finished {
 		return
@@ -208,8 +209,8 @@ func (b *SortBuffer) fail(err error) {
 	}
 }
 
-// Err is the first error so far. The error of a background spill is known once that has
-// ended.
+// Err returns the first error so far. The error of a background spill is known once that
+// spill has ended.
 func (b *SortBuffer) Err() error {
 	if b.spilling != nil {
 		select {
@@ -263,8 +264,8 @@ func (b *SortBuffer) Abort() error {
 	return b.file.abort(b.ctx)
 }
 
-// release returns the memory. The empty batch that remains fits no record, so that an Emit
-// after it has no effect.
+// release returns the memory. An empty batch remains, which fits no record, so a later Emit
+// has no effect.
 func (b *SortBuffer) release() {
 	b.finished = true
 	arenas.give(b.mem)
@@ -272,7 +273,7 @@ func (b *SortBuffer) release() {
 	b.cur = b.main
 }
 
-// Stats describes what was done so far. Spills count when they have ended.
+// Stats returns the counts so far. A spill counts once it has ended.
 func (b *SortBuffer) Stats() Stats { return b.stats }
 
 // Buffered implements Collector.

@@ -10,7 +10,7 @@ import (
 // record.
 type entry struct {
 	prefix uint64 // sort key of the record's key
-	rest   uint32 // and the length of the key, capped
+	rest   uint32 // rest of the sort key: three bytes of the key, and its capped length
 	at     uint32 // where the record is: an offset in a batch, or an index in a FoldTable
 }
 
@@ -120,7 +120,7 @@ func scatter(a, tmp []entry, digit int, starts *[257]uint32) {
 	copy(a, tmp)
 }
 
-// firstDifference is the first digit, from digit on, in which the entries differ;
+// firstDifference returns the first digit, from digit on, in which the entries differ;
 // sortKeyDigits if they do not.
 func firstDifference(a []entry, digit int) int {
 	var prefix uint64
@@ -151,7 +151,7 @@ func (s *sorter) deepen(a []entry, depth int) int {
 	return common
 }
 
-// commonPrefix is the number of bytes that a and b have in common at their start.
+// commonPrefix returns the number of bytes that a and b have in common at their start.
 func commonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	a, b = a[:n], b[:n]
@@ -208,7 +208,7 @@ const (
 	sortKeyCapped = 12 // low byte of rest: the key is longer than sortKeyBytes
 )
 
-// sortKey is the sort key of key.
+// sortKey returns the sort key of key.
 func sortKey(key []byte) (prefix uint64, rest uint32) {
 	n := len(key)
 	switch {

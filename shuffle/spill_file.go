@@ -22,9 +22,9 @@ type spillFile struct {
 	opts    *Options
 	w       *dataWriter // nil before the first spill
 	spills  int         // calls of spill
-	runs    [][]Run     // of each partition
+	runs    [][]Run     // unmerged runs of each partition
 	made    []string    // files that were completed or begun; abort removes them
-	spilled int64       // records written in all
+	spilled int64       // total number of records written
 }
 
 // spill appends one run per partition. write adds the records of a run.

@@ -16,12 +16,12 @@ type groupWriter func(w *dataWriter, key []byte, values valueSource) error
 // fewer and longer ones.
 type mergeLevel struct {
 	path string
-	runs [][]Run // of each partition, in the order of equal keys
-	size int64   // bytes
-	sum  uint64  // xxhash64
+	runs [][]Run // runs of each partition, in the order of equal keys
+	size int64   // length of the file in bytes
+	sum  uint64  // xxhash64 of the file
 }
 
-// maxRuns is the largest number of runs of a partition.
+// maxRuns returns the largest number of runs of a partition.
 func (l *mergeLevel) maxRuns() int {
 	n := 0
 	for _, runs := range l.runs {
@@ -56,9 +56,9 @@ func (f *spillFile) mergeAll(ctx context.Context, l mergeLevel, combine groupWri
 	return l, nil
 }
 
-// mergeFactor is how many runs may be merged at once if each takes two buffers for a block
-// of the given size: to read and to decompress. It is at least 2, since fewer make no
-// progress.
+// mergeFactor returns how many runs may be merged at once if blocks have the given size.
+// Each run takes two buffers for a block: to read and to decompress. The result is at least
+// 2, because a merge of one run makes no progress.
 func mergeFactor(factor int, memory, block int64) int {
 	return int(max(min(int64(factor), memory/(2*block)), 2))
 }

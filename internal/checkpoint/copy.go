@@ -21,11 +21,11 @@ import (
 // Files that are with the job's output already are not copied. After an error, complete
 // copies of earlier files remain in the directory.
 type Copier struct {
-	Source   Source                                    // of the files
-	Dir      string                                    // of the copies; their names are unique in it
+	Source   Source                                    // opens the files of the checkpoint
+	Dir      string                                    // directory of the copies; their names are unique in it
 	Create   func(path string) (storage.Writer, error) // creates one file of the copy
-	FullName func(path string) string                  // the name of a copied file; nil: its path
-	Retry    RetryPolicy                               // for the source
+	FullName func(path string) string                  // returns the name of a copied file; nil: the path is the name
+	Retry    RetryPolicy                               // retries of the source
 }
 
 // Copy returns the body of a checkpoint that names the copies. body does not change. An
@@ -58,8 +58,8 @@ func (c *Copier) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
 	return nil
 }
 
-// copyRun copies the rest of a run and makes m name it. The copy is a run of its own, so its
-// length and its checksum differ from those of the original.
+// copyRun copies the rest of a run and makes m name the copy. The copy is a separate run, so
+// its length and its checksum differ from the original's.
 func (c *Copier) copyRun(ctx context.Context, m *taskproc.MergeInput, path string) error {
 	state := MergeStates([]*taskproc.MergeInput{m})[0]
 	open := func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
@@ -88,8 +88,8 @@ func (c *Copier) nameOf(path string) string {
 	return c.FullName(path)
 }
 
-// copyPublished copies a data file and its index, and makes o name them. The index is first,
-// since it says what the data should be.
+// copyPublished copies a data file and its index, and makes o name the copies. It copies the
+// index first, because the data is compared with it.
 func (c *Copier) copyPublished(ctx context.Context, o *taskproc.MapOutput, path string) error {
 	var index *shuffle.Index
 	err := c.write(ctx, shuffle.IndexPath(path), func(w io.Writer) (err error) {
@@ -103,8 +103,7 @@ func (c *Copier) copyPublished(ctx context.Context, o *taskproc.MapOutput, path 
 	return err
 }
 
-// copyIndex copies an index to w and returns it. It must be the one that the checkpoint
-// names.
+// copyIndex copies an index to w and returns it. Its checksum must match the checkpoint's.
 func (c *Copier) copyIndex(ctx context.Context, o *taskproc.MapOutput, w io.Writer) (*shuffle.Index, error) {
 	in, err := c.Source.Open(ctx, shuffle.IndexPath(o.Path), 0, -1)
 	if err != nil {
@@ -117,7 +116,7 @@ func (c *Copier) copyIndex(ctx context.Context, o *taskproc.MapOutput, w io.Writ
 	if err != nil {
 		return nil, &SourceError{fmt.Errorf("index of %s: %w", o.Path, err)}
 	}
-	_, err = w.Write(x.Encode()) // the bytes that were read, since the checksum matches them
+	_, err = w.Write(x.Encode()) // equal to the bytes that were read, since the checksum matches
 	return x, err
 }
 
@@ -135,11 +134,11 @@ func (c *Copier) copyData(ctx context.Context, path string, x *shuffle.Index, w 
 	return err
 }
 
-// errWriter records the error of its writer. A copy fails with one error, and only this
-// shows whether it is from the destination or from the source.
+// errWriter records the error of its writer. A copy returns one error; errWriter shows
+// whether it is from the destination or from the source.
 type errWriter struct {
 	w   io.Writer
-	err error // of the last Write; nil: it succeeded
+	err error // error of the last Write; nil if it succeeded
 }
 
 func (k *errWriter) Write(p []byte) (n int, err error) {
@@ -147,8 +146,8 @@ func (k *errWriter) Write(p []byte) (n int, err error) {
 	return n, k.err
 }
 
-// write makes one file of the copy. It starts over as often as the source may recover. Each
-// try creates the file again, so no part of a failed one remains.
+// write makes one file of the copy. After an error of the source that may pass, it starts
+// over. Each try creates the file again, so no part of a failed try remains.
 func (c *Copier) write(ctx context.Context, path string, fill func(io.Writer) error) error {
 	return c.Retry.Do(ctx, func() error {
 		w, err := c.Create(path)

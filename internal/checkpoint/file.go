@@ -47,8 +47,8 @@ func Encode(body *taskproc.CheckpointBody) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)), nil
 }
 
-// Decode verifies and decodes a checkpoint file. An invalid file wraps storage.ErrCorrupt. A
-// file of another version does not: it is intact, and this program cannot read it.
+// Decode verifies and decodes a checkpoint file. For an invalid file the error wraps
+// storage.ErrCorrupt. A file of another version is intact, so its error does not.
 func Decode(b []byte) (*taskproc.CheckpointBody, error) {
 	if len(b) < headLength+tailLength || string(b[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: not a checkpoint", storage.ErrCorrupt)
@@ -71,16 +71,15 @@ func Decode(b []byte) (*taskproc.CheckpointBody, error) {
 	return body, nil
 }
 
-// FileRef is a checkpoint file as recorded when it was written. The master has the record,
-// so a file that was replaced or cut is noticed.
+// FileRef identifies a checkpoint file by its length and checksum when it was written. The
+// master has the record, so a reader notices a file that was replaced or truncated.
 type FileRef struct {
 	Path     string
 	Bytes    int64  // length of the file
 	Checksum uint64 // xxhash64 over the file
 }
 
-// Read reads and verifies a checkpoint file. Every error is a *SourceError: whatever the
-// cause, the file has not been read.
+// Read reads and verifies a checkpoint file. Every error is a *SourceError.
 func (r FileRef) Read(ctx context.Context, from Source, retry RetryPolicy) (*taskproc.CheckpointBody, error) {
 	if r.Bytes < 0 || r.Bytes > maxLength {
 		return nil, &SourceError{fmt.Errorf("%w: invalid recorded length %d", storage.ErrCorrupt, r.Bytes)}
@@ -107,7 +106,7 @@ func (r FileRef) Read(ctx context.Context, from Source, retry RetryPolicy) (*tas
 	return body, nil
 }
 
-// MergeInputs encodes sorted runs, and how far each has been read.
+// MergeInputs encodes sorted runs, and the position up to which each has been read.
 func MergeInputs(state []shuffle.MergeInputState) (messages []*taskproc.MergeInput) {
 	for _, s := range state {
 		messages = append(messages, mergeInput(s))

@@ -12,8 +12,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Source opens files that a checkpoint names: length bytes from offset, or all from there if
-// length is negative. The caller closes what it opens. Several files may be open at once.
+// Source opens files that a checkpoint names. It reads length bytes from offset, or the rest
+// of the file if length is negative. The caller closes every file that it opens. Several
+// files may be open at once.
 type Source interface {
 	Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error)
 }
@@ -62,25 +63,26 @@ type SourceError struct{ Err error }
 func (e *SourceError) Error() string { return e.Err.Error() }
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// IsUnusable reports whether an error is one of a checkpoint file, or of files that it
-// names.
+// IsUnusable reports whether an error is from a checkpoint file, or from files that the
+// checkpoint names.
 func IsUnusable(err error) bool {
 	return errors.As(err, new(*SourceError)) || errors.As(err, new(*shuffle.SourceError))
 }
 
-// RetryPolicy says for how long a source that does not answer is tried again. The machine of a
-// checkpoint may be lost, and its files with it, so the time is limited.
+// RetryPolicy limits how long a source that does not answer is tried again. The machine of a
+// checkpoint may be lost together with its files.
 type RetryPolicy struct {
-	Timeout  time.Duration // after which the source is given up
-	MaxDelay time.Duration // between two requests
+	Timeout  time.Duration // time after which the source is considered lost
+	MaxDelay time.Duration // longest delay between two requests
 }
 
 // firstDelay is the delay before the first retry. It doubles with each further one.
 const firstDelay = 100 * time.Millisecond
 
-// Do calls try until it succeeds or fails for good. It repeats errors of the network until
-// Timeout, and damaged data once: the network may have damaged it. Bytes that are damaged
-// again are damaged on disk. If ctx ends, the error is its cause.
+// Do calls try until it succeeds or no retry is left. It repeats try after errors of the
+// network until Timeout. It repeats try once after damaged data, because the network may
+// have damaged it. Bytes that are damaged again are damaged on disk. If ctx ends, the error
+// is its cause.
 func (p RetryPolicy) Do(ctx context.Context, try func() error) error {
 	longest := min(p.MaxDelay, p.Timeout/4)
 	begun, damaged := time.Now(), false

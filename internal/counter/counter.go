@@ -1,14 +1,14 @@
-// Package counter counts what a job does. Counters live in groups; groups and
-// counters carry Hadoop's display names and are printed in Hadoop's order.
+// Package counter counts events and bytes of a job. Counters belong to groups. Groups and
+// counters have Hadoop's display names and are printed in Hadoop's order.
 //
-// An attempt has a Set. It looks up each Counter once, keeps the pointer, and adds
-// to it from any goroutine. Snapshots of the set (Values) travel to the jobmaster,
-// which adds up those of the attempts that succeed. At the end FillZeros and
-// String turn the sum into the listing that the user sees.
+// An attempt has a Set. It looks up each Counter once, keeps the pointer, and adds to it
+// from any goroutine. Attempts send snapshots of their sets (Values) to the jobmaster, which
+// adds up the snapshots of the attempts that succeed. At the end FillZeros and String turn
+// the sum into the listing that the user sees.
 //
-// The engine's own counters are declared in names.go, one line each. Counters in
-// groups of the user's are bounded by mapreduce.job.counters.limit: Set.Limit
-// applies it to an attempt, Values.CheckLimit to the job.
+// names.go declares the engine's own counters, one line each. All other groups belong to the
+// user, and mapreduce.job.counters.limit bounds their counters: Set.Limit applies it to an
+// attempt, Values.CheckLimit to the job.
 package counter
 
 import (
@@ -24,8 +24,7 @@ type ID struct {
 	Name  string
 }
 
-// isUsers reports whether the counter is in a group of the user's, not of the
-// engine's.
+// isUsers reports whether the counter is in a user's group, not in one of the engine's.
 func (id ID) isUsers() bool {
 	_, engine := groupRank[id.Group]
 	return !engine
@@ -46,10 +45,10 @@ func (c *Counter) Max(n int64) {
 	}
 }
 
-// Value is the current count.
+// Value returns the current count.
 func (c *Counter) Value() int64 { return c.value.Load() }
 
-// ErrLimit marks a job that has more counters of its own than it may.
+// ErrLimit marks a job that has more user counters than its limit.
 var ErrLimit = errors.New("too many counters")
 
 func checkLimit(n, limit int) error {
@@ -61,23 +60,21 @@ func checkLimit(n, limit int) error {
 		ErrLimit, n, limit)
 }
 
-// Set is the counters of one attempt. The zero value is ready for use and has
-// no limit.
+// Set holds the counters of one attempt. The zero value is ready for use and has no limit.
 type Set struct {
 	mu struct {
 		sync.Mutex
 		counters map[ID]*Counter // nil before the first
-		users    int             // counters in groups of the user's
+		users    int             // number of counters in users' groups
 		refused  bool            // the limit has refused a counter
-		limit    int             // users <= limit; 0: no limit
-		overflow Counter         // stands for all that were refused
+		limit    int             // maximum of users; 0: no limit
+		overflow Counter         // replaces every counter that was refused
 	}
 }
 
-// Limit bounds the counters in groups of the user's from now on; 0 removes the
-// limit. Beyond it Counter returns a counter that is not kept, and Err returns an
-// error. A program that counts under names taken from its data thus fails, instead
-// of filling the memory.
+// Limit sets the maximum number of counters in users' groups; 0 removes the limit. Beyond it
+// Counter returns a counter that is not kept, and Err returns an error. A program that takes
+// counter names from its data thus fails, instead of filling the memory.
 func (s *Set) Limit(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

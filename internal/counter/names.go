@@ -15,14 +15,14 @@ const (
 // groupRank is the order in which Hadoop prints the groups.
 var groupRank = ranks(GroupFileSystem, GroupJob, GroupFramework, GroupShuffleErrors, GroupInputFormat, GroupOutputFormat)
 
-// kind says how a job shows a counter.
+// kind selects how a job shows a counter.
 type kind int
 
 const (
-	ifCounted   kind = iota // the sum, if any attempt has counted it
-	always                  // the sum, of every job, 0 if need be
-	withReduces             // the sum, of every job with reduces, 0 if need be
-	highest                 // the highest value of its attempts, if any has counted it
+	ifCounted   kind = iota // show the sum, if any attempt has counted
+	always                  // show the sum in every job, even if it is 0
+	withReduces             // show the sum in every job with reduces, even if it is 0
+	highest                 // show the highest value of the attempts, if any has counted
 )
 
 // The engine's counters, as declare registers them. To add a counter, add its
@@ -47,8 +47,8 @@ func ofJob(name string) ID           { return declare(GroupJob, name, ifCounted)
 func ofTasks(name string, k kind) ID { return declare(GroupFramework, name, k) }
 func ofShuffle(name string) ID       { return declare(GroupShuffleErrors, name, withReduces) }
 
-// Counters of the job as a whole: what was launched, where, and for how long.
-// The jobmaster counts them; tasks never do.
+// Counters of the job as a whole: the number of launched tasks, their locality and their
+// time. The jobmaster counts them; tasks never do.
 var (
 	FailedMaps           = ofJob("Failed map tasks")
 	FailedReduces        = ofJob("Failed reduce tasks")

@@ -8,36 +8,37 @@ import (
 
 // usage is what the operating system and the Go runtime report about this process.
 type usage struct {
-	cpu           time.Duration // user and system
+	cpu           time.Duration // user and system time
 	gc            time.Duration // CPU time of garbage collection, estimated by the runtime
-	rss           int64         // resident bytes
-	virtual       int64         // bytes of address space
-	peakRSS       int64         // highest so far
-	peakVirtual   int64         // highest so far
+	rss           int64         // resident memory in bytes
+	virtual       int64         // address space in bytes
+	peakRSS       int64         // highest rss so far
+	peakVirtual   int64         // highest virtual so far
 	heapCommitted int64         // bytes of the Go heap that are backed by memory
 }
 
-// Process measures what attempts cost the process that they run in.
+// Process measures the resources that attempts use in their process.
 //
-// A task process runs one attempt, and the figures are the process's. In the embedded engine
-// attempts are goroutines, whose memory and CPU time cannot be measured separately. Each
-// attempt is then charged an equal share of what the process used while it ran, so that the
-// job's sums are the process's. The Peak counters are of the whole process in both cases.
+// A task process runs one attempt, and the attempt's figures are the figures of the process.
+// In the embedded engine attempts are goroutines, whose memory and CPU time cannot be
+// measured separately. Each attempt is then charged an equal share of what the process used
+// while the attempt ran, so that the sum over the job equals the use of the process. The
+// Peak counters are of the whole process in both cases.
 //
 // The zero value is ready for use. It is safe for concurrent use.
 type Process struct {
 	mu struct {
 		sync.Mutex
 		running map[*Attempt]bool
-		last    usage // at the latest Begin or End
+		last    usage // usage at the latest Begin or End
 	}
-	read func() usage // nil is readUsage; set in tests
+	read func() usage // nil stands for readUsage; set in tests
 }
 
 // Attempt measures one attempt from Begin to End.
 type Attempt struct {
 	process *Process
-	cpu     time.Duration // charged so far
+	cpu     time.Duration // CPU time charged so far
 	gc      time.Duration
 }
 
@@ -54,8 +55,7 @@ func (p *Process) Begin() *Attempt {
 	return a
 }
 
-// End stops charging the attempt and adds what it cost to the set. It is called
-// once.
+// End stops charging the attempt and adds its usage to the set. It may be called once.
 func (a *Attempt) End(s *Set, reduce bool) {
 	p := a.process
 	p.mu.Lock()
@@ -77,8 +77,8 @@ func (a *Attempt) End(s *Set, reduce bool) {
 	s.Counter(virtual).Max(now.peakVirtual)
 }
 
-// chargeLocked divides what was used since the last call among the attempts that
-// ran, and returns the usage so far.
+// chargeLocked divides the usage since the last call among the attempts that ran, and
+// returns the usage so far.
 func (p *Process) chargeLocked() usage {
 	read := p.read
 	if read == nil {

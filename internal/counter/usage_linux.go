@@ -44,7 +44,7 @@ func parseKilobytes(s string) int64 {
 	return n * 1024
 }
 
-// ResidentBytes is the size of this process in memory; 0 if it is unknown.
+// ResidentBytes returns the size of this process in memory; 0 if it is unknown.
 func ResidentBytes() int64 {
 	statm, err := os.ReadFile("/proc/self/statm")
 	fields := bytes.Fields(statm)
@@ -61,6 +61,6 @@ func ResidentBytes() int64 {
 // ResetPeak resets the peak of resident memory of this process, before it runs
 // another attempt. If the kernel refuses, the peak stays.
 func ResetPeak() {
-	const resetPeak = "5" // of proc(5), clear_refs
+	const resetPeak = "5" // resets the peak; see clear_refs in proc(5)
 	_ = os.WriteFile("/proc/self/clear_refs", []byte(resetPeak), 0)
 }

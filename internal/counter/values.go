@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Values is a snapshot of counters: group, then name, then count. Reports hold
-// counters in this shape.
+// Values is a snapshot of counters: group, then name, then count. Reports contain counters
+// in this shape.
 type Values map[string]map[string]int64
 
-// Add adds n to one counter. A counter of which a job shows the highest value is
-// raised to n if it is lower.
+// Add adds n to one counter. If jobs show the highest value of the counter, Add raises it to
+// n if it is lower.
 func (v Values) Add(id ID, n int64) {
 	g := v[id.Group]
 	if g == nil {
@@ -27,10 +27,10 @@ func (v Values) Add(id ID, n int64) {
 	g[id.Name] += n
 }
 
-// Get is the count of id, 0 if it was never counted.
+// Get returns the count of id, 0 if it was never counted.
 func (v Values) Get(id ID) int64 { return v[id.Group][id.Name] }
 
-// Clone is a copy that shares nothing with v.
+// Clone returns a copy that shares nothing with v.
 func (v Values) Clone() Values {
 	c := make(Values, len(v))
 	for group, names := range v {
@@ -39,7 +39,7 @@ func (v Values) Clone() Values {
 	return c
 }
 
-// Len is the number of counters in all groups.
+// Len returns the number of counters in all groups.
 func (v Values) Len() int {
 	n := 0
 	for _, names := range v {
@@ -48,9 +48,9 @@ func (v Values) Len() int {
 	return n
 }
 
-// CheckLimit returns an error that wraps ErrLimit if v has more than limit
-// counters in groups of the user's. The engine's own counters are not limited. A
-// negative limit allows any number.
+// CheckLimit returns an error that wraps ErrLimit if v has more than limit counters in
+// users' groups. The engine's own counters are not limited. A negative limit allows any
+// number.
 func (v Values) CheckLimit(limit int) error {
 	n := 0
 	for group, names := range v {
@@ -61,9 +61,9 @@ func (v Values) CheckLimit(limit int) error {
 	return checkLimit(n, limit)
 }
 
-// Shape decides which counters a job shows even if they are 0.
+// Shape selects the counters that a job shows even if they are 0.
 type Shape struct {
-	Reduces bool     // the job has reduce tasks
+	Reduces bool     // whether the job has reduce tasks
 	Schemes []string // of the file systems that the job uses, except "file"
 }
 
@@ -90,8 +90,8 @@ func (v Values) Groups() []string {
 	})
 }
 
-// Names returns the counters of one group: those that Hadoop knows in the order
-// in which it prints them, then the others, sorted.
+// Names returns the counters of one group: Hadoop's counters in Hadoop's order, then the
+// others, sorted.
 func (v Values) Names(group string) []string {
 	if group == GroupFileSystem {
 		return slices.SortedFunc(maps.Keys(v[group]), compareFileSystem)
@@ -121,7 +121,7 @@ func ranks[T comparable](order ...T) map[T]int {
 	return m
 }
 
-// rankOf is the rank of v; a value without one comes last.
+// rankOf returns the rank of v; a value without one comes last.
 func rankOf[T comparable](m map[T]int, v T) int {
 	if r, ok := m[v]; ok {
 		return r

@@ -24,13 +24,13 @@ var active atomic.Pointer[page]
 type Control struct {
 	page *page
 	file string
-	mu   sync.Mutex // one change at a time
+	mu   sync.Mutex // allows one change at a time
 }
 
 // Status is the state of a point.
 type Status struct {
 	Name string
-	Hits int64 // since it was set, or since the daemon started
+	Hits int64 // hits since the point was set, or since the daemon started
 }
 
 // Open makes this process take part in drills, with a new page in dir that has no faults.
@@ -61,10 +61,10 @@ func Join() error {
 	return err
 }
 
-// File is the page's file, the value of EnvVar for tasks.
+// File returns the page's file, the value of EnvVar for tasks.
 func (c *Control) File() string { return c.file }
 
-// Close ends all faults and the participation in drills. The memory stays mapped, since
+// Close ends all faults and the participation in drills. The memory stays mapped, because
 // another goroutine may be reading it.
 func (c *Control) Close() error {
 	c.Clear()
@@ -72,7 +72,7 @@ func (c *Control) Close() error {
 	return os.RemoveAll(c.file)
 }
 
-// SlowDisk makes each operation of local files take longer; 0 ends that.
+// SlowDisk adds a delay to each operation on local files; 0 removes it.
 func (c *Control) SlowDisk(by time.Duration) error {
 	if by < 0 || by > maxDelay {
 		return fmt.Errorf("slow disk by %v: expected 0s to %v", by, maxDelay)
@@ -81,7 +81,7 @@ func (c *Control) SlowDisk(by time.Duration) error {
 	return nil
 }
 
-// IOErrors makes one in oneOf operations on local files fail; 0 ends that.
+// IOErrors makes one in oneOf operations on local files fail; 0 ends the errors.
 func (c *Control) IOErrors(oneOf int64) error {
 	if oneOf < 0 {
 		return fmt.Errorf("I/O errors of one in %d operations: expected at least 1, or 0 for none", oneOf)
@@ -96,7 +96,7 @@ func (c *Control) IOErrors(oneOf int64) error {
 // maxClockOffset bounds the sum of all jumps of a clock.
 const maxClockOffset = 10 * 365 * 24 * time.Hour
 
-// JumpClock moves the clock, back if by is negative.
+// JumpClock moves the clock forward, or back if by is negative.
 func (c *Control) JumpClock(by time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +144,7 @@ func (c *Control) Clear() {
 	}
 }
 
-// Points is the state of every point.
+// Points returns the state of every point.
 func (c *Control) Points() []Status {
 	out := make([]Status, points)
 	for p := range points {
@@ -153,5 +153,5 @@ func (c *Control) Points() []Status {
 	return out
 }
 
-// ErrInjected is the error of everything that fails because of a drill.
+// ErrInjected is wrapped by every error that a drill causes.
 var ErrInjected = fmt.Errorf("injected by a drill: %w", syscall.EIO)

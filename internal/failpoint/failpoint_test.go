@@ -174,8 +174,8 @@ func TestClockJumps(t *testing.T) {
 	})
 }
 
-// TestProcessesCountTogether: the fourth hit of two processes with two hits each is
-// the end of the second one.
+// TestProcessesCountTogether sets a crash at the fourth hit. Two processes make two hits
+// each, so the second process crashes at its end.
 func TestProcessesCountTogether(t *testing.T) {
 	c := open(t)
 	set(t, c, TaskSpill, "crash@4")
@@ -215,7 +215,7 @@ func TestInvalidFaultsAreRefused(t *testing.T) {
 	}
 }
 
-// TestPagesOfOtherVersions are refused as a whole.
+// TestPagesOfOtherVersions checks that pages of other versions are refused as a whole.
 func TestPagesOfOtherVersions(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "page")
 	for want, content := range map[string][]byte{

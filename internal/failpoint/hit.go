@@ -46,8 +46,8 @@ func crashProcess() {
 	select {} // the signal is on its way
 }
 
-// Disk applies the disk faults to an operation of a local file. The error wraps ErrInjected,
-// or is the error of ctx if that ends during a delay; outside of drills it is nil.
+// Disk applies the disk faults to an operation on a local file. The error wraps ErrInjected.
+// If ctx ends during a delay, Disk returns its error. Outside of drills the result is nil.
 func Disk(ctx context.Context, op, path string) error {
 	page := active.Load()
 	if page == nil {
@@ -63,8 +63,8 @@ func Disk(ctx context.Context, op, path string) error {
 	return nil
 }
 
-// NextDiskFault is the fault of the next operation of a local file: its extra time, and its
-// error, nil for none.
+// NextDiskFault returns the fault of the next operation on a local file: its extra time, and
+// its error or nil.
 func NextDiskFault() (time.Duration, error) {
 	if page := active.Load(); page != nil {
 		return page.disk()
@@ -81,8 +81,8 @@ func (g *page) disk() (delay time.Duration, err error) {
 	return time.Duration(g.delay.Load()), err
 }
 
-// Now is the time of a clock that drills can move. After a jump it has the time of day only,
-// without the monotonic clock: like a clock that was set, it cannot measure durations.
+// Now returns the time of a clock that drills can move. After a jump the result has no
+// monotonic clock reading, so it cannot measure durations.
 func Now() time.Time {
 	now := time.Now()
 	if page := active.Load(); page != nil {

@@ -12,27 +12,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// page has the faults, shared by a daemon and its tasks on one machine. So it uses the
+// page holds the faults. A daemon and its tasks on one machine share it, so numbers have the
 // machine's byte order.
 type page struct {
 	layout atomic.Uint64 // see layoutID
 
-	delay       atomic.Int64 // ns of extra time of each operation of a file
-	failOneIn   atomic.Int64 // one in this number of operations fails, 0 for none
-	operations  atomic.Int64 // since failOneIn was set
-	clockOffset atomic.Int64 // ns by which the clock has jumped
+	delay       atomic.Int64 // extra time of each file operation in ns
+	failOneIn   atomic.Int64 // one in this number of operations fails; 0 for none
+	operations  atomic.Int64 // number of operations since failOneIn was set
+	clockOffset atomic.Int64 // sum of the clock's jumps in ns
 
 	points [points]struct {
 		kind  atomic.Int64 // an actionKind
-		delay atomic.Int64 // ns
-		nth   atomic.Int64 // the only hit at which it happens; 0: each
-		hits  atomic.Int64 // since the point was set
+		delay atomic.Int64 // duration in ns
+		nth   atomic.Int64 // the only hit at which the action runs; 0 for each hit
+		hits  atomic.Int64 // number of hits since the point was set
 	}
 }
 
 const pageBytes = 4096
 
-// All points fit into the page; otherwise this does not compile.
+// The build fails here if the points do not fit into the page.
 var _ [pageBytes - unsafe.Sizeof(page{})]byte
 
 // layoutID distinguishes pages with other fields or points.

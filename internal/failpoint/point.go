@@ -25,7 +25,7 @@ const (
 	MasterCommitFile               // before each file of it gets its name
 	MasterCommitEnd                // after the last one, before the output is marked as complete
 
-	points // their number
+	points // number of points
 )
 
 // names are the points' names in plans and messages.
@@ -45,7 +45,7 @@ var names = [points]string{
 
 func (p Point) String() string { return names[p] }
 
-// Names are the names of all points.
+// Names returns the names of all points.
 func Names() []string { return names[:] }
 
 // Find finds a point by its name. The error lists all names.
@@ -70,11 +70,11 @@ const (
 // Action is the setting of a point.
 type Action struct {
 	kind  actionKind
-	delay time.Duration // of sleep
-	nth   int64         // the only hit, from 1, at which it happens; 0 is each hit
+	delay time.Duration // duration of the sleep
+	nth   int64         // the only hit, from 1, at which the action runs; 0 is each hit
 }
 
-// Nth is the only hit, from 1, at which the action happens; 0 is each hit.
+// Nth returns the only hit, from 1, at which the action happens; 0 is each hit.
 func (a Action) Nth() int64 { return a.nth }
 
 // Fails reports whether the action is an error.
@@ -83,7 +83,7 @@ func (a Action) Fails() bool { return a.kind == fail }
 // Crashes reports whether the action ends the process.
 func (a Action) Crashes() bool { return a.kind == crash }
 
-// Delay is the duration of a delay, 0 for other actions.
+// Delay returns the duration of a delay, 0 for other actions.
 func (a Action) Delay() time.Duration { return a.delay }
 
 // maxDelay bounds all delays.

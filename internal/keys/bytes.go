@@ -46,21 +46,21 @@ func (String) DecodePart(src []byte) (v string, rest []byte, err error) {
 	return string(b), rest, err
 }
 
-// StringView is String with a Decode that does not copy: the string is valid until src is
-// modified.
+// StringView encodes like String, but its Decode does not copy: the string is valid until
+// src is modified.
 type StringView struct{ String }
 
-// Decode returns a view of src. A loop that only compares or looks up its key spares the
-// copy.
+// Decode returns a view of src. It saves the copy for a loop that only compares or looks up
+// its key.
 func (StringView) Decode(src []byte) (string, error) {
 	return unsafe.String(unsafe.SliceData(src), len(src)), nil
 }
 
-// stringBytes is a view of s that must not be written to. It spares a copy per record.
+// stringBytes returns a view of s, which must not be modified. It saves a copy per record.
 func stringBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// appendEscaped appends v with its zeros escaped, and the terminator. Between zeros it
-// copies whole stretches: few strings have any.
+// appendEscaped appends v with its zeros escaped, and the terminator. It copies the bytes
+// between zeros at once, because few strings contain zeros.
 func appendEscaped(dst, v []byte) []byte {
 	for {
 		i := bytes.IndexByte(v, escape)
@@ -75,8 +75,8 @@ func appendEscaped(dst, v []byte) []byte {
 	return append(dst, escape, terminator)
 }
 
-// escapedLen is the length of the escaped part that src begins with, its
-// terminator included.
+// escapedLen returns the length of the escaped part that src begins with, its terminator
+// included.
 func escapedLen(src []byte, mask byte) (int, error) {
 	for n := 0; ; {
 		i := bytes.IndexByte(src[n:], escape^mask)
@@ -94,8 +94,8 @@ func escapedLen(src []byte, mask byte) (int, error) {
 	}
 }
 
-// unescape decodes the part that src begins with, and returns what follows it. v is a view
-// of src if nothing was escaped.
+// unescape decodes the part that src begins with, and returns the bytes after it. v is a
+// view of src if nothing was escaped.
 func unescape(src []byte) (v, rest []byte, err error) {
 	n, err := escapedLen(src, 0)
 	if err != nil {

@@ -5,19 +5,18 @@ import (
 	"fmt"
 )
 
-// ErrMalformed marks bytes that no value of the codec's type encodes to.
+// ErrMalformed marks bytes that are not the encoding of any value of the codec's type.
 var ErrMalformed = errors.New("keys: malformed encoding")
 
 // Codec turns values of T into bytes and back. It is called for each record, by any number
-// of goroutines, so it has no state. Decoding what Append has made gives an equal value.
+// of goroutines, so it has no state. Decode of the bytes from Append gives an equal value.
 type Codec[T any] interface {
 	// Append appends the encoding of v to dst and returns the extended slice.
 	// A codec whose values can fail to encode (JSON, Gob, Proto) panics with
 	// an *EncodeError.
 	Append(dst []byte, v T) []byte
 
-	// Decode is the value whose encoding is exactly src. Errors wrap
-	// ErrMalformed.
+	// Decode returns the value whose encoding is exactly src. Errors wrap ErrMalformed.
 	Decode(src []byte) (T, error)
 }
 
@@ -29,25 +28,24 @@ type Ordered[T any] interface {
 	// AppendPart appends the self-delimiting form of v.
 	AppendPart(dst []byte, v T) []byte
 
-	// DecodePart decodes the part that src begins with and returns what
-	// follows it.
+	// DecodePart decodes the part that src begins with and returns the bytes after it.
 	DecodePart(src []byte) (v T, rest []byte, err error)
 }
 
 // Grouper is a codec of tuples: it finds the bytes that all keys with the same first
 // component share. A secondary sort groups by them, while the whole key decides the order.
 type Grouper interface {
-	// GroupLen is the length in bytes of the first component's encoding at
-	// the start of key, found without decoding the component.
+	// GroupLen returns the length in bytes of the first component's encoding at the start of
+	// key, found without decoding the component.
 	GroupLen(key []byte) (int, error)
 }
 
-// EncodeError is the value of Append's panic if a value has no encoding. The engine turns it
-// into the failure of the record.
+// EncodeError is the value with which Append panics if a value has no encoding. The engine
+// turns the panic into a failure of the record.
 type EncodeError struct {
 	Codec string // "json", "gob", "proto"
 	Type  string // Go type of the value
-	Err   error  // of the encoder
+	Err   error  // error of the encoder
 }
 
 func (e *EncodeError) Error() string {
@@ -56,19 +54,19 @@ func (e *EncodeError) Error() string {
 
 func (e *EncodeError) Unwrap() error { return e.Err }
 
-// malformed is an ErrMalformed that names the type and the length of the bytes.
+// malformed returns an ErrMalformed with the type and the length of the bytes.
 func malformed(what string, length int) error {
 	return fmt.Errorf("%w of %s in %d bytes", ErrMalformed, what, length)
 }
 
-// measurer is an Ordered codec that finds the end of a part without decoding
-// it. Each byte of src is XORed with mask before it is looked at: 0xFF within
-// a descending part, 0 elsewhere.
+// measurer is an Ordered codec that finds the end of a part without decoding it. Each byte
+// of src is XORed with mask before it is examined: mask is 0xFF within a descending part, 0
+// elsewhere.
 type measurer interface {
 	partLen(src []byte, mask byte) (int, error)
 }
 
-// partLen is the length of the part of c that src begins with.
+// partLen returns the length of the part at the start of src, encoded by c.
 func partLen[T any](c Ordered[T], src []byte, mask byte) (int, error) {
 	if m, ok := c.(measurer); ok {
 		return m.partLen(src, mask)
@@ -94,8 +92,8 @@ type sized interface {
 	size() int // bytes
 }
 
-// fixedSize is the length of every encoding of c, or false when it varies or
-// is unknown.
+// fixedSize returns the length that all encodings of c have. It returns false if the length
+// varies or is unknown.
 func fixedSize(c any) (int, bool) {
 	s, ok := c.(sized)
 	if !ok {

@@ -5,9 +5,9 @@ import "sync"
 // Desc is a key that sorts in the reverse order of its Value.
 type Desc[T any] struct{ Value T }
 
-// Descending is the codec of Desc[T]: the part form of inner with every bit flipped. Parts
-// are self-delimiting, so a string still sorts after its extensions. The codec is a Grouper
-// if inner is one.
+// Descending returns the codec of Desc[T]: the part form of inner with every bit flipped.
+// Parts are self-delimiting, so a string still sorts after its extensions. The codec is a
+// Grouper if inner is one.
 func Descending[T any](inner Ordered[T]) Ordered[Desc[T]] {
 	n, fixed := fixedSize(inner)
 	d := descending[T]{inner: inner}
@@ -26,7 +26,7 @@ func Descending[T any](inner Ordered[T]) Ordered[Desc[T]] {
 //	inner       1 < 2        01 < 02
 //	descending  1 > 2        FE > FD
 type descending[T any] struct {
-	inner Ordered[T] // whose order is reversed
+	inner Ordered[T] // codec of the reversed order
 	fixed bool       // encodings fit a scratch and values do not refer to them
 }
 
@@ -59,8 +59,8 @@ func (c descending[T]) Decode(src []byte) (Desc[T], error) {
 
 func (c descending[T]) AppendPart(dst []byte, v Desc[T]) []byte { return c.Append(dst, v) }
 
-// DecodePart finds the end of the part, complements its bytes into a buffer, and decodes
-// that. A fixed codec does not refer to the buffer, so that it can be pooled.
+// DecodePart finds the end of the part, complements its bytes into a buffer, and decodes the
+// buffer. Values of a fixed codec do not refer to the buffer, so the buffer is pooled.
 func (c descending[T]) DecodePart(src []byte) (v Desc[T], rest []byte, err error) {
 	n, err := partLen(c.inner, src, 0xFF)
 	if err != nil {
@@ -95,7 +95,8 @@ type maskedGrouper interface {
 	groupLen(key []byte, mask byte) (int, error)
 }
 
-// descendingTuple is descending for tuples, whose groups it finds below the complement.
+// descendingTuple is a descending codec of tuples: it finds the groups in the complemented
+// bytes.
 type descendingTuple[T any] struct{ descending[T] }
 
 // GroupLen implements Grouper.

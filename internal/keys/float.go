@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Sign bits of IEEE 754. A number with the sign bit sorts in reverse, so all its bits are
-// flipped; of any other number only the sign bit is:
+// Sign bits of IEEE 754. Negative numbers sort in reverse, so all their bits are flipped;
+// for any other number only the sign bit is flipped:
 //
 //	-2  C0000000…  ──►  3FFFFFFF…
 //	-1  BFF00000…  ──►  400FFFFF…
@@ -18,11 +18,11 @@ const (
 )
 
 // Float64 encodes float64 in 8 bytes in the order -Inf < … < -0 < +0 < … < +Inf < NaN. The
-// zeros -0 and +0 are two keys, each decoded as it was; all NaNs are one key, decoded as
+// zeros -0 and +0 are two keys, and each keeps its sign. All NaNs are one key, decoded as
 // math.NaN().
 type Float64 struct{}
 
-// Append encodes any NaN as the same one, which sorts last.
+// Append encodes all NaNs alike; they sort last.
 func (Float64) Append(dst []byte, v float64) []byte {
 	if v != v {
 		v = math.NaN()
@@ -34,7 +34,7 @@ func (Float64) Append(dst []byte, v float64) []byte {
 	return binary.BigEndian.AppendUint64(dst, bits|sign64)
 }
 
-// Decode inverts Append: without the sign bit, all bits were flipped.
+// Decode reverses Append: if the sign bit of the code is not set, all bits were flipped.
 func (Float64) Decode(src []byte) (float64, error) {
 	if len(src) != 8 {
 		return 0, malformed("a float64", len(src))
@@ -60,7 +60,7 @@ func (Float64) size() int { return 8 }
 // Float32 encodes float32 in 4 bytes, in the order of Float64.
 type Float32 struct{}
 
-// Append encodes any NaN as the same one, which sorts last.
+// Append encodes all NaNs alike; they sort last.
 func (Float32) Append(dst []byte, v float32) []byte {
 	if v != v {
 		v = float32(math.NaN())
@@ -72,7 +72,7 @@ func (Float32) Append(dst []byte, v float32) []byte {
 	return binary.BigEndian.AppendUint32(dst, bits|sign32)
 }
 
-// Decode inverts Append: without the sign bit, all bits were flipped.
+// Decode reverses Append: if the sign bit of the code is not set, all bits were flipped.
 func (Float32) Decode(src []byte) (float32, error) {
 	if len(src) != 4 {
 		return 0, malformed("a float32", len(src))

@@ -52,7 +52,7 @@ func again[T any](t *testing.T, enc []byte, decode func([]byte) (T, error), enco
 	}
 }
 
-// decodeMessages only asks that the decoders of messages return.
+// decodeMessages checks only that the decoders of messages return.
 func decodeMessages(src []byte) {
 	_, _ = JSON[message]{}.Decode(src)
 	_, _ = Gob[message]{}.Decode(src)

@@ -15,7 +15,7 @@ func (c Signed[T]) Append(dst []byte, v T) []byte {
 	return appendUint(dst, uint64(v)^c.sign(), c.size())
 }
 
-// Decode refuses any other length than that of T.
+// Decode refuses bytes whose length is not the size of T.
 func (c Signed[T]) Decode(src []byte) (v T, err error) {
 	if len(src) != c.size() {
 		return 0, malformed("an integer", len(src))
@@ -31,10 +31,10 @@ func (c Signed[T]) DecodePart(src []byte) (v T, rest []byte, err error) {
 
 func (c Signed[T]) partLen(src []byte, _ byte) (int, error) { return fixedPartLen(src, c.size()) }
 
-// size is the width of T in bytes.
+// size returns the width of T in bytes.
 func (Signed[T]) size() int { return int(unsafe.Sizeof(T(0))) }
 
-// sign is the sign bit of T.
+// sign returns the sign bit of T.
 func (c Signed[T]) sign() uint64 { return 1 << (8*c.size() - 1) }
 
 // Unsigned encodes an unsigned integer type in its width, big-endian; uint
@@ -43,7 +43,7 @@ type Unsigned[T ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64] struct{}
 
 func (c Unsigned[T]) Append(dst []byte, v T) []byte { return appendUint(dst, uint64(v), c.size()) }
 
-// Decode refuses any other length than that of T.
+// Decode refuses bytes whose length is not the size of T.
 func (c Unsigned[T]) Decode(src []byte) (v T, err error) {
 	if len(src) != c.size() {
 		return 0, malformed("an unsigned integer", len(src))
@@ -88,7 +88,7 @@ func readUint(src []byte) uint64 {
 }
 
 // fixedPart decodes a part of size bytes. Codecs of fixed size need no terminator, so their
-// part form is the top-level one.
+// part form equals the top-level form.
 func fixedPart[T any](src []byte, size int, decode func([]byte) (T, error)) (v T, rest []byte, err error) {
 	if len(src) < size {
 		return v, nil, malformed("a part that is cut short", len(src))
@@ -97,7 +97,7 @@ func fixedPart[T any](src []byte, size int, decode func([]byte) (T, error)) (v T
 	return v, src[size:], err
 }
 
-// fixedPartLen is the length of a part of fixed size, if src has that many bytes.
+// fixedPartLen returns the length of a part of fixed size, if src has that many bytes.
 func fixedPartLen(src []byte, size int) (int, error) {
 	if len(src) < size {
 		return 0, malformed("a part that is cut short", len(src))

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// The encodings that docs/formats/keys.md shows.
+// TestDocumentedBytes checks the encodings that docs/formats/keys.md shows.
 func TestDocumentedBytes(t *testing.T) {
 	for _, c := range []struct{ got, want []byte }{
 		{String{}.Append(nil, "a\x00"), []byte("a\x00")},

@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// For is the default codec of T: that of OrderedFor, or Proto for a generated
-// protobuf message. It returns false for any other type; the caller then needs
-// one from the user (JSON and Gob take any struct).
+// For returns the default codec of T: the codec from OrderedFor, or Proto for a generated
+// protobuf message. It returns false for any other type; the caller then needs a codec from
+// the user (JSON and Gob take any struct).
 func For[T any]() (Codec[T], bool) {
 	if c, ok := OrderedFor[T](); ok {
 		return c, true
@@ -22,10 +22,9 @@ func For[T any]() (Codec[T], bool) {
 	return nil, false
 }
 
-// OrderedFor is the default ordered codec of T: []byte, string, bool, every
-// integer and float type, time.Time, struct{}, Pair, Triple and Desc of such
-// types, and types defined from them ("type ID int64"). It is called once a
-// job, not once a record.
+// OrderedFor returns the default ordered codec of T: []byte, string, bool, every integer and
+// float type, time.Time, struct{}, Pair, Triple and Desc of such types, and types defined
+// from them ("type ID int64"). It is called once a job, not once a record.
 func OrderedFor[T any]() (Ordered[T], bool) {
 	var zero T
 	switch v := any(zero).(type) {
@@ -34,7 +33,7 @@ func OrderedFor[T any]() (Ordered[T], bool) {
 	case struct{}:
 		return as[T, struct{}](Empty{})
 	case composite:
-		if reflect.TypeFor[T]().Kind() == reflect.Struct { // not a nil pointer to one
+		if reflect.TypeFor[T]().Kind() == reflect.Struct { // excludes pointers to these types
 			c, ok := v.defaultCodec().(Ordered[T])
 			return c, ok
 		}
@@ -42,8 +41,8 @@ func OrderedFor[T any]() (Ordered[T], bool) {
 	return byKind[T]()
 }
 
-// composite is a type of this package that knows the codec of itself from the
-// types of its components. The codec is nil when a component has none.
+// composite is a type of this package that derives its codec from the types of its
+// components. The codec is nil when a component has none.
 type composite interface{ defaultCodec() any }
 
 // defaultCodec implements composite.
@@ -95,8 +94,8 @@ func byKind[T any]() (Ordered[T], bool) {
 	return integerByKind[T]()
 }
 
-// integerByKind is byKind for integers. int and uint have codecs of their own, since the
-// codec of another type would need a conversion for each record.
+// integerByKind finds the codec of an integer type. int and uint have separate codecs,
+// because the codec of another type would need a conversion for each record.
 func integerByKind[T any]() (Ordered[T], bool) {
 	switch reflect.TypeFor[T]().Kind() {
 	case reflect.Int:
@@ -123,8 +122,8 @@ func integerByKind[T any]() (Ordered[T], bool) {
 	return nil, false
 }
 
-// as makes inner a codec of T, whose underlying type is U. If T is U, that is inner itself,
-// which spares each record the detour through defined.
+// as makes inner a codec of T, whose underlying type is U. If T is U, it returns inner
+// itself, which saves each record the calls through defined.
 func as[T, U any](inner Ordered[U]) (Ordered[T], bool) {
 	if c, same := inner.(Ordered[T]); same {
 		return c, true
@@ -132,9 +131,8 @@ func as[T, U any](inner Ordered[U]) (Ordered[T], bool) {
 	return defined[T, U]{inner}, true
 }
 
-// defined is a codec of a type that is defined from U, by the codec of U. Both types have
-// the same memory layout, so a value is converted without a copy. Its methods convert and
-// call inner.
+// defined is the codec of a type T that is defined from U. It converts and calls the codec
+// of U. Both types have the same memory layout, so a value is converted without a copy.
 type defined[T, U any] struct{ inner Ordered[U] }
 
 func (c defined[T, U]) Append(dst []byte, v T) []byte { return c.inner.Append(dst, convert[U](v)) }
@@ -165,5 +163,5 @@ func (c defined[T, U]) size() int {
 	return -1
 }
 
-// convert is v as a To; both types have the same underlying type.
+// convert returns v as a To; both types have the same underlying type.
 func convert[To, From any](v From) To { return *(*To)(unsafe.Pointer(&v)) }

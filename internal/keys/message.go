@@ -11,10 +11,11 @@ import (
 )
 
 // JSON encodes values with encoding/json, without a newline. Its byte order has no meaning,
-// so it is for values and for keys that only need to be grouped.
+// so JSON suits values, and keys that only need to be grouped.
 type JSON[T any] struct{}
 
-// Append panics with an *EncodeError if encoding/json has no form of v: of a channel, say.
+// Append panics with an *EncodeError if encoding/json cannot encode v, for example a
+// channel.
 func (JSON[T]) Append(dst []byte, v T) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -53,8 +53,8 @@ func (l law[T]) checkPart(t *rapid.T, a, b T) {
 	}
 }
 
-// checkAll holds the law for the codec alone, descending, twice descending and
-// in tuples on either side.
+// checkAll checks the law for the codec alone, descending, twice descending and in tuples on
+// either side.
 func checkAll[T any](t *testing.T, l law[T]) {
 	t.Run("plain", l.check)
 	desc := descendingLaw(l)
@@ -147,7 +147,7 @@ func TestBoolsKeepTheirOrder(t *testing.T) {
 	checkAll(t, law[bool]{Bool{}, rapid.Bool(), func(a, b bool) int { return cmp.Compare(b2i(a), b2i(b)) }})
 }
 
-// compareFloats is the documented order: -0 before +0, NaN last.
+// compareFloats compares in the documented order: -0 before +0, NaN last.
 func compareFloats(a, b float64) int {
 	switch {
 	case a != a || b != b:

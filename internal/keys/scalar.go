@@ -15,7 +15,7 @@ func (Bool) Append(dst []byte, v bool) []byte {
 	return append(dst, 0)
 }
 
-// Decode refuses bytes other than 0 and 1, because true has one encoding.
+// Decode refuses bytes other than 0 and 1, so that true has only one encoding.
 func (Bool) Decode(src []byte) (bool, error) {
 	if len(src) != 1 || src[0] > 1 {
 		return false, malformed("a bool", len(src))
@@ -43,7 +43,7 @@ type Time struct{}
 // timeSize is the length of an encoded time in bytes.
 const timeSize = 12
 
-// Append drops what is not the instant: location and monotonic clock.
+// Append drops the location and the monotonic clock.
 func (Time) Append(dst []byte, v time.Time) []byte {
 	dst = Signed[int64]{}.Append(dst, v.Unix())
 	return binary.BigEndian.AppendUint32(dst, uint32(v.Nanosecond()))

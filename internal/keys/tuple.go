@@ -15,8 +15,8 @@ type Triple[A, B, C any] struct {
 	Third  C
 }
 
-// PairOf is the codec of pairs whose components have the codecs a and b: the
-// part form of First, then the top-level form of Second. It is a Grouper.
+// PairOf returns the codec of pairs whose components have the codecs a and b: the part form
+// of First, then the top-level form of Second. It is a Grouper.
 func PairOf[A, B any](a Ordered[A], b Ordered[B]) Ordered[Pair[A, B]] { return pair[A, B]{a, b} }
 
 // pair is the codec of PairOf. The last component has no part form at the top level, because
@@ -34,7 +34,7 @@ func (c pair[A, B]) Append(dst []byte, v Pair[A, B]) []byte {
 	return c.b.Append(c.a.AppendPart(dst, v.First), v.Second)
 }
 
-// Decode decodes the part of First; what remains is the whole of Second.
+// Decode decodes the part of First; the remaining bytes are the whole of Second.
 func (c pair[A, B]) Decode(src []byte) (v Pair[A, B], err error) {
 	if v.First, src, err = c.a.DecodePart(src); err != nil {
 		return v, err
@@ -66,16 +66,16 @@ func (c pair[A, B]) partLen(src []byte, mask byte) (int, error) {
 	return first + second, err
 }
 
-// size is -1 unless both components have a fixed size.
+// size returns -1 unless both components have a fixed size.
 func (c pair[A, B]) size() int { return sumSize(c.a, c.b) }
 
-// GroupLen is the length of the part of First.
+// GroupLen returns the length of the part of First.
 func (c pair[A, B]) GroupLen(key []byte) (int, error) { return partLen(c.a, key, 0) }
 
-// groupLen is GroupLen below a complement.
+// groupLen returns GroupLen of a key whose bytes are XORed with mask.
 func (c pair[A, B]) groupLen(key []byte, mask byte) (int, error) { return partLen(c.a, key, mask) }
 
-// TripleOf is the codec of triples; see PairOf.
+// TripleOf returns the codec of triples; see PairOf.
 func TripleOf[A, B, C any](a Ordered[A], b Ordered[B], c Ordered[C]) Ordered[Triple[A, B, C]] {
 	return triple[A, B, C]{a, pair[B, C]{b, c}}
 }
@@ -91,7 +91,7 @@ func (c triple[A, B, C]) Append(dst []byte, v Triple[A, B, C]) []byte {
 	return c.bc.Append(c.a.AppendPart(dst, v.First), Pair[B, C]{v.Second, v.Third})
 }
 
-// Decode decodes the part of First; what remains is the pair of the others.
+// Decode decodes the part of First; the remaining bytes are the pair of the others.
 func (c triple[A, B, C]) Decode(src []byte) (v Triple[A, B, C], err error) {
 	if v.First, src, err = c.a.DecodePart(src); err != nil {
 		return v, err
@@ -124,18 +124,18 @@ func (c triple[A, B, C]) partLen(src []byte, mask byte) (int, error) {
 	return first + others, err
 }
 
-// size is -1 unless all components have a fixed size.
+// size returns -1 unless all components have a fixed size.
 func (c triple[A, B, C]) size() int { return sumSize(c.a, c.bc) }
 
-// GroupLen is the length of the part of First.
+// GroupLen returns the length of the part of First.
 func (c triple[A, B, C]) GroupLen(key []byte) (int, error) { return partLen(c.a, key, 0) }
 
-// groupLen is GroupLen below a complement.
+// groupLen returns GroupLen of a key whose bytes are XORed with mask.
 func (c triple[A, B, C]) groupLen(key []byte, mask byte) (int, error) {
 	return partLen(c.a, key, mask)
 }
 
-// sumSize is the size of both components together, -1 when it varies.
+// sumSize returns the size of both components together, or -1 if it varies.
 func sumSize(a, b any) int {
 	first, ok1 := fixedSize(a)
 	second, ok2 := fixedSize(b)

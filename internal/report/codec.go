@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 )
 
-// Marshal returns the document, indented and ended by a newline. It sets Version and
-// replaces nil lists and maps by empty ones, so that the document has no null: readers in
-// typed languages need no cases for it.
+// Marshal returns the document, indented and ended by a newline. It sets Version. It
+// replaces nil lists and maps by empty ones, so that the document has no null and readers in
+// typed languages need not handle it.
 func (r Report) Marshal() ([]byte, error) {
 	r.Version = Version
 	r.fillEmpty()
@@ -26,8 +26,9 @@ func (r Report) Marshal() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// fillEmpty replaces what JSON would write as null, and numbers that JSON does not have. It
-// copies the lists that it changes, so that the caller's report stays as it is.
+// fillEmpty replaces values that JSON would write as null, and numbers that JSON cannot
+// represent. It copies the lists that it changes, so that the caller's report does not
+// change.
 func (r *Report) fillEmpty() {
 	r.ElapsedSeconds = finite(r.ElapsedSeconds)
 	r.Phases = orEmpty(r.Phases)
@@ -77,7 +78,7 @@ func Parse(data []byte) (Report, error) {
 }
 
 // checkStates refuses states that this version does not know: a program that reads the
-// report would take them for no state at all.
+// report would not recognize them.
 func (r *Report) checkStates() error {
 	if !slices.Contains(states, r.State) {
 		return fmt.Errorf("job report with unknown state %q of job %q", r.State, r.JobID)
@@ -95,5 +96,5 @@ func (r *Report) checkStates() error {
 	return nil
 }
 
-// states are those that jobs and tasks may have; attempts may also be Preempted.
+// states lists the states of jobs and tasks; attempts may also be Preempted.
 var states = []State{Running, Succeeded, Failed, Killed}

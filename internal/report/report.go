@@ -1,5 +1,6 @@
-// Package report is the document of `hammr run --report FILE`: one JSON object that says
-// how a job went, for programs to read. docs/formats/report.md describes each field.
+// Package report defines the document that `hammr run --report FILE` writes: one JSON object
+// that describes a run of a job, for programs to read. docs/formats/report.md describes each
+// field.
 //
 // The program that runs a job calls Check before any work. At the end, after success,
 // failure and Ctrl-C alike, it makes a Report of the job's final status and calls WriteFile.
@@ -8,8 +9,8 @@ package report
 
 import "github.com/hammr/hammr/internal/counter"
 
-// Version is the version of the document. It increases when a field changes its meaning
-// or is removed. Fields may be added without.
+// Version is the version of the document. It increases when a field changes its meaning or
+// is removed, but not when a field is added.
 const Version = 1
 
 // UnknownOffset is the offset of a Failure whose record is unknown.
@@ -21,7 +22,7 @@ type State string
 const (
 	Running   State = "RUNNING"   // only in documents of unfinished jobs
 	Succeeded State = "SUCCEEDED" // final
-	Failed    State = "FAILED"    // final: an error of the program or the world
+	Failed    State = "FAILED"    // final: the program or its environment caused an error
 	Killed    State = "KILLED"    // final: a user killed it, or its result was not needed any more
 	Preempted State = "PREEMPTED" // attempts only: it was preempted
 )
@@ -34,7 +35,7 @@ const (
 	Reduce Kind = "REDUCE"
 )
 
-// Names of the phases, in order. A failed job has those that it reached.
+// Names of the phases, in order. A failed job has the phases that it reached.
 const (
 	PhaseSetup  = "setup"  // from the submission to the first task
 	PhaseMap    = "map"    // to the end of the last map
@@ -42,18 +43,18 @@ const (
 	PhaseCommit = "commit" // to the end of the job
 )
 
-// Report is the whole document. The zero value of a field that is optional is left out;
-// every other field is always there.
+// Report is the whole document. An optional field is left out if it has the zero value;
+// every other field is always present.
 type Report struct {
 	Version        int               `json:"version"`
 	JobID          string            `json:"jobId"`
 	Name           string            `json:"name"`
 	State          State             `json:"state"`
 	User           string            `json:"user"`
-	Queue          string            `json:"queue"`                // pool
+	Queue          string            `json:"queue"`                // name of the pool
 	Priority       string            `json:"priority"`             // VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
-	SubmitHost     string            `json:"submitHost,omitempty"` // machine that it was submitted from
-	WaitsFor       string            `json:"waitsFor,omitempty"`   // what the job waits for; only of unfinished jobs
+	SubmitHost     string            `json:"submitHost,omitempty"` // machine from which the job was submitted
+	WaitsFor       string            `json:"waitsFor,omitempty"`   // event that the job waits for; only in unfinished jobs
 	StartTime      int64             `json:"startTime"`            // ms since the epoch
 	FinishTime     int64             `json:"finishTime"`           // ms since the epoch; 0 while the job runs
 	ElapsedSeconds float64           `json:"elapsedSeconds"`
@@ -88,23 +89,23 @@ type Attempt struct {
 	FinishTime int64  `json:"finishTime"` // ms since the epoch; 0 while it runs
 }
 
-// Partition is the input of one reduce, as it was shuffled (in a map-only job, the
-// output of one map). It shows skew.
+// Partition describes the input of one reduce (in a map-only job, the output of one map). It
+// shows skew.
 type Partition struct {
-	Partition int   `json:"partition"` // from 0
+	Partition int   `json:"partition"` // number, from 0
 	Bytes     int64 `json:"bytes"`
 	Records   int64 `json:"records"`
 }
 
-// Failure says why an attempt failed.
+// Failure describes why an attempt failed.
 type Failure struct {
 	Task    string `json:"task"`
 	Attempt string `json:"attempt"`
 	Node    string `json:"node"`
 	Cause   string `json:"cause"`             // one sentence
 	Input   string `json:"input"`             // full name of the input file, "" when unknown
-	Offset  int64  `json:"offset"`            // of the record in the input, bytes; UnknownOffset when unknown
+	Offset  int64  `json:"offset"`            // offset of the record in the input, bytes; UnknownOffset when unknown
 	Log     string `json:"log"`               // last lines of the attempt's log
-	Stack   string `json:"stack,omitempty"`   // of the goroutine that panicked
+	Stack   string `json:"stack,omitempty"`   // stack of the goroutine that panicked
 	Skipped bool   `json:"skipped,omitempty"` // the record was skipped and the attempt not charged
 }

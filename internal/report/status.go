@@ -9,10 +9,10 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// FromStatus makes the document of a job from its status. configuration is the
-// properties that differ from the defaults; nil stands for those in the status.
+// FromStatus makes the document of a job from its status. configuration has the properties
+// that differ from the defaults; nil stands for the properties in the status.
 //
-// In a job that is over, unfinished tasks and attempts are KILLED.
+// In a finished job, unfinished tasks and attempts are KILLED.
 func FromStatus(s *wire.JobStatus, configuration map[string]string) Report {
 	if configuration == nil {
 		configuration = s.GetProperties()
@@ -89,7 +89,8 @@ func taskFromStatus(t *wire.TaskStatus, unfinished State) Task {
 	return task
 }
 
-// The final states, by what the jobmaster calls them. A state that is missing is not final.
+// The final states by their names in the jobmaster's status. A state that is missing is not
+// final.
 var (
 	jobStates = map[wire.JobState]State{
 		wire.JobState_SUCCEEDED: Succeeded, wire.JobState_FAILED: Failed, wire.JobState_KILLED: Killed,

@@ -23,21 +23,21 @@ import (
 type Attempt struct {
 	Start    *taskproc.Start // the order that started the attempt
 	Conf     *conf.Conf      // nil if the properties are invalid; then no Node runs
-	Counters *counter.Set    // those of a checkpoint included
+	Counters *counter.Set    // counters, with those of a checkpoint
 	Files    *storage.Router // inputs and outputs by full name; use Resolve, which counts
 
 	// Local is the file system of Start.LocalDir.
 	Local storage.FS
 
-	ctx    context.Context                // of all work; its cause is the error of the attempt
+	ctx    context.Context                // context of all work; its cause is the error of the attempt
 	cancel context.CancelCauseFunc        // ends ctx
-	log    *logTail                       // for Logger, and for the message of a failure
+	log    *logTail                       // receives the lines of Logger, and keeps the last for a failure
 	send   func(*taskproc.FromTask) error // any goroutine may call it; it blocks until the tasknode receives
 
 	signals  signals                  // orders to the record loops
 	gate     quiesceGate              // remote files, and suspension
 	resident atomic.Int64             // resident bytes of the process at the last sample; 0 before the first
-	activity atomic.Uint64            // reports so far that a sign of life has caused
+	activity atomic.Uint64            // number of times that tick has counted activity without a poll
 	serial   atomic.Int64             // number of the next output file; counts those of attempts before a checkpoint
 	resumed  *taskproc.CheckpointBody // the checkpoint that it resumes from; nil if it starts from the beginning
 	origin   origin                   // where resumed, and the files that it names, were read
@@ -46,7 +46,7 @@ type Attempt struct {
 
 	mu struct {
 		sync.Mutex
-		status string // of SetStatus
+		status string // text from SetStatus
 	}
 }
 
@@ -64,8 +64,8 @@ func (a *Attempt) SetStatus(text string) {
 	a.KeepAlive()
 }
 
-// KeepAlive says that user code is at work although no record ends. It restarts the
-// time of mapreduce.task.timeout.
+// KeepAlive reports that user code is at work although no record ends. It restarts the time
+// of mapreduce.task.timeout.
 func (a *Attempt) KeepAlive() { a.signals.alive.Store(true) }
 
 // Open opens a file by its full name. The caller closes it.
@@ -77,7 +77,7 @@ func (a *Attempt) Open(name string) (storage.File, error) {
 	return fs.Open(a.ctx, path)
 }
 
-// counterMessages are the counters of a set as messages carry them.
+// counterMessages returns the counters of a set as messages carry them.
 func counterMessages(set *counter.Set) (out []*taskproc.Counter) {
 	for group, names := range set.Values() {
 		for name, value := range names {
@@ -87,7 +87,7 @@ func counterMessages(set *counter.Set) (out []*taskproc.Counter) {
 	return out
 }
 
-// addCounters adds the counters of a checkpoint: those of the attempts before it.
+// addCounters adds the counters of a checkpoint, which include those of earlier attempts.
 func addCounters(set *counter.Set, messages []*taskproc.Counter) {
 	for _, c := range messages {
 		set.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
@@ -104,7 +104,7 @@ func (a *Attempt) LocalFile(name string) string {
 	return fmt.Sprintf("%s/%s", a.Start.LocalDir, name)
 }
 
-// Detached is a Node of an attempt without a tasknode. The client uses it to run user
+// Detached returns a Node of an attempt without a tasknode. The client uses it to run user
 // code itself, to sample a job's keys. It is one map of start.Maps and has no channels.
 func Detached(ctx context.Context, start *taskproc.Start, c *conf.Conf, files *storage.Router) *NodeRun {
 	ctx, cancel := context.WithCancelCause(ctx)

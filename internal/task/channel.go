@@ -8,12 +8,12 @@ import (
 
 // Channel is an edge of the graph as one of the Nodes that it joins sees it.
 type Channel struct {
-	Edge       int            // place in the graph's edges
+	Edge       int            // index in the graph's edges
 	Input      string         // the name under which the reader knows it
 	From, To   string         // names of the stages
 	Kind       dag.Channel    // file, stream or shared memory
-	Connection dag.Connection // which Nodes of both stages it joins
-	Stored     bool           // the file is with the job's output
+	Connection dag.Connection // selects the Nodes that it joins
+	Stored     bool           // whether the file is with the job's output
 
 	// Peers are the numbers of the Nodes at the other end that this Node is
 	// joined to, ascending; nil for all of them along an edge that is a file,
@@ -73,7 +73,8 @@ func channelOf(place int, e dag.Edge) Channel {
 	}
 }
 
-// upTo returns the numbers from 0 to n, without n. It is not nil, since that has a meaning.
+// upTo returns the numbers from 0 to n-1. The result is not nil, because nil has a meaning
+// in Channel.Peers.
 func upTo(n int) []int {
 	numbers := make([]int, n)
 	for i := range numbers {
@@ -82,8 +83,8 @@ func upTo(n int) []int {
 	return numbers
 }
 
-// partition is the partition of each writer's output that a reader reads along an edge that
-// is a file. Only an all-to-all edge divides the output.
+// partition returns the partition of each writer's output that a reader reads along an edge
+// that is a file. Only an all-to-all edge divides the output.
 func (c Channel) partition(reader int) int {
 	if c.Connection == dag.AllToAll {
 		return reader

@@ -93,7 +93,7 @@ func open[T io.Closer](goroutines *sync.WaitGroup, connect func() (T, error)) *o
 // close closes the end if it has been opened.
 func (o *opening[T]) close() {
 	if <-o.done; o.err == nil {
-		_ = o.end.Close() // of a stream that is over
+		_ = o.end.Close() // the stream is over, so its error does not matter
 	}
 }
 
@@ -112,14 +112,14 @@ type streamEnd struct{ edge, peer int }
 //
 // The Node's goroutine uses all fields. The goroutines of openings touch only their own.
 type streams struct {
-	ctx     context.Context                        // the Node's
+	ctx     context.Context                        // context of the Node
 	cancel  context.CancelCauseFunc                // breaks all streams of the Node
-	client  *transfer.ChannelClient                // nil if all run in one process
-	out     map[streamEnd]*opening[io.WriteCloser] // to readers
-	in      map[streamEnd]*opening[io.ReadCloser]  // from writers that had not finished before
-	opening sync.WaitGroup                         // of the goroutines that open ends
-	writers map[streamEnd]*StreamWriter            // those that SendStream has returned
-	readers map[int]*StreamReader                  // by edge
+	client  *transfer.ChannelClient                // nil if all Nodes run in one process
+	out     map[streamEnd]*opening[io.WriteCloser] // streams to readers
+	in      map[streamEnd]*opening[io.ReadCloser]  // streams from writers that had not finished before
+	opening sync.WaitGroup                         // counts the goroutines that open ends
+	writers map[streamEnd]*StreamWriter            // writers that SendStream has returned
+	readers map[int]*StreamReader                  // readers by edge
 }
 
 // openStreams starts to open all streams of the Node. Both ends wait for each other. Opened

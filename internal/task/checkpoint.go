@@ -14,8 +14,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// state is the state of a checkpointed Node, and closes its outputs. If the user's code has
-// not been called since the last checkpoint, its state is the one of that checkpoint.
+// state returns the state of a checkpointed Node, and closes its outputs. If the user's code
+// has not been called since the last checkpoint, the user's state is copied from that
+// checkpoint.
 func (n *NodeRun) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, err error) {
 	s = n.newState()
 	s.Published, s.UserState, s.Live = published, n.UserState(), n.liveStates()
@@ -39,14 +40,14 @@ func (n *NodeRun) state(published []*taskproc.MapOutput) (s *taskproc.NodeState,
 	return s, err
 }
 
-// finishedState is the state of a Node that has done its work.
+// finishedState returns the state of a Node that has done its work.
 func (n *NodeRun) finishedState() *taskproc.NodeState {
 	s := n.newState()
 	s.Finished, s.Pieces, s.Published = true, n.result.pieces, n.result.published
 	return s
 }
 
-// newState is the state of a Node without its content.
+// newState returns the state of a Node without its content.
 func (n *NodeRun) newState() *taskproc.NodeState {
 	return &taskproc.NodeState{Stage: int32(n.stage), Node: int32(n.number)}
 }
@@ -71,8 +72,8 @@ func (r *Reduce) addTo(s *taskproc.NodeState) error {
 }
 
 // checkpoint writes the states of all Nodes. If it cannot write them, the error is an
-// *unwrittenError. Only after the file is complete the reduces detach their files: until
-// then the attempt may have to continue with them.
+// *unwrittenError. The reduces detach their files only after the checkpoint file is
+// complete: until then the attempt may have to continue with them.
 func (g *groupRun) checkpoint() (*taskproc.FromTask, error) {
 	body := &taskproc.CheckpointBody{JobId: g.Attempt.Start.JobId, Task: g.Attempt.Start.Task, Kind: g.Attempt.Start.Kind}
 	for _, n := range g.nodes {
@@ -125,8 +126,8 @@ func (g *groupRun) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.Fro
 	}}}, nil
 }
 
-// Runs are the runs in files that a Node which sorts live input had at the checkpoint that
-// it resumes from; none if it starts from the beginning.
+// Runs returns the runs in files that a Node which sorts live input had at the checkpoint
+// that it resumes from; none if it starts from the beginning.
 func (n *NodeRun) Runs() []shuffle.MergeInputState {
 	return checkpoint.MergeStates(n.resumed.GetMerge())
 }

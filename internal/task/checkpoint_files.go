@@ -17,14 +17,14 @@ import (
 // the file system of the job's output.
 type origin struct {
 	checkpoint.FileRef
-	address string // of another machine's shuffle server; "": the files are here or copied
-	copied  bool   // Path is a full name, in the file system of the job's output
+	address string // address of another machine's shuffle server; "": the files are here or copied
+	copied  bool   // whether Path is a full name in the file system of the job's output
 }
 
 // isHere reports whether the files are on this machine's disks.
 func (o origin) isHere() bool { return o.address == "" && !o.copied }
 
-// checkpointOrigins are the places that have a checkpoint, in the order to try them: the
+// checkpointOrigins returns the places that have a checkpoint, in the order to try them: the
 // machine that wrote it, unless it is lost, and then the copy, which is slower to read.
 func (a *Attempt) checkpointOrigins(c *taskproc.Checkpoint) (places []origin) {
 	if !c.MachineLost {
@@ -68,8 +68,8 @@ func (a *Attempt) copyInto(fsys storage.FS, dir string, from checkpoint.Source) 
 	}
 }
 
-// checkpointRetry says for how long a place that does not answer is tried again. The time
-// is short if another place has the same: the master notices a lost machine only later.
+// checkpointRetry returns the time limit for a place that does not answer. The time is short
+// if another place has the same checkpoint: the master notices a lost machine only later.
 func (a *Attempt) checkpointRetry() checkpoint.RetryPolicy {
 	p := checkpoint.RetryPolicy{Timeout: a.Conf.Duration(conf.ShuffleFetchTimeout), MaxDelay: a.Conf.Duration(conf.ShuffleRetryDelayMax)}
 	if len(a.origins) > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// unusableCheckpointError says that the attempt cannot resume from its checkpoint. Its task
-// starts over, which is charged as no failure: the program is not at fault.
+// unusableCheckpointError reports that the attempt cannot resume from its checkpoint. Its
+// task starts over. No failure is counted, because the program is not the cause.
 type unusableCheckpointError struct{ Err error }
 
 func (e *unusableCheckpointError) Error() string {

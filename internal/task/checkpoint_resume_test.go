@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// startOn is the Start of attempt n of the reduce on a machine that serves its files.
+// startOn returns the Start of attempt n of the reduce on a machine that serves its files.
 func (m *machine) startOn(n int) *taskproc.Start {
 	attempt := fmt.Sprintf("attempt_1_0001_r_%06d_%d", testPart, n)
 	return &taskproc.Start{
@@ -33,7 +33,7 @@ func from(start *taskproc.Start, c *taskproc.Checkpoint, m *machine) *taskproc.S
 	return start
 }
 
-// reencode replaces a checkpoint file by one with that body.
+// reencode replaces a checkpoint file by one with the given body.
 func reencode(t *testing.T, c *taskproc.Checkpoint, body *taskproc.CheckpointBody) {
 	t.Helper()
 	b, err := checkpoint.Encode(body)
@@ -98,7 +98,7 @@ func checkpointed(t *testing.T, m *machine, outputs []*taskproc.MapOutput) (*tas
 	return checkpointedWith(t, m, outputs, func(*taskproc.Start) {})
 }
 
-// checkpointedWith is checkpointed with changes to the Start.
+// checkpointedWith does the same as checkpointed, with changes to the Start.
 func checkpointedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, with func(*taskproc.Start)) (*taskproc.Checkpoint, *reducer) {
 	t.Helper()
 	p := &reducer{until: 40, reached: make(chan struct{})}
@@ -117,8 +117,8 @@ func checkpointedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, w
 	return c, p
 }
 
-// TestPhaseShowsWhetherTheCheckpointWasFetched checks the phase until the checkpoint
-// has been fetched: until then a machine that is drained is needed.
+// TestPhaseShowsWhetherTheCheckpointWasFetched checks that the phase is PhaseResume until
+// the checkpoint has been fetched. Until then the attempt needs the draining machine.
 func TestPhaseShowsWhetherTheCheckpointWasFetched(t *testing.T) {
 	here, there := newMachine(t, withoutErrors), newMachine(t, withoutErrors)
 	r := rand.New(rand.NewPCG(5, 5))
@@ -129,7 +129,7 @@ func TestPhaseShowsWhetherTheCheckpointWasFetched(t *testing.T) {
 	var asked atomic.Int64
 	let := make(chan struct{})
 	there.choose = func() string {
-		if asked.Add(1) > 1 { // for more than the checkpoint file
+		if asked.Add(1) > 1 { // the request is not for the checkpoint file
 			<-let
 		}
 		return ""
@@ -139,7 +139,7 @@ func TestPhaseShowsWhetherTheCheckpointWasFetched(t *testing.T) {
 		t.Errorf("with the checkpoint on its way the attempt is in phase %q", phase)
 	}
 	close(let)
-	for <-run.phases == taskproc.PhaseResume { // it does not know yet what to read
+	for <-run.phases == taskproc.PhaseResume { // its inputs are reported only below
 		continue
 	}
 	run.report(true, outputs...)
@@ -180,8 +180,8 @@ func TestReduceFetchesOnlyTheRemainingRuns(t *testing.T) {
 	}
 }
 
-// TestReduceResumesOnItsMachineWithoutCopies reads the files of the checkpoint in
-// place.
+// TestReduceResumesOnItsMachineWithoutCopies checks that a reduce on the checkpoint's
+// machine reads the files in place.
 func TestReduceResumesOnItsMachineWithoutCopies(t *testing.T) {
 	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
@@ -317,8 +317,8 @@ func TestCheckpointOfALostMachine(t *testing.T) {
 	}
 }
 
-// TestCheckpointCopyReplacesALostMachine resumes from the copy if the machine is lost,
-// does not answer, or has damaged files.
+// TestCheckpointCopyReplacesALostMachine checks that a reduce resumes from the copy if the
+// machine is lost, does not answer, or has damaged files.
 func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 	for name, lose := range map[string]func(*testing.T, *taskproc.Checkpoint){
 		"lost":   func(_ *testing.T, c *taskproc.Checkpoint) { c.MachineLost = true },
@@ -340,7 +340,7 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 				t.Fatalf("checkpoint %v", c)
 			}
 			start := from(second.startOn(1), c, first)
-			start.Maps, start.Properties = 5, map[string]string{"hammr.shuffle.fetch.timeout": "1h"} // of which none is wasted on a machine that is gone
+			start.Maps, start.Properties = 5, map[string]string{"hammr.shuffle.fetch.timeout": "1h"} // no time is wasted on a lost machine
 			lose(t, start.Checkpoint)
 			run := startReduce(t, p, start)
 			run.report(true, outputs...)
@@ -351,7 +351,7 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 	}
 }
 
-// TestUncopyableCheckpoint is complete without its copy.
+// TestUncopyableCheckpoint checks that a checkpoint is complete without its copy.
 func TestUncopyableCheckpoint(t *testing.T) {
 	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 2, m)
@@ -378,7 +378,8 @@ func TestKilledWhileItFetches(t *testing.T) {
 	}
 }
 
-// TestUserCodeThatFailsAfterAResume does not blame the checkpoint.
+// TestUserCodeThatFailsAfterAResume checks that a failure of user code does not blame the
+// checkpoint.
 func TestUserCodeThatFailsAfterAResume(t *testing.T) {
 	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)

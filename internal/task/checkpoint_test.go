@@ -16,15 +16,15 @@ import (
 	"github.com/hammr/hammr/storage/fault"
 )
 
-// forwarder is a program that forwards every record along every edge as it comes, and
-// stops for a checkpoint where it can. It keeps no record across a checkpoint, so the
-// records that its Nodes have seen at the end show what the checkpoints were worth.
+// forwarder is a program that forwards every record along every edge, and stops for a
+// checkpoint where it can. It keeps no record across a checkpoint. At the end, the test
+// compares the records that its Nodes have seen.
 type forwarder struct {
-	records     int            // of each source Node
+	records     int            // number of records of each source Node
 	tick        func(*NodeRun) // called at each record
-	checkpoints atomic.Int64   // of Nodes
+	checkpoints atomic.Int64   // number of checkpoints of Nodes
 	mu          sync.Mutex
-	seen        map[string][]string // by Node
+	seen        map[string][]string // records seen, by Node
 }
 
 func (p *forwarder) RunNode(n *NodeRun) error {
@@ -41,7 +41,7 @@ func (p *forwarder) RunNode(n *NodeRun) error {
 	return out.end(n.Checkpointed())
 }
 
-// carry forwards what the Node reads.
+// forward forwards the records that the Node reads.
 func (p *forwarder) forward(n *NodeRun, out *forwardedOutputs) error {
 	take := func(key, value string) error {
 		p.tick(n)
@@ -326,8 +326,8 @@ func (r *rig) resumeBundleLocked(id dag.BundleID) {
 	}
 }
 
-// TestGroupContinuesWhenTheDiskIsFull has a group of Nodes whose checkpoint cannot be
-// written. It declines, continues from memory, and can be checkpointed again.
+// TestGroupContinuesWhenTheDiskIsFull runs a group of Nodes whose checkpoint cannot be
+// written. The group declines, continues from memory, and can be checkpointed again.
 func TestGroupContinuesWhenTheDiskIsFull(t *testing.T) {
 	declined := 0
 	for seed := range uint64(40) {
@@ -357,9 +357,9 @@ func TestGroupContinuesWhenTheDiskIsFull(t *testing.T) {
 	}
 }
 
-// TestGangContinuesWhenADiskIsFull has a member that finds no disk space before the
-// streams have ended. It declines and continues; the others are checkpointed when it
-// has finished.
+// TestGangContinuesWhenADiskIsFull runs a gang in which one member finds no disk space
+// before the streams have ended. This member declines and continues; the others are
+// checkpointed when it has finished.
 func TestGangContinuesWhenADiskIsFull(t *testing.T) {
 	declined, taken := 0, int64(0)
 	for seed := range uint64(200) {
@@ -386,8 +386,8 @@ func TestGangContinuesWhenADiskIsFull(t *testing.T) {
 	}
 }
 
-// TestAReaderInAGangOnAFullDiskDoesNotFail has a reader whose writer has stopped, and
-// that cannot write its checkpoint. It ends, which counts as no failure.
+// TestAReaderInAGangOnAFullDiskDoesNotFail runs a reader whose writer has stopped, and which
+// cannot write its checkpoint. The reader ends, which counts as no failure.
 func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
@@ -412,8 +412,8 @@ func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
 	}
 }
 
-// TestCheckpointWithinAGroupWaitsForTheNext requests a checkpoint between two values of a group
-// that came live. It takes effect before the next group.
+// TestCheckpointWithinAGroupWaitsForTheNext requests a checkpoint between two values of a
+// group from live input. The checkpoint takes effect before the next group.
 func TestCheckpointWithinAGroupWaitsForTheNext(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},

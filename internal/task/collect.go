@@ -20,7 +20,7 @@ import (
 // collector, since only it knows the types; the Node finishes it.
 type openCollector struct {
 	shuffle.Collector       // nil until it is set
-	memory            int64 // bytes borrowed for it
+	memory            int64 // bytes of memory borrowed for the collector
 }
 
 // Abort has no effect on a finished collector.
@@ -78,7 +78,7 @@ func (n *NodeRun) inCollectors() (bytes int64) {
 	return bytes
 }
 
-// checkOutput refuses what is not an edge from this Node to a file.
+// checkOutput refuses a channel that is not an edge from this Node to a file.
 func (n *NodeRun) checkOutput(c Channel) error {
 	if slices.ContainsFunc(fileChannels(n.outputs), func(o Channel) bool { return o.Edge == c.Edge }) {
 		return nil
@@ -86,7 +86,7 @@ func (n *NodeRun) checkOutput(c Channel) error {
 	return fmt.Errorf("node %v: it does not write edge %v to a file", n, c)
 }
 
-// partitions is the number of partitions of an edge that is a file.
+// partitions returns the number of partitions of an edge that is a file.
 func (g *groupRun) partitions(c Channel) int {
 	if c.Connection == dag.AllToAll {
 		return max(1, g.nodesOf(c.To))
@@ -97,7 +97,7 @@ func (g *groupRun) partitions(c Channel) int {
 // fewRuns is the least limit of runs of a partition that a Node may publish.
 const fewRuns = 4
 
-// maxRuns is how many runs of a partition the Node may publish unmerged. A reader gets
+// maxRuns returns how many runs of a partition the Node may publish unmerged. A reader gets
 // that many from every writer, and should merge all in one pass.
 func (n *NodeRun) maxRuns(c Channel) int {
 	writers := 1
@@ -107,7 +107,8 @@ func (n *NodeRun) maxRuns(c Channel) int {
 	return max(fewRuns, n.Attempt.Conf.Int(conf.SortFactor)/writers)
 }
 
-// mapOutputCodec is the codec of files between Nodes. A wrong name fails the job at once.
+// mapOutputCodec returns the codec of files between Nodes. A wrong name fails the job at
+// once.
 func mapOutputCodec(c *conf.Conf) (shuffle.Codec, error) {
 	if !c.Bool(conf.MapOutputCompress) {
 		return shuffle.None, nil

@@ -45,12 +45,12 @@ func offerOf(o *taskproc.MapOutput) writtenOutput { return writtenOutput{writerO
 type copyPhase struct {
 	r       *Reduce
 	edges   map[int]*copyEdge                     // by place in the graph's edges
-	have    map[writer]bool                       // writers whose segments are taken in
+	have    map[writer]bool                       // writers whose segments are in the intake
 	pending map[writer]bool                       // writers whose segments are being copied
-	outputs map[writtenOutput]*taskproc.MapOutput // all that were given to the copier
-	offered map[writtenOutput]string              // addresses of those that are not revoked
-	numbers map[writer]int32                      // by which the copier identifies writers
-	writers []writer                              // by that number
+	outputs map[writtenOutput]*taskproc.MapOutput // outputs that were given to the copier
+	offered map[writtenOutput]string              // addresses of the outputs that are not revoked
+	numbers map[writer]int32                      // numbers that identify writers to the copier
+	writers []writer                              // writers by that number
 	fetcher *transfer.Fetcher                     // nil before the first copy
 	copier  *transfer.Copier                      // nil before the first copy
 }
@@ -58,8 +58,8 @@ type copyPhase struct {
 // copyEdge is an edge that the reduce reads, and how far.
 type copyEdge struct {
 	Channel
-	partition int  // that is read of each output
-	have      int  // writers whose segments are taken in
+	partition int  // partition that is read of each output
+	have      int  // number of writers whose segments are in the intake
 	complete  bool // the master has announced all outputs
 }
 
@@ -144,7 +144,8 @@ func (p *copyPhase) step() error {
 	return err
 }
 
-// paused is readable when the reduce is to be checkpointed, and can be.
+// checkpointRequested returns a channel that is readable when the reduce is asked for a
+// checkpoint and can write one.
 func (p *copyPhase) checkpointRequested() <-chan struct{} {
 	if !p.r.canCheckpoint() {
 		return nil
@@ -152,7 +153,7 @@ func (p *copyPhase) checkpointRequested() <-chan struct{} {
 	return p.r.Node.Attempt.signals.checkpointRequested()
 }
 
-// expected is how many outputs will be taken in, as far as known.
+// expected returns how many outputs will be taken in, as far as known.
 func (p *copyPhase) expected() int {
 	n := 0
 	for _, e := range p.edges {

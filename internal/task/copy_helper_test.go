@@ -29,8 +29,8 @@ const (
 	testPart  = 1
 )
 
-// machine is a machine with outputs of maps and a shuffle server. choose names the
-// error of the network at each answer.
+// machine is a machine with outputs of maps and a shuffle server. choose selects the network
+// error of each answer.
 type machine struct {
 	dir     string
 	address string
@@ -76,10 +76,10 @@ func (m *machine) serve(server http.Handler, w http.ResponseWriter, r *http.Requ
 	panic(http.ErrAbortHandler)
 }
 
-// withoutErrors is a network without errors.
+// withoutErrors chooses no network error.
 func withoutErrors() string { return "" }
 
-// errorsOneIn is a network with an error in one of n answers.
+// errorsOneIn returns a function that chooses a network error for one in n answers.
 func errorsOneIn(seed uint64, n int) func() string {
 	var mu sync.Mutex
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -123,7 +123,7 @@ func (m *machine) writeRuns(t testing.TB, r *rand.Rand, task int32, records, run
 	}
 }
 
-// readHere returns what the reduce should see, by merging the files themselves, and
+// readHere merges the files directly. It returns the records that the reduce should see, and
 // their stored bytes.
 func readHere(t testing.TB, outputs []*taskproc.MapOutput) (records string, bytes int64) {
 	t.Helper()
@@ -156,11 +156,11 @@ func readHere(t testing.TB, outputs []*taskproc.MapOutput) (records string, byte
 type reducer struct {
 	seen  bytes.Buffer
 	tick  func()
-	until int // groups after which it waits for a checkpoint; 0: it does not
+	until int // number of groups after which it waits for a checkpoint; 0: it does not
 
-	reached chan struct{}    // closed when it does
+	reached chan struct{}    // closed when it waits
 	between func(n *NodeRun) // called before each value; nil for nothing
-	groups  int              // so far
+	groups  int              // number of groups so far
 }
 
 func (p *reducer) RunNode(n *NodeRun) error {
@@ -203,10 +203,10 @@ func (p *reducer) RunNode(n *NodeRun) error {
 type reduceRun struct {
 	t    testing.TB
 	node taskproc.TasknodeEnd
-	last chan *taskproc.FromTask // the last message, and what came before it but for progress
-	end  chan error              // of Serve
+	last chan *taskproc.FromTask // the last message, after all messages except progress
+	end  chan error              // result of Serve
 
-	phases chan string // the phases of progress reports, the first hundred
+	phases chan string // phases of the first hundred progress reports
 }
 
 // startReduce starts an attempt of the reduce.
@@ -215,7 +215,7 @@ func startReduce(t testing.TB, p *reducer, start *taskproc.Start) *reduceRun {
 	return startReduceOn(t, p, start, local.New(local.Options{}))
 }
 
-// startReduceOn starts it with the caller's local disk.
+// startReduceOn starts an attempt of the reduce with the caller's local disk.
 func startReduceOn(t testing.TB, p *reducer, start *taskproc.Start, disk storage.FS) *reduceRun {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -263,7 +263,7 @@ func (r *reduceRun) listen() {
 	}
 }
 
-// send fails silently if the attempt has ended.
+// send sends a message, and ignores the error if the attempt has ended.
 func (r *reduceRun) send(m *taskproc.ToTask) { _ = r.node.Send(m) }
 
 func (r *reduceRun) report(complete bool, outputs ...*taskproc.MapOutput) {
@@ -285,7 +285,7 @@ func (r *reduceRun) finish() *taskproc.FromTask {
 	return last
 }
 
-// counters is the values of the framework's counters by name.
+// counters returns the values of the framework's counters by name.
 func counters(messages []*taskproc.Counter) map[string]int64 {
 	values := map[string]int64{}
 	for _, c := range messages {

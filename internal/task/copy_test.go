@@ -38,8 +38,8 @@ func reportAll(r *rand.Rand, run *reduceRun, outputs []*taskproc.MapOutput) {
 	}
 }
 
-// TestReduceReadsTheSameFromEverywhere reads local files, and over an unreliable
-// network. The records come in one order, and the counters are right.
+// TestReduceReadsTheSameFromEverywhere reads local files, and the same files over an
+// unreliable network. The order of the records and the counters must be the same.
 func TestReduceReadsTheSameFromEverywhere(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestReduceNamesTheLostMap(t *testing.T) {
 	}
 }
 
-// TestReduceGivesUpALostMachine reports a lost output after
+// TestReduceGivesUpALostMachine checks that a reduce reports a lost output after
 // hammr.shuffle.fetch.timeout.
 func TestReduceGivesUpALostMachine(t *testing.T) {
 	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, withoutErrors))[0]
@@ -152,7 +152,7 @@ func TestReduceGivesUpALostMachine(t *testing.T) {
 	}
 }
 
-// deadAddress is an address on which no process listens.
+// deadAddress returns an address on which no process listens.
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -163,8 +163,8 @@ func deadAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestReduceTakesTheNewerOutput runs a map again, on another machine or on the reduce's
-// own. Its output replaces one that cannot be fetched.
+// TestReduceTakesTheNewerOutput runs a map again, on another machine or on the reduce's own.
+// The new output replaces an output that cannot be fetched.
 func TestReduceTakesTheNewerOutput(t *testing.T) {
 	for _, near := range []bool{false, true} {
 		var once sync.Once
@@ -209,7 +209,8 @@ func TestReduceEndsWhenKilled(t *testing.T) {
 	}
 }
 
-// TestReduceWithAnotherToken fails without blaming a map.
+// TestReduceWithAnotherToken checks that a reduce with a wrong token fails without blaming a
+// map.
 func TestReduceWithAnotherToken(t *testing.T) {
 	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, withoutErrors))[0]
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 1, ShuffleToken: "another"})
@@ -219,8 +220,8 @@ func TestReduceWithAnotherToken(t *testing.T) {
 	}
 }
 
-// TestReduceSkipsEmptyPartitions does not request partitions that are known to be
-// empty.
+// TestReduceSkipsEmptyPartitions checks that a reduce does not request partitions that are
+// known to be empty.
 func TestReduceSkipsEmptyPartitions(t *testing.T) {
 	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, withoutErrors))[0]
 	o.Address, o.PartitionBytes = deadAddress(t), []int64{5, 0}
@@ -232,8 +233,8 @@ func TestReduceSkipsEmptyPartitions(t *testing.T) {
 	}
 }
 
-// TestReduceWaitsForTheNextOutputOfARevokedOne does not report a revoked output as
-// lost, however long its replacement takes.
+// TestReduceWaitsForTheNextOutputOfARevokedOne checks that a reduce does not report a
+// revoked output as lost, however long the replacement takes.
 func TestReduceWaitsForTheNextOutputOfARevokedOne(t *testing.T) {
 	var once sync.Once
 	asked := make(chan struct{})
@@ -246,7 +247,7 @@ func TestReduceWaitsForTheNextOutputOfARevokedOne(t *testing.T) {
 	run.report(true, old)
 	<-asked
 	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Revoked: []string{old.Attempt}, Complete: true}}})
-	run.report(true, again) // of one attempt, offered again by its machine
+	run.report(true, again) // the output of one attempt, offered again by its machine
 	last := run.finish()
 	want, _ := readHere(t, []*taskproc.MapOutput{again})
 	if last.GetFinished() == nil || p.seen.String() != want {

@@ -23,7 +23,7 @@ func (a *Attempt) Resolve(ctx context.Context, name string) (storage.FS, string,
 type countedFS struct {
 	storage.FS
 	read, written     *counter.Counter // bytes
-	readOps, writeOps *counter.Counter // of no set for local files
+	readOps, writeOps *counter.Counter // belong to no set for local files
 }
 
 // countFS returns fs with its bytes and operations counted in set. Counters of the scheme

@@ -19,10 +19,10 @@ import (
 //	reduce 0 has outputs 0 1 2 3    ┐
 //	reduce 1 has outputs   1 2   4  ┴──► reported: 1 2
 type fetchedSets struct {
-	readers map[int]int // by edge that is a file: how many Nodes read it; set before use
+	readers map[int]int // number of Nodes that read an edge, by edge that is a file; set before use
 	mu      struct {
 		sync.Mutex
-		reduces map[*Reduce]map[int]nodeSet // what each has taken in, by edge
+		reduces map[*Reduce]map[int]nodeSet // outputs that each reduce has taken in, by edge
 		changed map[int]bool                // edges whose set differs from the last report
 	}
 }
@@ -49,7 +49,8 @@ func (s nodeSet) and(other nodeSet) nodeSet {
 	return both
 }
 
-// expect says that a Node reads edges. It is called for each Node before any of them runs.
+// expect registers the edges that a Node reads. It is called for each Node before any of
+// them runs.
 func (f *fetchedSets) expect(channels []Channel) {
 	if f.readers == nil {
 		f.readers = make(map[int]int)

@@ -27,7 +27,8 @@ func wantChanges(t *testing.T, f *fetchedSets, want string) {
 	}
 }
 
-// TestFetchedIsWhatAllReadersHave has two Nodes read edge 0, and one of them edge 1.
+// TestFetchedIsWhatAllReadersHave checks the report if two Nodes read edge 0, and one of
+// them edge 1.
 func TestFetchedIsWhatAllReadersHave(t *testing.T) {
 	var f fetchedSets
 	f.expect(edges(0, 1))
@@ -47,14 +48,15 @@ func TestFetchedIsWhatAllReadersHave(t *testing.T) {
 	wantChanges(t, &f, "")
 	f.resendAll()
 	wantChanges(t, &f, "0:[00000100] 1:[00000000 00000010] ")
-	third := &Reduce{Node: two.Node, channels: edges(0)} // which reads it once more
+	third := &Reduce{Node: two.Node, channels: edges(0)} // a second reduce of the Node that reads edge 0
 	f.open(third)
 	wantChanges(t, &f, "0:[] ")
 	f.remove(third)
 	wantChanges(t, &f, "0:[00000100] ")
 }
 
-// TestReduceReportsFetchedOutputs checks the report of a reduce that has fetched all.
+// TestReduceReportsFetchedOutputs checks the report of a reduce that has fetched all
+// outputs.
 func TestReduceReportsFetchedOutputs(t *testing.T) {
 	machines := []*machine{newMachine(t, withoutErrors), newMachine(t, withoutErrors)}
 	outputs := scatter(t, rand.New(rand.NewPCG(1, 2)), 10, machines...)

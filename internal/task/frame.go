@@ -40,8 +40,8 @@ type frameWriter struct {
 	w       io.Writer // gets one Write per frame
 	batch   int       // size in bytes at which a batch is sent
 	buf     []byte    // the current frame
-	records uint32    // in the current frame
-	total   uint64    // in all sent frames
+	records uint32    // number of records in the current frame
+	total   uint64    // number of records in all sent frames
 	sum     uint32    // CRC32C of all bytes so far, checksums left out
 }
 
@@ -128,9 +128,9 @@ func (f *frameWriter) end(kind byte) error {
 	return f.seal(start)
 }
 
-// frameReader decodes frames. Invalid bytes wrap storage.ErrCorrupt. A stream that ends
-// before its end frame is io.ErrUnexpectedEOF: the writer's process may have ended, which is
-// no end of the data.
+// frameReader decodes frames. For invalid bytes the error wraps storage.ErrCorrupt. For a
+// stream that ends before its end frame it is io.ErrUnexpectedEOF: the writer's process may
+// have ended before it sent all data.
 type frameReader struct {
 	r     io.Reader
 	total uint64 // records so far
@@ -146,7 +146,7 @@ func (f *frameReader) next(buf []byte) (payload []byte, records int, err error) 
 	if err := f.begin(); err != nil {
 		return buf, 0, err
 	}
-	var head [batchHead]byte // an end's is as long
+	var head [batchHead]byte // the head of an end frame has the same length
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {
 		return buf, 0, unexpectedEOF(err)
 	}
@@ -241,7 +241,7 @@ func (f *frameReader) check() error {
 	return nil
 }
 
-// unexpectedEOF is the error of a stream that ends too early.
+// unexpectedEOF returns the error of a stream that ends too early.
 func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

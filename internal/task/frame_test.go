@@ -72,7 +72,8 @@ func TestFramesCarryRecords(t *testing.T) {
 	}
 }
 
-// TestDamagedFrames flips each bit, and removes and adds bytes: all are detected.
+// TestDamagedFrames flips each bit, and removes and adds bytes. The reader must detect each
+// change.
 func TestDamagedFrames(t *testing.T) {
 	whole := encodeStream(t, 40, sourceRecords("s", 1, 20))
 	for i := range whole {
@@ -92,7 +93,7 @@ func TestDamagedFrames(t *testing.T) {
 	}
 }
 
-// TestMissingFrames removes intact frames, which is detected.
+// TestMissingFrames removes intact frames. The reader must detect it.
 func TestMissingFrames(t *testing.T) {
 	var frames [][]byte
 	w := newFrameWriter(writerFunc(func(b []byte) (int, error) { frames = append(frames, bytes.Clone(b)); return len(b), nil }), 1)
@@ -119,8 +120,8 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// TestAnnouncedLengthAllocatesNothing announces bytes that do not come. They take no
-// memory.
+// TestAnnouncedLengthAllocatesNothing announces a length for which no bytes arrive. The
+// reader must not allocate memory for them.
 func TestAnnouncedLengthAllocatesNothing(t *testing.T) {
 	head := append([]byte(streamMagic), frameBatch)
 	head = binary.LittleEndian.AppendUint32(head, maxPayload)

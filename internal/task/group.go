@@ -26,18 +26,18 @@ import (
 type groupRun struct {
 	Attempt *Attempt
 
-	graph             dag.Graph                  // of the job
-	layout            *dag.Layout                // of graph
+	graph             dag.Graph                  // graph of the job
+	layout            *dag.Layout                // layout of the graph
 	nodes             []*NodeRun                 // in order of stages and numbers
-	memory            *memory                    // of all collectors and intakes
-	notCheckpointable atomic.Bool                // it has state that no checkpoint has: see NotCheckpointable
-	notSplittable     atomic.Bool                // it cannot be split either
+	memory            *memory                    // memory of all collectors and intakes
+	notCheckpointable atomic.Bool                // some state is in no checkpoint; see NotCheckpointable
+	notSplittable     atomic.Bool                // the attempt cannot be split either
 	laidOut           atomic.Bool                // nodes is complete
 	board             outputBoard                // outputs that the reduces of the group can read
-	fetched           fetchedSets                // outputs that they have taken in
-	queues            map[sharedEnd]*sharedQueue // of shared memory; new ones after a declined checkpoint
+	fetched           fetchedSets                // outputs that the reduces have taken in
+	queues            map[sharedEnd]*sharedQueue // queues in shared memory; new ones after a declined checkpoint
 	localStreams      transfer.Rendezvous        // streams between its own Nodes
-	server            *Server                    // of the process, shared by its attempts
+	server            *Server                    // server of the process, shared by its attempts
 	firstError        struct {
 		sync.Once
 		err error

@@ -21,28 +21,28 @@ type programFunc func(n *NodeRun) error
 
 func (f programFunc) RunNode(n *NodeRun) error { return f(n) }
 
-// rig plays jobmaster and tasknodes for one job. It starts all NodeGroups at once and
-// reports to each what the others have written.
+// rig acts as jobmaster and tasknodes for one job. It starts all NodeGroups at once and
+// reports to each group the outputs of the others.
 type rig struct {
 	t           testing.TB
 	graph       dag.Graph
 	layout      *dag.Layout
 	server      *Server
-	machines    []*machine // whose servers segments and streams go by; none: all in memory
+	machines    []*machine // machines whose servers carry segments and streams; none: all in memory
 	properties  map[string]string
 	combineSets []*taskproc.CombineSet
-	misreport   func(*taskproc.MapOutput) // changes what is reported of an output; nil: nothing
-	resumes     bool                      // checkpointed bundles are resumed
+	misreport   func(*taskproc.MapOutput) // changes the report of an output; nil: nothing
+	resumes     bool                      // whether checkpointed bundles are resumed
 
 	mu struct {
 		sync.Mutex
 		runs    map[dag.GroupID]*runningGroup
-		written map[int32][]*taskproc.MapOutput // by edge
+		written map[int32][]*taskproc.MapOutput // outputs by edge
 		last    map[dag.GroupID]*taskproc.FromTask
 		ended   sync.WaitGroup
 
 		incarnation map[dag.BundleID]int // how often bundles have resumed
-		declined    int                  // checkpoints
+		declined    int                  // number of declined checkpoints
 	}
 }
 
@@ -50,7 +50,7 @@ type rig struct {
 type runningGroup struct {
 	id    dag.GroupID
 	node  taskproc.TasknodeEnd
-	inbox *syncutil.Mailbox[*taskproc.ToTask] // messages for it, in order
+	inbox *syncutil.Mailbox[*taskproc.ToTask] // messages for the attempt, in order
 	over  chan struct{}
 }
 
@@ -60,7 +60,7 @@ func (run *runningGroup) deliver() {
 		select {
 		case <-run.inbox.Ready():
 			for _, m := range run.inbox.Take() {
-				_ = run.node.Send(m) // to one that is over
+				_ = run.node.Send(m) // the attempt may have ended
 			}
 		case <-run.over:
 			return
@@ -102,7 +102,7 @@ func (r *rig) run() map[dag.GroupID]*taskproc.FromTask {
 		}
 	}
 	for edge := range r.graph.Edges {
-		r.reportLocked(int32(edge)) // of writers that have no Nodes
+		r.reportLocked(int32(edge)) // covers edges whose writers have no Nodes
 	}
 	r.mu.Unlock()
 	for _, run := range all {
@@ -130,7 +130,7 @@ func (r *rig) beginLocked(id dag.GroupID, start *taskproc.Start) *runningGroup {
 	return run
 }
 
-// machineOf is the machine of a group; nil without machines.
+// machineOf returns the machine of a group; nil without machines.
 func (r *rig) machineOf(id dag.GroupID) *machine {
 	if len(r.machines) == 0 {
 		return nil
@@ -220,7 +220,7 @@ func (r *rig) publishLocked(id dag.GroupID, done *taskproc.Finished) {
 	}
 }
 
-// reportLocked reports to all running groups what has been written for an edge.
+// reportLocked reports the outputs of an edge to all running groups.
 func (r *rig) reportLocked(edge int32) {
 	writers := r.graph.Stages[r.graph.StageIndex(r.graph.Edges[edge].From)].Nodes
 	update := &taskproc.Outputs{Edge: edge, Outputs: r.mu.written[edge], Complete: len(r.mu.written[edge]) == writers}

@@ -158,8 +158,8 @@ func (g *groupRun) laidOutNodes() []*NodeRun {
 	return g.nodes
 }
 
-// progress is the progress report of the attempt: the mean fraction of its Nodes, and the
-// phase of the first Node at work. It is also called while no Node runs.
+// progress returns the progress report of the attempt: the mean fraction of its Nodes, and
+// the phase of the first Node at work. It is also called while no Node runs.
 func (g *groupRun) progress() *taskproc.Progress {
 	p := &taskproc.Progress{Counters: counterMessages(g.Attempt.Counters), Activity: g.Attempt.activity.Load(), MemoryBytes: g.Attempt.resident.Load()}
 	last, nodes := 0.0, g.laidOutNodes()
@@ -179,7 +179,7 @@ func (g *groupRun) progress() *taskproc.Progress {
 }
 
 // inEngine reports whether a Node is in a phase without user code. Sorting, copying and
-// fetching a checkpoint count as activity of life, and so does waiting for other Nodes.
+// fetching a checkpoint count as activity, and so does waiting for other Nodes.
 func (g *groupRun) inEngine() bool {
 	return slices.ContainsFunc(g.laidOutNodes(), func(n *NodeRun) bool {
 		phase, _ := n.progress()

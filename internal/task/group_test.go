@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// TestEveryGraphRelaysEveryRecord runs random graphs, in memory and over sockets. Each
-// Node sees the records that it should.
+// TestEveryGraphRelaysEveryRecord runs random graphs, in memory and over sockets. It
+// compares the records that each Node sees with a twin.
 func TestEveryGraphRelaysEveryRecord(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestEveryGraphRelaysEveryRecord(t *testing.T) {
 	}
 }
 
-// oneEdge is a graph of two stages.
+// oneEdge returns a graph of two stages.
 func oneEdge(writers, readers int, channel dag.Channel, connection dag.Connection) dag.Graph {
 	return dag.Graph{
 		Stages: []dag.Stage{{Name: "from", Nodes: writers}, {Name: "to", Nodes: readers}},
@@ -57,14 +57,14 @@ func TestFirstErrorIsReported(t *testing.T) {
 					if machines > 0 {
 						r.network(machines)
 					}
-					r.properties["hammr.channel.connect.timeout"] = "500ms" // for those whom the failing Node has not met
+					r.properties["hammr.channel.connect.timeout"] = "500ms" // timeout for Nodes that have not connected to the failing Node
 					r.run()
 					stage := r.graph.StageIndex(failing)
 					if f := r.mu.last[r.layout.GroupOf(stage, 1)].GetFailure(); f.GetCause() != "no use" {
 						t.Errorf("the failing group ended with %v", f)
 					}
 					if failing == "to" && machines > 0 {
-						return // the network may have taken all that was sent
+						return // the network may have accepted everything that was sent
 					}
 					other := r.layout.GroupOf(1-stage, 0)
 					if f := r.mu.last[other].GetFailure(); f == nil {
@@ -76,7 +76,7 @@ func TestFirstErrorIsReported(t *testing.T) {
 	}
 }
 
-// TestPanicOfANode reports a failure with the stack.
+// TestPanicOfANode checks that a panic is reported as a failure with the stack.
 func TestPanicOfANode(t *testing.T) {
 	r := newRig(t, oneEdge(2, 1, dag.ChannelSHM, dag.Gather), programFunc(func(n *NodeRun) error {
 		if n.Stage() == "from" && n.Number() == 0 {
@@ -92,7 +92,7 @@ func TestPanicOfANode(t *testing.T) {
 	}
 }
 
-// TestKillInTheMiddle kills a group that waits, which ends its gang.
+// TestKillInTheMiddle kills a waiting group. This ends its gang.
 func TestKillInTheMiddle(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		started := make(chan struct{})
@@ -105,7 +105,7 @@ func TestKillInTheMiddle(t *testing.T) {
 			}
 			return p.RunNode(n)
 		}))
-		r.properties["hammr.channel.connect.timeout"] = "500ms" // for those whom the killed Node has not met
+		r.properties["hammr.channel.connect.timeout"] = "500ms" // timeout for Nodes that have not connected to the killed Node
 		go func() {
 			<-started
 			r.send("to", 1, &taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}})
@@ -122,7 +122,8 @@ func TestKillInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestNodesWithoutOutput end well, and so do Nodes that do not read.
+// TestNodesWithoutOutput checks that Nodes without output succeed, and also Nodes that do
+// not read.
 func TestNodesWithoutOutput(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		p := &relay{records: 5000, seen: make(map[string][]string)}
@@ -140,7 +141,7 @@ func TestNodesWithoutOutput(t *testing.T) {
 	}
 }
 
-// TestUnclosedWriterIsAnError fails a Node that does not close its stream, since the
+// TestUnclosedWriterIsAnError checks that a Node fails if it does not close its stream: the
 // end of the stream may be missing.
 func TestUnclosedWriterIsAnError(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
@@ -152,7 +153,7 @@ func TestUnclosedWriterIsAnError(t *testing.T) {
 			}
 			return nil
 		}))
-		r.properties["hammr.channel.connect.timeout"] = "500ms" // and so the reader's wait for the cause
+		r.properties["hammr.channel.connect.timeout"] = "500ms" // also limits how long the reader waits for the cause
 		r.run()
 		if f := r.mu.last[r.layout.GroupOf(0, 0)].GetFailure(); !strings.Contains(f.GetCause(), "not closed") {
 			t.Errorf("%v: failure %v", channel, f)
@@ -180,7 +181,8 @@ func TestMissingPeer(t *testing.T) {
 	}
 }
 
-// TestLostOutputNamesItsAttempt names the right attempt for every edge.
+// TestLostOutputNamesItsAttempt checks that the error names the right attempt for every
+// edge.
 func TestLostOutputNamesItsAttempt(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 1}},
@@ -205,7 +207,8 @@ func TestLostOutputNamesItsAttempt(t *testing.T) {
 	}
 }
 
-// TestLostStreamWaitsForTheCause reports no failure of its own if it is killed in time.
+// TestLostStreamWaitsForTheCause checks that an attempt that loses a stream reports no
+// failure if it is killed in time.
 func TestLostStreamWaitsForTheCause(t *testing.T) {
 	var r *rig
 	lost := make(chan struct{})
@@ -215,7 +218,7 @@ func TestLostStreamWaitsForTheCause(t *testing.T) {
 			defer close(lost)
 			return p.RunNode(n)
 		}
-		w, err := n.SendStream(n.Outputs()[0], 0) // now they have met
+		w, err := n.SendStream(n.Outputs()[0], 0) // both ends are connected now
 		if err != nil {
 			return err
 		}

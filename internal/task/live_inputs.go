@@ -92,7 +92,7 @@ func (n *NodeRun) finishedBefore(edge, writer int) bool {
 	})
 }
 
-// unfinishedPeers are the writers along an edge that had not finished before this
+// unfinishedPeers returns the writers along an edge that had not finished before this
 // attempt.
 func (n *NodeRun) unfinishedPeers(c Channel) (peers []int) {
 	for _, peer := range c.Peers {
@@ -114,7 +114,7 @@ func (n *NodeRun) awaitsStreams() bool {
 	return false
 }
 
-// liveStates are the live edges of which some writers have finished, in the order of the
+// liveStates returns the live edges of which some writers have finished, in the order of the
 // graph, for the checkpoint.
 func (n *NodeRun) liveStates() (states []*taskproc.LiveInput) {
 	for _, c := range n.inputs {

@@ -21,7 +21,7 @@ import (
 type Map struct {
 	Node *NodeRun
 
-	split     *taskproc.Split // the parts of files; a map may own a range of it only
+	split     *taskproc.Split // the whole split; a map may own only a range of it
 	owned     dag.Range       // the range of this attempt
 	processed dag.Range       // owned, or less after a split, a truncation or a checkpoint
 	limit     int64           // bytes in owned, for progress
@@ -34,7 +34,7 @@ type Map struct {
 	checkpointed bool
 }
 
-// newMap is a Node's input from a split. A Node alone in its group may read a part of
+// newMap returns a Node's input from a split. A Node alone in its group may read a part of
 // it.
 func newMap(n *NodeRun, split *taskproc.Split) (*Map, error) {
 	if split == nil || len(split.Parts) == 0 {
@@ -60,7 +60,7 @@ func newMap(n *NodeRun, split *taskproc.Split) (*Map, error) {
 	return m, nil
 }
 
-// origin is where the task begins, before any checkpoint.
+// origin returns where the task begins, before any checkpoint.
 func (m *Map) origin() dag.Position {
 	if m.Node.Attempt.Start.Range != nil && m.Node.group.single() {
 		return taskproc.ToRange(m.Node.Attempt.Start.Range).Start
@@ -68,7 +68,7 @@ func (m *Map) origin() dag.Position {
 	return splits.Range(m.split).Start
 }
 
-// splitBytes is the size of the split's description, as Hadoop counts it.
+// splitBytes returns the size of the split's description, as Hadoop counts it.
 func splitBytes(s *taskproc.Split) int64 {
 	var n int
 	for _, p := range s.Parts {
@@ -77,10 +77,10 @@ func splitBytes(s *taskproc.Split) int64 {
 	return int64(n)
 }
 
-// Split is the split that the Node reads a range of.
+// Split returns the split that the Node reads a range of.
 func (m *Map) Split() *taskproc.Split { return m.split }
 
-// Work is the range of the Node.
+// Work returns the range of the Node.
 func (m *Map) Work() dag.Range { return m.owned }
 
 // SetConsumed sets the function that returns the bytes read so far, for progress. The
@@ -194,5 +194,5 @@ func (m *Map) countInput() {
 	}
 }
 
-// remaining is the part of the range that this attempt leaves.
+// remaining returns the part of the range that this attempt leaves.
 func (m *Map) remaining() dag.Range { return dag.Range{Start: m.processed.End, End: m.owned.End} }

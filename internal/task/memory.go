@@ -14,7 +14,7 @@ type memory struct {
 	mu struct {
 		sync.Mutex
 		free int64 // bytes
-		ends int   // that have not been opened
+		ends int   // number of ends that have not been opened
 	}
 }
 

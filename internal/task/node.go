@@ -18,8 +18,8 @@ type NodeRun struct {
 	Attempt *Attempt
 
 	group   *groupRun
-	stage   int       // place in the graph's stages
-	number  int       // in its stage
+	stage   int       // index in the graph's stages
+	number  int       // number in its stage
 	inputs  []Channel // edges to it, in the order of the graph
 	outputs []Channel // edges from it, in the order of the graph
 
@@ -28,14 +28,14 @@ type NodeRun struct {
 	finished       bool                           // it has done its work, in this attempt or an earlier one
 	saveUserState  func() ([]byte, error)         // set by OnCheckpoint; nil: the code has no state
 	source         *Map                           // nil for a Node that other Nodes write to
-	reduces        []*Reduce                      // those that its code has opened
+	reduces        []*Reduce                      // reduces that its code has opened
 	declined       *Reduce                        // the reduce whose checkpoint was declined; the next one continues it
-	collectors     map[int]*openCollector         // by edge
-	shared         map[sharedEnd]*SharedWriter    // those that SendShared has returned
+	collectors     map[int]*openCollector         // collectors by edge
+	shared         map[sharedEnd]*SharedWriter    // writers that SendShared has returned
 	streams        streams                        // ends of its TCP edges
 	live           liveInputs                     // how its live edges have ended
 	liveRuns       []shuffle.MergeInputState      // runs in files of live input, at a checkpoint
-	waiting        atomic.Int32                   // calls that wait for other Nodes
+	waiting        atomic.Int32                   // number of calls that wait for other Nodes
 	collectorBytes atomic.Int64                   // bytes in its collectors when a map last polled
 	currentIntake  atomic.Pointer[shuffle.Intake] // the intake opened last; nil before the first
 	files          outputs                        // files of the job's output
@@ -52,30 +52,30 @@ type NodeRun struct {
 type result struct {
 	pieces    []*taskproc.Piece
 	published []*taskproc.MapOutput
-	state     *taskproc.NodeState // of a checkpointed Node
-	unwritten error               // why state is not completely in files
+	state     *taskproc.NodeState // state of a checkpointed Node
+	unwritten error               // reason why state is not completely in files
 }
 
-// Stage is the name of the Node's stage.
+// Stage returns the name of the Node's stage.
 func (n *NodeRun) Stage() string { return n.group.graph.Stages[n.stage].Name }
 
 // String names the Node in messages.
 func (n *NodeRun) String() string { return fmt.Sprintf("%s %d", n.Stage(), n.number) }
 
-// Number is the number of the Node in its stage. A map that was split from another has
+// Number returns the number of the Node in its stage. A map that was split from another has
 // the number of that one.
 func (n *NodeRun) Number() int { return n.number }
 
-// Nodes is the number of Nodes of the stage.
+// Nodes returns the number of Nodes of the stage.
 func (n *NodeRun) Nodes() int { return n.group.graph.Stages[n.stage].Nodes }
 
-// Map is the input of a source Node; nil for others.
+// Map returns the input of a source Node; nil for others.
 func (n *NodeRun) Map() *Map { return n.source }
 
-// Inputs are the edges that lead to the Node, in the order of the graph.
+// Inputs returns the edges that lead to the Node, in the order of the graph.
 func (n *NodeRun) Inputs() []Channel { return n.inputs }
 
-// Outputs are the edges that lead from the Node, in the order of the graph.
+// Outputs returns the edges that lead from the Node, in the order of the graph.
 func (n *NodeRun) Outputs() []Channel { return n.outputs }
 
 // UserState returns the state that the user's code saved in the checkpoint from which the Node
@@ -182,7 +182,7 @@ func (n *NodeRun) run(prog Program) (err error) {
 	return n.finish()
 }
 
-// firstPhase is the phase in progress reports until the Node's own code sets another.
+// firstPhase returns the phase in progress reports until the Node's own code sets another.
 func (n *NodeRun) firstPhase() string {
 	switch {
 	case n.source != nil:
@@ -254,7 +254,7 @@ func (n *NodeRun) Checkpointed() bool {
 	return n.source != nil && n.source.checkpointed || n.checkpointedReduce() != nil || n.live.stopped || n.live.hasCheckpointed()
 }
 
-// checkpointedReduce is the reduce that stopped for a checkpoint; nil if none has.
+// checkpointedReduce returns the reduce that stopped for a checkpoint; nil if none has.
 func (n *NodeRun) checkpointedReduce() *Reduce {
 	for _, r := range n.reduces {
 		if r.checkpointed {

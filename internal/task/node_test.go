@@ -88,8 +88,8 @@ func TestASideInputIsReadBeforeTheMainOne(t *testing.T) {
 	compareSeen(t, g, p.seen, want)
 }
 
-// TestReaderOfOneWriterWaitsForNoOther ends the reader although the edge is not
-// complete.
+// TestReaderOfOneWriterWaitsForNoOther checks that a reader of one writer ends although the
+// edge is not complete.
 func TestReaderOfOneWriterWaitsForNoOther(t *testing.T) {
 	readerDone := make(chan struct{})
 	p := &relay{records: 10, seen: make(map[string][]string)}
@@ -109,8 +109,8 @@ func TestReaderOfOneWriterWaitsForNoOther(t *testing.T) {
 	compareSeen(t, g, p.seen, twin(g, p.records, nil))
 }
 
-// TestOutputBoard keeps the updates of each edge apart. A late subscriber gets what can be
-// read.
+// TestOutputBoard checks that the board separates the updates of each edge. A late
+// subscriber gets all outputs that can be read.
 func TestOutputBoard(t *testing.T) {
 	output := func(attempt string) *taskproc.MapOutput { return &taskproc.MapOutput{Attempt: attempt} }
 	var b outputBoard
@@ -148,8 +148,8 @@ func TestOutputBoard(t *testing.T) {
 	}
 }
 
-// TestRevokedOutputsOfAnyEdge revokes the output of an attempt along one edge. Its
-// output along another edge stays.
+// TestRevokedOutputsOfAnyEdge revokes the output of an attempt along one edge. The output
+// along another edge stays.
 func TestRevokedOutputsOfAnyEdge(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 1}, {Name: "c", Nodes: 1}},
@@ -171,8 +171,8 @@ func TestRevokedOutputsOfAnyEdge(t *testing.T) {
 	compareSeen(t, g, p.seen, twin(g, p.records, nil))
 }
 
-// TestFinishedListsOutputsByEdge identifies outputs by the Node's number, and those of
-// a map that was split from another by its own.
+// TestFinishedListsOutputsByEdge checks that outputs are identified by the Node's number. A
+// map that was split from another uses its own task number.
 func TestFinishedListsOutputsByEdge(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 4}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 3}},
@@ -284,8 +284,8 @@ func TestUnknownInputs(t *testing.T) {
 	}
 }
 
-// TestCheckpointedMapKeepsItsOutputsByEdge resumes a map in another attempt. The output
-// of both is one.
+// TestCheckpointedMapKeepsItsOutputsByEdge resumes a map in another attempt. Both attempts
+// together have one output.
 func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 1}},

@@ -27,20 +27,20 @@ const MainOutput = "part"
 //	               │  └── close ──► pieces                                   │
 //	               └──── next Write, once the gate is open ◄─────────────────┘
 type Output struct {
-	Records int64 // written so far; counted by the caller
+	Records int64 // number of records written; the caller counts them
 
-	node        *NodeRun               // that writes it
-	name        string                 // of the output; MainOutput for the job's own
-	suffix      string                 // of the final file name, such as ".gz"
-	fs          storage.FS             // of the job's output
-	dir         string                 // where the attempts of the job write
+	node        *NodeRun               // Node that writes the output
+	name        string                 // name of the output; MainOutput for the job's own
+	suffix      string                 // suffix of the final file name, such as ".gz"
+	fs          storage.FS             // file system of the job's output
+	dir         string                 // directory in which the attempts of the job write
 	seal        func() error           // finishes the format; nil: nothing to finish
 	sealPartial func() ([]byte, error) // called in place of seal at a checkpoint; nil: seal
 
 	mu struct {
 		sync.Mutex
-		file   *outputFile       // that is written; nil after closePiece, until more is written
-		pieces []*taskproc.Piece // of files that are closed, in the order of their records
+		file   *outputFile       // file that is written; nil after closePiece, until the next Write
+		pieces []*taskproc.Piece // closed files, in the order of their records
 	}
 }
 
@@ -48,8 +48,8 @@ type Output struct {
 type outputFile struct {
 	full   string // name with the scheme of its file system
 	writer storage.Writer
-	hash   xxhash.Digest // of the bytes written
-	length int64         // bytes written
+	hash   xxhash.Digest // hash of the bytes written
+	length int64         // number of bytes written
 }
 
 // outputs are the open outputs of a Node, and the pieces that earlier attempts of its
@@ -58,7 +58,7 @@ type outputs struct {
 	mu struct {
 		sync.Mutex
 		open   []*Output         // in the order in which they were made
-		closed []*taskproc.Piece // of earlier attempts, then of outputs that close has closed
+		closed []*taskproc.Piece // pieces of earlier attempts, then of outputs that close has closed
 		opened map[string]bool   // outputs by name that this attempt has had open
 	}
 }
@@ -144,7 +144,7 @@ func (o *Output) Pending() []byte {
 	return nil
 }
 
-// PendingOutputs are the names of outputs whose next piece has a head from the attempt
+// PendingOutputs returns the names of outputs whose next piece has a head from the attempt
 // that this one resumes.
 func (n *NodeRun) PendingOutputs() (names []string) {
 	for _, p := range n.resumed.GetPending() {
@@ -153,7 +153,7 @@ func (n *NodeRun) PendingOutputs() (names []string) {
 	return names
 }
 
-// unopenedPending are the heads of next pieces of outputs that this attempt has not
+// unopenedPending returns the heads of next pieces of outputs that this attempt has not
 // opened.
 func (n *NodeRun) unopenedPending() (left []*taskproc.PendingOutput) {
 	n.files.mu.Lock()

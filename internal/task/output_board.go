@@ -7,25 +7,26 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// outputBoard has the outputs that can be read, edge by edge. listen posts what the tasknode
-// reports, and reduces subscribe to edges, at any time, and several to one edge.
+// outputBoard has the outputs that can be read, edge by edge. listen posts the messages of
+// the tasknode. Reduces subscribe to edges at any time, and several may subscribe to one
+// edge.
 //
 //	Outputs message ──post──► readable, by edge ──subscribe──► pending of a new subscription
 //	                    └───────────────────────────────────► pending of each subscription
 type outputBoard struct {
 	mu struct {
 		sync.Mutex
-		readable map[int]*taskproc.Outputs // by edge: all that can be read
-		readers  []*subscription           // that are open
+		readable map[int]*taskproc.Outputs // all outputs that can be read, by edge
+		readers  []*subscription           // open subscriptions
 	}
 }
 
-// subscription is the changes that one reduce has not taken.
+// subscription holds the changes that one reduce has not taken.
 type subscription struct {
-	edges   []int         // that the reduce reads
+	edges   []int         // edges that the reduce reads
 	ready   chan struct{} // has a token if there may be changes
 	board   *outputBoard
-	pending map[int]*taskproc.Outputs // by edge; the board's lock guards it
+	pending map[int]*taskproc.Outputs // changes by edge; guarded by the board's lock
 }
 
 // post adds a message. The board owns it from then on and does not change it, since

@@ -20,7 +20,7 @@ import (
 type suspendRig struct {
 	t     *testing.T
 	out   *mem.FS
-	lines chan string // what the reader writes next; closed: it ends
+	lines chan string // lines that the reader writes; closed: it ends
 	node  taskproc.TasknodeEnd
 	says  chan *taskproc.FromTask
 }
@@ -60,7 +60,7 @@ func newSuspendRig(t *testing.T) *suspendRig {
 	return x
 }
 
-// writes is the program.
+// writes is the program that the Nodes run.
 func (x *suspendRig) writes(n *NodeRun) error {
 	if n.Stage() != "to" {
 		return nil
@@ -126,7 +126,7 @@ func (x *suspendRig) files() (names []string) {
 	return names
 }
 
-// text is a file's content.
+// text returns the content of a file.
 func (x *suspendRig) text(name string) string {
 	x.t.Helper()
 	_, path, _ := strings.Cut(name, "mem://out")
@@ -142,9 +142,9 @@ func (x *suspendRig) text(name string) string {
 	return string(b)
 }
 
-// TestOutputClosesItsPieceWhileSuspended closes the file before the suspension, writes
-// nothing until the resume, and continues in another file. Joined, the files are what
-// was written.
+// TestOutputClosesItsPieceWhileSuspended checks that an output closes its file before the
+// suspension, and writes nothing until the resume. Then it continues in another file. The
+// files, joined, have all that was written.
 func TestOutputClosesItsPieceWhileSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newSuspendRig(t)
@@ -198,7 +198,8 @@ func TestOutputEndsWhileSuspended(t *testing.T) {
 	})
 }
 
-// TestOutputOfAKilledAttempt removes all files, those of closed pieces too.
+// TestOutputOfAKilledAttempt checks that a killed attempt removes all files, also those of
+// closed pieces.
 func TestOutputOfAKilledAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newSuspendRig(t)

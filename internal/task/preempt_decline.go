@@ -24,8 +24,8 @@ func (e *unwrittenError) Unwrap() error { return e.err }
 // in memory.
 const checkpointOverhead = 64 << 10
 
-// checkDiskSpace checks that the checkpoint of a gang's member will fit on the disk.
-// Once the streams have ended it would be too late to decline.
+// checkDiskSpace checks that the checkpoint of a gang's member will fit on the disk. Once
+// the streams have ended, the attempt can no longer decline.
 func (g *groupRun) checkDiskSpace() error {
 	if !g.inGang() || !g.laidOut.Load() {
 		return nil
@@ -101,16 +101,17 @@ func (n *NodeRun) resumeInPlace() (err error) {
 	return err
 }
 
-// NotResumable says that no other attempt can continue this one. The attempt ignores orders
-// to split and to write a checkpoint. User code may have state that no checkpoint has; it
-// says so before it takes the first record.
+// NotResumable declares that no other attempt can continue this one. The attempt then
+// ignores orders to split and to write a checkpoint. User code whose state is in no
+// checkpoint calls it before it takes the first record.
 func (n *NodeRun) NotResumable() {
 	n.group.notCheckpointable.Store(true)
 	n.group.notSplittable.Store(true)
 }
 
-// NotCheckpointable says that what the Node carries from one record to the next is lost with
-// the attempt. The attempt, with all its Nodes, ignores orders to write a checkpoint.
+// NotCheckpointable declares that state which the Node carries from one record to the next
+// is lost with the attempt. The attempt, with all its Nodes, then ignores orders to write a
+// checkpoint.
 func (n *NodeRun) NotCheckpointable() { n.group.notCheckpointable.Store(true) }
 
 // canCheckpoint reports whether the attempt can write a checkpoint.

@@ -31,7 +31,7 @@ func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 			ticking := func() string { (*tick.Load())(); return "" }
 			here, there := newMachine(t, withoutErrors), newMachine(t, ticking)
 			var outputs []*taskproc.MapOutput
-			for i := range 6 { // which fit into memory: merges are for the checkpoint alone
+			for i := range 6 { // the outputs fit into memory: only the checkpoint merges
 				outputs = append(outputs, []*machine{here, there}[i%2].write(t, r, int32(i), 1+r.IntN(1000)))
 			}
 			want, bytes := readHere(t, outputs)
@@ -79,8 +79,8 @@ func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 	}
 }
 
-// TestMapContinuesWhenTheDiskIsFull declines after the map has published. The final
-// output includes what it had published.
+// TestMapContinuesWhenTheDiskIsFull declines a checkpoint after the map has published. The
+// final output includes the published records.
 func TestMapContinuesWhenTheDiskIsFull(t *testing.T) {
 	g := dag.MapReduce(1, 2)
 	r := newRig(t, g, programFunc(func(n *NodeRun) error {
@@ -154,8 +154,8 @@ func TestCheckpointBetweenValuesTakesEffectAtTheNextGroup(t *testing.T) {
 	}
 }
 
-// TestCheckpointWithoutABoundaryIsDeclined withdraws a checkpoint for which no boundary
-// comes. A second order is obeyed once one comes.
+// TestCheckpointWithoutABoundaryIsDeclined withdraws a checkpoint because the Node reaches
+// no boundary. A second order is obeyed once the Node reaches one.
 func TestCheckpointWithoutABoundaryIsDeclined(t *testing.T) {
 	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)

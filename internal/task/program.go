@@ -51,7 +51,7 @@ func (e *FatalError) Unwrap() error { return e.Err }
 // record.
 type RecordError struct {
 	Err    error
-	Stack  string        // of a panic; empty for a returned error
+	Stack  string        // stack of a panic; empty for a returned error
 	Input  string        // full name of the input file, "" if unknown
 	Offset int64         // byte offset of the record, -1 if unknown
 	Record *dag.Position // where the record begins, if skipping it would help

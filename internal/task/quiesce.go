@@ -42,8 +42,8 @@ import (
 // record (SignalFlag).
 type signals struct {
 	progress   atomic.Bool                  // a report is due
-	split      atomic.Bool                  // publish what has been read; another task reads the rest
-	truncateAt atomic.Pointer[dag.Position] // end at the first record at or after it; nil: no such order
+	split      atomic.Bool                  // publish the records read so far; another task reads the rest
+	truncateAt atomic.Pointer[dag.Position] // end at the first record at or after this place; nil: no such order
 	checkpoint atomic.Bool                  // write a checkpoint and end; written under mu
 	alive      atomic.Bool                  // user code showed life since the last report
 
@@ -160,7 +160,7 @@ func (s *signals) decline() {
 // SignalFlag is a Node's flag that a signal waits, for its loops over records.
 type SignalFlag struct{ raised *atomic.Bool }
 
-// SignalFlag is the flag that PollSignals, or PollProgress, lowers.
+// SignalFlag returns the flag that PollSignals, or PollProgress, lowers.
 func (n *NodeRun) SignalFlag() SignalFlag { return SignalFlag{&n.signalled} }
 
 // alwaysRaised is the flag of OrAlways.
@@ -168,7 +168,7 @@ var alwaysRaised atomic.Bool
 
 func init() { alwaysRaised.Store(true) }
 
-// OrAlways is a flag that is always raised if always is true. A loop that has work to
+// OrAlways returns a flag that is always raised if always is true. A loop that has work to
 // do at each record anyway uses it, so that other loops pay for one load alone.
 func (f SignalFlag) OrAlways(always bool) SignalFlag {
 	if always {
@@ -206,7 +206,7 @@ func (n *NodeRun) repoll() { n.signalled.Store(true) }
 type quiesceGate struct {
 	mu struct {
 		sync.Mutex
-		writers   int           // remote files that are open
+		writers   int           // number of open remote files
 		unblocked chan struct{} // closed by unblock; nil unless the gate is blocked
 		deferred  int64         // number of the Suspend that was answered by a checkpoint; 0: none
 	}
@@ -287,7 +287,7 @@ func (q *quiesceGate) tryOpen() (unblocked <-chan struct{}) {
 	return q.mu.unblocked
 }
 
-// closed counts a remote file less.
+// closed counts one remote file as closed.
 func (q *quiesceGate) closed() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -37,9 +37,9 @@ func TestSuspendsWithoutOpenRemoteFiles(t *testing.T) {
 			if err := end(w); err != nil {
 				t.Error(err)
 			}
-			_ = end(w) // a second end counts for nothing
+			_ = end(w) // a second end has no effect
 		}
-		for range 2 { // an order that comes twice
+		for range 2 { // the order is repeated
 			if !a.gate.tryQuiesce() {
 				t.Error("it is not suspended though nothing is open")
 			}

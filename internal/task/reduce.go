@@ -27,21 +27,21 @@ type Reduce struct {
 	Node *NodeRun
 
 	channels     []Channel             // in order of edges
-	dir          string                // for its own files, in the attempt's directory
-	err          error                 // of a wrong name of an input
-	subscription *subscription         // to the outputs of its edges; open while it copies
+	dir          string                // directory of its own files, in the attempt's directory
+	err          error                 // error of an unknown input name
+	subscription *subscription         // subscription to the outputs of its edges; open while it copies
 	fetched      []*taskproc.MapOutput // outputs that the intake has, with those of a checkpoint
 	memory       int64                 // bytes borrowed for the intake
 	intake       *shuffle.Intake       // nil before Groups
-	merge        *shuffle.Merge        // of all runs; nil before copying is complete
-	groups       *shuffle.Groups       // of merge; nil before
+	merge        *shuffle.Merge        // merge of all runs; nil before copying is complete
+	groups       *shuffle.Groups       // groups of merge; nil before
 	total        int64                 // records to be reduced, for progress
 	done         int64                 // groups finished by this attempt
 	checkpointed bool                  // it stopped at a boundary for a checkpoint
 	closed       bool                  // Close was called
-	counted      struct {              // in the attempt's counters
+	counted      struct {              // values already added to the attempt's counters
 		records int64               // values returned or skipped
-		intake  shuffle.IntakeStats // of merges
+		intake  shuffle.IntakeStats // statistics of merges
 	}
 }
 
@@ -176,7 +176,7 @@ func (r *Reduce) blame(err error) error {
 	return err
 }
 
-// ordinalOf is the order of the records of an output among equal keys.
+// ordinalOf returns the order of the records of an output among equal keys.
 func ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
 	return shuffle.Ordinal{Input: o.Ordinal, Start: taskproc.ToPosition(o.Start)}
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// relay is a program that forwards every record along every edge, to all readers or to
-// one of them. A source Node has records of its own.
+// relay is a program that forwards every record along every edge, to all readers or to one
+// of them. A source Node generates its records.
 type relay struct {
-	records int // of each source Node
+	records int // number of records of each source Node
 	mu      sync.Mutex
-	seen    map[string][]string // by Node
+	seen    map[string][]string // records seen, by Node
 }
 
 type keyValue struct{ key, value string }
@@ -61,7 +61,7 @@ func (p *relay) RunNode(n *NodeRun) error {
 	return group.Wait()
 }
 
-// chosen returns the records that a reader gets.
+// chosen returns the records for one reader.
 func chosen(c Channel, peer int, records []keyValue) []keyValue {
 	if c.Connection != dag.AllToAll {
 		return records
@@ -91,7 +91,7 @@ func writeFileTo(n *NodeRun, c Channel, records []keyValue) error {
 	return b.Err()
 }
 
-// sender returns what sends records to a peer through a stream or memory.
+// sender returns a function that sends records to a peer through a stream or memory.
 func sender(n *NodeRun, c Channel, peer int) (func([]keyValue) error, error) {
 	if c.Kind == dag.ChannelSHM {
 		w := n.SendShared(c, peer)
@@ -180,11 +180,11 @@ func readShared(n *NodeRun, r *SharedReader, into *[]keyValue) error {
 	}
 }
 
-// twin computes stage by stage what each Node of a relay should see.
+// twin computes stage by stage the records that each Node of a relay should see.
 func twin(g dag.Graph, perSource int, combineSets []*taskproc.CombineSet) map[string][]string {
 	records := make(map[string][]keyValue)
 	name := func(stage string, node int) string { return fmt.Sprintf("%s %d", stage, node) }
-	for _, s := range g.Stages { // in topological order
+	for _, s := range g.Stages { // stages are in topological order
 		for node := range s.Nodes {
 			if g.IsSource(s.Name) {
 				records[name(s.Name, node)] = sourceRecords(s.Name, node, perSource)

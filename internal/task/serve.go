@@ -40,8 +40,8 @@ type Server struct {
 	// divides what the process uses among its attempts
 	usage counter.Process
 
-	segments   transfer.Sources    // bounds what reduces have under way from each machine
-	rendezvous transfer.Rendezvous // of streams between attempts of this process
+	segments   transfer.Sources    // bounds the bytes that reduces request from each machine at once
+	rendezvous transfer.Rendezvous // joins streams between attempts of this process
 }
 
 // Serve runs the attempt that the tasknode at the other end of conn starts, and returns
@@ -78,10 +78,10 @@ func (s *Server) Run(ctx context.Context, messages taskproc.TaskEnd, start *task
 // they touch.
 type session struct {
 	conn    taskproc.TaskEnd
-	cancel  context.CancelCauseFunc // of the connection's context
+	cancel  context.CancelCauseFunc // cancels the connection's context
 	attempt *Attempt                // set by begin
 	group   *groupRun               // set by begin; laid out by prepare
-	confErr error                   // in the properties; then there is no configuration
+	confErr error                   // error in the properties; then there is no configuration
 
 	// boundary declines a requested checkpoint if no Node comes to a boundary in time. It
 	// belongs to listen.
@@ -129,7 +129,7 @@ func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTas
 	return last, err
 }
 
-// finalMessage is the last message of an attempt that ended in err.
+// finalMessage returns the last message of an attempt that ended in err.
 func (s *session) finalMessage(ctx context.Context, err error) *taskproc.FromTask {
 	if isKill(ctx, err) {
 		return &taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{}}}

@@ -18,8 +18,8 @@ type sharedEnd struct{ edge, reader int }
 // context ends then. The last writer that closes, or is checkpointed, closes it.
 type sharedQueue struct {
 	batches      chan sharedBatch // closed when all writers have closed
-	writers      atomic.Int32     // that have not closed
-	checkpointed atomic.Bool      // one of them was checkpointed
+	writers      atomic.Int32     // number of writers that have not closed
+	checkpointed atomic.Bool      // whether one of them was checkpointed
 }
 
 // sharedBatch is a batch and the number of the Node that sent it.
@@ -62,7 +62,7 @@ type SharedWriter struct {
 	node   *NodeRun
 	queue  *sharedQueue // nil if there is no such reader
 	to     string       // the reader, for errors
-	closed bool         // by Close or End
+	closed bool         // set by Close or End
 }
 
 // SendShared returns the writer to one reader along an edge through shared memory; the
@@ -106,7 +106,7 @@ func (w *SharedWriter) Send(ctx context.Context, batch any) error {
 // Close ends what is sent. It may be called twice.
 func (w *SharedWriter) Close() { w.End(false) }
 
-// End is Close, with a mark if the Node was checkpointed.
+// End closes the queue as Close does, with a mark if the Node was checkpointed.
 func (w *SharedWriter) End(checkpointed bool) {
 	if w.queue == nil || w.closed {
 		return

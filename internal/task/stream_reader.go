@@ -18,27 +18,27 @@ import (
 type StreamReader struct {
 	node         *NodeRun
 	channel      Channel
-	peers        []int          // that had not finished before this attempt
+	peers        []int          // writers that had not finished before this attempt
 	checkpointed []bool         // by peer, once batches is closed: the writer ended with a mark
 	batches      chan inBatch   // closed when all streams have ended
-	buffers      sync.Pool      // of *[]byte
-	workers      sync.WaitGroup // of the goroutine that waits for all writers
+	buffers      sync.Pool      // pool of *[]byte
+	workers      sync.WaitGroup // counts the goroutine that waits for all writers
 
 	payload      []byte  // rest of the current batch
-	records      int     // in it
-	buffer       *[]byte // of the current batch; returns to buffers with the next one
+	records      int     // number of records in payload
+	buffer       *[]byte // buffer of the current batch; returns to buffers with the next one
 	from         int     // number of the Node that sent the batch
-	key, value   []byte  // of the current record; views of payload
-	err          error   // the first one
+	key, value   []byte  // key and value of the current record; views of payload
+	err          error   // first error
 	endsReported bool    // the Node knows how its writers have ended
 }
 
-// inBatch is a batch that has arrived, or why none will.
+// inBatch is a batch that has arrived, or the reason why a stream broke.
 type inBatch struct {
 	buffer  *[]byte // its payload; from the pool
-	records int     // in the payload
+	records int     // number of records in the payload
 	from    int
-	err     error // why the stream has broken; nil: a batch
+	err     error // reason why the stream has broken; nil: a batch
 }
 
 // ReceiveStreams returns the reader of a TCP edge; the same each time.
@@ -183,16 +183,16 @@ func (r *StreamReader) await() (batch inBatch, open bool) {
 	return batch, open
 }
 
-// Key is the current record's key. It is valid until Next.
+// Key returns the current record's key. It is valid until Next.
 func (r *StreamReader) Key() []byte { return r.key }
 
-// Value is the current record's value. It is valid until Next.
+// Value returns the current record's value. It is valid until Next.
 func (r *StreamReader) Value() []byte { return r.value }
 
-// From is the number of the Node that sent the current record.
+// From returns the number of the Node that sent the current record.
 func (r *StreamReader) From() int { return r.from }
 
-// Err is the first error.
+// Err returns the first error.
 func (r *StreamReader) Err() error { return r.err }
 
 // Close reads and discards the rest, so that writers do not fail because their reader

@@ -22,9 +22,9 @@ type StreamWriter struct {
 	channel Channel
 	peer    int            // number of the reader in its stage
 	to      io.WriteCloser // the opened end of the stream
-	frames  *frameWriter   // over to, marking the Node as waiting meanwhile
-	err     error          // the first one; all calls return it
-	closed  bool           // by Close or End
+	frames  *frameWriter   // writes to to, and marks the Node as waiting meanwhile
+	err     error          // first error; all calls return it
+	closed  bool           // set by Close or End
 }
 
 // SendStream returns the stream to one reader along a TCP edge; the same each time. The
@@ -77,7 +77,7 @@ func (w *StreamWriter) Write(key, value []byte) error {
 // may be called twice.
 func (w *StreamWriter) Close() error { return w.End(false) }
 
-// End is Close, with a mark if the Node was checkpointed.
+// End ends the stream as Close does, with a mark if the Node was checkpointed.
 func (w *StreamWriter) End(checkpointed bool) error {
 	if w.closed || w.err != nil {
 		w.closed = true

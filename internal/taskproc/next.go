@@ -31,7 +31,7 @@ const (
 // givenFiles is how many descriptors a process gets for its next task.
 const givenFiles = 3
 
-// Next is where the process of a finished task waits for another one.
+// Next is the descriptor at which the process of a finished task waits for another one.
 type Next struct{ conn *net.UnixConn }
 
 // InheritedNext returns where this process may wait for further tasks, nil if it may

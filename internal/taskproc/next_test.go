@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newNext is both ends of a Next, the task's as a process inherits it.
+// newNext returns both ends of a Next. The task's end is made as a process inherits it.
 func newNext(t *testing.T) (*Handover, *Next) {
 	t.Helper()
 	h, theirs, err := NewHandover()
 	if err != nil {
 		t.Fatal(err)
 	}
-	fd, err := unix.Dup(int(theirs.Fd())) // which InheritedNext makes its own
+	fd, err := unix.Dup(int(theirs.Fd())) // InheritedNext takes ownership of this descriptor
 	theirs.Close()
 	if err != nil {
 		t.Fatal(err)

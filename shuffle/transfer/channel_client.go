@@ -71,10 +71,10 @@ func channelError(ctx context.Context, id ChannelID, address string, err error) 
 
 // receiveStream is the reader's end of a stream.
 type receiveStream struct {
-	ctx     context.Context // of Receive; its cause replaces errors once it has ended
+	ctx     context.Context // context of Receive; once it has ended, its cause replaces errors
 	id      ChannelID
 	address string
-	body    io.ReadCloser // of the answer
+	body    io.ReadCloser // body of the answer
 }
 
 // Read adds the stream to errors. io.EOF is the end by the writer's Close.
@@ -104,21 +104,21 @@ type sendStream struct {
 	taken   chan struct{}           // a chunk has been sent
 	cancel  context.CancelCauseFunc // ends the request
 	ended   chan struct{}           // closed when the request has ended
-	err     error                   // of the request; valid once ended is closed
-	closed  bool                    // Close was called; the writer's
+	err     error                   // error of the request; valid once ended is closed
+	closed  bool                    // whether Close was called; only the writer uses it
 }
 
-// run sends the request and waits for the answer, which comes when the reader has got
-// everything.
+// run sends the request and waits for the answer. The server answers when the reader has
+// received everything.
 func (s *sendStream) run(c *client, r *http.Request) {
 	defer close(s.ended)
 	answer, err := c.do(r, http.StatusOK)
 	if err != nil {
 		s.err = channelError(r.Context(), s.id, s.address, err)
 	} else {
-		_ = answer.Body.Close() // only the status counts
+		_ = answer.Body.Close() // only the status of the answer is used
 	}
-	s.cancel(context.Canceled) // chunks that are not sent now never are
+	s.cancel(context.Canceled) // releases a Write that waits to pass on a chunk
 }
 
 // Write returns once b has been passed to the network. The caller may then reuse b.
@@ -139,7 +139,7 @@ func (s *sendStream) Write(b []byte) (int, error) {
 	}
 }
 
-// endedErr is the error of a stream whose request ended before Close.
+// endedErr returns the error of a stream whose request ended before Close.
 func (s *sendStream) endedErr() error {
 	if s.err != nil {
 		return s.err
@@ -163,10 +163,10 @@ func (s *sendStream) Close() error {
 type sendBody struct {
 	ctx  context.Context
 	s    *sendStream
-	left []byte // of the current chunk
+	left []byte // unsent rest of the current chunk
 }
 
-// WriteTo passes on whole chunks; net/http uses it if a body has it.
+// WriteTo passes on whole chunks; net/http calls it instead of Read.
 func (b *sendBody) WriteTo(w io.Writer) (n int64, err error) {
 	for {
 		if err := b.fill(); err != nil {

@@ -35,7 +35,7 @@ func (id ChannelID) String() string {
 		id.From, id.To, id.Edge, id.Job, id.Incarnation, id.BundleClass, id.Bundle)
 }
 
-// url is the URL at which both ends connect.
+// url returns the URL at which both ends connect.
 func (id ChannelID) url(address string, wait time.Duration) string {
 	path := fmt.Sprintf("%s%s/%d/%d/%d/%d/%d/%d", ChannelPrefix, id.Job,
 		id.BundleClass, id.Bundle, id.Incarnation, id.Edge, id.From, id.To)

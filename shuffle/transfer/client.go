@@ -18,14 +18,14 @@ const defaultConnectTimeout = 10 * time.Second
 // maxMessage bounds the text of a refusal that is read for an error, in bytes.
 const maxMessage = 1 << 10
 
-// clientConfig says how a client connects to Servers. A new field is passed on by NewFetcher
+// clientConfig configures how a client connects to Servers. A new field is passed on by NewFetcher
 // (FetcherConfig, fetcher.go) and NewChannelClient (ChannelConfig, channel_client.go). Both are
 // configured in internal/task (copy.go, channels.go) for tasks, and in tasknode/copy_output.go,
 // with a field of tasknode.Config, for copies by tasknodes.
 type clientConfig struct {
-	token          string        // shown to servers; "": none
+	token          string        // shown to servers; "" for none
 	connectTimeout time.Duration // default defaultConnectTimeout
-	idleTimeout    time.Duration // of each read and write, and of idle connections; 0: none
+	idleTimeout    time.Duration // limit for each read and write, and for idle connections; 0 for none
 	keepIdle       int           // connections that are kept for each server; 0: none
 }
 
@@ -38,8 +38,8 @@ type client struct {
 	transport http.Transport
 }
 
-// newClient makes a client. Compression is off, since blocks are compressed if that is
-// wanted. Redirects are not followed.
+// newClient makes a client. It does not ask for compression, because blocks are compressed
+// already if the job asks for it. It does not follow redirects.
 func newClient(cfg clientConfig) *client {
 	cfg.connectTimeout = cmp.Or(cfg.connectTimeout, defaultConnectTimeout)
 	c := &client{cfg: cfg}
@@ -57,7 +57,7 @@ func newClient(cfg clientConfig) *client {
 }
 
 // dial opens a connection for the transport, with deadlines if they are configured. A stream
-// has none: its Node may be busy for any time.
+// has no deadlines: its Node may be busy for any time.
 func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: c.cfg.connectTimeout}
 	conn, err := dialer.DialContext(ctx, network, address)
@@ -76,8 +76,8 @@ func (c *client) request(ctx context.Context, method, url string, body io.Reader
 	return r, err
 }
 
-// do sends a request. An answer with another status than wanted is a *statusError, and its
-// body is closed.
+// do sends a request. If the status of the answer is not wanted, it closes the body and
+// returns a *statusError.
 func (c *client) do(r *http.Request, wanted int) (*http.Response, error) {
 	answer, err := c.http.Do(r)
 	if err != nil || answer.StatusCode == wanted {
@@ -89,7 +89,7 @@ func (c *client) do(r *http.Request, wanted int) (*http.Response, error) {
 	return nil, &statusError{answer.StatusCode, string(message), time.Duration(seconds) * time.Second}
 }
 
-// serverURL is the URL of a path on a Server.
+// serverURL returns the URL of a path on a Server.
 func serverURL(address, path string, query url.Values) string {
 	u := url.URL{Scheme: "http", Host: address, Path: path, RawQuery: query.Encode()}
 	return u.String()
@@ -98,8 +98,8 @@ func serverURL(address, path string, query url.Values) string {
 // close closes idle connections. No request may be active.
 func (c *client) close() { c.transport.CloseIdleConnections() }
 
-// idleConn is a connection on which every read and write has a deadline of its
-// own: a peer may be slow, but not silent.
+// idleConn is a connection with a separate deadline for every read and write: a peer may be
+// slow, but not silent.
 type idleConn struct {
 	net.Conn
 	idle time.Duration
@@ -114,8 +114,8 @@ func (c *idleConn) Read(b []byte) (int, error) {
 }
 
 // Write also extends the deadline for reading. net/http always has a read pending on a
-// connection, also while that waits for its next request. The answer to this write deserves
-// the whole timeout.
+// connection, even while the connection is idle. The answer to this write may take the whole
+// timeout.
 func (c *idleConn) Write(b []byte) (int, error) {
 	if err := c.SetDeadline(time.Now().Add(c.idle)); err != nil {
 		return 0, err

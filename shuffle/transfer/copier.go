@@ -13,7 +13,7 @@ import (
 
 // CopierConfig configures a Copier.
 type CopierConfig struct {
-	// Fetcher copies, and Sink receives the copies. Both must outlive the Copier; there is
+	// Fetcher copies, and Sink receives the copies. Both must outlive the Copier; they have
 	// no default.
 	Fetcher *Fetcher
 	Sink    Sink
@@ -27,7 +27,7 @@ type CopierConfig struct {
 	MinDelay, MaxDelay time.Duration
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets fields that are not set to their defaults.
 func (c *CopierConfig) EnsureDefaults() {
 	c.Parallel = cmp.Or(c.Parallel, 5)
 	c.GiveUpAfter = cmp.Or(c.GiveUpAfter, time.Minute)
@@ -38,7 +38,7 @@ func (c *CopierConfig) EnsureDefaults() {
 // Result is the outcome of one attempt to copy a segment.
 type Result struct {
 	Segment   Segment
-	Runs      []shuffle.Run // that the sink has taken, if Err is nil
+	Runs      []shuffle.Run // runs that the sink has accepted, if Err is nil
 	Err       error
 	WillRetry bool // the segment, or a newer output of its task, will be copied again
 }
@@ -59,7 +59,7 @@ type Copier struct {
 	workers sync.WaitGroup
 	mu      struct {
 		sync.Mutex
-		queue   *queue        // pure; called with the lock
+		queue   *queue        // does no I/O; guarded by mu
 		changed chan struct{} // closed when the queue changed
 	}
 }
@@ -86,8 +86,9 @@ func (c *Copier) Add(s Segment) {
 	c.changedLocked()
 }
 
-// Drop says that an output no longer exists. It is not copied again nor reported as lost,
-// and a newer output may be added. A copy that is running may still succeed.
+// Drop reports to the Copier that an output no longer exists. The Copier does not copy it
+// again nor report it as lost, and a newer output may be added. A running copy may still
+// succeed.
 func (c *Copier) Drop(task int32, attempt string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,8 +101,8 @@ func (c *Copier) Ready() <-chan struct{} { return c.results.Ready() }
 // Take returns and removes all results so far.
 func (c *Copier) Take() []Result { return c.results.Take() }
 
-// Close stops copying. It waits until the sink has taken each running copy as a whole or not
-// at all; Take then says which. Close may be called twice.
+// Close stops copying. It waits until the sink has accepted or rejected each running copy as
+// a whole; Take then returns these results. Close may be called twice.
 func (c *Copier) Close() {
 	c.cancel()
 	c.workers.Wait()

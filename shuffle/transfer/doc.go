@@ -17,16 +17,17 @@
 //
 // If bytes do not match their checksums, the Fetcher reads them once more, and then asks the
 // source to verify its disk. If the disk is corrupt, the output is lost (LostError) and the
-// map runs again. If it is good, the network is to blame, and the copy is retried later.
+// map runs again. If the disk is good, the network caused the damage, and the copy is
+// retried later.
 //
-// Streams join two Nodes that run at the same time: docs/formats/channel.md. Both ends
+// Streams join two Nodes that run at the same time; see docs/formats/channel.md. Both ends
 // connect to the Server of the reader's machine through a ChannelClient, or meet in the
 // memory of one process. A Rendezvous is the table of open ends.
 //
-// Sources is shared by all fetchers of a process: it bounds the bytes requested from each
-// server, and caches indexes.
+// All fetchers of a process share a Sources: it bounds the bytes requested from each server,
+// and caches indexes.
 //
-// The caller closes what it makes. Close of a Copier waits for its goroutines. Close of a
-// Fetcher ends the goroutines of its idle connections. Serve starts one goroutine per
-// connection and waits for them.
+// The caller closes every object that it makes. Close of a Copier waits for its goroutines.
+// Close of a Fetcher ends the goroutines of its idle connections. Serve starts one goroutine
+// per connection and waits for them.
 package transfer

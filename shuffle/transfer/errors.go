@@ -12,16 +12,17 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// FetchError says that a copy failed although the output may be good. It can be retried.
+// FetchError reports that a copy failed although the output may be good. The caller may
+// retry the copy.
 type FetchError struct {
 	Output    Output
-	Partition int   // that was to be copied
-	Run       int   // of the partition; -1: the index
-	Offset    int64 // of the run in the data file; bytes
+	Partition int   // partition that was to be copied
+	Run       int   // number of the run in the partition; -1: the index
+	Offset    int64 // offset of the run in the data file; bytes
 	Err       error // the cause
 
-	// damaged says that the source answered, but the answer is wrong or incomplete. It is
-	// worth reading once more, and then asking the source whether its disk is to blame.
+	// damaged means that the source answered, but the answer is wrong or incomplete. The
+	// Fetcher then reads once more, and after that asks the source to verify its disk.
 	damaged bool
 }
 
@@ -35,7 +36,7 @@ func (e *FetchError) Error() string {
 // Unwrap returns the cause.
 func (e *FetchError) Unwrap() error { return e.Err }
 
-// LostError says that an output is lost: its map must run again.
+// LostError reports that an output is lost: its map must run again.
 type LostError struct {
 	Output Output
 	Err    error
@@ -46,7 +47,7 @@ func (e *LostError) Error() string { return fmt.Sprintf("%v is lost: %v", e.Outp
 // Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// BusyError says that a source works, but has too many requests.
+// BusyError reports that a source works, but has too many requests.
 type BusyError struct {
 	Output Output
 	After  time.Duration // time to wait before the next request; 0 if the source does not say
@@ -54,19 +55,20 @@ type BusyError struct {
 
 func (e *BusyError) Error() string { return fmt.Sprintf("%s is busy", e.Output.Address) }
 
-// statusError is an answer with an unexpected status. Its message is what the server says.
+// statusError is an answer with an unexpected status. Its message is the text from the
+// server.
 type statusError struct {
 	status  int
 	message string
-	after   time.Duration // Retry-After
+	after   time.Duration // value of Retry-After
 }
 
 func (e *statusError) Error() string {
 	return fmt.Sprintf("answer %d %s: %s", e.status, http.StatusText(e.status), strings.TrimSpace(e.message))
 }
 
-// bodyError is an error in the body of an answer: it ended early, or is not what was asked
-// for.
+// bodyError is an error in the body of an answer: the body ended early, or is not the one
+// requested.
 type bodyError struct{ error }
 
 func (e bodyError) Unwrap() error { return e.error }
@@ -77,7 +79,7 @@ func isDamage(err error) bool {
 	return (errors.As(err, new(bodyError)) || errors.Is(err, storage.ErrCorrupt)) && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// classify turns an error of a fetch into the error that says what to do about it.
+// classify converts an error of a fetch into the error type that determines the next step.
 //
 //	404, 410                 lost: the file is not there
 //	503, 429                 busy: ask again later

@@ -20,8 +20,8 @@ type File struct {
 	Path    string // ATTEMPT/FILE or ATTEMPT/DIR/FILE
 }
 
-// FileOf returns the file that has the given path on another machine, where it is below a
-// directory of the job.
+// FileOf returns the file on another machine whose full name there is name. Its Path is the
+// part of the name below the job's directory.
 func FileOf(address, job, name string) (File, error) {
 	at := strings.LastIndex(name, "/"+job+"/")
 	if job == "" || at < 0 {
@@ -49,7 +49,7 @@ func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io
 	if length == 0 {
 		return http.NoBody, nil
 	}
-	var header string // "" for the whole file, because an empty one has no range
+	var header string // "" for the whole file, because an empty file has no range
 	switch {
 	case length > 0:
 		header = fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)

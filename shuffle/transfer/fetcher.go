@@ -29,7 +29,7 @@ type FetcherConfig struct {
 	Sources *Sources
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets fields that are not set to their defaults.
 func (c *FetcherConfig) EnsureDefaults() {
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 30*time.Second)
 	if c.Sources == nil {
@@ -44,8 +44,8 @@ type Sink interface {
 
 // Segment is a partition of one output.
 type Segment struct {
-	Task      int32 // number of the writer, chosen by the caller; a newer output of it replaces an older one
-	Partition int   // that is wanted
+	Task      int32 // number of the writing task, chosen by the caller; a newer output of a task replaces an older one
+	Partition int   // the partition to copy
 	Output    Output
 	Ordinal   shuffle.Ordinal
 }
@@ -79,9 +79,10 @@ func NewFetcher(cfg FetcherConfig) *Fetcher {
 func (f *Fetcher) Close() { f.client.close() }
 
 // Fetch copies the runs of a segment into sink and returns them. It reads damaged bytes once
-// more. If they are damaged again, it asks the source to verify its disk. A *FetchError may
-// be retried, a *BusyError should be, and a *LostError cannot be. Any other error is from
-// the sink, from ctx, or from a server that refuses the request.
+// more. If they are damaged again, it asks the source to verify its disk. After a
+// *FetchError a retry may help, after a *BusyError the caller should retry, and after a
+// *LostError a retry is useless. Any other error is from the sink, from ctx, or from a
+// server that refuses the request.
 func (f *Fetcher) Fetch(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run, error) {
 	var damage *FetchError
 	for range 2 {
@@ -147,8 +148,8 @@ func (f *Fetcher) index(ctx context.Context, o Output) (*shuffle.Index, error) {
 }
 
 // openRun requests the bytes of a run once the credit of the source allows it. The header of
-// the answer repeats the run's entry in the index that the server read. If it differs, the
-// file there is another one.
+// the answer repeats the run's entry in the index that the server read. If the entries
+// differ, the server has a different file.
 func (f *Fetcher) openRun(ctx context.Context, url, address string, run shuffle.Run) (io.ReadCloser, error) {
 	giveBack, err := f.cfg.Sources.borrow(ctx, address, run.Length)
 	if err != nil {
@@ -188,7 +189,8 @@ func (b *runBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// get requests a range of a URL, as the header Range names it; "" stands for all of it.
+// get requests a range of a URL. byteRange is the value of the header Range; "" requests the
+// whole file.
 func (f *Fetcher) get(ctx context.Context, url, byteRange string) (*http.Response, error) {
 	r, err := f.client.request(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -201,9 +203,9 @@ func (f *Fetcher) get(ctx context.Context, url, byteRange string) (*http.Respons
 	return f.client.do(r, http.StatusPartialContent)
 }
 
-// blame asks the source whether its disk is the cause of damage. A disk cannot be retried
-// and the network can, so the answer decides between a lost output and a retry. Files of a
-// stored output have no server, and are lost.
+// blame asks the source whether its disk is the cause of damage. If the disk is bad, the
+// output is lost; if the network is, a retry may help. Files of a stored output have no
+// server, and are lost.
 func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
 	if damage.Output.Stored != "" {
 		return &LostError{damage.Output, damage}

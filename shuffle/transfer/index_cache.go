@@ -19,9 +19,9 @@ type indexCache struct {
 	mu struct {
 		sync.Mutex
 		limit  int64 // bytes; 0: indexCacheBytes
-		bytes  int64 // of all entries; <= limit unless there is only one
+		bytes  int64 // bytes of all entries; at most limit unless there is only one
 		byName map[string]*list.Element
-		order  list.List // of *cachedIndex, last used first
+		order  list.List // entries (*cachedIndex), last used first
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *indexCache) removeLocked(e *list.Element) {
 	c.mu.bytes -= entry.bytes
 }
 
-// indexBytes is the approximate memory of an index.
+// indexBytes returns the approximate memory of an index.
 func indexBytes(x *shuffle.Index) int64 {
 	n := int64(unsafe.Sizeof(*x))
 	for _, runs := range x.Partitions {

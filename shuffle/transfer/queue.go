@@ -5,33 +5,33 @@ import (
 	"time"
 )
 
-// queue decides which segment is copied next. It is pure: time comes in as a value, and it
-// starts nothing. A segment goes through these states:
+// queue decides which segment is copied next. It does no I/O and starts no goroutine;
+// callers pass the time. A segment passes through these states:
 //
 //	add ──► waiting ──next──► copying ──► gone: succeeded, lost, or replaced by a newer one
 //	           ▲                 │
 //	           └─ failed, busy ◄─┘
 //
-// Invariants: a task has at most one segment that waits, and at most one that is being
+// Invariants: a task has at most one waiting segment and at most one segment that is being
 // copied; the sum of active equals the number of copying.
 type queue struct {
 	giveUpAfter time.Duration // how long a source or a segment may fail before it is lost
-	minDelay    time.Duration // after the first failure of a source; doubles with each; <= maxDelay
+	minDelay    time.Duration // delay after the first failure of a source; doubles with each up to maxDelay
 	maxDelay    time.Duration
 
-	sources []*source          // in the order in which they became known
+	sources []*source          // in the order of their first segments
 	byName  map[string]*source // by address, or by the name of a stored file
-	waiting map[int32]*entry   // by task
-	copying map[int32]*entry   // by task
+	waiting map[int32]*entry   // waiting entries by task
+	copying map[int32]*entry   // copied entries by task
 }
 
 // source is one server as a copier sees it.
 type source struct {
 	waiting      []*entry  // first in, first out
-	active       int       // running copies
+	active       int       // number of running copies
 	until        time.Time // no copy begins before it
-	failures     int       // since the last success
-	failingSince time.Time // start of the first of them; zero: none
+	failures     int       // number of failures since the last success
+	failingSince time.Time // time of the first of these failures; zero: none
 }
 
 // entry is one segment that waits or is being copied.
@@ -41,7 +41,7 @@ type entry struct {
 	tries        int       // failed attempts
 	began        time.Time // start of the running copy
 	failingSince time.Time // start of the first try that failed; zero: none
-	dropped      bool      // a retry is useless
+	dropped      bool      // Drop was called: no retry
 }
 
 // newQueue makes an empty queue; see the fields for the times.
@@ -52,8 +52,8 @@ func newQueue(giveUpAfter, minDelay, maxDelay time.Duration) *queue {
 	}
 }
 
-// source returns the source of that name, a new one if it is unknown. Sources are never
-// removed: their failures must outlive the outputs that wait.
+// source returns the source with that address, and makes it if it is unknown. Sources are
+// never removed: their failures must outlive the waiting outputs.
 func (q *queue) source(address string) *source {
 	s := q.byName[address]
 	if s == nil {
@@ -64,7 +64,7 @@ func (q *queue) source(address string) *source {
 	return s
 }
 
-// remove removes e from the waiting entries, of which it usually is the first.
+// remove removes e from the waiting entries. It is usually the first of them.
 func (s *source) remove(e *entry) {
 	if s.waiting[0] == e {
 		s.waiting = s.waiting[1:]
@@ -74,7 +74,7 @@ func (s *source) remove(e *entry) {
 	s.waiting = slices.Delete(s.waiting, i, i+1)
 }
 
-// add appends a segment. It replaces an older waiting one of its task. A running copy
+// add appends a segment. It replaces an older segment of the task that waits. A running copy
 // continues.
 func (q *queue) add(s Segment) {
 	if old := q.waiting[s.Task]; old != nil {
@@ -97,8 +97,8 @@ func (q *queue) drop(task int32, attempt string) {
 }
 
 // next begins the copy of a segment. It prefers the source with the fewest running copies,
-// and the first of equals. If none can begin, it returns nil and the time to wait; less than
-// 0 means until something else changes.
+// and among equal sources the first. If no copy can begin, it returns nil and the time to
+// wait; a negative time means to wait for another change.
 func (q *queue) next(now time.Time) (e *entry, wait time.Duration) {
 	var best *source
 	wait = -1
@@ -125,8 +125,8 @@ func (q *queue) next(now time.Time) (e *entry, wait time.Duration) {
 	return e, 0
 }
 
-// ready is the first segment of a source whose task is not being copied from another source;
-// nil if there is none.
+// ready returns the first segment of a source whose task is not being copied from another
+// source; nil if there is none.
 func (q *queue) ready(s *source) *entry {
 	for _, e := range s.waiting {
 		if q.copying[e.Task] == nil {
@@ -136,7 +136,7 @@ func (q *queue) ready(s *source) *entry {
 	return nil
 }
 
-// end removes a copy that has ended from those that are running.
+// end removes a copy that has ended from the running copies.
 func (q *queue) end(e *entry) {
 	e.source.active--
 	delete(q.copying, e.Task)
@@ -189,7 +189,7 @@ func (q *queue) delay(failures int) time.Duration {
 	return min(d, q.maxDelay)
 }
 
-// busy ends a copy that the source postponed. That is not a failure.
+// busy ends a copy that the source postponed. It does not count as a failure.
 func (q *queue) busy(e *entry, now time.Time, after time.Duration) {
 	q.end(e)
 	e.source.until = now.Add(min(max(after, q.minDelay), q.maxDelay))

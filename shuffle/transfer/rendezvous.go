@@ -37,20 +37,20 @@ type Rendezvous struct {
 
 // stream is one entry of the table.
 //
-// Invariant, under the table's lock: it is in the table <=> writer or reader is set.
+// Invariant, under the table's lock: the stream is in the table <=> writer or reader is set.
 type stream struct {
 	id     ChannelID
 	table  *Rendezvous
 	in     *io.PipeReader          // the reader's half
 	out    *io.PipeWriter          // the writer's half
-	ctx    context.Context         // not done unless the stream is broken
-	cancel context.CancelCauseFunc // ends ctx: the stream is broken
+	ctx    context.Context         // ends when the stream breaks
+	cancel context.CancelCauseFunc // breaks the stream
 
 	writer, reader bool          // the end is open; guarded by the table's lock
 	joined         chan struct{} // closed once both ends are open
 }
 
-// Send waits for the reader of a stream. The caller must close the result; that ends the
+// Send waits for the reader of a stream. The caller must close the result, which ends the
 // stream.
 func (r *Rendezvous) Send(ctx context.Context, id ChannelID, wait time.Duration) (*SendEnd, error) {
 	m, err := r.enter(id, func(m *stream) *bool { return &m.writer })
@@ -95,9 +95,9 @@ func (r *Rendezvous) RemoveJob(job string) {
 	}
 }
 
-// enter opens one end of a stream: the field that end selects. An end that is open, or was
-// open in a stream that has been joined, is refused. So a restarted Node cannot receive half
-// a stream.
+// enter opens one end of a stream; end returns the field of that end. It refuses an end that
+// is open, or that was open in a joined stream. So a restarted Node cannot receive half a
+// stream.
 func (r *Rendezvous) enter(id ChannelID, end func(*stream) *bool) (*stream, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +164,7 @@ func (m *stream) abort(cause error) {
 	_ = m.out.CloseWithError(io.ErrClosedPipe)
 }
 
-// cause is the cause of an error of the pipe.
+// cause returns the cause of the stream's end for an error of the pipe.
 func (m *stream) cause(err error) error {
 	if err == nil || err == io.EOF || m.ctx.Err() == nil {
 		return err

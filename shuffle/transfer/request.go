@@ -29,8 +29,8 @@ const (
 const (
 	// HeaderRun is sent with the bytes of a run: the run's entry in the index.
 	HeaderRun = "Hammr-Run"
-	// HeaderChecksum is sent with a verdict: the xxhash64 of the body. The network may be
-	// what damages bytes, so the verdict itself is verified.
+	// HeaderChecksum is sent with a verdict: the xxhash64 of the body. Clients verify it,
+	// because the network that damaged the run may also damage the verdict.
 	HeaderChecksum = "Hammr-Checksum"
 )
 
@@ -43,18 +43,18 @@ const (
 //	/shuffle/JOB/ATTEMPT/FILE?verify=true                a verdict about the index
 type request struct {
 	job, attempt string
-	file         string // of the attempt's directory, or DIR/FILE
+	file         string // name in the attempt's directory: FILE or DIR/FILE
 
-	// run: one run of the data file; else the whole file.
+	// run is set for one run of the data file; otherwise the request is for the whole file.
 	run       bool
 	partition int
-	number    int // of the run in its partition
+	number    int // number of the run in its partition
 
-	// verify: verify the disk instead of sending bytes.
+	// verify asks the server to verify its disk instead of sending bytes.
 	verify bool
 }
 
-// name is the path of the file below a local directory.
+// name returns the path of the file below a local directory.
 func (q *request) name() string { return path.Join(q.job, q.attempt, q.file) }
 
 // parseRequest parses the path and the query of a URL. Names must not contain separators or
@@ -85,8 +85,8 @@ func checkElement(name string) error {
 	return nil
 }
 
-// parseQuery parses the parameters. Unknown and repeated ones are refused: a client of
-// another version must notice that it is not understood.
+// parseQuery parses the parameters. It refuses unknown and repeated ones, so that a client
+// of another version gets an error.
 func (q *request) parseQuery(raw string) error {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -123,20 +123,20 @@ func number(text string) (int, error) {
 	return int(n), err
 }
 
-// formatRun is the value of HeaderRun for a run.
+// formatRun returns the value of HeaderRun for a run.
 func formatRun(r shuffle.Run) string {
 	return fmt.Sprintf("offset=%d; length=%d; raw=%d; records=%d; checksum=%08x; tagged=%t",
 		r.Offset, r.Length, r.RawLength, r.Records, r.Checksum, r.Tagged)
 }
 
-// Output names and locates what a finished map attempt has published.
+// Output names and locates the output that a finished map attempt has published.
 type Output struct {
 	Address       string // host:port of the Server
-	Stored        string // full name of a data file without Server; "" for others
+	Stored        string // full name of a data file that needs no Server; "" for others
 	Job           string
 	Attempt       string
 	File          string // name of the data file in the attempt's local directory
-	IndexChecksum uint64 // of shuffle.Index
+	IndexChecksum uint64 // checksum of the shuffle.Index
 }
 
 func (o Output) String() string {
@@ -146,7 +146,7 @@ func (o Output) String() string {
 	return fmt.Sprintf("%s of %s on %s", o.File, o.Attempt, o.Address)
 }
 
-// source is the unit of failure: a machine, or one stored file.
+// source returns the unit of failure: a machine, or one stored file.
 func (o Output) source() string { return cmp.Or(o.Stored, o.Address) }
 
 // url asks for a file of the output's attempt.

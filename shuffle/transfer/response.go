@@ -14,7 +14,7 @@ import (
 type section struct {
 	file       *os.File
 	base, size int64
-	at         int64 // from base; at <= size
+	at         int64 // offset from base; at most size
 }
 
 // Read reads from the file's own offset, which Seek has set.
@@ -47,16 +47,16 @@ func (s *section) Seek(offset int64, whence int) (int64, error) {
 // the idle timeout.
 const sendChunk = 4 << 20
 
-// response is an answer being sent. It counts bytes, and sets a deadline for each chunk: a
-// client may be slow, but not silent.
+// response is an answer that is being sent. It counts bytes, and sets a deadline for each
+// chunk: a client may be slow, but not silent.
 type response struct {
 	http.ResponseWriter
 	control *http.ResponseController // sets deadlines
-	idle    time.Duration            // how long the client may take nothing
+	idle    time.Duration            // time after which a client that reads nothing is cut off
 	sent    *atomic.Int64            // the server's count of bytes
 }
 
-// Write sends what does not come from a file: part headers and messages.
+// Write sends bytes that are not from a file: part headers and messages.
 func (r *response) Write(b []byte) (int, error) {
 	r.extend()
 	n, err := r.ResponseWriter.Write(b)
@@ -64,9 +64,9 @@ func (r *response) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom sends a section of a file. It passes the file to net/http below exactly one
-// io.LimitedReader. Only then do the bytes go from the page cache to the socket by
-// sendfile(2), without passing through this process.
+// ReadFrom sends a section of a file. It passes the file to net/http inside exactly one
+// io.LimitedReader. Only then does sendfile(2) copy the bytes from the page cache to the
+// socket without passing through this process.
 func (r *response) ReadFrom(src io.Reader) (int64, error) {
 	limited, isLimited := src.(*io.LimitedReader)
 	if !isLimited {
@@ -90,6 +90,6 @@ func (r *response) ReadFrom(src io.Reader) (int64, error) {
 	return sent, nil
 }
 
-// extend extends the deadline for what is sent next. Writers without deadlines, as in some
-// tests, have none.
+// extend extends the deadline for the next write. It ignores writers without deadlines, as
+// in some tests.
 func (r *response) extend() { _ = r.control.SetWriteDeadline(time.Now().Add(r.idle)) }

@@ -19,8 +19,9 @@ func isChannel(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, Chan
 // RemoveJob breaks the streams of a job that pass through this server.
 func (s *Server) RemoveJob(job string) { s.channels.RemoveJob(job) }
 
-// joinStream joins the two ends of a stream: one client posts what the other gets. Either
-// may be silent for any time, because its Node may be busy.
+// joinStream joins the two ends of a stream: the server copies the body of one client's POST
+// to another client's GET. Either client may be silent for any time, because its Node may be
+// busy.
 func (s *Server) joinStream(w *response, r *http.Request) error {
 	id, wait, err := parseChannel(r.URL)
 	if err != nil {
@@ -53,8 +54,8 @@ func channelRefusal(err error) error {
 }
 
 // serveWriter copies the body of a writer's request to the reader. The answer, at the end,
-// confirms that the reader has been sent all of it. A writer whose connection breaks breaks
-// the stream.
+// confirms that all of it was sent to the reader. If the writer's connection breaks, the
+// stream breaks.
 func (s *Server) serveWriter(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
 	end, err := s.channels.Send(r.Context(), id, wait)
 	if err != nil {
@@ -70,9 +71,9 @@ func (s *Server) serveWriter(w *response, r *http.Request, id ChannelID, wait ti
 	return end.Close()
 }
 
-// serveReader answers with the bytes of a stream's writer. A stream that breaks after the
-// first byte cannot change the status any more. The connection is then cut, which the reader
-// sees as an answer without an end.
+// serveReader answers with the bytes of a stream's writer. If the stream breaks after the
+// first byte, the status cannot change any more. The server then cuts the connection, and
+// the reader sees a truncated answer.
 func (s *Server) serveReader(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
 	end, err := s.channels.Receive(r.Context(), id, wait)
 	if err != nil {
@@ -90,10 +91,10 @@ func (s *Server) serveReader(w *response, r *http.Request, id ChannelID, wait ti
 	return nil
 }
 
-// flusher sends each write at once: the next record may come much later.
+// flusher sends each write at once, because the next record may come much later.
 type flusher struct{ w *response }
 
-// Write counts the bytes, and returns when they are with the operating system.
+// Write counts the bytes. It returns when the operating system has them.
 func (f flusher) Write(b []byte) (int, error) {
 	n, err := f.w.ResponseWriter.Write(b)
 	f.w.sent.Add(int64(n))

@@ -19,7 +19,7 @@ import (
 )
 
 // open opens a regular file from the local directory that has it. A broken directory does
-// not hide files in the others; its error counts only if none has the file.
+// not hide files in the others; its error is returned only if no directory has the file.
 func (s *Server) open(name string) (*os.File, int64, error) {
 	first := failpoint.Disk(context.Background(), "open", name)
 	if first != nil {
@@ -94,7 +94,7 @@ func (s *Server) findRun(q request) (shuffle.Run, error) {
 	return runOf(x, q)
 }
 
-// runOf returns the run that a request names; one that the index does not have is refused.
+// runOf returns the run that a request names. It refuses a run that is not in the index.
 func runOf(x *shuffle.Index, q request) (shuffle.Run, error) {
 	if q.partition >= len(x.Partitions) || q.number >= len(x.Partitions[q.partition]) {
 		return shuffle.Run{}, refuse(http.StatusNotFound, "%s: no run %d of partition %d", q.name(), q.number, q.partition)
@@ -117,18 +117,18 @@ func (s *Server) readIndex(q request) (*shuffle.Index, error) {
 	return x, nil
 }
 
-// verdict is a source's report on its own disk.
+// verdict is the report of a source on its disk.
 type verdict struct {
 	Good          bool   `json:"good"`
-	Problem       string `json:"fault,omitempty"`      // what is wrong, unless Good
-	IndexChecksum uint64 `json:"indexChecksum,string"` // as just read
+	Problem       string `json:"fault,omitempty"`      // description of the damage, unless Good
+	IndexChecksum uint64 `json:"indexChecksum,string"` // checksum of the index as just read
 }
 
-// checksum is the value of HeaderChecksum for a body: its xxhash64.
+// checksum returns the value of HeaderChecksum for a body: its xxhash64.
 func checksum(body []byte) string { return fmt.Sprintf("%016x", xxhash.Sum64(body)) }
 
-// verify reads the index from the disk, and the run if one is named, and reports whether they
-// match their checksums. The cache drops its entries for a bad file.
+// verify reads the index from the disk, and the run if the request names one. It reports
+// whether they match their checksums. If they do not, it removes the index from the cache.
 func (s *Server) verify(w *response, r *http.Request, q request) error {
 	s.counts.verified.Add(1)
 	_ = w.control.SetWriteDeadline(time.Time{}) // reading may take long
@@ -154,7 +154,7 @@ func (s *Server) verify(w *response, r *http.Request, q request) error {
 }
 
 // verifyDisk reads the index, and the run that q names, and compares them with their
-// checksums. The error is what is wrong; the verdict has the checksum of the index.
+// checksums. The error describes the damage; the verdict has the checksum of the index.
 func (s *Server) verifyDisk(ctx context.Context, q request) (verdict, error) {
 	var v verdict
 	x, err := s.readIndex(q)

@@ -24,8 +24,8 @@ type ServerConfig struct {
 	Dirs []string
 	// Token is the token that clients must show; "" admits every client.
 	Token string
-	// MaxStreams is how many requests are answered at once. Further ones are refused with
-	// 503. Default 256.
+	// MaxStreams is how many requests are answered at once. Further requests are refused
+	// with 503. Default 256.
 	MaxStreams int
 	// RetryAfter is the time after which a refused client should retry, in whole seconds.
 	// Default 1 s.
@@ -33,11 +33,11 @@ type ServerConfig struct {
 	// IdleTimeout is how long a client may leave an answer unread, and how long an idle
 	// connection is kept. Default 1 min.
 	IdleTimeout time.Duration
-	// Logger gets bad disks and refused clients. Default none.
+	// Logger receives messages about bad disks and refused clients. Default none.
 	Logger *slog.Logger
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets fields that are not set to their defaults.
 func (c *ServerConfig) EnsureDefaults() {
 	c.MaxStreams = cmp.Or(c.MaxStreams, 256)
 	c.RetryAfter = max(c.RetryAfter, time.Second)
@@ -50,7 +50,7 @@ func (c *ServerConfig) EnsureDefaults() {
 // Counts describes what a Server has done so far.
 type Counts struct {
 	Requests int64 // all requests
-	Bytes    int64 // sent in bodies
+	Bytes    int64 // bytes sent in bodies
 	Open     int64 // requests being answered
 	Busy     int64 // requests refused by MaxStreams
 	Denied   int64 // requests without the token
@@ -59,13 +59,13 @@ type Counts struct {
 }
 
 // Server serves segments, and joins the streams of Nodes. It is an http.Handler for paths
-// below Prefix and ChannelPrefix. A tasknode has one, which outlives the tasks that wrote
-// the files. net/http starts a goroutine for each connection.
+// below Prefix and ChannelPrefix. A tasknode has one Server, which outlives the tasks that
+// wrote the files. net/http starts a goroutine for each connection.
 type Server struct {
 	cfg      ServerConfig
 	channels Rendezvous        // streams whose reader is on this machine
 	token    [sha256.Size]byte // hash of the cluster's token
-	indexes  indexCache        // of files that runs were requested of
+	indexes  indexCache        // indexes of files from which runs were requested
 	counts   struct {
 		requests, bytes, open, busy, denied, verified, corrupt atomic.Int64
 	}
@@ -182,7 +182,7 @@ func (s *Server) answer(w *response, r *http.Request) error {
 }
 
 // authorized compares the token in constant time. It compares hashes, so that the time does
-// not show the length either.
+// not reveal the length either.
 func (s *Server) authorized(r *http.Request) bool {
 	if s.cfg.Token == "" {
 		return true

@@ -21,7 +21,7 @@ type Sources struct {
 	indexes indexCache
 	mu      struct {
 		sync.Mutex
-		credit map[string]*semaphore.Weighted // by address
+		credit map[string]*semaphore.Weighted // free credit by address
 	}
 }
 

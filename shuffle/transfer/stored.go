@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// The files of a stored channel are in a file system that every machine can read. They are
-// read from there, without a Server.
+// The files of a stored channel are in a file system that every machine can read. A Fetcher
+// reads them directly, without a Server.
 
 // Resolve finds the file system and the path of a full name.
 type Resolve func(ctx context.Context, name string) (storage.FS, string, error)
@@ -41,7 +41,8 @@ func (f *Fetcher) openStored(ctx context.Context, o Output, run shuffle.Run) (io
 	return file, nil
 }
 
-// classifyStored is classify for a stored output: a missing file will not appear later.
+// classifyStored does the work of classify for a stored output: a missing file will not
+// appear later.
 func classifyStored(ctx context.Context, f *FetchError) error {
 	err := classify(ctx, f)
 	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
