@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// free are the names of the machines with a free slot for maps.
+// free returns the names of the machines with a free slot for maps.
 func free(s *State) (names []string) {
 	for m := range s.View().MachinesWithFree(MapSlot) {
 		names = append(names, m.Name)
@@ -15,7 +15,7 @@ func free(s *State) (names []string) {
 }
 
 // TestExcludedMachineEndsItsWork excludes a machine with an attempt and output, and checks
-// that it is empty when the job has continued on others.
+// that the machine is empty when the job has continued on other machines.
 func TestExcludedMachineEndsItsWork(t *testing.T) {
 	s := New("1")
 	old, other := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0)
@@ -67,7 +67,8 @@ func TestExcludedMachineRejoinsExcluded(t *testing.T) {
 	}
 }
 
-// TestCheckpointsAreRetained keeps a machine that has the checkpoint of a waiting task.
+// TestCheckpointsAreRetained checks that a machine that has the checkpoint of a waiting task
+// is needed.
 func TestCheckpointsAreRetained(t *testing.T) {
 	s := New("1")
 	a := attemptAt(mapTask(0), 0)

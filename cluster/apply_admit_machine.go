@@ -3,7 +3,7 @@ package cluster
 import "fmt"
 
 // AdmitMachine excludes a machine from new tasks, or admits it again and ends its draining.
-// An excluded machine runs on what it has and serves its output.
+// The attempts on an excluded machine continue, and the machine serves its output.
 type AdmitMachine struct {
 	Name     string `cbor:"Name"`
 	Excluded bool   `cbor:"Excluded"`
@@ -25,12 +25,12 @@ func (c AdmitMachine) apply(tx *transition, _ taskRef) error {
 // NeededCheckpoint is a checkpoint from which a task may resume.
 type NeededCheckpoint struct {
 	*Task
-	Writer AttemptID // that wrote it
+	Writer AttemptID // the attempt that wrote it
 }
 
 // NeededOn returns the tasks whose output lies on a machine and is needed, and the needed
-// checkpoints of which it has the only copy. Draining waits until both are empty. It
-// visits every task of the running jobs.
+// checkpoints that no other machine has. Draining waits until both are empty. It visits
+// every task of the running jobs.
 func (v View) NeededOn(m *Machine) (outputs []*Task, checkpoints []NeededCheckpoint) {
 	for j := range v.Jobs() {
 		if j.State != JobRunning {

@@ -3,8 +3,8 @@ package cluster
 import "fmt"
 
 // CheckpointAttempt reports that an attempt has written a checkpoint and exited. Its task
-// resumes from it in another attempt; a gang does so once all others have ended with a
-// checkpoint or finished.
+// resumes from the checkpoint in another attempt. A gang resumes once all its attempts have
+// written a checkpoint or finished.
 type CheckpointAttempt struct {
 	Attempt    AttemptID  `cbor:"Attempt"`
 	Checkpoint Checkpoint `cbor:"Checkpoint"`
@@ -84,7 +84,7 @@ func (c MoveCheckpoint) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// movedTo is the checkpoint with the location of the copy.
+// movedTo returns the checkpoint with the location of the copy.
 func (c *Checkpoint) movedTo(to MoveCheckpoint) *Checkpoint {
 	moved := *c // snapshots share the old value
 	moved.Machine, moved.Path, moved.Bytes, moved.Checksum = to.Machine, to.Path, to.Bytes, to.Checksum

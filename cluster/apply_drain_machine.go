@@ -10,7 +10,7 @@ import "fmt"
 // The last machine that takes tasks is not drained: its work could not resume anywhere.
 type DrainMachine struct {
 	Name  string `cbor:"Name"`
-	Cause string `cbor:"Cause"` // for people: why its attempts end
+	Cause string `cbor:"Cause"` // shown to users: why its attempts end
 }
 
 func (c DrainMachine) subject() any { return nil }

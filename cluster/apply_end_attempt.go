@@ -8,8 +8,8 @@ import (
 )
 
 // FinishAttempt reports that an attempt has processed Range and exited. The first attempt
-// that finishes a task wins. An attempt whose range is not the task's is killed; one that
-// had ended before only leaves its slot.
+// that finishes a task wins. An attempt whose range differs from its task's range is killed.
+// An attempt that had ended before only leaves its slot.
 type FinishAttempt struct {
 	Attempt  AttemptID `cbor:"Attempt"`
 	Range    dag.Range `cbor:"Range"` // zero for tasks that read no split
@@ -35,12 +35,12 @@ func (c FinishAttempt) apply(tx *transition, p taskRef) error {
 }
 
 // FailAttempt reports that an attempt has failed. A failure at a record is charged to the
-// task's budget of skipped records while there is some left. Any other is charged to its
-// number of tries, unless Uncharged is set.
+// task's budget of skipped records until the budget is used up. Any other failure counts as
+// one of the task's tries, unless Uncharged is set.
 type FailAttempt struct {
 	Attempt   AttemptID `cbor:"Attempt"`
 	Failure   Failure   `cbor:"Failure"`
-	Uncharged bool      `cbor:"Uncharged"` // it is not the task's fault
+	Uncharged bool      `cbor:"Uncharged"` // the failure does not count as a try of the task
 	OnMachine bool      `cbor:"OnMachine"` // its process still runs, and its machine has to kill it
 
 	// BadCheckpoint says that the attempt could not resume from its task's checkpoint, which

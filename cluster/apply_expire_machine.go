@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// ExpireMachine reports that a machine is lost, with its attempts and the output on it. It has
-// no slots until it joins again. Epoch is the epoch of its latest join. Output is revoked only
-// if a task needs it; one that has Fetched it does not.
+// ExpireMachine reports that a machine is lost, with its attempts and the output on it. The
+// machine has no slots until it joins again. Epoch is the epoch of its latest join. Output
+// is revoked only if a task needs it. A task that has Fetched the output does not need it.
 type ExpireMachine struct {
 	Name    string  `cbor:"Name"`
 	Epoch   int     `cbor:"Epoch"`

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// ForgetMachine removes a lost machine from the state. If its tasknode joins later it is a new
-// machine. Epoch is the epoch of its latest join.
+// ForgetMachine removes a lost machine from the state. If its tasknode joins later, it
+// counts as a new machine. Epoch is the epoch of its latest join.
 //
-// An excluded machine is kept, so that it is still excluded when it comes back. So is one
-// that an unfinished job refers to.
+// An excluded machine is kept, so that it is still excluded when it comes back. A machine to
+// which an unfinished job refers is kept too.
 type ForgetMachine struct {
 	Name  string `cbor:"Name"`
 	Epoch int    `cbor:"Epoch"`
@@ -30,7 +30,8 @@ func (c ForgetMachine) apply(tx *transition, _ taskRef) error {
 	return nil
 }
 
-// forget removes a lost machine from all indexes. Those that joined after it move up by one.
+// forget removes a lost machine from all indexes. The indexes of machines that joined after
+// it decrease by one.
 func (tx *transition) forget(m *Machine) {
 	delete(tx.byName, m.Name)
 	tx.machines = slices.Delete(tx.machines, m.index, m.index+1)
@@ -48,7 +49,7 @@ func (tx *transition) forget(m *Machine) {
 
 // ReferencedMachines returns the names of the machines to which unfinished jobs refer: by an
 // attempt on them, by output, needed or not, or by a checkpoint. It visits every task of
-// these jobs. A lost machine without references gets none before it joins.
+// these jobs. No job refers to a lost machine again before the machine joins.
 func (v View) ReferencedMachines() map[string]bool {
 	names := make(map[string]bool)
 	for m := range v.Machines() {

@@ -36,7 +36,7 @@ func (c CommitJob) apply(tx *transition, p taskRef) error {
 	return tx.finishJob(p.job, JobCommitting, JobSucceeded)
 }
 
-// CloseJob reports that the output of an aborting job is removed: it has failed, or is
+// CloseJob reports that the output of an aborting job is removed: the job has failed or is
 // killed.
 type CloseJob struct {
 	Job JobID `cbor:"Job"`
@@ -61,8 +61,8 @@ func (tx *transition) finishJob(j *Job, from, to JobState) error {
 	return nil
 }
 
-// FailJob ends a job for a failure that is not of one attempt: its splits cannot be read, or
-// its output cannot be set up or committed.
+// FailJob ends a job for a failure outside its attempts: its splits cannot be read, or its
+// output cannot be set up or committed.
 type FailJob struct {
 	Job   JobID  `cbor:"Job"`
 	Cause string `cbor:"Cause"`
@@ -133,8 +133,8 @@ type SetPool struct {
 
 func (c SetPool) subject() any { return c.Job }
 
-// apply moves the job. Slots that it has stay with it: the new pool is above its share
-// until they come free.
+// apply moves the job, which keeps its slots. The new pool may exceed its share until these
+// slots come free.
 func (c SetPool) apply(tx *transition, p taskRef) error {
 	if p.job.State.Final() {
 		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Job, p.job.State)

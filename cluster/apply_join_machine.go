@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// JoinMachine adds a machine, or updates one that is there. A new Instance means that its
-// tasknode has restarted: its attempts are lost, with all output and checkpoints that are
-// not among Retained. Of that output only what a task needs and has not Fetched runs again,
-// as with ExpireMachine. If the machine was lost, its Retained output counts again unless it
-// runs again already.
+// JoinMachine adds a machine, or updates a known one. A new Instance means that its tasknode
+// has restarted: its attempts are lost, and so are all output and checkpoints that are not
+// in Retained. A lost output is written again only if a task needs it and has not Fetched
+// it, as with ExpireMachine. If the machine was lost, its Retained output counts again,
+// unless the task of that output runs again already.
 //
 // An excluded machine may join, and gets no tasks.
 type JoinMachine struct {
 	Name     string      `cbor:"Name"`
-	Instance string      `cbor:"Instance"` // of the tasknode, a new one after each start
+	Instance string      `cbor:"Instance"` // of the tasknode; it differs after each start
 	Address  string      `cbor:"Address"`
 	HTTP     string      `cbor:"HTTP"`
 	Rack     string      `cbor:"Rack"`

@@ -41,7 +41,7 @@ type RestoreOutput struct {
 func (c RestoreOutput) subject() any { return c.Attempt }
 
 func (c RestoreOutput) apply(tx *transition, p taskRef) error {
-	m := tx.byName[p.attempt.DataMachine()] // nil if it was forgotten
+	m := tx.byName[p.attempt.DataMachine()] // nil if the machine was forgotten
 	switch {
 	case !p.attempt.Lost() || m == nil || m.Lost:
 		return fmt.Errorf("%w: %v is not lost, or its machine has not rejoined", ErrRefused, c.Attempt)
@@ -64,7 +64,7 @@ func (c RestoreOutput) apply(tx *transition, p taskRef) error {
 type MoveOutput struct {
 	Attempt  AttemptID  `cbor:"Attempt"`
 	Machine  string     `cbor:"Machine"`
-	Segments []Segments `cbor:"Segments"` // as they lie there, in the order in which the attempt reported them
+	Segments []Segments `cbor:"Segments"` // as they lie on that machine, in the order in which the attempt reported them
 }
 
 func (c MoveOutput) subject() any { return c.Attempt }
@@ -85,7 +85,7 @@ func (c MoveOutput) apply(tx *transition, p taskRef) error {
 	if p.attempt.MovedTo = c.Machine; c.Machine == p.attempt.Machine {
 		p.attempt.MovedTo = ""
 	}
-	p.stage.findOutput(p.task) // it may have been lost during the copy
+	p.stage.findOutput(p.task) // the output may have been lost during the copy
 	tx.delta.Moved = append(tx.delta.Moved, c.Attempt)
 	return nil
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// PreemptAttempt takes its slot from a running attempt, and from all that run in a gang
-// with it.
+// PreemptAttempt takes the slot of a running attempt and, if it runs in a gang, the slots of
+// all attempts of the gang.
 //
 // By Split and Checkpoint the attempts keep their slots until they have saved their
 // work and exited, or have declined. Suspended attempts keep their memory, and their
 // slots are free at once: a machine executes its orders one after the other. By Kill
 // the work since the last checkpoint is lost; the task is tried again and not charged.
 //
-// A map that cannot be split writes a checkpoint: it runs in a gang, or readers may
-// have its task's earlier output.
+// A map that cannot be split writes a checkpoint: for example because it runs in a gang, or
+// because readers may have earlier output of its task.
 //
-// Logs hold it as pause_attempt, suspend_attempt or kill_attempt.
+// In logs the command is named pause_attempt, suspend_attempt or kill_attempt.
 type PreemptAttempt struct {
 	Attempt AttemptID
 	Mode    preempt.Mode // Split, Checkpoint, Suspend or Kill
-	Cause   string       // for people: what its slot is needed for
+	Cause   string       // shown to users: what its slot is needed for
 }
 
 func (c PreemptAttempt) subject() any { return c.Attempt }
@@ -45,10 +45,10 @@ func (c PreemptAttempt) apply(tx *transition, p taskRef) error {
 }
 
 // save orders the attempts of a gang to save their work and exit. The attempts keep their
-// slots meanwhile: a slot that was given away at once would run two processes.
+// slots meanwhile: if a slot was given away at once, two processes would run in it.
 //
-// It is refused if the disk of one machine is full, unless some of the gang has exited
-// already. Attempts that have ended their streams cannot return to running without it.
+// It is refused if the disk of one machine is full, unless an attempt of the gang has exited
+// already. In that case the others have lost its streams and cannot continue.
 func (c PreemptAttempt) save(tx *transition, p taskRef) error {
 	if p.attempt.State != AttemptRunning {
 		return fmt.Errorf("%w: %v is %v, not Running", ErrRefused, c.Attempt, p.attempt.State)
@@ -64,7 +64,7 @@ func (c PreemptAttempt) save(tx *transition, p taskRef) error {
 		return fmt.Errorf("%w: %v runs in a gang that has a task on %s, which has no disk space for a checkpoint", ErrRefused, c.Attempt, m.Name)
 	}
 	for _, each := range p.gang() {
-		if each.attempt.Preempting() { // another of the gang has declined since it was asked
+		if each.attempt.Preempting() { // another attempt of the gang has declined since its order
 			continue
 		}
 		tx.step(each, eventPreempt)
@@ -105,14 +105,14 @@ func (c PreemptAttempt) suspend(tx *transition, p taskRef) error {
 	return nil
 }
 
-// noteSuspended adds an attempt to those that are suspended, in order of start.
+// noteSuspended adds an attempt to the list of suspended attempts, in order of start.
 func (s *Stage) noteSuspended(a *Attempt) {
 	i, _ := slices.BinarySearchFunc(s.suspended, a, compareStart)
 	s.suspended = slices.Insert(slices.Clip(s.suspended), i, a)
 }
 
-// forgetSuspended removes an attempt from those that are suspended. The list is replaced,
-// since callers of Suspended may still range over the old one.
+// forgetSuspended removes an attempt from the list of suspended attempts. The list is
+// replaced, since callers of Suspended may still range over the old one.
 func (s *Stage) forgetSuspended(a *Attempt) {
 	s.suspended = slices.DeleteFunc(slices.Clone(s.suspended), func(b *Attempt) bool { return a == b })
 }
@@ -123,8 +123,8 @@ func compareStart(a, b *Attempt) int {
 }
 
 // DeclinePreemption reports that an attempt could not obey an order to split or to write a
-// checkpoint: it could not write it, or found no record boundary. It runs on and has lost
-// nothing.
+// checkpoint: it could not write the checkpoint, or found no record boundary to split at. It
+// continues and has lost nothing.
 type DeclinePreemption struct {
 	Attempt AttemptID `cbor:"Attempt"`
 }
@@ -141,8 +141,8 @@ func (c DeclinePreemption) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// ResumeAttempt gives a suspended attempt the slots of its machine again, and all of its
-// gang theirs.
+// ResumeAttempt gives a suspended attempt slots of its machine again. The other attempts of
+// its gang get slots of their machines.
 type ResumeAttempt struct {
 	Attempt AttemptID `cbor:"Attempt"`
 }
@@ -168,8 +168,8 @@ func (c ResumeAttempt) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// firstWithoutSlots returns the first of suspended attempts whose machine has no slot for it
-// if all of them resume; nil if there are slots for all.
+// firstWithoutSlots returns the first suspended attempt in together that would find no slot
+// on its machine if all of them resumed; nil if there are slots for all.
 func (s *State) firstWithoutSlots(together []taskRef) *taskRef {
 	taken := make(map[string]Slots)
 	for i, p := range together {
@@ -188,8 +188,8 @@ func (v View) CanResume(a *Attempt) bool {
 	return err == nil && v.s.firstWithoutSlots(p.gang()) == nil
 }
 
-// resume gives its slot back to a suspended attempt, whether one is free or not: an
-// attempt that resumes only to save its work may use one slot more than its machine has.
+// resume gives a suspended attempt its slot back, even if no slot is free: an attempt that
+// resumes only to save its work may use one slot more than its machine has.
 func (tx *transition) resume(p taskRef) {
 	a := p.attempt
 	tx.step(p, eventResume)
@@ -198,11 +198,11 @@ func (tx *transition) resume(p taskRef) {
 }
 
 // MoveAttempt makes a suspended attempt save its work and exit, so that it resumes on
-// another machine: its own has no slot for it. It is resumed for that, in one slot more than
-// the machine has. Its whole gang does the same.
+// another machine, because its own machine has no slot for it. To save its work it is
+// resumed first, in one slot more than the machine has. Its whole gang does the same.
 type MoveAttempt struct {
 	Attempt AttemptID `cbor:"Attempt"`
-	Cause   string    `cbor:"Cause"` // for people: why it does not resume where it is
+	Cause   string    `cbor:"Cause"` // shown to users: why it does not resume where it is
 }
 
 func (c MoveAttempt) subject() any { return c.Attempt }
@@ -217,7 +217,7 @@ func (c MoveAttempt) apply(tx *transition, p taskRef) error {
 }
 
 // canMigrate reports whether an attempt can save its work for another machine. It is not
-// asked again if it, or another of its gang, has declined since it was suspended.
+// ordered again if it, or another attempt of its gang, has declined since it was suspended.
 func (p taskRef) canMigrate() bool {
 	declined := func(each taskRef) bool {
 		return each.attempt.DeclinedAt > 0 && each.attempt.DeclinedAt >= each.attempt.SuspendedAt
@@ -234,8 +234,8 @@ func (v View) CanMigrate(a *Attempt) bool {
 	return err == nil && p.canMigrate()
 }
 
-// migrate makes an attempt, and all that run in a gang with it, save their work and exit, so
-// that another machine resumes it. Suspended attempts are resumed for that, in more slots than
+// migrate makes an attempt, and all others of its gang, save their work and exit, so that
+// they resume on other machines. Suspended attempts are resumed first, in more slots than
 // their machines have. An attempt that cannot save its work continues.
 func (tx *transition) migrate(p taskRef, cause string) {
 	if p.stage.Bundle.Gang && p.stage.DisallowedModes.Has(preempt.Checkpoint) {
@@ -250,8 +250,8 @@ func (tx *transition) migrate(p taskRef, cause string) {
 	tx.preemptKeepingWork(p, cause, preempt.Split, preempt.Checkpoint)
 }
 
-// preemptKeepingWork takes its slot from an active attempt, by the first of the modes
-// that it allows. One that allows none runs on.
+// preemptKeepingWork takes the slot of an active attempt, by the first of the modes that the
+// attempt allows. An attempt that allows none of them continues.
 func (tx *transition) preemptKeepingWork(p taskRef, cause string, modes ...preempt.Mode) {
 	for _, mode := range modes {
 		command := PreemptAttempt{Attempt: p.attempt.ID, Mode: mode, Cause: cause}

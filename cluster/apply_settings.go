@@ -9,7 +9,7 @@ import (
 // SetPolicy chooses the scheduling policy by name, and its settings.
 type SetPolicy struct {
 	Name string    `cbor:"Name"`
-	Conf []Setting `cbor:"Conf"` // by name, ascending, each once
+	Conf []Setting `cbor:"Conf"` // sorted by name, each name once
 }
 
 // Setting is a property of a policy, which interprets it.
@@ -34,7 +34,7 @@ func (c SetPolicy) apply(tx *transition, _ taskRef) error {
 	return nil
 }
 
-// DefaultPool always exists. It has the jobs that name no pool.
+// DefaultPool always exists. It contains the jobs that name no pool.
 const DefaultPool = "default"
 
 // SetPools sets the pools for jobs. DefaultPool need not be among them. A job of a removed

@@ -14,8 +14,8 @@ type SplitTask struct {
 	At      dag.Position `cbor:"At"`
 }
 
-// Splittable reports whether tasks of a stage can be split in two: each is one Node, and no
-// reader depends on the number of the writing task.
+// Splittable reports whether tasks of a stage can be split in two: each task is one Node,
+// and no reader depends on the number of the writing task.
 func (j *Job) Splittable(s *Stage) bool {
 	return s.StartsAlone() && !slices.ContainsFunc(j.Spec.Graph.Edges, func(e dag.Edge) bool {
 		return e.Connection != dag.AllToAll && j.StageOf(e.From) == s
@@ -29,7 +29,7 @@ func (j *Job) CanSplit(t *Task) bool {
 }
 
 // outputWasRead reports whether earlier output of the task may have been read before it was
-// lost. Its readers take nothing else from the task. If it were split, they would read the
+// lost. Its readers read no other output of the task. If it were split, they would read the
 // records of the new task twice.
 func (t *Task) outputWasRead() bool {
 	return slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.Revoked() })
@@ -37,8 +37,8 @@ func (t *Task) outputWasRead() bool {
 
 func (c SplitTask) subject() any { return c.Attempt }
 
-// apply divides the range, and the records to skip with it. Both tasks keep the Part of
-// the original, under which their outputs are joined in order of position.
+// apply divides the range, and with the range the records to skip. Both tasks keep the Part
+// of the original, under which their outputs are joined in order of position.
 func (c SplitTask) apply(tx *transition, p taskRef) error {
 	t := p.task
 	if !p.attempt.Active() || !t.Ranged || p.job.State != JobRunning || !p.job.Splittable(p.stage) {

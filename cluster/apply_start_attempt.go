@@ -42,8 +42,7 @@ func (c StartAttempt) start(tx *transition, p taskRef, m *Machine) {
 	tx.addAttempt(p, m)
 }
 
-// check checks a start against the state. Slots that are taken already are not free on the
-// machine.
+// check checks a start against the state. The slots in taken do not count as free.
 func (c StartAttempt) check(p taskRef, m *Machine, taken Slots) error {
 	switch {
 	case m == nil:
@@ -62,7 +61,8 @@ func (c StartAttempt) check(p taskRef, m *Machine, taken Slots) error {
 	return nil
 }
 
-// launch counts a start, and whether it is on a machine or in a rack with the split.
+// launch counts a start, and separately a start on a machine or in a rack that has the
+// split.
 func (s *Stage) launch(at int64, c StartAttempt) {
 	s.Running++
 	s.Launched++
@@ -82,7 +82,7 @@ func (s *Stage) launch(at int64, c StartAttempt) {
 type StartBundle struct {
 	Job    JobID          `cbor:"Job"`
 	Class  int            `cbor:"Class"`  // index in the Bundles of the job's layout
-	Number int            `cbor:"Number"` // in the class
+	Number int            `cbor:"Number"` // number of the bundle in the class
 	Starts []StartAttempt `cbor:"Starts"` // one for each waiting task of the bundle
 }
 
@@ -158,9 +158,9 @@ func (c SpeculateTask) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// check refuses a second attempt where it could not win or would change the result: at a
-// task that reads output which is lost, and at one that resumed from a checkpoint, whose
-// second attempt would have to repeat work that is saved.
+// check refuses a second attempt that could not win or would change the result. The task
+// must not read lost output. It must not have resumed from a checkpoint either: a second
+// attempt would repeat the saved work.
 func (c SpeculateTask) check(p taskRef, m *Machine) error {
 	running := len(slices.Collect(p.task.ActiveAttempts()))
 	switch {

@@ -46,8 +46,8 @@ func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 	return nil
 }
 
-// validate reports every fault of a submission that the state could not work with. The
-// jobmaster has checked it before; a log of an older version may contain others.
+// validate reports every fault of a submission that the state cannot handle. The jobmaster
+// has checked the submission before; a log of an older version may contain others.
 func (s JobSpec) validate() error {
 	errs := []error{s.Graph.Validate()}
 	for kind, n := range s.MaxAttempts {

@@ -6,12 +6,12 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// SuspendJob takes its slots from a job that is not over, and gives it none until
-// ResumeJob. Its attempts keep their work: they are split, write a checkpoint, or are
-// suspended, a gang whole. An attempt that allows none of this runs on until it ends.
+// SuspendJob takes the slots of an unfinished job. The job gets no slots until ResumeJob.
+// Its attempts keep their work: they are split, write a checkpoint, or are suspended, a gang
+// as a whole. An attempt that allows none of these continues until it ends.
 type SuspendJob struct {
 	Job   JobID  `cbor:"Job"`
-	Cause string `cbor:"Cause"` // for people: what the slots are needed for
+	Cause string `cbor:"Cause"` // shown to users: what the slots are needed for
 
 	Split         bool `cbor:"Split"` // maps are split, where they can be, instead of writing checkpoints
 	PreferSuspend bool `cbor:"Still"` // attempts are suspended, where they can be, instead of ending
@@ -37,7 +37,7 @@ func (c SuspendJob) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// modes are those by which slots are taken, the preferred one first.
+// modes returns the modes by which slots are taken, the preferred mode first.
 func (c SuspendJob) modes() []preempt.Mode {
 	switch {
 	case c.Split && c.PreferSuspend:

@@ -9,12 +9,11 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// AttemptState is where an attempt is in its life. It gives both what became of the
-// attempt, which is its Status, and where its process is: in its slot, in memory
-// without a slot, or gone. A slot is free only when the process is gone or stopped, so
-// no slot is given out twice.
+// AttemptState is the state of an attempt. It determines the Status of the attempt, and
+// where its process is: in its slot, in memory without a slot, or gone. A slot is free only
+// when the process is gone or stopped, so no slot is given out twice.
 //
-// These are all transitions; any other event is refused before it gets here.
+// The diagram shows all transitions; commands refuse any other event.
 //
 //	Running ──preempt──► Preempting ──decline──► Running
 //	Running ──suspend──► Suspended ──resume──► Running
@@ -52,16 +51,18 @@ const (
 	// AttemptFailedExiting is entered by FailAttempt when the attempt timed out: its
 	// machine is ordered to kill the process, which occupies its slot until it is gone.
 	AttemptFailedExiting
-	// AttemptKilledExiting is the same for an attempt that is killed.
+	// AttemptKilledExiting is like AttemptFailedExiting, for an attempt that is killed.
 	AttemptKilledExiting
-	// AttemptPreemptedExiting is the same for an attempt that is preempted by kill.
+	// AttemptPreemptedExiting is like AttemptFailedExiting, for an attempt that is preempted
+	// by kill.
 	AttemptPreemptedExiting
 	// AttemptFailedSuspended is AttemptFailedExiting for a process that was suspended
 	// and so occupies no slot.
 	AttemptFailedSuspended
-	// AttemptKilledSuspended is the same for an attempt that is killed.
+	// AttemptKilledSuspended is like AttemptFailedSuspended, for an attempt that is killed.
 	AttemptKilledSuspended
-	// AttemptPreemptedSuspended is the same for an attempt that is preempted by kill.
+	// AttemptPreemptedSuspended is like AttemptFailedSuspended, for an attempt that is
+	// preempted by kill.
 	AttemptPreemptedSuspended
 
 	// AttemptSucceeded is entered by FinishAttempt and RestoreOutput: the attempt is
@@ -80,8 +81,8 @@ const (
 	// AttemptRevoked is final: the attempt had succeeded, and its output, which tasks
 	// may have read, does not count any more.
 	AttemptRevoked
-	// AttemptRevokedLost is the same for output that is lost with its machine, which
-	// may come back with it.
+	// AttemptRevokedLost is like AttemptRevoked, but the output is lost with its machine.
+	// The machine may come back with the output.
 	AttemptRevokedLost
 	// AttemptCheckpointed is final: the attempt was preempted, or its machine drained,
 	// and its task resumes from its checkpoint.
@@ -123,8 +124,8 @@ const (
 // properties instead of the state.
 type attemptStateInfo struct {
 	status   AttemptStatus // what users see
-	place    processPlace  // of its process
-	lost     bool          // with its machine
+	place    processPlace  // place of its process
+	lost     bool          // the attempt or its output is lost with its machine
 	revoked  bool          // it had succeeded, and its output does not count any more
 	workLost bool          // it was preempted by kill
 }
@@ -167,7 +168,7 @@ type attemptEvent int
 
 const (
 	eventPreempt       attemptEvent = iota // it is ordered to split or to checkpoint
-	eventDecline                           // it cannot, and runs on
+	eventDecline                           // it cannot obey such an order, and continues
 	eventSuspend                           // it gives up its slot and keeps its memory
 	eventResume                            // it has its slot again
 	eventFinish                            // it has finished, and its process is gone
@@ -191,8 +192,8 @@ var attemptEventNames = [...]string{
 
 func (e attemptEvent) String() string { return attemptEventNames[e] }
 
-// attemptTransitions is the state that follows a state and an event. An event that is
-// missing must not happen in that state.
+// attemptTransitions is the state that follows a state and an event. An event without an
+// entry must not happen in that state.
 var attemptTransitions = [...]map[attemptEvent]AttemptState{
 	AttemptRunning: {
 		eventPreempt: AttemptPreempting, eventSuspend: AttemptSuspended,
@@ -222,8 +223,8 @@ var attemptTransitions = [...]map[attemptEvent]AttemptState{
 	AttemptWorkLost:           nil,
 }
 
-// after is the state that follows an event. Callers check beforehand that the event may
-// happen, so it panics when it may not.
+// after returns the state that follows an event. Callers check beforehand that the event may
+// happen, so after panics on any other event.
 func (s AttemptState) after(event attemptEvent) AttemptState {
 	next, ok := attemptTransitions[s][event]
 	if !ok {
@@ -239,8 +240,8 @@ type Attempt struct {
 	From    int // number, counted from 1, of the attempt from whose checkpoint it resumed; 0: it started from the beginning
 	Slot    Slot
 	State   AttemptState
-	Range   dag.Range // what it was started with; its task's range may have shrunk since
-	MovedTo string    // the machine to which its output or its checkpoint was moved, "" while that lies on Machine
+	Range   dag.Range // range that it was started with; its task's range may have shrunk since
+	MovedTo string    // machine to which its output or checkpoint was moved; "" while it lies on Machine
 
 	// CheckpointMoved says that the checkpoint from which it resumed was moved since.
 	CheckpointMoved bool
@@ -250,11 +251,11 @@ type Attempt struct {
 	Cause     string // why it was killed or failed, or what its slot is needed for
 
 	PreemptRequestedAt int64        // when it was ordered last to split or to checkpoint; 0 if never
-	PreemptMode        preempt.Mode // which of these; "" if never
-	DeclinedAt         int64        // when it declined that last; 0 if never
+	PreemptMode        preempt.Mode // Split or Checkpoint, as last ordered; "" if never
+	DeclinedAt         int64        // when it last declined such an order; 0 if never
 
 	SuspendedAt     int64 // when it was suspended last; 0 if never
-	SuspendedMillis int64 // for how long it was, without the time since SuspendedAt while it is
+	SuspendedMillis int64 // total time suspended; while it is suspended, without the time since SuspendedAt
 
 	ResumedAt int64 // when it resumed last: after a suspension, or from another attempt's work; 0 if never
 }
@@ -266,7 +267,7 @@ func (a *Attempt) Status() AttemptStatus { return a.State.info().status }
 // is suspended. Its status is RUNNING.
 func (a *Attempt) Active() bool { return a.Status() == StatusRunning }
 
-// Preempting reports whether the attempt is ordered to split or to checkpoint.
+// Preempting reports whether the attempt is under orders to split or to checkpoint.
 func (a *Attempt) Preempting() bool { return a.State == AttemptPreempting }
 
 // Splitting reports whether the attempt is ordered to finish with what it has read.
@@ -281,7 +282,7 @@ func (a *Attempt) PreemptRequested() bool {
 // Suspended reports whether the attempt is active and occupies memory instead of its slot.
 func (a *Attempt) Suspended() bool { return a.State == AttemptSuspended }
 
-// OnMachine reports whether the attempt's process may still be there.
+// OnMachine reports whether the attempt's process may still be on its machine.
 func (a *Attempt) OnMachine() bool { return a.State.info().place != gone }
 
 // OccupiesSlot reports whether the attempt keeps others from its slot.
@@ -303,12 +304,13 @@ func (a *Attempt) WorkKept() bool { return a.State == AttemptCheckpointed }
 // WorkLost reports whether the attempt is preempted and its work is lost.
 func (a *Attempt) WorkLost() bool { return a.State.info().workLost }
 
-// DataMachine is the machine on which the attempt's output or checkpoint lies, if it
+// DataMachine returns the machine on which the attempt's output or checkpoint lies, if it
 // has any.
 func (a *Attempt) DataMachine() string { return cmp.Or(a.MovedTo, a.Machine) }
 
-// SlotTime is for how long the attempt has occupied its slot until a time at which its
-// process is there, in ms. It is never below 0, also where masters' clocks differ.
+// SlotTime returns how long the attempt has occupied its slot until the given time, in ms.
+// The process must be there at that time. The result is never below 0, even if the clocks of
+// masters differ.
 func (a *Attempt) SlotTime(at int64) int64 {
 	if a.InMemory() {
 		at = a.SuspendedAt
@@ -316,8 +318,8 @@ func (a *Attempt) SlotTime(at int64) int64 {
 	return max(at-a.StartedAt-a.SuspendedMillis, 0)
 }
 
-// step moves an attempt on by an event. It keeps everything that follows from the
-// state: the slots in use, the stage's counts and lists, and the delta.
+// step moves an attempt on by an event. It updates everything that follows from the state:
+// the slots in use, the stage's counts and lists, and the delta.
 func (tx *transition) step(p taskRef, event attemptEvent) {
 	a := p.attempt
 	slotTime := a.SlotTime(tx.at)
@@ -343,8 +345,8 @@ func (tx *transition) step(p taskRef, event attemptEvent) {
 	}
 }
 
-// changePlace gives a slot back or takes one, whether one is free or not, and forgets
-// an attempt that is gone.
+// changePlace releases a slot or takes one, even if no slot is free. It removes an attempt
+// whose process is gone from its machine.
 func (tx *transition) changePlace(p taskRef, from, to processPlace, slotTime int64) {
 	a, m := p.attempt, tx.byName[p.attempt.Machine]
 	if to == gone {

@@ -7,9 +7,9 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// Bundle is a class of NodeGroupBundles of a job that are alike. The file output of a
-// bundle counts as written when all of its tasks have finished. If one of them ends in
-// another way, or its output is lost, all of them start over together.
+// Bundle is a class of equal NodeGroupBundles of a job. The files that a bundle writes count
+// as written when all of its tasks have finished. If one of them ends in another way, or its
+// output is lost, all of them start over together.
 //
 // A bundle of several tasks is a gang: streams join its attempts, so none makes progress
 // without the others (the coscheduled NodeGroups of the Hammr paper, section 3). They
@@ -39,7 +39,7 @@ import (
 // attempts of a gang are suspended, or none is.
 type Bundle struct {
 	Index  int      // in the Bundles of the layout
-	Stages []*Stage // of its tasks, in order
+	Stages []*Stage // stages of its tasks, in order
 	Count  int      // number of bundles
 	Gang   bool     // each bundle has several tasks, which run at the same time
 
@@ -94,17 +94,17 @@ func (b *Bundle) Attempts(number int) iter.Seq2[*Stage, *Attempt] {
 	}
 }
 
-// TasksIn is the number of tasks that each bundle has of one of its stages. There is at
+// TasksIn returns the number of tasks that each bundle has of one of its stages. There is at
 // least one bundle.
 func (b *Bundle) TasksIn(s *Stage) int { return len(s.Tasks) / b.Count }
 
-// WaitingIn returns the waiting tasks of one bundle, in order of stages: all of them or,
-// after a checkpoint, those that had not finished by then.
+// WaitingIn returns the waiting tasks of one bundle, in order of stages. After a checkpoint,
+// these are the tasks that had not finished by then; otherwise they are all its tasks.
 func (b *Bundle) WaitingIn(number int) []*Task {
 	return slices.DeleteFunc(b.TasksOf(number), func(t *Task) bool { return !t.isWaiting() })
 }
 
-// NeedOf is the sum of the slots that the waiting tasks of one bundle need.
+// NeedOf returns the sum of the slots that the waiting tasks of one bundle need.
 func (b *Bundle) NeedOf(number int) (need Slots) {
 	for _, s := range b.Stages {
 		for _, t := range b.tasksOf(number, s) {
@@ -127,7 +127,7 @@ func (b *Bundle) isRunning(number int) bool {
 	return slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.State == TaskRunning })
 }
 
-// Need is the sum of the slots that all tasks of a bundle need. There is at least one
+// Need returns the sum of the slots that all tasks of a bundle need. There is at least one
 // bundle.
 func (b *Bundle) Need() (need Slots) {
 	for _, s := range b.Stages {
@@ -136,12 +136,12 @@ func (b *Bundle) Need() (need Slots) {
 	return need
 }
 
-// NumberOf is the number of the bundle that contains a task of the stage.
+// NumberOf returns the number of the bundle that contains a task of the stage.
 func (b *Bundle) NumberOf(s *Stage, t *Task) int {
 	return t.ID.Number / b.TasksIn(s)
 }
 
-// Incarnation is how often StartBundle has started a bundle.
+// Incarnation returns how often StartBundle has started a bundle.
 func (b *Bundle) Incarnation(number int) int {
 	if number >= len(b.starts) {
 		return 0
@@ -174,8 +174,8 @@ func (j *Job) WaitingBundles(b *Bundle) (numbers []int) {
 // isWaiting reports whether the task waits for a slot, with or without a checkpoint.
 func (t *Task) isWaiting() bool { return t.State == TaskPending || t.State == TaskCheckpointed }
 
-// Published reports whether a task's output counts: the task has finished, and so have all
-// others of its gang.
+// Published reports whether a task's output counts: the task and all others of its gang have
+// finished.
 func (j *Job) Published(t *Task) bool {
 	if t.Winner == nil {
 		return false
@@ -211,7 +211,7 @@ func (j *Job) stage(code string) *Stage {
 	return j.Stages[i]
 }
 
-// otherTasks returns the other tasks of the gang of a task; nil if it starts alone.
+// otherTasks returns the other tasks of a task's gang; nil if the task starts alone.
 func (p taskRef) otherTasks() []taskRef {
 	b := p.stage.Bundle
 	if !b.Gang {
@@ -243,7 +243,7 @@ func (p taskRef) gang() []taskRef {
 }
 
 // GangOf returns the active attempts of the gang of an active attempt, itself included, in
-// order of tasks. It is the attempt alone if that started alone.
+// order of tasks. The result is the attempt alone if it started alone.
 func (v View) GangOf(a *Attempt) []*Attempt {
 	p, err := v.s.attempt(a.ID)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// gangGraph has gangs of two tasks each, one of a and one of b, which the stage
-// c reads from files.
+// gangGraph has gangs of two tasks each: one task of stage a and one of b. Stage c reads
+// their files.
 func gangGraph(gangs int) dag.Graph {
 	return dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: gangs}, {Name: "b", Nodes: gangs}, {Name: "c", Nodes: 1, Slots: dag.SlotMap}},
@@ -22,7 +22,7 @@ func gangGraph(gangs int) dag.Graph {
 	}
 }
 
-// running is a cluster of three machines with a running job of the graph.
+// running returns a cluster of three machines with a running job of the graph.
 func running(t testing.TB, g dag.Graph) (*State, *Job) {
 	t.Helper()
 	s := New("1")
@@ -34,7 +34,8 @@ func running(t testing.TB, g dag.Graph) (*State, *Job) {
 	return s, s.jobs[0]
 }
 
-// bundleStart starts the waiting tasks of a bundle on the machines in turn.
+// bundleStart returns the command that starts the waiting tasks of a bundle, on the machines
+// in turn.
 func bundleStart(j *Job, class, number int, machines ...string) StartBundle {
 	c := StartBundle{Job: j.ID, Class: class, Number: number}
 	tasks := j.Bundles[class].TasksOf(number)
@@ -51,7 +52,7 @@ func bundleStart(j *Job, class, number int, machines ...string) StartBundle {
 	return c
 }
 
-// newest is the last attempt at a task.
+// newest returns the last attempt at a task.
 func newest(j *Job, stage, number int) AttemptID {
 	t := j.Stages[stage].Tasks[number]
 	return t.Attempts[len(t.Attempts)-1].ID
@@ -136,7 +137,8 @@ func TestGangsStartWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// TestGangsNeedAllTheirSlotsAtOnce starts a gang each of whose tasks would fit alone.
+// TestGangsNeedAllTheirSlotsAtOnce starts a gang that does not fit, although each of its
+// tasks fits alone.
 func TestGangsNeedAllTheirSlotsAtOnce(t *testing.T) {
 	g := gangGraph(3)
 	g.Edges[0].Connection = dag.AllToAll
@@ -311,8 +313,8 @@ func TestAKilledJobEndsItsGangs(t *testing.T) {
 	apply(t, s, ExitAttempt{Attempt: newest(j, 0, 0)}, CloseJob{job1})
 }
 
-// TestAJobIsDoneWhenItsOutputIs has a gang with an unfinished task when the job's output is
-// complete.
+// TestAJobIsDoneWhenItsOutputIs checks that a job commits when its output is complete, even
+// if a task of a gang has not finished.
 func TestAJobIsDoneWhenItsOutputIs(t *testing.T) {
 	g := gangGraph(1)
 	g.Stages, g.Edges = g.Stages[:2], g.Edges[:1]

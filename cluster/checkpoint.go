@@ -14,8 +14,8 @@ type CheckpointCopy struct {
 	Checksum uint64 `cbor:"Checksum"` // xxhash64 over the file
 }
 
-// CheckpointMachine is the machine that has the checkpoint from which a task resumes; "" if
-// only a copy is left or the task starts over.
+// CheckpointMachine returns the machine that has the checkpoint from which a task resumes;
+// "" if only a copy is left or the task starts over.
 func (t *Task) CheckpointMachine() string {
 	if t.Checkpoint == nil {
 		return ""
@@ -35,9 +35,9 @@ func (s *Stage) indexCheckpoint(t *Task) {
 	s.byCheckpointMachine[home].add(t.ID.Number)
 }
 
-// unindexCheckpoint removes a task from under its CheckpointMachine. A set that becomes
-// empty is dropped, so that the index does not grow with the machines that ever had a
-// checkpoint.
+// unindexCheckpoint removes the entry of a task under its CheckpointMachine. A set that
+// becomes empty is dropped, so that the index has no entries for machines without
+// checkpoints.
 func (s *Stage) unindexCheckpoint(t *Task) {
 	home := t.CheckpointMachine()
 	if set := s.byCheckpointMachine[home]; set != nil {
@@ -47,8 +47,8 @@ func (s *Stage) unindexCheckpoint(t *Task) {
 	}
 }
 
-// setCheckpoint replaces the checkpoint of a task, whether it waits or not. With nil it
-// starts over.
+// setCheckpoint replaces the checkpoint of a task, whether it waits or not. With nil the
+// task starts over.
 func (s *Stage) setCheckpoint(t *Task, c *Checkpoint) {
 	if !t.isWaiting() {
 		t.Checkpoint = c
@@ -101,9 +101,10 @@ func (tx *transition) loseCheckpoints(machine string, retained []AttemptID) {
 	}
 }
 
-// loseCheckpoint makes a task start over whose checkpoint is lost. A running attempt of a
-// gang that resumed from it is left alone: to start it over while the others resumed would
-// mix two states. If it has not read the checkpoint yet, it fails.
+// loseCheckpoint makes a task whose checkpoint is lost start over. It leaves a running
+// attempt of a gang alone that resumed from the checkpoint: if only that attempt started
+// over, the gang would mix two states. If the attempt has not read the checkpoint yet, it
+// fails.
 func (tx *transition) loseCheckpoint(p taskRef) {
 	switch {
 	case p.task.Checkpoint.exists():
@@ -114,7 +115,8 @@ func (tx *transition) loseCheckpoint(p taskRef) {
 	}
 }
 
-// withoutMachine returns a checkpoint after the loss of a machine: its copy, or nil.
+// withoutMachine returns what is left of a checkpoint after the loss of a machine: a
+// checkpoint that has only its Copy, or nil.
 func (c *Checkpoint) withoutMachine(machine string, retained []AttemptID) *Checkpoint {
 	if c == nil || c.Machine != machine || containsID(retained, c.Attempt) {
 		return c
@@ -127,7 +129,8 @@ func (c *Checkpoint) withoutMachine(machine string, retained []AttemptID) *Check
 // exists reports whether there is a checkpoint that can still be read.
 func (c *Checkpoint) exists() bool { return c != nil && (c.Machine != "" || c.Copy != nil) }
 
-// withMissingInput is a checkpoint whose attempt may lack output that is lost.
+// withMissingInput returns a copy of the checkpoint that notes that its attempt may lack
+// lost output.
 func (c *Checkpoint) withMissingInput() *Checkpoint {
 	if c == nil || c.MayMissInput {
 		return c

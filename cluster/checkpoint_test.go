@@ -8,7 +8,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// checkpointedMap is a job with a map that was checkpointed on machine a, and another map.
+// checkpointedMap returns a job with a map that was checkpointed on machine a, and another
+// map.
 func checkpointedMap(t *testing.T, c Checkpoint) (*State, *Task) {
 	t.Helper()
 	s := New("1")
@@ -31,7 +32,7 @@ func TestCheckpointIsLostWithItsMachine(t *testing.T) {
 		copied *CheckpointCopy
 		loss   Command
 		state  TaskState
-		on     string // the machine that has it then
+		on     string // machine that has the checkpoint afterwards
 	}{
 		"lost":                            {nil, ExpireMachine{Name: "a", Epoch: 1}, TaskPending, ""},
 		"restarted":                       {nil, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}}, TaskPending, ""},
@@ -62,7 +63,8 @@ func TestCheckpointIsLostWithItsMachine(t *testing.T) {
 	}
 }
 
-// TestMoveCheckpoint makes a task resume from a copy, as long as it is needed.
+// TestMoveCheckpoint checks that a task resumes from a copy of its checkpoint, as long as
+// the copy is needed.
 func TestMoveCheckpoint(t *testing.T) {
 	first, second := attemptAt(mapTask(0), 0), attemptAt(mapTask(0), 1)
 	start := StartAttempt{Task: first.Task, Machine: "b"}
@@ -140,7 +142,8 @@ func TestResumeAfterTheCheckpointMoved(t *testing.T) {
 }
 
 // TestBadCheckpointChargesNoTask reports a bad checkpoint twice. It is dropped once; the
-// second report comes from an attempt that started from the beginning, which is charged.
+// second report comes from an attempt that started from the beginning, whose failure is
+// charged.
 func TestBadCheckpointChargesNoTask(t *testing.T) {
 	s, task := checkpointedMap(t, Checkpoint{Path: "c"})
 	bad := func(number int) FailAttempt {
@@ -156,7 +159,8 @@ func TestBadCheckpointChargesNoTask(t *testing.T) {
 	}
 }
 
-// TestANewerCheckpointStays reports a bad checkpoint after a newer one has replaced it.
+// TestANewerCheckpointStays checks that a report of a bad checkpoint does not drop the newer
+// one that has replaced it.
 func TestANewerCheckpointStays(t *testing.T) {
 	s, task := checkpointedMap(t, Checkpoint{Path: "c"})
 	second, third := attemptAt(mapTask(0), 1), attemptAt(mapTask(0), 2)

@@ -21,8 +21,8 @@ func trioGraph() dag.Graph {
 	}
 }
 
-// checkpointedGang is a gang of three on n0, n1 and n2 that was checkpointed. The first had
-// finished by then, and the others have checkpoints on their machines.
+// checkpointedGang returns a gang of three on n0, n1 and n2 that was checkpointed. The first
+// task had finished by then, and the others have checkpoints on their machines.
 func checkpointedGang(t *testing.T) (*State, *Job) {
 	t.Helper()
 	s, j := running(t, trioGraph())
@@ -79,8 +79,8 @@ func TestGangIsCheckpointedAsAWhole(t *testing.T) {
 	}
 }
 
-// TestGangIsNotCheckpointedOnAFullDisk has a full disk on one machine of a gang. The
-// gang is not checkpointed, unless others of it have exited already. If its job is
+// TestGangIsNotCheckpointedOnAFullDisk checks a gang with a full disk on one machine. The
+// gang is not checkpointed, unless other attempts of it have exited already. If its job is
 // suspended, the gang is suspended.
 func TestGangIsNotCheckpointedOnAFullDisk(t *testing.T) {
 	s, j := running(t, trioGraph())
@@ -140,7 +140,7 @@ func TestCheckpointedGangStartsOver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		resumes bool
 		ends    func(j *Job) []Command
-		cause   string // of the attempt that had finished
+		cause   string // cause of the end of the attempt that had finished
 	}{
 		"a checkpoint is lost": {false, func(*Job) []Command { return []Command{ExpireMachine{Name: "n1", Epoch: 1}} }, "the checkpoint of task_1_0001_s1_000000 is lost"},
 		"a tasknode is restarted": {false, func(*Job) []Command {
@@ -185,7 +185,7 @@ func TestGangIsRolledBackToItsCheckpoint(t *testing.T) {
 	}
 	fail := func(j *Job) Command { return FailAttempt{Attempt: newest(j, 2, 0)} }
 	for name, tt := range map[string]struct {
-		do     []func(j *Job) Command // since the gang resumed, on n0
+		do     []func(j *Job) Command // commands since the gang resumed, on n0
 		states string
 		from   string // attempts that wrote the checkpoints from which the last two resume
 	}{
@@ -237,7 +237,8 @@ func TestGangIsRolledBackToItsCheckpoint(t *testing.T) {
 	}
 }
 
-// wroteFor is the number of the attempt that wrote the checkpoint of a stage's first task.
+// wroteFor returns the number of the attempt that wrote the checkpoint of a stage's first
+// task.
 func wroteFor(s *Stage) string {
 	if c := s.Tasks[0].Checkpoint; c != nil {
 		return fmt.Sprint(c.Attempt.Number)
@@ -264,7 +265,7 @@ func TestGangStartsOverDuringACheckpoint(t *testing.T) {
 	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint}, checkpointOf(j, 2))
 	mustApply(t, s, KillAttempt{Attempt: newest(j, 0, 0)})
 	wantStates(t, j, "PENDING | PENDING | PENDING")
-	mustApply(t, s, checkpointOf(j, 1)) // in progress before
+	mustApply(t, s, checkpointOf(j, 1)) // checkpoint in progress before
 	wantStates(t, j, "PENDING | PENDING | PENDING")
 	if c := j.Stages[1].Tasks[0].Checkpoint; c != nil {
 		t.Errorf("a late checkpoint counts: %+v", c)
@@ -290,7 +291,8 @@ func TestGangContinuesWithoutACheckpointItHasRead(t *testing.T) {
 	}
 }
 
-// TestACheckpointOfAGangIsLeftInItsCopy loses the machine of a checkpoint that has a copy.
+// TestACheckpointOfAGangIsLeftInItsCopy checks that a checkpoint with a copy survives the
+// loss of its machine.
 func TestACheckpointOfAGangIsLeftInItsCopy(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
@@ -329,7 +331,7 @@ func TestAllowedCheckpointsOfAGang(t *testing.T) {
 }
 
 // TestSuspendedGangMigrates drains a machine of a suspended gang, or moves it by name: the
-// whole gang is resumed and checkpointed at once.
+// whole gang is resumed and checkpointed together.
 func TestSuspendedGangMigrates(t *testing.T) {
 	for name, send := range map[string]func(j *Job) Command{
 		"drained": func(*Job) Command { return DrainMachine{Name: "n2", Cause: "it is to be stopped"} },
@@ -352,7 +354,7 @@ func TestSuspendedGangMigrates(t *testing.T) {
 // output that is lost.
 func TestRolledBackGangReadsLostOutputAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
-		lose   func(j *Job) []Command // the machine that has what the gang reads
+		lose   func(j *Job) []Command // loses the machine that has the input of the gang
 		states string
 	}{
 		"one that had it has finished": {func(j *Job) []Command {

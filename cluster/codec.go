@@ -10,8 +10,8 @@ import (
 // The codecs write CBOR (RFC 8949). Structures that commands and snapshots share with the
 // rest of the package are maps under the names in their fields' cbor tags. A field may be
 // renamed in Go, but its tag never changes. A field may be added later: old data decodes
-// with its zero value. Removing one, or changing a tag, is another format, which the golden
-// files of the tests detect. Constants are written as their numbers.
+// with its zero value. Removing a field or changing a tag makes another format, which the
+// golden files of the tests detect. Constants are written as their numbers.
 //
 // An unknown field, command or version is an error. Masters that ignored it would have
 // different states.

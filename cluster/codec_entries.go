@@ -30,7 +30,7 @@ type verb struct {
 	decode func(data []byte) (Command, error)
 }
 
-// verbs are all stored forms, in the order of their names.
+// verbs lists all stored forms, in the order of their names.
 var verbs = []verb{
 	verbOf[AdmitMachine]("admit_machine"),
 	verbOf[CheckpointAttempt]("checkpoint_attempt"),
@@ -81,7 +81,7 @@ func init() {
 	}
 }
 
-// verbOf is the verb of a command that is stored as it is.
+// verbOf returns the verb of a command that is stored as it is.
 func verbOf[C Command](name string) verb {
 	return verb{name: name, stored: reflect.TypeFor[C](), decode: func(data []byte) (Command, error) {
 		var c C
@@ -93,7 +93,7 @@ func verbOf[C Command](name string) verb {
 // commandRecord is a command in a stored form of its own.
 type commandRecord interface{ command() Command }
 
-// storedAs is the verb of a command with a stored form of its own.
+// storedAs returns the verb of a command with a stored form of its own.
 func storedAs[R commandRecord](name string) verb {
 	return verb{name: name, stored: reflect.TypeFor[R](), decode: func(data []byte) (Command, error) {
 		var r R
@@ -120,7 +120,7 @@ type (
 	}
 )
 
-// command is PreemptAttempt by Split or Checkpoint.
+// command returns PreemptAttempt by Split or Checkpoint.
 func (r saveRecord) command() Command {
 	mode := preempt.Checkpoint
 	if r.Split {
@@ -129,12 +129,13 @@ func (r saveRecord) command() Command {
 	return PreemptAttempt{Attempt: r.Attempt, Mode: mode, Cause: r.Cause}
 }
 
-// command is PreemptAttempt by Suspend.
+// command returns PreemptAttempt by Suspend.
 func (r suspendRecord) command() Command {
 	return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Suspend, Cause: r.Cause}
 }
 
-// command is PreemptAttempt by Kill, or KillAttempt, which counts as no preemption.
+// command returns PreemptAttempt by Kill, or KillAttempt, which does not count as a
+// preemption.
 func (r killRecord) command() Command {
 	if r.Preempt {
 		return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Kill, Cause: r.Cause}
@@ -142,8 +143,8 @@ func (r killRecord) command() Command {
 	return KillAttempt{Attempt: r.Attempt, Cause: r.Cause}
 }
 
-// storedForm returns the stored form of a command: itself, except for preemptions, which
-// logs keep under the verbs that they had before the modes were one command.
+// storedForm returns the stored form of a command: the command itself, except for
+// preemptions. Logs keep preemptions under one verb for each mode.
 func storedForm(command Command) any {
 	switch c := command.(type) {
 	case KillAttempt:
@@ -183,8 +184,8 @@ func EncodeEntries(entries []Entry) ([]byte, error) {
 	return append([]byte{entriesVersion}, body...), nil
 }
 
-// DecodeEntries reads what EncodeEntries has written. It is an error if a newer version has
-// written something that this one does not know.
+// DecodeEntries reads what EncodeEntries has written. Fields, commands and versions that
+// this program does not know are an error.
 func DecodeEntries(data []byte) ([]Entry, error) {
 	if len(data) == 0 {
 		return nil, errors.New("cluster: no entries in 0 bytes")
@@ -207,8 +208,8 @@ func DecodeEntries(data []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// entry decodes the command of an entry by its verb. A verb that is unknown comes from a
-// newer version: to skip it would let the states of masters diverge.
+// entry decodes the command of an entry by its verb. An unknown verb comes from a newer
+// version. It is an error: if a master skipped it, the states of masters would diverge.
 func (r entryRecord) entry() (Entry, error) {
 	v, ok := verbsByName[r.Verb]
 	if !ok {

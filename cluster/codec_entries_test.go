@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the golden files of the codecs ag
 // goldenEntries was written by an earlier version.
 const goldenEntries = "testdata/codec/entries.v1"
 
-// filledEntries has an entry for each verb, with no field left zero.
+// filledEntries returns an entry for each verb, with no field left zero.
 func filledEntries(t testing.TB) (entries []Entry) {
 	n := 0
 	for _, v := range verbs {
@@ -115,7 +115,7 @@ func TestEveryCommandHasAVerb(t *testing.T) {
 	for _, e := range filledEntries(t) {
 		listed = append(listed, reflect.TypeOf(e.Command).Name())
 	}
-	listed = append(listed, "KillAttempt") // shares its verb
+	listed = append(listed, "KillAttempt") // KillAttempt shares its verb with a preemption
 	slices.Sort(found)
 	slices.Sort(listed)
 	if listed = slices.Compact(listed); len(found) == 0 || !slices.Equal(found, listed) {

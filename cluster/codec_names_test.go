@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestPersistedFieldsHaveNames requires a cbor tag with a name or a number at every
-// field that commands and snapshots write. So a field may be renamed in Go, and
-// what was written before still decodes.
+// TestPersistedFieldsHaveNames requires a cbor tag with a name or a number at every field
+// that commands and snapshots write. So a field may be renamed in Go, and data written
+// before still decodes.
 func TestPersistedFieldsHaveNames(t *testing.T) {
 	types := make(map[reflect.Type]bool)
 	for _, v := range verbs {

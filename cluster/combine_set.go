@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// combineSet assigns writers to the Nodes of a stage that combine their records along a
-// per-machine edge: a Node combines what was written on one machine. It is settled when all
-// writers have finished for the first time. A writer that runs again on another machine
-// stays in its set, so what a Node combines does not depend on later failures.
+// combineSet assigns writers to the Nodes of a stage that combine the writers' records along
+// a per-machine edge. A Node combines the records written on one machine. The assignment is
+// fixed when all writers have finished for the first time. A writer that runs again on
+// another machine stays in its set, so what a Node combines does not depend on later
+// failures.
 type combineSet struct {
 	Edge     int      `cbor:"1,keyasint"`           // place in the graph's edges
-	Readers  []int    `cbor:"2,keyasint,omitempty"` // by number of the writing task: the task of the stage that reads it; nil before it is settled
+	Readers  []int    `cbor:"2,keyasint,omitempty"` // by number of the writing task: the task of the stage that reads its output; nil before the set is fixed
 	Machines []string `cbor:"3,keyasint,omitempty"` // by number of the reading task: the machine that wrote its set, "" for an empty one
 }
 
-// settleCombineSets settles what the readers of a finished stage combine.
+// settleCombineSets fixes what the readers of a finished stage combine.
 func (tx *transition) settleCombineSets(j *Job, writers *Stage) {
 	for _, s := range j.Stages {
 		for i := range s.combineSets {
@@ -67,8 +68,7 @@ func (j *Job) CombineSetsOf(t *Task) map[int][]int {
 	return shares
 }
 
-// combineMachine is the machine that wrote the first set of a task that is not empty; "" for
-// none.
+// combineMachine returns the machine that wrote a task's first non-empty set; "" for none.
 func (s *Stage) combineMachine(t *Task) string {
 	for _, sh := range s.combineSets {
 		if t.ID.Number < len(sh.Machines) && sh.Machines[t.ID.Number] != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// combined is the graph of a job whose maps' records are combined on each
-// machine, by as many combiners as machines may take part.
+// combined returns the graph of a job whose maps' records are combined on each machine, by
+// as many combiners as machines may take part.
 func combined(maps, combiners int) dag.Graph {
 	return dag.Graph{
 		Stages: []dag.Stage{{Name: "map", Nodes: maps}, {Name: "combine", Nodes: combiners}, {Name: "top", Nodes: 1}},
@@ -27,7 +27,8 @@ func runMaps(t *testing.T, s *State, j *Job, machines ...string) {
 	}
 }
 
-// sharesOf lists what the tasks of the second stage combine, and where it was written.
+// sharesOf lists the output that the tasks of the second stage combine, and the machines
+// that wrote it.
 func sharesOf(j *Job) (out []string) {
 	for _, t := range j.Stages[1].Tasks {
 		split, _ := j.SplitOf(t)
@@ -102,7 +103,7 @@ func TestSharesStayAsTheyAreSettled(t *testing.T) {
 	}
 }
 
-// splitsOf are the numbers of the splits that a task reads.
+// splitsOf returns the numbers of the splits that a task reads.
 func splitsOf(j *Job, t *Task) (splits []int) {
 	for _, source := range j.SourcesOf(t) {
 		splits = append(splits, source.Split)
@@ -110,8 +111,8 @@ func splitsOf(j *Job, t *Task) (splits []int) {
 	return splits
 }
 
-// TestGroupsReadTheSplitsOfAllTheirSources has groups of two Nodes that read splits, and one
-// that joins what they read.
+// TestGroupsReadTheSplitsOfAllTheirSources checks groups of two Nodes that read splits and
+// one Node that joins their records.
 func TestGroupsReadTheSplitsOfAllTheirSources(t *testing.T) {
 	s, j := running(t, dag.Graph{
 		Stages: []dag.Stage{{Name: "left", Nodes: 2}, {Name: "right", Nodes: 4}, {Name: "join", Nodes: 2}},
@@ -151,7 +152,7 @@ func TestSplitsOfAGroupAreOne(t *testing.T) {
 	}
 	task := j.Stages[0].Tasks[0]
 	split, ok := j.SplitOf(task)
-	slices.Sort(split.Hosts) // they come in the order of the splits
+	slices.Sort(split.Hosts) // hosts come in the order of the splits
 	if want := (Split{Hosts: []string{"n0", "n1", "n2"}, Bytes: 600}); !ok || !reflect.DeepEqual(split, want) {
 		t.Errorf("its input lies at %+v, want %+v", split, want)
 	}
@@ -177,8 +178,8 @@ func TestSplitsOfAGroupAreOne(t *testing.T) {
 	}
 }
 
-// TestReadersStartEarlyOnlyBesideTheirWriters has a slow start of half, which applies to
-// readers that take no slot that their writers may need.
+// TestReadersStartEarlyOnlyBesideTheirWriters checks a slow start of half. It applies only
+// to readers that take no slots that their writers may need.
 func TestReadersStartEarlyOnlyBesideTheirWriters(t *testing.T) {
 	file, tcp := dag.ChannelFile, dag.ChannelTCP
 	reader := dag.Stage{Name: "reader", Nodes: 1}

@@ -10,7 +10,7 @@ import (
 // When a gang is preempted, its attempts end one by one, each with a checkpoint or finished.
 // Once none runs, their checkpoints are the gang's consistent checkpoint. The gang resumes
 // from it, any number of times, until it writes the next one or all have finished. The
-// whole life of a gang is at Bundle; this is the part that concerns its checkpoints:
+// comment at Bundle shows all states of a gang; this diagram shows those of its checkpoints:
 //
 //	running ──► checkpointing ──► consistent ──► resumed ──► checkpointing ──► next one
 //	   ▲              │               ▲             │              │
@@ -19,11 +19,13 @@ import (
 //	                                                                 output is lost
 //
 // While a resumed gang runs, its tasks keep their checkpoints, even those that have finished
-// since. A finished task without one had finished before the checkpoint and does not run
-// again. If one of the checkpoints is lost or cannot be read, the gang starts over.
+// since. A finished task without a checkpoint had finished before the consistent checkpoint,
+// and does not run again. If one of the checkpoints is lost or cannot be read, the gang
+// starts over.
 
 // saveCheckpoint keeps a task's part of the gang's consistent checkpoint before a new
-// checkpoint replaces it. It counts until all tasks of the gang have a new one.
+// checkpoint replaces it. The saved checkpoint counts until all tasks of the gang have a new
+// one.
 func (p taskRef) saveCheckpoint() {
 	if p.stage.Bundle.Gang {
 		p.task.ConsistentCheckpoint = p.task.Checkpoint
@@ -31,8 +33,8 @@ func (p taskRef) saveCheckpoint() {
 }
 
 // commitCheckpoint drops checkpoints that are not needed for a rollback any more, after an
-// attempt has written one or finished: those of finished tasks and the previous ones. In a
-// gang it does so when no attempt runs.
+// attempt has written one or finished: the checkpoints of finished tasks and the previous
+// ones. In a gang it drops them only when no attempt runs.
 func (p taskRef) commitCheckpoint() {
 	b, tasks := p.stage.Bundle, []*Task{p.task}
 	if b.Gang {
@@ -49,8 +51,8 @@ func (p taskRef) commitCheckpoint() {
 	}
 }
 
-// rollbackCheckpoint is the checkpoint from which a task of a gang resumes after a rollback;
-// nil for none.
+// rollbackCheckpoint returns the checkpoint from which a task of a gang resumes after a
+// rollback; nil for none.
 func (t *Task) rollbackCheckpoint() *Checkpoint {
 	if t.ConsistentCheckpoint != nil {
 		return t.ConsistentCheckpoint
@@ -59,8 +61,8 @@ func (t *Task) rollbackCheckpoint() *Checkpoint {
 }
 
 // StartedWith reports whether the latest attempt at a task started together with a running
-// attempt of its gang. It did not if the task had finished before the consistent checkpoint
-// from which that resumed.
+// attempt of its gang. The result is false if the task had finished before the consistent
+// checkpoint from which the running attempt resumed.
 func (t *Task) StartedWith(a *Attempt) bool { return a.From == 0 || t.Checkpoint != nil }
 
 // canRollBack reports whether a gang has a consistent checkpoint that can still be read.

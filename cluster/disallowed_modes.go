@@ -23,8 +23,8 @@ func (j *Job) disallowModes(b *Bundle) {
 	}
 }
 
-// disallowedModes are those that the job rules out for a stage, and Split where a
-// task of the stage cannot end early.
+// disallowedModes returns the modes that the job rules out for a stage. They include Split
+// if a task of the stage cannot end early.
 func (j *Job) disallowedModes(s *Stage) (disallowed preempt.ModeSet) {
 	for _, n := range s.Nodes {
 		if n < len(j.Spec.DisallowedModes) {
@@ -37,9 +37,9 @@ func (j *Job) disallowedModes(s *Stage) (disallowed preempt.ModeSet) {
 	return disallowed
 }
 
-// canEndEarly reports whether a task of a stage can finish with what it has read. It
-// can if it is one Node that reads a split and writes only files: a reader of a
-// channel would take the end of the stream for the end of the input.
+// canEndEarly reports whether a task of a stage can finish with what it has read. It can if
+// the task is one Node that reads a split and writes only files: a reader of a channel would
+// take the end of the stream for the end of the input.
 func (j *Job) canEndEarly(s *Stage) bool {
 	if !s.Source || len(s.Nodes) != 1 || j.Spec.Graph.Stages[s.Nodes[0]].Nodes != j.Layout.Groups[s.Index].Count {
 		return false
@@ -52,9 +52,9 @@ func (j *Job) canEndEarly(s *Stage) bool {
 // PreemptionStats counts the preemptions of a stage's attempts, and their cost.
 type PreemptionStats struct {
 	Requested        int   `cbor:"Asked"`            // attempts that were ordered to give up their slots
-	Checkpoints      int   `cbor:"Checkpoints"`      // written
-	CheckpointBytes  int64 `cbor:"CheckpointBytes"`  // sum over them
-	CheckpointMillis int64 `cbor:"CheckpointMillis"` // sum of the times from the order to the report
+	Checkpoints      int   `cbor:"Checkpoints"`      // checkpoints written
+	CheckpointBytes  int64 `cbor:"CheckpointBytes"`  // bytes of all these checkpoints
+	CheckpointMillis int64 `cbor:"CheckpointMillis"` // sum over them of the times from the order to the report
 	LostMillis       int64 `cbor:"LostMillis"`       // slot time of killed attempts since their last checkpoint
 	KeptMillis       int64 `cbor:"KeptMillis"`       // slot time of attempts that were split, checkpointed or suspended
 }

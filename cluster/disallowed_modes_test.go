@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// ran is a state in which map 0 and reduce 0 of a job run.
+// ran returns a state in which map 0 and reduce 0 of a job run.
 func ran(t *testing.T, change func(*JobSpec)) *State {
 	t.Helper()
 	s := New("1")
@@ -87,7 +87,7 @@ func TestWhatCannotBeSplit(t *testing.T) {
 
 // TestTaken counts the preemptions of each mode.
 func TestTaken(t *testing.T) {
-	const start = 4 // when the attempt does, in ms
+	const start = 4 // start of the attempt, in ms
 	id := attemptAt(mapTask(0), 0)
 	half := dag.Range{End: dag.Position{Offset: 50}}
 	for name, tt := range map[string]struct {

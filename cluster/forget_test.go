@@ -54,7 +54,7 @@ func TestLostMachinesAreForgotten(t *testing.T) {
 }
 
 // TestMachinesStayThatAJobRefersTo loses a machine with output that only the job's commit
-// needs, and one with a checkpoint, which is lost with it.
+// needs, and a machine with a checkpoint, which is lost with it.
 func TestMachinesStayThatAJobRefersTo(t *testing.T) {
 	s := New("1")
 	done, checkpointed := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0)
@@ -76,8 +76,8 @@ func TestMachinesStayThatAJobRefersTo(t *testing.T) {
 	}
 }
 
-// TestOutputOfAForgottenMachineIsTakenBack joins a forgotten machine with output that its
-// task still lacks.
+// TestOutputOfAForgottenMachineIsTakenBack checks that a forgotten machine that joins
+// restores output that its task still lacks.
 func TestOutputOfAForgottenMachineIsTakenBack(t *testing.T) {
 	s := New("1")
 	a := attemptAt(mapTask(0), 0)
@@ -99,7 +99,7 @@ func TestOutputOfAForgottenMachineIsTakenBack(t *testing.T) {
 func TestFormerMachinesLeaveNoState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New("1")
-		var there []string // dumb twin of machines in order of joining
+		var there []string // dumb twin of the list of machines, in order of joining
 		lost := make(map[string]bool)
 		for n := range rapid.IntRange(1, 200).Draw(t, "steps") {
 			name := fmt.Sprint("ec2-", n)

@@ -9,7 +9,7 @@ import (
 
 // JobID names a job. Its text is Hadoop's, "job_1763724000000_0001".
 type JobID struct {
-	Cluster string `cbor:"Cluster"` // when the cluster was made, as text without '_'
+	Cluster string `cbor:"Cluster"` // id of the cluster: the time of its creation, as text without '_'
 	Number  int    `cbor:"Number"`  // counts from 1
 }
 
@@ -26,8 +26,8 @@ type AttemptID struct {
 	Number int    `cbor:"Number"` // counts from 0
 }
 
-// tail is the part of an id after the word job, task or attempt; that of a task begins
-// with that of its job.
+// tail returns the part of an id after the word job, task or attempt; the tail of a task's
+// id begins with the tail of its job's id.
 func (id JobID) tail() string { return fmt.Sprintf("%s_%04d", id.Cluster, id.Number) }
 
 func (id JobID) String() string { return "job_" + id.tail() }
@@ -116,7 +116,7 @@ func isStage(code string) bool {
 	return code == "m" || code == "r" || other && number(index) >= 0
 }
 
-// number is the value of decimal digits, -1 for any other text.
+// number returns the value of decimal digits, -1 for any other text.
 func number(s string) int {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
@@ -125,7 +125,7 @@ func number(s string) int {
 	return int(n)
 }
 
-// errBadID is the error for text that is not the id of something.
+// errBadID returns the error for text that is not a valid id of the given kind.
 func errBadID(what, s string) error {
 	return fmt.Errorf("cluster: %q is not the id of a %s", s, what)
 }

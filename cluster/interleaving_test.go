@@ -53,12 +53,12 @@ func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
 
 type walk struct {
 	t          *testing.T
-	attempts   int  // at each task, at most
+	attempts   int  // most attempts at each task
 	forget     bool // a machine that is lost may be forgotten
 	preemption bool // attempts may be preempted, and obey or decline
 	seen       map[string]bool
 	committed  int
-	encoded    bytes.Buffer // of the latest key
+	encoded    bytes.Buffer // encoding of the latest key
 }
 
 // visit checks a state and all states that can follow it.

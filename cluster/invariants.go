@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// CheckInvariants recounts everything that the state keeps counts and indexes
-// of, and reports every difference. Tests call it after each transition.
+// CheckInvariants computes all counts and indexes of the state again, and reports every
+// difference. Tests call it after each transition.
 func (s *State) CheckInvariants() error {
 	c := &checker{used: make(map[string]Slots), listed: make(map[string]int)}
 	for j := range s.View().Jobs() {
@@ -38,7 +38,7 @@ func (s *State) CheckInvariants() error {
 type checker struct {
 	errs   []error
 	used   map[string]Slots // slots in use by machine, counted over attempts
-	listed map[string]int   // attempts by machine, counted likewise
+	listed map[string]int   // number of attempts by machine, counted over attempts
 }
 
 // require notes a difference if a condition is false.
@@ -48,7 +48,7 @@ func (c *checker) require(ok bool, format string, args ...any) {
 	}
 }
 
-// job checks the counts of a job against its stages and tasks, and its state against
+// job checks the counts of a job against its stages and tasks, and the job's state against
 // both.
 func (c *checker) job(j *Job) {
 	occupied, unfinished := 0, 0

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Slot is a kind of slot of a machine.
+// Slot is a kind of slot: for maps or for reduces.
 type Slot int
 
 const (
@@ -22,7 +22,7 @@ type Slots = dag.Slots
 
 func (s Slot) String() string { return [...]string{"map", "reduce"}[s] }
 
-// JobState is where a job is in its life. It never returns to an earlier state.
+// JobState is the state of a job. A job never returns to an earlier state.
 type JobState int
 
 const (
@@ -73,11 +73,11 @@ type JobSpec struct {
 	TimeoutMillis int64          `cbor:"TimeoutMillis"` // without progress before an attempt fails; 0 is no limit
 
 	MaxMachineFailures int   `cbor:"MaxMachineFaults"` // failures on a machine after which the job avoids it; 0 is never
-	FailureDecayMillis int64 `cbor:"FaultDecayMillis"` // time after which one of them is forgotten; 0 is never
+	FailureDecayMillis int64 `cbor:"FaultDecayMillis"` // time after which one of these failures is forgotten; 0 is never
 
 	Speculative [slotKinds]bool `cbor:"Speculative"` // slow tasks may have a second attempt
 
-	DisallowedModes []preempt.ModeSet `cbor:"Barred"`  // by stage of Graph: how no slot is taken from its tasks; nil: none disallowed
+	DisallowedModes []preempt.ModeSet `cbor:"Barred"`  // by stage of Graph: modes in which no slot is taken from its tasks; nil: none disallowed
 	Passive         bool              `cbor:"Passive"` // its tasks wait for slots: none are taken from others for them
 
 	Document []byte `cbor:"Document"` // the job as submitted, encoded by the jobmaster
@@ -98,13 +98,13 @@ type Job struct {
 	ID     JobID
 	Spec   JobSpec
 	State  JobState
-	Stages []*Stage // as the Groups of Layout
+	Stages []*Stage // in the order of the Groups of Layout
 
-	Layout  *dag.Layout // of Spec.Graph
-	Bundles []*Bundle   // as the Bundles of Layout
+	Layout  *dag.Layout // layout of Spec.Graph
+	Bundles []*Bundle   // in the order of the Bundles of Layout
 
-	Outcome JobState // what follows Aborting: JobFailed or JobKilled
-	Cause   string   // why it failed or was killed; "" if it did neither
+	Outcome JobState // state that follows Aborting: JobFailed or JobKilled
+	Cause   string   // why the job failed or was killed; otherwise ""
 
 	SubmittedAt int64 // ms since the epoch, like all times; 0 is "not yet"
 	StartedAt   int64
@@ -118,7 +118,7 @@ type Job struct {
 	// from Committing on.
 	Suspended bool
 
-	names           []CounterName       // of the counters below
+	names           []CounterName       // names of the counters in sums
 	nameIndex       map[CounterName]int // index of each name in names
 	sums            []int64             // over the finished tasks, parallel to names
 	requiredLeft    int                 // unfinished tasks of stages that are required for commit; 0 from Committing on
@@ -127,7 +127,7 @@ type Job struct {
 	machineFailures []machineFailures   // replaced as a whole when it changes
 }
 
-// maxFailures is how many failures a job keeps for reports.
+// maxFailures is the number of failures that a job keeps for reports.
 const maxFailures = 100
 
 // Failure says why an attempt failed, and where.
@@ -136,11 +136,11 @@ type Failure struct {
 	Machine string        `cbor:"Machine"`
 	At      int64         `cbor:"At"`
 	Cause   string        `cbor:"Cause"`   // one sentence
-	Stack   string        `cbor:"Stack"`   // of the goroutine that failed, "" when there was no panic
+	Stack   string        `cbor:"Stack"`   // stack of the goroutine that failed; "" if it did not panic
 	Input   string        `cbor:"Input"`   // full name of the input file, "" if unknown
 	Offset  int64         `cbor:"Offset"`  // byte offset of the record, -1 when unknown
 	Log     string        `cbor:"Log"`     // last lines of the attempt's log
-	Record  *dag.Position `cbor:"Record"`  // of the record, if skipping it would help
+	Record  *dag.Position `cbor:"Record"`  // position of the record; nil if skipping it would not help
 	Fatal   bool          `cbor:"Fatal"`   // trying again cannot help
 	Skipped bool          `cbor:"Skipped"` // set by Apply: the record is skipped instead of charging the attempt
 }
@@ -197,7 +197,7 @@ func (j *Job) count(t *Task, counters []Counter) {
 	}
 }
 
-// uncount subtracts them again when the task has to run again.
+// uncount subtracts the counters of a task that has to run again.
 func (j *Job) uncount(t *Task) {
 	for i, v := range t.counts {
 		j.sums[i] -= v
@@ -205,9 +205,9 @@ func (j *Job) uncount(t *Task) {
 	t.counts = nil
 }
 
-// EffectivePriority returns the priority that scheduling policies order jobs by; higher
-// goes first, 0 is normal. Policies call it instead of reading Spec.Priority, so that a
-// rule such as priority inheritance has one place.
+// EffectivePriority returns the priority that scheduling policies order jobs by; higher goes
+// first, 0 is normal. Policies call it instead of reading Spec.Priority, so that a rule such
+// as priority inheritance needs only one implementation.
 //
 // Policies keep the value, and read it again for the jobs in Delta.Jobs: a command that
 // changes the value of another job has to list that job, too. Disco has no priorities.
@@ -231,9 +231,10 @@ func (j *Job) buildStages() {
 	}
 }
 
-// SplitOf returns where the input of a task lies: its split; several splits in one, without
-// a range, if its group reads several; or the machine whose output it combines. ok is false
-// for other tasks and while that is unknown.
+// SplitOf returns where the input of a task lies. For a task that reads one split it returns
+// the split; for several splits, one Split without a range. For a task that combines output
+// it returns the machine of that output. ok is false for other tasks and while the location
+// is unknown.
 func (j *Job) SplitOf(t *Task) (s Split, ok bool) {
 	if t.Split >= 0 {
 		if t.Split >= len(j.splits) {
@@ -264,7 +265,7 @@ func (j *Job) SplitOf(t *Task) (s Split, ok bool) {
 type Source struct {
 	Stage int // place in the graph's stages
 	Node  int // number in the stage
-	Split int // number of the split among those of the job
+	Split int // number of the split in the job
 }
 
 // SourcesOf returns the Nodes of a task that read splits.
@@ -288,7 +289,7 @@ func (j *Job) SourcesOf(t *Task) (sources []Source) {
 	return sources
 }
 
-// firstSplit is the number of the first split of a source stage of the graph.
+// firstSplit returns the number of the first split of a source stage of the graph.
 func (j *Job) firstSplit(stage int) (n int) {
 	for _, s := range j.Spec.Graph.Stages[:stage] {
 		if j.Spec.Graph.IsSource(s.Name) {
@@ -298,8 +299,9 @@ func (j *Job) firstSplit(stage int) (n int) {
 	return n
 }
 
-// RangeOf returns what a task has to read: the whole split, or the part left to it. It is
-// empty for tasks that read no split, and while the splits are not loaded.
+// RangeOf returns what a task has to read: the whole split, or the part left after a split
+// of the task. The range is empty for tasks that read no split, and while the splits are not
+// loaded.
 func (j *Job) RangeOf(t *Task) dag.Range {
 	if t.Ranged {
 		return t.Range

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// randomDAG is a valid graph of up to five stages, each joined to earlier ones
-// by edges of all kinds.
+// randomDAG returns a valid graph of up to five stages, each joined to earlier ones by edges
+// of all kinds.
 func randomDAG(r *rand.Rand) dag.Graph {
 	for {
 		var g dag.Graph
@@ -72,9 +72,9 @@ func (l *lifetime) starts() (commands []Command) {
 	return commands
 }
 
-// ends returns what active attempts may report: that they have finished, if their input is
-// complete; that they have written a checkpoint or declined, if they were asked; or that
-// they are lost.
+// ends returns the reports that active attempts may send: that they have finished, if their
+// input is complete; that they have written a checkpoint or declined, if they were asked; or
+// that they are lost.
 func (l *lifetime) ends() (commands []Command) {
 	for m := range l.s.View().Machines() {
 		for _, a := range m.Attempts {
@@ -115,7 +115,7 @@ func (l *lifetime) machineFailure() Command {
 	}[l.random.IntN(8)]
 }
 
-// step does one thing, and reports whether anything could lead on.
+// step applies one command, and reports whether any command could make progress.
 func (l *lifetime) step() bool {
 	if l.failOneIn > 0 && l.random.IntN(l.failOneIn) == 0 && l.apply(l.machineFailure()) {
 		return true
@@ -130,8 +130,8 @@ func (l *lifetime) step() bool {
 	return slices.ContainsFunc(all, l.apply)
 }
 
-// TestEveryGraphEnds runs random graphs in random orders. While there are slots, something
-// can always be done, and when failures stop, the job ends.
+// TestEveryGraphEnds runs random graphs in random orders. While there are slots, a command
+// can always make progress, and when failures stop, the job ends.
 func TestEveryGraphEnds(t *testing.T) {
 	gangs, groups, shares := 0, 0, 0
 	for seed := range uint64(2000) {

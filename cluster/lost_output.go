@@ -65,8 +65,8 @@ func (s *Stage) findOutput(t *Task) {
 	}
 }
 
-// Reads reports whether a task reads what another one writes to a file. It is true if that
-// is not settled yet.
+// Reads reports whether reader reads output that writer writes to a file. The result is true
+// if this is not decided yet.
 func (j *Job) Reads(reader, writer *Task) bool {
 	from, to := j.stage(writer.ID.Stage), j.stage(reader.ID.Stage)
 	return slices.ContainsFunc(to.upstream, func(up upstream) bool {
@@ -78,8 +78,8 @@ func (j *Job) Reads(reader, writer *Task) bool {
 	})
 }
 
-// readersOf is the range of tasks of a stage, from first to before end, that read along an
-// edge what a task writes.
+// readersOf returns the tasks of a stage that read the output of a task along an edge. They
+// are the numbers from first to end-1.
 func (j *Job) readersOf(writer *Task, edge int, to *Stage) (first, end int) {
 	switch e := j.Spec.Graph.Edges[edge]; e.Connection {
 	case dag.OneToOne:
@@ -97,12 +97,12 @@ func (j *Job) readersOf(writer *Task, edge int, to *Stage) (first, end int) {
 	return 0, len(to.Tasks)
 }
 
-// demand is the tasks of a stage that need what is written along an edge.
+// demand lists the tasks of a stage that need the output written along an edge.
 type demand struct {
-	to         *Stage    // that reads
+	to         *Stage    // stage that reads
 	edge       int       // place in the graph's edges
-	unfinished numberSet // tasks
-	unfetched  numberSet // of them those that have not fetched the output that others have
+	unfinished numberSet // tasks of the stage that have not finished
+	unfetched  numberSet // unfinished tasks that have not fetched all the output they need
 }
 
 // demands returns the demands for what a stage writes.
@@ -127,8 +127,8 @@ func (j *Job) demands(from *Stage, fetched Fetched) (demands []*demand) {
 	return demands
 }
 
-// needs reports whether a task needs what another has written. If fetched, tasks that report
-// that they have fetched it do not need it.
+// needs reports whether an unfinished task needs the output of writer. With fetched set,
+// tasks that have fetched the output do not count.
 func (d *demand) needs(j *Job, writer *Task, fetched bool) bool {
 	set := &d.unfinished
 	if fetched {
@@ -152,8 +152,8 @@ func (tx *transition) loseOutputs(j *Job, machine, cause string, retained []Atte
 	j.markMissingInput(fetched)
 }
 
-// loseStageOutputs does it for one stage. An output is marked as lost before it is known
-// whether a task needs it, since revoking expects it so.
+// loseStageOutputs is loseOutputs for one stage. It marks each output as lost before it
+// checks whether a task needs it, since revoking requires the mark.
 func (tx *transition) loseStageOutputs(p taskRef, machine, cause string, retained []AttemptID, fetched Fetched) {
 	demands := p.job.demands(p.stage, fetched)
 	for _, t := range p.stage.Tasks {
@@ -169,8 +169,8 @@ func (tx *transition) loseStageOutputs(p taskRef, machine, cause string, retaine
 	}
 }
 
-// markMissingInput marks checkpoints that may lack lost output: those of tasks that have
-// resumed since, unless a reader in fetched wrote them.
+// markMissingInput marks checkpoints that may lack lost output: checkpoints of tasks that
+// have resumed since. It leaves out checkpoints written by a reader in fetched.
 func (j *Job) markMissingInput(fetched Fetched) {
 	for _, stage := range j.Stages {
 		if !slices.ContainsFunc(stage.upstream, func(up upstream) bool { return up.stage.lostUnneeded.count > 0 }) {
@@ -187,8 +187,8 @@ func (j *Job) markMissingInput(fetched Fetched) {
 }
 
 // rerunLost revokes lost output that tasks need again because they start over: an attempt
-// has ended, or their checkpoint is lost or their output revoked. It continues with what the
-// revoked tasks read in turn.
+// has ended, or their checkpoint is lost or their output revoked. It continues with the lost
+// output that the revoked tasks read.
 func (tx *transition) rerunLost() {
 	for _, id := range tx.lostCheckpoint {
 		tx.rerunLostFor(id)

@@ -52,7 +52,7 @@ func (f fetches) all(s *State, machine string) (known Fetched) {
 	return known
 }
 
-// readers are the attempts that have an output.
+// readers returns the attempts that have an output.
 func (f fetches) readers(j *Job, w *Task) (have []AttemptID, everybody bool) {
 	everybody = true
 	for _, stage := range j.Stages {
@@ -72,7 +72,7 @@ func (f fetches) readers(j *Job, w *Task) (have []AttemptID, everybody bool) {
 	return have, everybody
 }
 
-// check fails if an attempt lacks what it has to read.
+// check fails if an attempt lacks input that it has to read.
 func (f fetches) check(t *rapid.T, s *State) {
 	for j := range s.View().Jobs() {
 		if j.State != JobRunning {
@@ -156,7 +156,7 @@ func playFetches(t *rapid.T) (lost, startedOver int) {
 	return lost, startedOver
 }
 
-// spared is the number of lost outputs that an attempt has fetched.
+// spared returns the number of lost outputs that an attempt has fetched.
 func (f fetches) spared(j *Job) (n int) {
 	for _, stage := range j.Stages {
 		for w := range stage.LostUnneeded() {
@@ -266,7 +266,7 @@ func (f fetches) fetch(t *rapid.T, j *Job, reader *Attempt) {
 	}
 }
 
-// drawFetching is a graph whose tasks read files.
+// drawFetching returns a graph whose tasks read files.
 func drawFetching(t *rapid.T) dag.Graph {
 	n := rapid.IntRange(1, 3).Draw(t, "nodes")
 	g := dag.MapReduce(n, rapid.IntRange(1, 2).Draw(t, "reduces"))

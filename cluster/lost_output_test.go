@@ -25,7 +25,8 @@ func joinWith(f Fetched, c JoinMachine) Command {
 	return c
 }
 
-// fetching is a job of two maps, finished on a and b, and two reduces that run on c and d.
+// fetching returns a job of two maps, finished on a and b, and two reduces that run on c and
+// d.
 func fetching(t *testing.T) *State {
 	t.Helper()
 	s := New("1")
@@ -37,7 +38,8 @@ func fetching(t *testing.T) *State {
 	return s
 }
 
-// spared is the same after machine a has lost its output, which both reduces have fetched.
+// spared returns the state of fetching after machine a has lost its output, which both
+// reduces have fetched.
 func spared(t *testing.T, lose func(Fetched) Command) *State {
 	t.Helper()
 	s := fetching(t)
@@ -62,8 +64,8 @@ func wantSpared(t *testing.T, s *State) {
 	}
 }
 
-// TestFetchedOutputRunsAgainWhenItIsNeeded checks all ways in which a reduce
-// loses what it has fetched, and events that do not affect it.
+// TestFetchedOutputRunsAgainWhenItIsNeeded checks all ways in which a reduce loses its
+// fetched input, and events that do not affect it.
 func TestFetchedOutputRunsAgainWhenItIsNeeded(t *testing.T) {
 	r := attemptAt(firstReduce, 0)
 	second := attemptAt(firstReduce, 1)

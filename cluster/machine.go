@@ -4,21 +4,21 @@ import "maps"
 
 // Machine is a host with its tasknode.
 //
-// Invariants: Slots is Offered, or zero while the machine is lost or excluded. Used is
-// the sum of the slots of all attempts that occupy one there. Used exceeds Slots after
-// the machine was excluded or its disks became full, and while attempts resume in order
-// to move.
+// Invariants: Slots is Offered, or zero while the machine is lost or excluded. Used is the
+// sum of the slots of all attempts that occupy a slot on the machine. Used exceeds Slots
+// after the machine was excluded or its disks became full, and while attempts resume in
+// order to move.
 type Machine struct {
 	Name     string   // unique; the tasknode keeps it over restarts
-	Instance string   // of its tasknode, a new one after each start
-	Address  string   // of its shuffle server, "" if every task can read its files locally
-	HTTP     string   // of its page of metrics and logs, "" if it has none
+	Instance string   // of its tasknode; it differs after each start
+	Address  string   // address of its shuffle server; "" if every task can read its files locally
+	HTTP     string   // address of its page of metrics and logs; "" if it has none
 	Rack     string   // "" when unknown
 	Hosts    []string // names and addresses under which storage may know it
 	Offered  Slots    // slots that its tasknode offers
-	Slots    Slots    // of them those that may be used: none while it is lost or excluded
+	Slots    Slots    // offered slots that may be used: none while it is lost or excluded
 	Used     Slots    // slots in use; may exceed Slots after it was excluded
-	Epoch    int      // how often it has joined, without repeated joins while it was there
+	Epoch    int      // how often it has joined; joins while it was not lost do not count
 	Lost     bool     // it has expired and not joined since
 	LostAt   int64    // when it last expired, ms since the epoch; 0 for never
 	Excluded bool     // it gets no new tasks; it runs those that it has and serves their output
@@ -28,9 +28,9 @@ type Machine struct {
 	// nothing while no slot is free.
 	FreeSince [slotKinds]int64
 
-	Attempts []*Attempt // whose processes are there, in order of start
+	Attempts []*Attempt // attempts whose processes are on the machine, in order of start
 
-	index int // in State.machines
+	index int // its index in State.machines
 }
 
 // hasSlots reports whether a machine has slots free in addition to those that are taken
@@ -39,15 +39,15 @@ func (m *Machine) hasSlots(slots, taken Slots) bool {
 	return slots.FitsIn(m.Slots.Minus(m.Used).Minus(taken))
 }
 
-// hasSlotsToResume is hasSlots for suspended attempts. An excluded machine still has slots
-// for what it runs.
+// hasSlotsToResume is like hasSlots, but for suspended attempts: an excluded machine still
+// has slots for its suspended attempts.
 func (m *Machine) hasSlotsToResume(slots, taken Slots) bool {
 	return !m.Lost && slots.FitsIn(m.Offered.Minus(m.Used).Minus(taken))
 }
 
 // FirstOverSuspended returns the first machine that would have more suspended attempts than
-// slots, if these attempts were suspended; nil if there is none. Others are about to be
-// suspended: planned has their number by machine.
+// slots, if these attempts were suspended; nil if there is none. Other attempts are about to
+// be suspended too: planned counts them by machine.
 func (v View) FirstOverSuspended(attempts []*Attempt, planned map[string]Slots) *Machine {
 	suspending := maps.Clone(planned)
 	if suspending == nil {
@@ -66,8 +66,8 @@ func (v View) FirstOverSuspended(attempts []*Attempt, planned map[string]Slots) 
 
 // FirstFullDisk returns the first machine of a gang that offers no slots because its disks
 // are full; nil if there is none, or if the attempt started alone. An attempt that runs
-// alone declines a checkpoint that does not fit and runs on. In a gang it cannot: it has
-// ended its streams to the others by then.
+// alone declines a checkpoint that does not fit, and continues. An attempt of a gang cannot
+// continue: it has ended its streams to the others by then.
 func (v View) FirstFullDisk(together []*Attempt) *Machine {
 	if len(together) == 1 {
 		return nil
@@ -80,7 +80,7 @@ func (v View) FirstFullDisk(together []*Attempt) *Machine {
 	return nil
 }
 
-// suspendedCount is the number of processes of a kind of slot that are stopped on the
+// suspendedCount returns the number of processes of a kind of slot that are stopped on the
 // machine.
 func (m *Machine) suspendedCount(kind Slot) (n int) {
 	for _, a := range m.Attempts {
@@ -94,7 +94,8 @@ func (m *Machine) suspendedCount(kind Slot) (n int) {
 // FreeSlots returns the slots that can be given out.
 func (m *Machine) FreeSlots() Slots { return m.Slots.Minus(m.Used).AtLeast(Slots{}) }
 
-// Free is how many slots of a kind are free; negative while more are in use than may be.
+// Free returns how many slots of a kind are free; negative while more are in use than may
+// be.
 func (m *Machine) Free(kind Slot) int { return m.Slots[kind] - m.Used[kind] }
 
 // usableSlots computes Slots.

@@ -6,8 +6,8 @@ import "slices"
 // tasks have failed, for a while. Both apply only while there are other machines: they
 // change where a task runs, never whether it runs.
 
-// maxAvoidedPercent is the percentage of the machines that a job may avoid. If more look
-// bad, the job is probably at fault, and it avoids none (Hadoop's
+// maxAvoidedPercent is the percentage of the machines that a job may avoid. If the job fails
+// on more machines, the job itself is probably the cause, and it avoids none (Hadoop's
 // yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent).
 const maxAvoidedPercent = 33
 
@@ -15,10 +15,11 @@ const maxAvoidedPercent = 33
 type machineFailures struct {
 	Machine string `cbor:"Machine"`
 	Count   int    `cbor:"Count"`
-	At      int64  `cbor:"At"` // time of the latest, ms since the epoch
+	At      int64  `cbor:"At"` // time of the latest failure, ms since the epoch
 }
 
-// remaining is how many of the failures still count: one is forgotten every decay.
+// remaining returns how many of the failures still count. One failure is forgotten every
+// decay ms.
 func (f machineFailures) remaining(now, decay int64) int {
 	if decay <= 0 {
 		return f.Count
@@ -71,5 +72,5 @@ func (v View) FailedOn(t *Task) []string {
 	return bad
 }
 
-// aliveMachines is the number of machines that are not lost.
+// aliveMachines returns the number of machines that are not lost.
 func (v View) aliveMachines() int { return len(v.s.machines) - v.s.lost }

@@ -28,7 +28,7 @@ func TestJobsAreInPoolsThatThereAre(t *testing.T) {
 	if delta := apply(t, s, strange, SetPool{job1, "nightly"}); !slices.Equal(delta.Jobs, []JobID{job1}) {
 		t.Errorf("a move tells of %v", delta.Jobs)
 	}
-	apply(t, s, SetPools{}) // which leaves jobs where they are
+	apply(t, s, SetPools{}) // removing pools leaves jobs in them
 	for j := range s.View().Jobs() {
 		if j.Spec.Pool != "nightly" {
 			t.Errorf("%v is in %q", j.ID, j.Spec.Pool)

@@ -53,7 +53,7 @@ func checkReadyAt(t *rapid.T, s *State, now int64) {
 	}
 }
 
-// dump is everything visible of a state, as text.
+// dump returns everything visible of a state, as text.
 func dump(s *State) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, len(s.jobs), "jobs, also retired ones")

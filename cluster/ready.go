@@ -2,9 +2,9 @@ package cluster
 
 import "slices"
 
-// ReadyAt is the time since which enough of a stage's input is written for its tasks to
-// start, whether the job is suspended or not; 0 while it is not. Output that was lost and
-// written again counts from the last time.
+// ReadyAt returns the time since which enough of a stage's input is written for its tasks to
+// start, whether the job is suspended or not; 0 while too little is written. Output that was
+// lost and written again counts from the last time.
 func (j *Job) ReadyAt(s *Stage) int64 {
 	at := j.StartedAt
 	for _, up := range s.upstream {
@@ -17,7 +17,7 @@ func (j *Job) ReadyAt(s *Stage) int64 {
 	return at
 }
 
-// availableAt is the time since which enough of an upstream stage is finished for its
+// availableAt returns the time since which enough of an upstream stage is finished for its
 // readers to start, 0 while it is not. Readers that start early also need the upstream
 // stage's own input to be complete.
 func (j *Job) availableAt(up upstream) int64 {
@@ -28,7 +28,7 @@ func (j *Job) availableAt(up upstream) int64 {
 	switch {
 	case some == 0:
 		return 0
-	case complete == 0: // its input may have been lost since
+	case complete == 0: // the input of the stage may have been lost since
 		return j.completeAt(up.stage)
 	}
 	return max(some, complete)
@@ -47,8 +47,8 @@ func (j *Job) completeAt(s *Stage) int64 {
 	return at
 }
 
-// inputsCompleteAt is the time since which all input of bundles is written, 0 while it is
-// not.
+// inputsCompleteAt returns the time since which all input of bundles is written, 0 while it
+// is not.
 func (j *Job) inputsCompleteAt(b *Bundle) int64 {
 	at := j.StartedAt
 	for _, s := range b.Stages {
@@ -63,8 +63,8 @@ func (j *Job) inputsCompleteAt(b *Bundle) int64 {
 	return at
 }
 
-// TasksFinishedAt is when that many of the stage's tasks had finished; 0 while they have not. Zero
-// tasks have finished at the beginning.
+// TasksFinishedAt returns the time at which the given number of the stage's tasks had
+// finished; 0 while fewer have finished. For zero tasks it returns beginning.
 func (s *Stage) TasksFinishedAt(many int, beginning int64) int64 {
 	switch {
 	case many == 0:

@@ -6,7 +6,7 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// TestReadyAt has reduces that may start when two of three maps have finished.
+// TestReadyAt checks reduces that may start when two of three maps have finished.
 func TestReadyAt(t *testing.T) {
 	s := New("1")
 	job := submit(3, 1)
@@ -38,7 +38,7 @@ func TestReadyAt(t *testing.T) {
 	}
 }
 
-// TestSlowStart has stages that take map and reduce slots by turns. No task waits in a
+// TestSlowStart checks stages that take map and reduce slots alternately. No task waits in a
 // map slot, nor in any slot for tasks that may not start themselves.
 func TestSlowStart(t *testing.T) {
 	s := New("1")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// twoMachines is a job of two maps and a reduce whose maps have finished, one on
-// each of the machines a and b.
+// twoMachines returns a job of two maps and a reduce whose maps have finished, one on each
+// of the machines a and b.
 func twoMachines(t *testing.T) *State {
 	s := New("1")
 	apply(t, s, joinOf("a", "first"), joinOf("b", "first"), submit(2, 1), StartJob{job1},

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// sessionWindow is how many of a client's newest sequence numbers are remembered.
+// sessionWindow is the number of newest sequence numbers of a client that are remembered.
 const sessionWindow = 128
 
 // session remembers the requests of a client, so that a repeated request is executed once.
 type session struct {
 	newest  uint64           // highest sequence number so far
 	at      int64            // of the newest entry, ms since the epoch
-	results map[uint64]JobID // by sequence; of at least the newest sessionWindow
+	results map[uint64]JobID // by sequence number; at least the newest sessionWindow results
 }
 
 // session returns the session of a client. It makes one for a new client.
@@ -28,8 +28,8 @@ func (s *State) session(client string) *session {
 	return se
 }
 
-// maxSessions is how many clients are remembered. A client repeats a request within minutes;
-// far fewer clients than this come in that time.
+// maxSessions is the number of clients that are remembered. A client repeats a request
+// within minutes; far fewer clients than this send requests in that time.
 const maxSessions = 16_384
 
 // dropOldSessions forgets the half of the clients that has been silent for longest, if there
@@ -46,7 +46,7 @@ func (s *State) dropOldSessions() {
 	}
 }
 
-// recall returns the effect of an earlier entry with that number.
+// recall returns the effect of an earlier entry with the given sequence number.
 func (se *session) recall(sequence uint64) (delta Delta, seen bool, err error) {
 	if job, ok := se.results[sequence]; ok {
 		return Delta{Submitted: job}, true, nil

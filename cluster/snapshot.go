@@ -8,11 +8,12 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Snapshot is the immutable copy of a State at one moment. It shares nothing with the state
-// that changes, so another goroutine may encode it.
+// Snapshot is an immutable copy of a State at one moment. It shares no memory that the state
+// changes, so another goroutine may encode it.
 //
-// It has what cannot be computed. Restore computes the rest: counts, sums and indexes. It
-// has no splits; they must be loaded into a restored state again.
+// A snapshot contains only values that cannot be computed. Restore computes the rest:
+// counts, sums and indexes. A snapshot has no splits; they must be loaded into a restored
+// state again.
 type Snapshot struct {
 	cluster clusterRecord
 	jobs    []jobRecord
@@ -36,8 +37,8 @@ func (s *State) Snapshot() *Snapshot {
 	return snap
 }
 
-// recordMachine copies what cannot be computed of a machine. Attempts are ids, in order
-// of start: that order is not in the attempts themselves.
+// recordMachine copies the values of a machine that cannot be computed. It stores the ids of
+// attempts in order of start, because the attempts themselves do not contain that order.
 func recordMachine(m *Machine) machineRecord {
 	r := machineRecord{
 		Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
@@ -59,8 +60,8 @@ func recordSession(client string, se *session) sessionRecord {
 	return r
 }
 
-// recordJob shares slices to which the job only appends, and values behind pointers that the
-// job replaces as a whole.
+// recordJob copies a job, but shares two kinds of values with it: slices to which the job
+// only appends, and values behind pointers that the job replaces as a whole.
 func recordJob(j *Job) jobRecord {
 	if j == nil {
 		return jobRecord{Retired: true}

@@ -53,8 +53,8 @@ func (j *jobRecord) encode(out *cbor.Encoder) error {
 	return nil
 }
 
-// DecodeSnapshot reads what Encode has written, to the end of r. It is an error if a newer
-// version has written something that this one does not know.
+// DecodeSnapshot reads what Encode has written, to the end of r. Fields and versions that
+// this program does not know are an error.
 func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	if err := readHeader(buffered); err != nil {
@@ -106,7 +106,8 @@ func decodeRecords(in *cbor.Decoder) (*Snapshot, error) {
 	return s, nil
 }
 
-// decode allocates for what it has read, never for a number that it has read.
+// decode allocates memory only for items that it has read, never by a count that it has
+// read.
 func (j *jobRecord) decode(in *cbor.Decoder) error {
 	if err := decodeNext(in, j); err != nil {
 		return err

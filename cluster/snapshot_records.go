@@ -2,8 +2,9 @@ package cluster
 
 import "github.com/hammr/hammr/dag"
 
-// The records are the content of a snapshot. They are written as maps under the numbers
-// below, without zero values. A number is never reused; a new field gets a new one.
+// The records below are the content of a snapshot. Each is written as a map whose keys are
+// the numbers in the tags. Zero values are left out. A number is never reused; a new field
+// gets a new one.
 //
 // A new field of the state goes into its struct, into its record here, into the function of
 // snapshot.go that copies it, and into snapshot_restore.go. A count or an index gets no record:
@@ -16,7 +17,7 @@ type clusterRecord struct {
 	Policy   string          `cbor:"2,keyasint"`
 	Machines []machineRecord `cbor:"3,keyasint,omitempty"`
 	Sessions []sessionRecord `cbor:"4,keyasint,omitempty"`
-	Jobs     int             `cbor:"5,keyasint"` // how many follow
+	Jobs     int             `cbor:"5,keyasint"` // number of jobs that follow
 	Pools    []string        `cbor:"6,keyasint,omitempty"`
 
 	PolicyConf []Setting `cbor:"7,keyasint,omitempty"`
@@ -41,7 +42,7 @@ type machineRecord struct {
 	Draining  bool             `cbor:"14,keyasint,omitempty"`
 }
 
-// sessionRecord is the requests of a client that are remembered.
+// sessionRecord contains the remembered requests of a client.
 type sessionRecord struct {
 	Client  string         `cbor:"1,keyasint"`
 	Newest  uint64         `cbor:"2,keyasint"`
@@ -72,7 +73,7 @@ type jobRecord struct {
 	Stages   []stageRecord `cbor:"11,keyasint,omitempty"`
 
 	MachineFailures []machineFailures `cbor:"12,keyasint,omitempty"`
-	Retired         bool              `cbor:"13,keyasint,omitempty"` // nothing else is set
+	Retired         bool              `cbor:"13,keyasint,omitempty"` // the job is retired; no other field is set
 
 	BundleStarts [][]int `cbor:"14,keyasint,omitempty"` // by class of bundles and number; empty for classes that StartBundle has not started
 	Suspended    bool    `cbor:"15,keyasint,omitempty"`
@@ -82,7 +83,7 @@ type jobRecord struct {
 
 // stageRecord is a Stage without the counts of its tasks by state, which are computed.
 type stageRecord struct {
-	Tasks       int  `cbor:"1,keyasint"` // how many follow the job
+	Tasks       int  `cbor:"1,keyasint"` // number of tasks that follow the job
 	WritesFiles bool `cbor:"2,keyasint,omitempty"`
 
 	StartedAt  int64 `cbor:"3,keyasint,omitempty"`
@@ -116,8 +117,8 @@ type taskRecord struct {
 	ConsistentCheckpoint *Checkpoint `cbor:"12,keyasint,omitempty"`
 }
 
-// attemptRecord is an Attempt, with the columns of its state instead of the state: they
-// were separate fields when the format was fixed.
+// attemptRecord is an Attempt, with the columns of its state (attemptStateInfo) instead of
+// the state.
 type attemptRecord struct {
 	Machine    string        `cbor:"1,keyasint"`
 	Status     AttemptStatus `cbor:"2,keyasint"`

@@ -40,7 +40,7 @@ type restorer struct {
 // maxRestoreErrors keeps the error for a damaged snapshot readable.
 const maxRestoreErrors = 20
 
-// addError notes an error; nil is none.
+// addError notes an error, and ignores nil.
 func (r *restorer) addError(problem error) {
 	if problem != nil && len(r.errs) < maxRestoreErrors {
 		r.errs = append(r.errs, problem)
@@ -77,8 +77,8 @@ func (r *restorer) addSessions(records []sessionRecord) {
 	}
 }
 
-// addJob adds a job with its tasks and attempts. Its stages are built from its graph, so
-// the record must have as many.
+// addJob adds a job with its tasks and attempts. Its stages are built from its graph, so the
+// record must have the same number of stages.
 func (r *restorer) addJob(record *jobRecord) {
 	if record.Retired {
 		r.jobs = append(r.jobs, nil)
@@ -137,7 +137,7 @@ func (j *Job) restoreStarts(starts [][]int) error {
 }
 
 // restore restores the counts of a stage. The numbers of failed and killed attempts are
-// counted again: earlier versions counted preempted attempts as killed.
+// counted again: older snapshots count preempted attempts as killed.
 func (s *Stage) restore(r stageRecord) error {
 	if len(r.CombineSets) != len(s.combineSets) {
 		return fmt.Errorf("stage %s: %d shares for %d per-machine edges", s.Name, len(r.CombineSets), len(s.combineSets))
@@ -218,8 +218,8 @@ func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 	return nil
 }
 
-// state is the state with the columns of the record. An attempt that has succeeded may have
-// been revoked and restored before, which does not matter any more.
+// state returns the state that has the columns of the record. For an attempt that has
+// succeeded, it ignores whether it was revoked and restored before.
 func (r attemptRecord) state() (AttemptState, error) {
 	info := attemptStateInfo{status: r.Status, lost: r.Lost, revoked: r.Revoked && r.Status != StatusSucceeded, workLost: r.WorkLost}
 	switch {
@@ -229,7 +229,8 @@ func (r attemptRecord) state() (AttemptState, error) {
 		info.place = inSlot
 	}
 	for s := AttemptRunning; int(s) < len(attemptStates); s++ {
-		// Running and Preempting have the same columns; only the request differs.
+		// AttemptRunning and AttemptPreempting have the same columns; only Preempting
+		// distinguishes them.
 		if s.info() == info && (r.Status != StatusRunning || r.Preempting == (s == AttemptPreempting)) {
 			return s, nil
 		}
@@ -237,7 +238,7 @@ func (r attemptRecord) state() (AttemptState, error) {
 	return 0, fmt.Errorf("no attempt is %+v, preempting: %v", info, r.Preempting)
 }
 
-// preemptMode is the mode in which the attempt is, or was, ordered to give up its slot.
+// preemptMode returns the mode in which the attempt is, or was, ordered to give up its slot.
 func (r attemptRecord) preemptMode() preempt.Mode {
 	switch {
 	case r.Splitting:

@@ -89,7 +89,7 @@ func applyToBoth(t *rapid.T, s, twin *State, e Entry) {
 }
 
 // TestASnapshotStaysAsItWasTaken encodes a snapshot while the state changes. The race
-// detector finds what they share.
+// detector finds memory that they share.
 func TestASnapshotStaysAsItWasTaken(t *testing.T) {
 	s := livedState(t, 500)
 	want := encoded(t, s)
@@ -116,8 +116,8 @@ func TestASnapshotStaysAsItWasTaken(t *testing.T) {
 	}
 }
 
-// livedState is a cluster with a job that has finished half of its maps and runs some, after
-// failures, checkpoints and splits.
+// livedState returns a cluster with a job that has finished half of its maps and runs some,
+// after failures, checkpoints and splits.
 func livedState(t testing.TB, maps int) *State {
 	t.Helper()
 	s := New("1")

@@ -9,15 +9,15 @@ import (
 // Split is the state's record of one split of the input.
 type Split struct {
 	Range   dag.Range // of the whole split, as its format numbers positions
-	Hosts   []string  // that have most of its bytes, best first
-	Bytes   int64     // its length; the weight of its locality
-	Ordinal int       // of its file among all files of the job's input
+	Hosts   []string  // hosts that have most of its bytes, best first
+	Bytes   int64     // its length, and its weight for locality
+	Ordinal int       // number of its file among all files of the job's input
 
-	Whole bool // no part of it can be read without everything before it
+	Whole bool // it cannot be read from the middle
 }
 
-// Load makes the splits of a job known. They come from the staging file that the job names
-// by its hash, so they are not replicated. Loading them again has no effect.
+// Load makes the splits of a job known. The splits come from the staging file that the job
+// names by hash, so they are not replicated. Loading splits again has no effect.
 func (s *State) Load(id JobID, splits []Split) error {
 	j, err := s.job(id)
 	if err != nil {
@@ -40,12 +40,12 @@ func (s *State) Load(id JobID, splits []Split) error {
 
 // Location is where a split of a job lies.
 type Location struct {
-	Split int      // its number
-	Hosts []string // that have most of its bytes, best first
+	Split int      // number of the split
+	Hosts []string // hosts that have most of its bytes, best first
 }
 
-// Locate adds the hosts of splits that had none when they were loaded. They are not
-// replicated either: they change where tasks run, never what they compute.
+// Locate adds the hosts of splits that had none when they were loaded. Hosts are not
+// replicated either: they change where tasks run, never what tasks compute.
 func (s *State) Locate(id JobID, locations []Location) error {
 	j, err := s.job(id)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *State) Locate(id JobID, locations []Location) error {
 	return nil
 }
 
-// sourceNodes is the number of Nodes that read splits, which is the number of splits.
+// sourceNodes returns the number of Nodes that read splits, which is the number of splits.
 func sourceNodes(j *Job) int {
 	n := 0
 	for _, s := range j.Spec.Graph.Stages {

@@ -14,24 +14,24 @@ import (
 // its tasks. It is one stage of the job's graph, or several stages whose Nodes share
 // processes.
 type Stage struct {
-	Name            string          // of the graph's stages, joined by +
-	Code            string          // in ids: "m", "r" or "s<index>"
-	Index           int             // in Job.Stages and in the Groups of the layout
+	Name            string          // names of its stages in the graph, joined by +
+	Code            string          // its name in ids: "m", "r" or "s<index>"
+	Index           int             // its index in Job.Stages and in the Groups of the layout
 	Nodes           []int           // places of its stages in the graph, ascending
-	Slots           Slots           // that a task takes
-	Slot            Slot            // the only kind of them; ReduceSlot if there are both
+	Slots           Slots           // slots that a task takes
+	Slot            Slot            // the kind of these slots; ReduceSlot if a task takes both kinds
 	Bundle          *Bundle         // class of the bundles that its tasks are in
 	Source          bool            // it reads splits
 	Sink            bool            // no stage reads what some of its Nodes write: it is the job's output
 	Stored          bool            // what it writes for other stages does not lie on its machines
 	WritesFiles     bool            // its tasks write files of the job's output in addition to what other stages read
-	DisallowedModes preempt.ModeSet // by which no slot is taken from its tasks
-	Tasks           []*Task         // by number; splits append more
+	DisallowedModes preempt.ModeSet // modes by which no slot is taken from its tasks
+	Tasks           []*Task         // by number; a split of a task appends another
 
 	Finished int // tasks that have succeeded; at most len(Tasks)
 	Running  int // tasks with an active attempt; at most len(Tasks) - Finished
 
-	StartedAt  int64 // of the first attempt
+	StartedAt  int64 // start of the first attempt
 	FinishedAt int64 // when the last task succeeded; 0 while one has not
 
 	Launched    int             // attempts started
@@ -39,20 +39,20 @@ type Stage struct {
 	RackStarts  int             // attempts started elsewhere in the rack of their split
 	Failed      int             // attempts failed
 	Killed      int             // attempts killed or lost; Preemption counts those that were preempted
-	SlotMillis  int64           // time for which attempts occupied a slot; sum over those that have left it
-	Preemption  PreemptionStats // of its attempts, over all of its life
+	SlotMillis  int64           // time for which attempts occupied a slot; sum over the attempts that have released it
+	Preemption  PreemptionStats // preemptions of its attempts since the job was submitted
 
-	combineSets         []combineSet          // of the per-machine edges that it reads, in order of edges
+	combineSets         []combineSet          // sets of the per-machine edges that it reads, in order of edges
 	upstream            []upstream            // stages whose files it reads, in order of edges
 	pending             numberSet             // tasks to be started
 	lostUnneeded        numberSet             // finished tasks whose output is lost and not needed
 	suspended           []*Attempt            // attempts, in order of start
 	jobSuspended        bool                  // its job is suspended: Waiting and Suspended hide its tasks from policies
-	byHost              map[string]*numberSet // of pending, by host of their split; filled when splits are loaded
-	byCheckpointMachine map[string]*numberSet // of pending, by CheckpointMachine; no set is empty
+	byHost              map[string]*numberSet // pending tasks by host of their split; filled when splits are loaded
+	byCheckpointMachine map[string]*numberSet // pending tasks by CheckpointMachine; no set is empty
 }
 
-// upstream is a stage that another reads along an edge.
+// upstream is a stage whose output another stage reads along an edge.
 type upstream struct {
 	stage *Stage
 	edge  int  // place in the graph's edges
@@ -98,17 +98,16 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 }
 
 // mayStartEarly reports whether readers may occupy slots before everything that they read is
-// written. It allows that only to readers that take reduce slots, of writers that take map
-// slots. So no attempt waits in a map slot: all map slots come free, the writers finish, and
-// with them everything that readers wait for in reduce slots.
+// written. Only readers in reduce slots may do so, and only if the writers take map slots.
+// So no attempt waits in a map slot: all map slots come free, the writers finish, and the
+// readers in reduce slots find their input.
 func mayStartEarly(layout *dag.Layout, from, to *Stage) bool {
 	writer := layout.Bundles[layout.Groups[from.Index].Bundle].Slots
 	reader := layout.Bundles[layout.Groups[to.Index].Bundle].Slots
 	return writer[ReduceSlot] == 0 && reader[MapSlot] == 0
 }
 
-// stageCode is the part of task ids that names a stage. Maps and reduces have Hadoop's
-// letters.
+// stageCode returns the stage's name in task ids. Maps and reduces have Hadoop's letters.
 func stageCode(name string, index int) string {
 	switch name {
 	case "map":
@@ -119,9 +118,9 @@ func stageCode(name string, index int) string {
 	return fmt.Sprintf("s%d", index)
 }
 
-// Ready reports whether tasks of the stage may start: everything that they read is written
-// or, where they may start early, enough of it, and the rest needs only slots. It is false
-// while the job is suspended.
+// Ready reports whether tasks of the stage may start: all their input is written or, if they
+// may start early, enough of it is written and the writers of the rest only need slots. The
+// result is false while the job is suspended.
 func (j *Job) Ready(s *Stage) bool {
 	if j.State != JobRunning || j.Suspended {
 		return false
@@ -134,19 +133,19 @@ func (j *Job) Ready(s *Stage) bool {
 	return true
 }
 
-// SlowStartTasks is how many tasks of a stage have to finish before the readers of its files
-// may start (mapreduce.job.reduce.slowstart.completedmaps).
+// SlowStartTasks returns how many tasks of a stage have to finish before the readers of its
+// files may start (mapreduce.job.reduce.slowstart.completedmaps).
 func (j *Job) SlowStartTasks(s *Stage) int {
 	return (j.Spec.SlowStartPPM*len(s.Tasks) + 999_999) / 1_000_000
 }
 
-// EdgeComplete reports whether everything is written for an edge that is a file, and counts.
+// EdgeComplete reports whether all output for a file edge is written and counts.
 func (j *Job) EdgeComplete(edge int) bool {
 	return j.StageOf(j.Spec.Graph.Edges[edge].From).Complete()
 }
 
-// Complete reports whether all tasks of the stage, and of the others of its bundles, have
-// finished, so that its output counts.
+// Complete reports whether all tasks of the stage, and of the other stages of its bundles,
+// have finished, so that its output counts.
 func (s *Stage) Complete() bool {
 	return !slices.ContainsFunc(s.Bundle.Stages, func(mate *Stage) bool { return mate.Finished < len(mate.Tasks) })
 }
@@ -200,8 +199,8 @@ func (s *Stage) Upstream() iter.Seq[*Stage] {
 	}
 }
 
-// Waiting is how many tasks of the stage wait for a slot. It is 0 while the job is
-// suspended, so that policies need not know that it is.
+// Waiting returns how many tasks of the stage wait for a slot. It is 0 while the job is
+// suspended, so that policies need no check for suspended jobs.
 func (s *Stage) Waiting() int {
 	if s.jobSuspended {
 		return 0
@@ -209,15 +208,15 @@ func (s *Stage) Waiting() int {
 	return s.pending.count
 }
 
-// ToStart is how many tasks of the stage wait for a slot, whether the job is suspended or
-// not.
+// ToStart returns how many tasks of the stage wait for a slot, whether the job is suspended
+// or not.
 func (s *Stage) ToStart() int { return s.pending.count }
 
 // Pending yields the tasks to be started, in order of number.
 func (s *Stage) Pending() iter.Seq[*Task] { return s.tasks(&s.pending) }
 
 // Suspended returns the attempts that wait for a slot of their machine, in order of start;
-// none while the job is suspended. The caller must not change it.
+// none while the job is suspended. The caller must not change the list.
 func (s *Stage) Suspended() []*Attempt {
 	if s.jobSuspended {
 		return nil
@@ -225,7 +224,7 @@ func (s *Stage) Suspended() []*Attempt {
 	return s.suspended
 }
 
-// SuspendedCount is how many attempts of the stage are suspended, whether the job is
+// SuspendedCount returns how many attempts of the stage are suspended, whether the job is
 // suspended or not.
 func (s *Stage) SuspendedCount() int { return len(s.suspended) }
 

@@ -18,13 +18,13 @@ var (
 
 // State is the replicated state of a cluster. One goroutine at a time uses it.
 type State struct {
-	id         string               // the T in ids
+	id         string               // id of the cluster, the middle part of all ids
 	policy     string               // name of the scheduling policy
-	policyConf []Setting            // what it is set to; replaced as a whole
-	pools      []string             // that jobs may be put into, ascending, DefaultPool among them; replaced as a whole
+	policyConf []Setting            // settings of the policy; replaced as a whole
+	pools      []string             // pools for jobs, ascending, including DefaultPool; replaced as a whole
 	jobs       []*Job               // by number, from 1 at index 0; nil once retired
 	machines   []*Machine           // in order of their first joining
-	lost       int                  // of the machines
+	lost       int                  // number of lost machines
 	byName     map[string]*Machine  // machines by name
 	sessions   map[string]*session  // by client
 	free       [slotKinds]numberSet // machines with a free slot, by index
@@ -42,15 +42,16 @@ func New(id string) *State {
 // Entry is a command in the log.
 type Entry struct {
 	At       int64  // ms since the epoch, by the clock of the master that proposed it
-	Client   string // that requested it; "" for a command that is not deduplicated
-	Sequence uint64 // of the client: an entry with the same number does nothing the second time
+	Client   string // client that requested it; "" for a command that is not deduplicated
+	Sequence uint64 // request number of the client; a second entry with the same number has no effect
 	Command  Command
 }
 
-// Command is a requested change. Each has a type, in a file apply_….go.
+// Command is a requested change. Each kind of command has a type, in a file apply_….go.
 type Command interface {
 	// subject is the JobID, TaskID or AttemptID that the command names; nil for a command
-	// about machines or the cluster. Apply refuses the command if there is no such thing.
+	// about machines or the cluster. Apply refuses the command if its subject does not
+	// exist.
 	subject() any
 
 	// apply changes the subject, p, and what depends on it. It checks everything before it
@@ -58,26 +59,26 @@ type Command interface {
 	apply(tx *transition, p taskRef) error
 }
 
-// Delta is what an entry changed. A job, attempt or machine may occur in several lists and
-// more than once in each.
+// Delta lists what an entry changed. A job, attempt or machine may occur in several lists
+// and more than once in each.
 type Delta struct {
-	Submitted     JobID       // by SubmitJob, also if it was submitted before; else zero
-	Jobs          []JobID     // that are new, or whose state, effective priority or pool changed
-	Started       []AttemptID // that their machine has to start
-	Ended         []AttemptID // whose status is not RUNNING any more
-	OrdersChanged []AttemptID // for which their machine needs another order: kill, preempt, suspend, resume or truncate
-	Freed         []AttemptID // whose process is gone
-	Published     []AttemptID // whose output other tasks may read
-	Revoked       []AttemptID // whose output does not count any more
-	Moved         []AttemptID // whose output lies on another machine than before
-	Machines      []string    // that joined, expired, were excluded, admitted or forgotten
-	Retired       []JobID     // that left the state
+	Submitted     JobID       // job of a SubmitJob, even if it was submitted before; else zero
+	Jobs          []JobID     // jobs that are new, or whose state, effective priority or pool changed
+	Started       []AttemptID // attempts that their machine has to start
+	Ended         []AttemptID // attempts whose status is not RUNNING any more
+	OrdersChanged []AttemptID // attempts for which a machine needs a new order: kill, preempt, suspend, resume or truncate
+	Freed         []AttemptID // attempts whose process is gone
+	Published     []AttemptID // attempts whose output other tasks may read
+	Revoked       []AttemptID // attempts whose output does not count any more
+	Moved         []AttemptID // attempts whose output lies on another machine than before
+	Machines      []string    // machines that joined, expired, were excluded, admitted or forgotten
+	Retired       []JobID     // jobs that left the state
 	Policy        bool        // the policy or its settings changed
 }
 
 // transition is one Apply in progress.
 type transition struct {
-	*State                  // before the command, and as it changes
+	*State                  // the state, which the command changes
 	at             int64    // time of the entry, ms since the epoch; the only clock that Apply knows
 	delta          *Delta   // what has changed so far
 	lostCheckpoint []TaskID // tasks that wait and have lost their checkpoint
@@ -129,8 +130,8 @@ func (s *State) resolve(subject any) (p taskRef, err error) {
 	return p, err
 }
 
-// job returns a job by its id. A retired job is distinguished from one that never existed: clients
-// of the former are referred to its history.
+// job returns a job by its id. A retired job is distinguished from one that never existed:
+// clients that ask for a retired job are referred to its history.
 func (s *State) job(id JobID) (*Job, error) {
 	if id.Number < 1 || id.Number > len(s.jobs) || id.Cluster != s.id {
 		return nil, fmt.Errorf("%w: %v", ErrUnknown, id)
@@ -141,7 +142,7 @@ func (s *State) job(id JobID) (*Job, error) {
 	return nil, fmt.Errorf("%w: %v", ErrRetired, id)
 }
 
-// taskRef is a task, or an attempt, with everything that it belongs to.
+// taskRef is a task or an attempt, with the objects that contain it.
 type taskRef struct {
 	job     *Job
 	stage   *Stage
@@ -149,7 +150,7 @@ type taskRef struct {
 	attempt *Attempt
 }
 
-// ref returns an attempt of the job, at a task of a stage, with all of them.
+// ref returns the taskRef of an attempt at a task of a stage of the job.
 func (j *Job) ref(s *Stage, a *Attempt) taskRef {
 	return taskRef{j, s, s.Tasks[a.ID.Task.Number], a}
 }

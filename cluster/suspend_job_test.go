@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// busy is a job on a machine of four slots of a kind, of which two maps and a
-// reduce run and a map waits.
+// busy returns a job on a machine of four slots of a kind, where two maps and a reduce run,
+// and a map waits.
 func busy(t *testing.T) (*State, *Job) {
 	t.Helper()
 	s := New("1")
@@ -26,7 +26,7 @@ func busy(t *testing.T) (*State, *Job) {
 func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 	for name, tt := range map[string]struct {
 		command SuspendJob
-		want    string // of active attempts: preempting, splitting, suspended
+		want    string // states of active attempts: preempting, splitting, suspended
 	}{
 		"by splits":      {SuspendJob{Job: job1, Split: true}, "split split checkpoint"},
 		"by checkpoints": {SuspendJob{Job: job1}, "checkpoint checkpoint checkpoint"},
@@ -99,8 +99,8 @@ func TestASuspendedJobIsKilledOrEnds(t *testing.T) {
 	wantRefused(t, s, "is ABORTING", SuspendJob{Job: job1})
 }
 
-// TestAGangOfASuspendedJob checkpoints a gang as a whole. It is suspended if its job rules
-// that out for one of its stages, or runs on.
+// TestAGangOfASuspendedJob checkpoints a gang as a whole. If its job rules out checkpoints
+// for one of its stages, the gang is suspended or continues.
 func TestAGangOfASuspendedJob(t *testing.T) {
 	for disallowed, want := range map[preempt.ModeSet]string{0: "checkpoint checkpoint", preempt.SetOf(preempt.Checkpoint): "suspend suspend", preempt.SetOf(preempt.Suspend, preempt.Checkpoint): "nothing nothing"} {
 		s := New("1")

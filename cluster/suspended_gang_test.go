@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// suspendedGang is a job with a suspended gang of two on n2 and n0.
+// suspendedGang returns a job with a suspended gang of two on n2 and n0.
 func suspendedGang(t *testing.T) (*State, *Job) {
 	t.Helper()
 	s, j := running(t, gangGraph(1))
@@ -48,8 +48,8 @@ func TestGangIsSuspendedAsAWhole(t *testing.T) {
 	}
 }
 
-// TestSuspendedGangEnds ends a suspended gang in each way; it gives back no slots that it does
-// not hold.
+// TestSuspendedGangEnds ends a suspended gang in each way; the gang gives back no slots that
+// it does not occupy.
 func TestSuspendedGangEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(j *Job) Command
@@ -76,8 +76,8 @@ func TestSuspendedGangEnds(t *testing.T) {
 	}
 }
 
-// TestSuspendedGangOfADrainedMachineResumes resumes a gang that cannot be checkpointed in the
-// slots that its drained machine had for it.
+// TestSuspendedGangOfADrainedMachineResumes resumes a gang that cannot be checkpointed in
+// the slots that it had on its drained machine.
 func TestSuspendedGangOfADrainedMachineResumes(t *testing.T) {
 	s, j := suspendedGang(t)
 	for _, stage := range j.Bundles[0].Stages {

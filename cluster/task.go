@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// TaskState is where a task is in its life; see the package comment for the transitions.
+// TaskState is the state of a task; see the package comment for the transitions.
 type TaskState int
 
 const (
@@ -41,24 +41,24 @@ func (s TaskState) String() string {
 type Task struct {
 	ID       TaskID
 	State    TaskState
-	Split    int            // index of the split it reads, -1 for none
-	Part     int            // number in the names of its output files: its own, or that of the task it was split from
-	Range    dag.Range      // what it reads, when Ranged
-	Ranged   bool           // false: the whole split
+	Split    int            // index of the split that it reads; -1 for none
+	Part     int            // number in the names of its output files: its own number, or the number of the task from which it was split
+	Range    dag.Range      // range that it reads, if Ranged is set
+	Ranged   bool           // Range counts; otherwise the task reads the whole split
 	Skip     []dag.Position // records to skip, ascending; at most JobSpec.SkipRecords
 	Attempts []*Attempt     // by number
 	Charged  int            // failed tries that count; at most MaxAttempts
-	Winner   *Attempt       // whose output is the task's; nil unless Succeeded
+	Winner   *Attempt       // attempt whose output counts; nil unless Succeeded
 	Output   *Manifest      // nil unless Succeeded
 
 	Checkpoint           *Checkpoint // where to resume; nil: at the beginning
-	ConsistentCheckpoint *Checkpoint // of a gang that writes its next checkpoint: the previous one, for a rollback
+	ConsistentCheckpoint *Checkpoint // while a gang writes its next checkpoint: the previous one, for a rollback
 
-	counts []int64 // of the winner, parallel to Job.names
+	counts []int64 // counters of the winner, parallel to Job.names
 }
 
-// ActiveAttempts yields the attempts of the task that have not ended in the state, the oldest
-// first: one, or two while a slow task is tried a second time.
+// ActiveAttempts yields the active attempts of the task, the oldest first. There are at most
+// two; the second is a second attempt at a slow task.
 func (t *Task) ActiveAttempts() iter.Seq[*Attempt] {
 	return func(yield func(*Attempt) bool) {
 		for _, a := range t.Attempts {
@@ -86,14 +86,14 @@ func attemptsOf(tasks []*Task) iter.Seq2[*Task, *Attempt] {
 type Manifest struct {
 	Pieces   []Piece    `cbor:"Pieces"`
 	Segments []Segments `cbor:"Segments"`
-	Bytes    int64      `cbor:"Bytes"` // in all partitions or pieces
+	Bytes    int64      `cbor:"Bytes"` // bytes in all partitions or pieces
 	Records  int64      `cbor:"Records"`
 }
 
 // Segments are the segments that one Node of the task wrote for one file edge.
 type Segments struct {
 	Edge          int    `cbor:"Edge"`          // place in the graph's edges
-	Node          int    `cbor:"Node"`          // number of the Node in its stage; that of its task if the task was split from another
+	Node          int    `cbor:"Node"`          // number of the Node in its stage; the number of its task if that was split from another
 	Path          string `cbor:"Path"`          // data file with the sorted runs
 	IndexChecksum uint64 `cbor:"IndexChecksum"` // xxhash64 of its index
 }
@@ -102,7 +102,7 @@ type Segments struct {
 type Piece struct {
 	Output   string `cbor:"Output"`   // named output, "part" for the main one
 	Path     string `cbor:"Path"`     // full name of the file while it is staged
-	Length   int64  `cbor:"Length"`   // bytes
+	Length   int64  `cbor:"Length"`   // length in bytes
 	Checksum uint64 `cbor:"Checksum"` // xxhash64 over the bytes
 	Records  int64  `cbor:"Records"`
 	Suffix   string `cbor:"Suffix"` // file name suffix of the joined file, with the dot
@@ -112,7 +112,7 @@ type Piece struct {
 
 // Checkpoint names the file from which a task resumes.
 type Checkpoint struct {
-	Attempt  AttemptID `cbor:"Attempt"` // that wrote it
+	Attempt  AttemptID `cbor:"Attempt"` // attempt that wrote it
 	Machine  string    `cbor:"Machine"` // where it lies; "" if only the copy is left
 	Path     string    `cbor:"Path"`
 	Bytes    int64     `cbor:"Bytes"`
@@ -120,7 +120,7 @@ type Checkpoint struct {
 
 	Copy *CheckpointCopy `cbor:"Copy,omitempty"` // nil if there is none
 
-	// MayMissInput says that it may lack output that is lost. An attempt that has resumed
-	// from it has that output, or has to read it again.
+	// MayMissInput says that the checkpoint may lack output that is now lost. An attempt
+	// that has resumed from the checkpoint either has that output or has to read it again.
 	MayMissInput bool `cbor:"Short,omitempty"`
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// This file holds the steps that several commands share. Each keeps the indexes.
+// This file contains the steps that several commands share. Each step updates the indexes.
 
 // setJobState moves a job to its next state. From Committing on no task gets a slot, so
 // the job's suspension ends.
@@ -46,8 +46,8 @@ func (tx *transition) unsetPending(j *Job, stage *Stage, t *Task) {
 	j.unindexHosts(stage, t)
 }
 
-// endAttempt ends an active attempt by an event, and gives its task the state that
-// follows. A gang whose attempt ends with its work lost is rolled back.
+// endAttempt ends an active attempt by an event, and sets the resulting state of its task. A
+// gang whose attempt ends with its work lost is rolled back.
 func (tx *transition) endAttempt(p taskRef, event attemptEvent, cause string) {
 	p.attempt.Cause = cause
 	tx.step(p, event)
@@ -68,7 +68,7 @@ func (tx *transition) endAttempt(p taskRef, event attemptEvent, cause string) {
 	}
 }
 
-// leaveMachine notes that the process of an attempt is gone that had ended before.
+// leaveMachine notes that the process of an attempt that had ended before is gone.
 func (tx *transition) leaveMachine(p taskRef) {
 	if !p.attempt.Active() && p.attempt.OnMachine() {
 		tx.step(p, eventExit)
@@ -211,8 +211,8 @@ func (tx *transition) finishAttempt(p taskRef, event attemptEvent, m Manifest, c
 	}
 }
 
-// publish adds the output of a finished task to the delta; that of a gang once all of its
-// tasks have finished.
+// publish adds the output of a finished task to the delta. For a gang, it adds the output of
+// all tasks once all have finished.
 func (tx *transition) publish(p taskRef) {
 	if !p.job.Published(p.task) {
 		return

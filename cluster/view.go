@@ -5,18 +5,18 @@ import (
 	"iter"
 )
 
-// View is read access to a State. It always shows the present state, even if the View was made
-// earlier. Callers must not change what its methods return, which is valid until the next
-// Apply.
+// View is read access to a State. It always shows the present state, even if the View was
+// made earlier. Callers must not change the results of its methods. A result is valid until
+// the next Apply.
 type View struct{ s *State }
 
 // View returns a view of the state.
 func (s *State) View() View { return View{s} }
 
-// Cluster is the id of the cluster, the middle of all ids.
+// Cluster returns the id of the cluster, the middle of all ids.
 func (v View) Cluster() string { return v.s.id }
 
-// Job returns the job with that id, nil for none.
+// Job returns the job with the given id, nil for none.
 func (v View) Job(id JobID) *Job {
 	j, _ := v.s.job(id)
 	return j
@@ -39,14 +39,15 @@ func (v View) Jobs() iter.Seq[*Job] {
 	}
 }
 
-// Task returns the task with that id, and its job and stage; ok is false if there is none.
+// Task returns the task with the given id, and its job and stage; ok is false if there is
+// none.
 func (v View) Task(id TaskID) (j *Job, s *Stage, t *Task, ok bool) {
 	p, err := v.s.task(id)
 	return p.job, p.stage, p.task, err == nil
 }
 
-// Attempt returns the attempt with that id, and its job and task; ok is false if there is
-// none.
+// Attempt returns the attempt with the given id, and its job and task; ok is false if there
+// is none.
 func (v View) Attempt(id AttemptID) (j *Job, t *Task, a *Attempt, ok bool) {
 	p, err := v.s.attempt(id)
 	return p.job, p.task, p.attempt, err == nil
@@ -78,11 +79,11 @@ func (v View) MachinesWithFree(kind Slot) iter.Seq[*Machine] {
 	}
 }
 
-// Pools are the names of the pools that jobs may be put into, ascending.
+// Pools returns the names of the pools that jobs may be put into, ascending.
 func (v View) Pools() []string { return v.s.pools }
 
-// Policy is the name of the scheduling policy.
+// Policy returns the name of the scheduling policy.
 func (v View) Policy() string { return v.s.policy }
 
-// PolicyConf is the settings of that policy, by name, ascending.
+// PolicyConf returns the settings of the scheduling policy, by name, ascending.
 func (v View) PolicyConf() []Setting { return v.s.policyConf }

@@ -19,8 +19,8 @@ type loop struct {
 	running  []cluster.AttemptID
 }
 
-// newLoop has machines with four map slots each, a job of many tasks that uses all of them,
-// and other jobs that wait.
+// newLoop returns a loop with machines of four map slots each, a job of many tasks that uses
+// all slots, and other jobs that wait.
 func newLoop(b *testing.B, machines, tasks, queued int) *loop {
 	b.Helper()
 	l := &loop{b: b, machines: machines, state: cluster.New("1")}
@@ -36,7 +36,7 @@ func newLoop(b *testing.B, machines, tasks, queued int) *loop {
 	return l
 }
 
-// start submits a job, which gets the number, and starts it.
+// start submits a job, which gets the given number, and starts it.
 func (l *loop) start(number, tasks int) {
 	l.b.Helper()
 	id := cluster.JobID{Cluster: "1", Number: number}
@@ -66,7 +66,7 @@ func (l *loop) step(event Event) {
 	}
 }
 
-// BenchmarkHeartbeat is the cost of one report of progress.
+// BenchmarkHeartbeat measures the cost of one report of progress.
 func BenchmarkHeartbeat(b *testing.B) {
 	for _, size := range [][2]int{{10, 0}, {100_000, 0}, {10, 1000}} {
 		b.Run(fmt.Sprintf("tasks=%d,queued=%d", size[0], size[1]), func(b *testing.B) {
@@ -79,8 +79,8 @@ func BenchmarkHeartbeat(b *testing.B) {
 	}
 }
 
-// BenchmarkFinish is the cost of a task that finishes and of the next one that
-// gets its slot.
+// BenchmarkFinish measures the cost of a task that finishes and of the next one that gets
+// its slot.
 func BenchmarkFinish(b *testing.B) {
 	for _, size := range [][3]int{{1, 1000, 0}, {1, 100_000, 0}, {1, 1000, 1000}, {100, 1000, 0}, {100, 100_000, 0}, {100, 100_000, 1000}} {
 		b.Run(fmt.Sprintf("machines=%d,tasks=%d,queued=%d", size[0], size[1], size[2]), func(b *testing.B) {

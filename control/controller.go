@@ -12,24 +12,24 @@ import (
 // state: a new leader rebuilds them from the state (lead), or tasknodes report them
 // again.
 type Controller struct {
-	view   cluster.View // of the state that the body applies batches to
-	policy sched.Policy // asked for a plan after each change
+	view   cluster.View // view of the state to which the body applies batches
+	policy sched.Policy // scheduling policy, asked for a plan after each change
 
 	pending       []cluster.Entry        // commands to be proposed, in order
 	inFlight      bool                   // a batch is in the log and not applied yet
 	decide        bool                   // the state has changed since the policy last decided
-	timeouts      taskTimeouts           // of attempts that can make progress
+	timeouts      taskTimeouts           // timeouts of attempts that can make progress
 	slow          slowTasks              // jobs that may get second attempts
 	reported      reportedState          // what tasknodes have reported since this master leads
 	softState     sched.SoftState        // what attempts report, for the policy
 	outputLost    map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
-	suspendedJobs map[cluster.JobID]bool // whose attempts do not time out
+	suspendedJobs map[cluster.JobID]bool // suspended jobs, whose attempts do not time out
 	stranded      stranded               // suspended attempts that could resume elsewhere
-	migrations    migrations             // of output and checkpoints, from machines that are drained
+	migrations    migrations             // copies of output and checkpoints from drained machines
 
 	trace trace // decisions that were reported already
 
-	out Output // of the current step
+	out Output // output of the current step
 }
 
 // New returns a controller over the state that view shows.
@@ -42,8 +42,8 @@ func New(view cluster.View, policy sched.Policy) *Controller {
 	}
 }
 
-// UseSoftState replaces what attempts report by another source. A simulator uses it, which
-// knows without reports.
+// UseSoftState replaces the reports of attempts by another source. A simulator, which needs
+// no reports, calls it.
 func (c *Controller) UseSoftState(source sched.SoftState) { c.softState = source }
 
 // Step handles events, in the order in which they occurred, and returns what the body has to
@@ -148,16 +148,16 @@ func (c *Controller) lead(now int64) {
 	}
 }
 
-// enqueue makes a command of the controller's own pending. It carries no client: a
-// repetition is refused by the state it finds.
+// enqueue makes a command of the controller's own pending. It carries no client, because the
+// state refuses a repetition of it.
 func (c *Controller) enqueue(command cluster.Command) {
 	c.pending = append(c.pending, cluster.Entry{Command: command})
 }
 
-// propose makes a batch of the pending commands and those of the policy. It is called
-// only while no batch is in the log: a plan on a state that is about to change could give
-// a slot twice. The policy is asked again only after a change or at a time that it has
-// named.
+// propose makes a batch of the pending commands and those of the policy. It is called only
+// while no batch is in the log: a plan on a state that is about to change could give a slot
+// twice. The policy is asked again only after a change or at the time that NextWake
+// returned.
 func (c *Controller) propose(now int64) {
 	if wake := sched.Earliest(c.policy.NextWake(), c.stranded.due); c.decide || wake != 0 && wake <= now {
 		c.decide = false

@@ -82,7 +82,7 @@ func TestRandomLivesEnd(t *testing.T) {
 	})
 }
 
-// running returns the attempts that hold slots.
+// running returns the attempts that occupy slots.
 func (s *harness) running() (ids []cluster.AttemptID) {
 	for m := range s.state.View().Machines() {
 		for _, a := range m.Attempts {
@@ -133,8 +133,8 @@ func (s *harness) drawEvent(rt *rapid.T) []Event {
 	return s.finish(id)
 }
 
-// drawOperation returns what operators do: drain or admit a machine, suspend or resume a
-// job.
+// drawOperation returns a command of an operator: drain or admit a machine, suspend or
+// resume a job.
 func (s *harness) drawOperation(rt *rapid.T) []Event {
 	for m := range s.state.View().Machines() {
 		if _, left := s.state.View().NeededOn(m); len(left) > 0 && rapid.Bool().Draw(rt, "with a checkpoint") {
@@ -178,7 +178,7 @@ func (s *harness) finish(id cluster.AttemptID) []Event {
 	return []Event{AttemptFinished{Attempt: id, Range: s.rangeOf(id), Output: s.segments(id)}}
 }
 
-// dueEvents returns everything that is due, without failures.
+// dueEvents returns all events that are due, without failures.
 func (s *harness) dueEvents() (events []Event) {
 	for _, id := range s.running() {
 		events = append(events, s.finish(id)...)

@@ -1,5 +1,5 @@
-// Package control is the brain of the jobmaster: a deterministic function of events. The
-// caller, its body, steps it by hand. Events go in; commands for the log, orders for
+// Package control makes the decisions of the jobmaster, as a deterministic function of
+// events. Its caller, the body, calls Step. Events go in; commands for the log, orders for
 // machines and work for the body come out:
 //
 //	out := c.Step(now, events)

@@ -7,7 +7,7 @@ import (
 
 // Other machines copy the output that lies on a drained machine and is needed, and the
 // checkpoints from which tasks may resume. The list of running copies is soft state: a new
-// leader orders them again, and a machine that has one already reports it at once.
+// leader orders them again, and a machine that has made a copy already reports it at once.
 const (
 	// maxCopies is how many copies a machine makes at the same time.
 	maxCopies = 4
@@ -18,19 +18,19 @@ const (
 	slotPatience = 1000
 )
 
-// migrations is the copies that are under way. It is rebuilt in each search, so a copy
+// migrations lists the copies that are being made. It is rebuilt in each search, so a copy
 // that is not needed any more is forgotten.
 type migrations struct {
-	due       bool                            // something has changed since the last search
+	due       bool                            // a search is due: something has changed since the last search
 	byAttempt map[cluster.AttemptID]migration // by the attempt whose output or checkpoint is copied
 	wake      int64                           // when to search again, ms since the epoch; 0 for "when something has changed"
 }
 
 // migration is a copy that a machine makes, or failed to make.
 type migration struct {
-	to     string // machine that makes it; "" if it failed
+	to     string // machine that makes the copy; "" if it failed
 	failed string // machine on which it failed, "" for none
-	retry  int64  // when it is tried again, ms since the epoch; 0 for never
+	retry  int64  // when the copy is tried again, ms since the epoch; 0 for never
 }
 
 // forget drops the copies of a machine that may have missed its orders.
@@ -43,7 +43,7 @@ func (m *migrations) forget(machine string) {
 	m.due = true
 }
 
-// evacuate orders copies of what lies on drained machines.
+// evacuate orders copies of the output and the checkpoints on drained machines.
 func (c *Controller) evacuate(now int64) {
 	due := c.migrations.due || c.migrations.wake != 0 && c.migrations.wake <= now
 	if !due {
@@ -58,8 +58,8 @@ func (c *Controller) evacuate(now int64) {
 	}
 }
 
-// evacuateFrom orders copies of what lies on one drained machine. Output of a gang that
-// has not finished as a whole does not count yet, and may be written again.
+// evacuateFrom is evacuate for one drained machine. Output of a gang that has not finished
+// as a whole does not count yet, and may be written again.
 func (c *Controller) evacuateFrom(now int64, m *cluster.Machine, before map[cluster.AttemptID]migration) {
 	outputs, checkpoints := c.view.NeededOn(m)
 	for _, t := range outputs {
@@ -76,9 +76,9 @@ func (c *Controller) evacuateFrom(now int64, m *cluster.Machine, before map[clus
 	}
 }
 
-// checkpointCopyDue is when a checkpoint has to be copied; 0 for never in the present state. A
-// task that runs alone has fetched its checkpoint, or is about to. A task of a gang may be
-// rolled back to it.
+// checkpointCopyDue returns the time at which a checkpoint has to be copied; 0 for never in
+// the present state. A running task outside gangs has fetched its checkpoint, or is about
+// to. A task of a gang may be rolled back to its checkpoint.
 func (c *Controller) checkpointCopyDue(left cluster.NeededCheckpoint) int64 {
 	_, stage, t, _ := c.view.Task(left.ID)
 	if t.State == cluster.TaskRunning && !stage.Bundle.Gang {
@@ -116,7 +116,7 @@ func (c *Controller) canCopy(name string) bool {
 }
 
 // chooseTarget returns the machine with the fewest copies below maxCopies, preferably not
-// the one that failed; "" for none.
+// the machine that failed; "" for none.
 func (c *Controller) chooseTarget(failed string) (name string) {
 	load := make(map[string]int)
 	for _, m := range c.migrations.byAttempt {
@@ -171,7 +171,7 @@ func (c *Controller) discardCopy(id cluster.AttemptID, machine string) {
 	if !known || j.State.Final() {
 		o.Kind, o.Attempt = OrderRemoveJob, cluster.AttemptID{}
 	} else if a.DataMachine() == machine {
-		return // later attempts may refer to it
+		return // later checkpoints may refer to the copy
 	}
 	c.out.Orders = append(c.out.Orders, o)
 }

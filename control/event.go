@@ -30,13 +30,13 @@ type Result struct {
 
 // Requested asks for a command: a client requests it, or the body has finished some work.
 type Requested struct {
-	Client   string // with Sequence: identifies the request; "" for none
+	Client   string // Client and Sequence identify the request; "" for none
 	Sequence uint64
 	Command  cluster.Command
 }
 
-// Leading reports that the body leads the cluster. It comes first. Orders and work that jobs
-// need follow from the state.
+// Leading reports that the body leads the cluster. It is the first event of a leader. The
+// controller derives the orders and work that jobs need from the state.
 type Leading struct{}
 
 // SplitsLoaded reports that the splits of a running job are known on this master.
@@ -56,12 +56,12 @@ type MachineConnected struct{ Name string }
 type AttemptProgressed struct {
 	Attempt  cluster.AttemptID
 	Mark     uint64
-	Fraction float64 // of its work done, 0 to 1; negative if unknown
+	Fraction float64 // fraction of its work that is done, 0 to 1; negative if unknown
 
 	Memory    int64 // bytes in memory; 0 if unknown
-	Unwritten int64 // of them those that it would write if it ended early, bytes
+	Unwritten int64 // bytes in memory that it would write if it ended early
 
-	Fetched []EdgeFetched // of the edges of which it has fetched more, or has to start over
+	Fetched []EdgeFetched // for edges whose fetched output has changed: it has fetched more, or has to start over
 }
 
 // MachineMeasured reports the free memory of a machine.
@@ -83,7 +83,7 @@ type AttemptFinished struct {
 type AttemptFailed struct {
 	Attempt    cluster.AttemptID
 	Failure    cluster.Failure
-	LostOutput cluster.AttemptID // whose output it could not read
+	LostOutput cluster.AttemptID // attempt whose output it could not read
 
 	BadCheckpoint bool // it could not resume from its task's checkpoint
 }
@@ -98,15 +98,15 @@ type AttemptCheckpointed struct {
 // suspend, and runs on. CanSuspend says that it can be suspended instead.
 type PreemptionDeclined struct {
 	Attempt    cluster.AttemptID
-	Cause      string // for people
+	Cause      string // shown to users
 	CanSuspend bool
 }
 
-// AttemptExited reports that an attempt exited because it was ordered to, or for a cause
-// that is not its own. If StuckStack is not empty, it has not exited but ignores the order.
+// AttemptExited reports that an attempt exited, by order or for a cause outside the attempt.
+// If StuckStack is not empty, the attempt has not exited but ignores the order.
 type AttemptExited struct {
 	Attempt    cluster.AttemptID
-	Cause      string // "" if it was ordered to
+	Cause      string // "" if it exited by order
 	StuckStack string
 }
 

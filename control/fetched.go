@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// excludeFetched completes a command that takes away a machine's output: output that all
-// tasks that need it have fetched is not written again.
+// excludeFetched completes a command by which a machine's output is lost. It sets Fetched,
+// so that output which all its readers have fetched is not written again.
 func (c *Controller) excludeFetched(command cluster.Command) cluster.Command {
 	switch e := command.(type) {
 	case cluster.ExpireMachine:
@@ -40,7 +40,7 @@ func (l loss) retains(id cluster.AttemptID) bool {
 	return found
 }
 
-// fetchedFrom returns which tasks have fetched lost output.
+// fetchedFrom returns the tasks that have fetched lost output, and that output.
 func (c *Controller) fetchedFrom(l loss) (fetched cluster.Fetched) {
 	known, ok := c.softState.(FetchReporter)
 	if !ok {
@@ -62,8 +62,8 @@ func (c *Controller) fetchedFrom(l loss) (fetched cluster.Fetched) {
 	return fetched
 }
 
-// fetchedOfStage returns the lost outputs of a stage that all tasks that need them have
-// fetched, and adds the attempts that have them to readers.
+// fetchedOfStage returns the lost outputs of a stage that all their readers have fetched. It
+// adds the attempts that have fetched these outputs to readers.
 func fetchedOfStage(j *cluster.Job, stage *cluster.Stage, l loss, known FetchReporter, readers map[cluster.AttemptID]bool) (outputs []cluster.AttemptID) {
 	var tasks []pendingReader
 	for _, s := range j.Stages {
@@ -86,17 +86,17 @@ func fetchedOfStage(j *cluster.Job, stage *cluster.Stage, l loss, known FetchRep
 	return outputs
 }
 
-// pendingReader is an unfinished task with the attempts that may have its input: those that
-// stay active after the loss or, if there is none, the one that wrote its checkpoint. The
-// task needs what one of them has not fetched.
+// pendingReader is an unfinished task with the attempts that may have its input: the
+// attempts that stay active after the loss or, if there is none, the attempt that wrote its
+// checkpoint. The task needs an output if one of these attempts has not fetched it.
 type pendingReader struct {
 	task     *cluster.Task
 	attempts []fetchedBy
 	fallback *fetchedBy // attempt that wrote the checkpoint; nil for none
 }
 
-// fetchedBy is an attempt with what it has fetched itself, and what the attempt had fetched
-// from whose checkpoint it resumed; nil for nothing.
+// fetchedBy lists what an attempt has fetched itself, and what had been fetched before its
+// checkpoint by the attempt that wrote it; nil for nothing.
 type fetchedBy struct {
 	id   cluster.AttemptID // the attempt
 	sets [2]FetchedSet
@@ -107,7 +107,7 @@ func (h fetchedBy) has(w *cluster.Task) bool {
 	return slices.ContainsFunc(h.sets[:], func(set FetchedSet) bool { return set != nil && set.Has(w) })
 }
 
-// newFetchedBy returns what an attempt has fetched, as reported.
+// newFetchedBy returns the reported output that an attempt has fetched.
 func newFetchedBy(a *cluster.Attempt, known FetchReporter) fetchedBy {
 	h := fetchedBy{id: a.ID, sets: [2]FetchedSet{known.Fetched(a.ID)}}
 	if a.From > 0 {
@@ -146,9 +146,9 @@ func (n pendingReader) needs(j *cluster.Job, w *cluster.Task) bool {
 	return lacks && j.Reads(n.task, w)
 }
 
-// fetchedAll returns the attempts that have all of the outputs that the task reads: its
-// active ones, and the one whose checkpoint it would fall back to. It returns none if the
-// task reads none of the outputs.
+// fetchedAll returns the attempts that have fetched all outputs that the task reads. These
+// are its active attempts, and the attempt that wrote the checkpoint to which the task would
+// fall back. The result is empty if the task reads none of the outputs.
 func (n pendingReader) fetchedAll(j *cluster.Job, outputs []*cluster.Task) (ids []cluster.AttemptID) {
 	read, fallback := false, n.fallback != nil
 	for _, w := range outputs {

@@ -82,8 +82,8 @@ func (s *harness) read(id cluster.AttemptID) bool {
 // source is a Node whose output is read along an edge.
 type source struct{ edge, node int }
 
-// hasFetched reports whether an attempt has the output of a finished task, from any of its
-// attempts: all of them write the same.
+// hasFetched reports whether an attempt has the output of a finished task, from any attempt
+// of the task, since all of them write the same output.
 func (s *harness) hasFetched(id cluster.AttemptID, w *cluster.Task) bool {
 	for _, seg := range w.Output.Segments {
 		if !s.fetched[id][source{seg.Edge, seg.Node}] {
@@ -120,7 +120,7 @@ func (s *harness) fetch(id cluster.AttemptID) []Event {
 	return []Event{ev}
 }
 
-// with adds a Node, below eight, to what is fetched along an edge.
+// with adds a Node, below eight, to the output fetched along an edge.
 func with(fetched []EdgeFetched, edge, node int) []EdgeFetched {
 	for i := range fetched {
 		if fetched[i].Edge == edge {
@@ -131,7 +131,7 @@ func with(fetched []EdgeFetched, edge, node int) []EdgeFetched {
 	return append(fetched, EdgeFetched{Edge: edge, Nodes: []byte{1 << node}})
 }
 
-// progress returns everything that is due, without failures. Attempts that wait for output
+// progress returns all events that are due, without failures. Attempts that wait for output
 // keep waiting until they are ordered to exit.
 func (s *harness) progress() (events []Event) {
 	for _, e := range s.dueEvents() {

@@ -27,7 +27,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 		}
 	}
 	for _, name := range delta.Machines {
-		delete(c.reported.headrooms, name) // a machine that has joined reports it again
+		delete(c.reported.headrooms, name) // a machine that has joined reports its headroom again
 		c.stranded.due = sched.Earliest(c.stranded.due, now)
 	}
 	for _, id := range delta.OrdersChanged {
@@ -86,8 +86,8 @@ func (c *Controller) orderResume(a *cluster.Attempt) {
 	}
 }
 
-// order sends an order about an attempt to its machine. No master remembers that it was
-// sent: a repeated order changes nothing, and repeatOrders sends all of them again when
+// order sends an order about an attempt to its machine. No master records that an order was
+// sent. A repeated order changes nothing, and repeatOrders sends all orders again when
 // needed.
 func (c *Controller) order(a *cluster.Attempt, o Order) {
 	o.Machine, o.Attempt, o.Job = a.Machine, a.ID, a.ID.Task.Job
@@ -95,7 +95,7 @@ func (c *Controller) order(a *cluster.Attempt, o Order) {
 }
 
 // repeatOrders sends a machine all orders that follow from the state, after it has
-// connected. It may have missed some, or have got them from an earlier leader.
+// connected. The machine may have missed orders of an earlier leader.
 func (c *Controller) repeatOrders(machine string) {
 	m := c.view.Machine(machine)
 	if m == nil {

@@ -15,7 +15,7 @@ type Output struct {
 	Commands  []cluster.Entry  // to be proposed as one batch; nil while a batch is in the log
 	Orders    []Order          // for machines, in the order in which each machine has to get them
 	Work      []Work           // for jobs
-	Decisions []sched.Decision // that were made, if they are traced; those of a plan may still be refused in part
+	Decisions []sched.Decision // decisions of this step, if Trace is on; the state may still refuse some of them
 
 	Wake int64 // when to step at the latest, ms since the epoch; 0 for "when something happens"
 }
@@ -24,11 +24,11 @@ type Output struct {
 type Order struct {
 	Kind     OrderKind
 	Machine  string
-	Attempt  cluster.AttemptID // of all kinds except OrderRemoveJob
+	Attempt  cluster.AttemptID // attempt of the order; not set for OrderRemoveJob
 	Job      cluster.JobID
-	Cause    string       // of OrderKill
-	Position dag.Position // of OrderTruncate: the new end of the attempt's range
-	Mode     preempt.Mode // of OrderPreempt: Split or Checkpoint
+	Cause    string       // cause of OrderKill
+	Position dag.Position // for OrderTruncate: the new end of the attempt's range
+	Mode     preempt.Mode // for OrderPreempt: Split or Checkpoint
 }
 
 // OrderKind says what a machine must do.
@@ -37,7 +37,8 @@ type OrderKind int
 const (
 	// OrderStart starts an attempt that has a slot.
 	OrderStart OrderKind = iota + 1
-	// OrderKill ends an attempt that has ended in the state but still occupies its slot.
+	// OrderKill kills the process of an attempt that has ended in the state but still
+	// occupies its slot.
 	OrderKill
 	// OrderTruncate moves the end of an attempt's range: its task was split.
 	OrderTruncate
@@ -50,7 +51,7 @@ const (
 	// OrderCopyOutput makes a machine copy the output of a finished attempt, or the
 	// checkpoint of a checkpointed one, from the machine where it lies.
 	OrderCopyOutput
-	// OrderDropCopy makes a machine remove such a copy, which is not needed.
+	// OrderDropCopy makes a machine remove a copy that is not needed.
 	OrderDropCopy
 	// OrderRemoveJob makes a machine remove all files of a job.
 	OrderRemoveJob

@@ -5,13 +5,14 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// policyView is the view for the policy.
+// policyView returns the view for the policy.
 func (c *Controller) policyView() sched.View {
 	return sched.View{View: c.view, SoftState: c.softState, Trace: c.trace.on}
 }
 
-// plan asks the policy for a plan and makes its commands pending. Then it looks for what
-// policies do not see: deadlocks of readers, and suspended attempts on full machines.
+// plan asks the policy for a plan and makes its commands pending. Then it handles two cases
+// that policies do not handle: deadlocks of readers, and suspended attempts on full
+// machines.
 func (c *Controller) plan(now int64) {
 	plan := c.policy.Decide(now, c.policyView())
 	c.traceDecisions(now, plan)
@@ -32,8 +33,8 @@ func (c *Controller) replacePolicy(now int64, policy sched.Policy) {
 	}
 }
 
-// Consider returns the plan that the policy would make now, and its reasons. Nothing of it
-// is proposed: the next step asks the policy again.
+// Consider returns the plan that the policy would make now, and its reasons. The plan is not
+// proposed: the next step asks the policy again.
 func (c *Controller) Consider(now int64) sched.Plan {
 	c.decide = true // the call may have changed when the policy wants to wake up
 	view := c.policyView()

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// TestKnownProgress stores progress from 0 on; what is not a fraction is unknown.
+// TestKnownProgress stores progress from 0 on; any other number counts as unknown.
 func TestKnownProgress(t *testing.T) {
 	id := cluster.AttemptID{Number: 1}
 	for fraction, want := range map[float64]bool{0: true, .25: true, 1: true, -1: false, math.NaN(): false} {

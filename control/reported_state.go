@@ -8,16 +8,16 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// reportedState holds reports of machines and attempts that are in no log. After a change of
-// leader they report it again. It implements sched.SoftState, sched.MemReporter and
-// FetchReporter.
+// reportedState contains reports of machines and attempts that are in no log. After a change
+// of leader, machines and attempts report again. It implements sched.SoftState,
+// sched.MemReporter and FetchReporter.
 type reportedState struct {
 	progress            // by attempt
 	fetches             // by job and attempt
 	headrooms headrooms // by machine
 }
 
-// newReportedState returns state of which nothing is reported yet.
+// newReportedState returns an empty state, without reports.
 func newReportedState() reportedState {
 	return reportedState{make(progress), make(fetches), make(headrooms)}
 }
@@ -59,11 +59,11 @@ func (p progress) Progress(id cluster.AttemptID) (sched.Progress, bool) {
 	return known, ok
 }
 
-// FetchReporter knows which output attempts have fetched and will not ask for again. A
+// FetchReporter reports which output attempts have fetched and will not request again. A
 // report that is late or missing costs only repeated work when a machine is lost.
 type FetchReporter interface {
-	// Fetched returns what an active attempt, or the one whose checkpoint its task resumes
-	// from, has fetched; nil for nothing.
+	// Fetched returns what an attempt has fetched; nil for nothing. The attempt is active,
+	// or has written the checkpoint from which its task resumes.
 	Fetched(reader cluster.AttemptID) FetchedSet
 }
 
@@ -77,7 +77,7 @@ type FetchedSet interface {
 // EdgeFetched lists the outputs that an attempt has fetched along an edge.
 type EdgeFetched struct {
 	Edge  int    // place in the graph's edges
-	Nodes []byte // bit n%8 of byte n/8: the output of Node n of the writing stage; immutable
+	Nodes []byte // bit n%8 of byte n/8 is set if the output of Node n of the writing stage is fetched; immutable
 }
 
 // has reports whether the output of a Node is fetched.
@@ -85,8 +85,8 @@ func (e EdgeFetched) has(node int) bool {
 	return node >= 0 && node/8 < len(e.Nodes) && e.Nodes[node/8]&(1<<(node%8)) != 0
 }
 
-// fetches is the reported output of attempts that count, by job. It is soft state: after a
-// change of leader, attempts report it again.
+// fetches is the output that attempts have reported as fetched, by job. It is soft state:
+// after a change of leader, attempts report it again.
 type fetches map[cluster.JobID]map[cluster.AttemptID][]EdgeFetched
 
 // update stores what an attempt reports of some edges.
@@ -107,8 +107,8 @@ func (f fetches) update(id cluster.AttemptID, news []EdgeFetched) {
 	job[id] = known
 }
 
-// dropEnded drops the reports of a task's attempts, except those of active ones and of the
-// one that wrote its checkpoint.
+// dropEnded drops the reports of a task's attempts, except the reports of active attempts
+// and of the attempt that wrote its checkpoint.
 func (f fetches) dropEnded(t *cluster.Task) {
 	job := f[t.ID.Job]
 	if len(job) == 0 {
@@ -129,7 +129,7 @@ func (f fetches) forget(id cluster.JobID, j *cluster.Job) {
 	}
 }
 
-// Fetched implements Fetches.
+// Fetched implements FetchReporter.
 func (f fetches) Fetched(reader cluster.AttemptID) FetchedSet {
 	if known, ok := f[reader.Task.Job][reader]; ok {
 		return fetchedEdges(known)

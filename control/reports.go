@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// finished proposes what a finished attempt reports. If it stopped before the end of its
+// finished proposes the commands for a finished attempt. If it stopped before the end of its
 // task's range, the rest becomes a new task (Chronos, section 4.1): first SplitTask, then
 // FinishAttempt, since an attempt wins only with the whole range of its task.
 func (c *Controller) finished(t *cluster.Task, a *cluster.Attempt, ev AttemptFinished) {
@@ -19,7 +19,7 @@ func (c *Controller) finished(t *cluster.Task, a *cluster.Attempt, ev AttemptFin
 	c.enqueue(cluster.FinishAttempt{Attempt: ev.Attempt, Range: ev.Range, Output: ev.Output, Counters: ev.Counters})
 }
 
-// failed proposes what a failed attempt reports. If it could not read another attempt's
+// failed proposes the commands for a failed attempt. If it could not read another attempt's
 // output, that output is lost, and the failure is not charged to the reader.
 func (c *Controller) failed(ev AttemptFailed) {
 	_, _, _, known := c.view.Attempt(ev.LostOutput)
@@ -30,8 +30,8 @@ func (c *Controller) failed(ev AttemptFailed) {
 	c.enqueue(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: uncharged, BadCheckpoint: ev.BadCheckpoint})
 }
 
-// exited proposes that an attempt's process is gone. If it is stuck instead, the failure
-// names the user's code: nothing else keeps a process from exiting.
+// exited proposes ExitAttempt. If the process is stuck instead, the failure names the user's
+// code, because nothing else keeps a process from exiting.
 func (c *Controller) exited(ev AttemptExited) {
 	command := cluster.ExitAttempt{Attempt: ev.Attempt, Cause: cmp.Or(ev.Cause, "it exited without an order")}
 	if ev.StuckStack != "" {
@@ -44,9 +44,10 @@ func (c *Controller) exited(ev AttemptExited) {
 	c.enqueue(command)
 }
 
-// preemptionDeclined handles an attempt that could not save its work. If it can be suspended
-// instead, it is, unless others of its gang still have to end. An attempt that could not be
-// suspended gets its slot back if that is still free; otherwise it is killed.
+// preemptionDeclined handles an attempt that could not save its work. If it can be
+// suspended, it is suspended, unless other attempts of its gang still have to end. An
+// attempt that could not be suspended gets its slot back if the slot is still free;
+// otherwise it is killed.
 func (c *Controller) preemptionDeclined(a *cluster.Attempt, ev PreemptionDeclined) {
 	switch {
 	case !a.Active():

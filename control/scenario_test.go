@@ -83,7 +83,7 @@ func play(t *testing.T, script string) string {
 	return s.out.String()
 }
 
-// run steps until nothing more is proposed.
+// run calls Step until nothing more is proposed.
 func (s *harness) run(events []Event) {
 	for {
 		out := s.brain.Step(s.now, events)
@@ -321,7 +321,7 @@ func (s *harness) attempt(text string) cluster.AttemptID {
 	}
 }
 
-// segments are what an attempt leaves for the first edge that leads out of its stage.
+// segments returns the output of an attempt for the first edge that leads out of its stage.
 func (s *harness) segments(id cluster.AttemptID) (out cluster.Manifest) {
 	j, stage, _, ok := s.state.View().Task(id.Task)
 	for i, e := range j.Spec.Graph.Edges {

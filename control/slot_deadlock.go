@@ -24,9 +24,9 @@ import (
 // Other jobs may be part of the deadlock, through slots of the other kind: attempts that
 // occupy the slots which the writers need may wait for tasks that find no map slot. An
 // attempt waits in a map slot only for output that was lost (see cluster.Job.Ready). So
-// while writers find no slots and another task needs a map slot, each machine whose map
-// slots are all occupied by waiting attempts gets one of them back. This never happens
-// with jobs of maps and reduces only.
+// while writers find no slots and another task needs a map slot, one waiting attempt is
+// preempted on each machine whose map slots are all occupied by waiting attempts. Jobs of
+// only maps and reduces never cause this.
 
 // breakDeadlocks visits the jobs that have lost output and have not written it again.
 func (c *Controller) breakDeadlocks(now int64) {
@@ -95,8 +95,8 @@ func (c *Controller) mapTasksWait(now int64) bool {
 	return false
 }
 
-// preemptIdleReaders preempts, on each machine where no attempt works in a map slot, the
-// youngest reader of a stage that occupies one.
+// preemptIdleReaders visits each machine where no attempt works in a map slot. There it
+// preempts the youngest reader of a stage that occupies a map slot.
 func (c *Controller) preemptIdleReaders(now int64, j *cluster.Job, stage *cluster.Stage) {
 	running, _ := runningReaders(j, stage, cluster.MapSlot)
 	for m := range c.view.Machines() {
@@ -117,9 +117,9 @@ func (c *Controller) progressesInMapSlot(a *cluster.Attempt) bool {
 	return !a.Active() || stage.Bundle.InputsComplete()
 }
 
-// countUnplaceable is how many waiting tasks of a stage find no machine with free slots that
-// they do not avoid. Each takes the first machine that fits, so the number may be too high,
-// never too low.
+// countUnplaceable returns the number of waiting tasks of a stage that find no free slots on
+// machines that they may use. Each task takes the first machine that fits, so the number may
+// be too high, but never too low.
 func (c *Controller) countUnplaceable(now int64, j *cluster.Job, stage *cluster.Stage) (tasks int) {
 	avoided := c.view.Avoided(j, now)
 	free := make(map[string]cluster.Slots)
@@ -170,8 +170,8 @@ func (c *Controller) preemptReader(now int64, a *cluster.Attempt, stage *cluster
 }
 
 // runningReaders returns the active readers of a stage that occupy slots of a kind, the
-// youngest first, and the number of slots occupied by those that are exiting. The
-// youngest has fetched least, so killing it loses least.
+// youngest first, and the number of slots occupied by exiting readers. The youngest has
+// fetched least, so killing it loses least.
 func runningReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot) (running []*cluster.Attempt, ending int) {
 	for _, reader := range readersOf(j, stage) {
 		for _, a := range reader.Attempts() {

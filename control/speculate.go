@@ -8,10 +8,10 @@ import (
 )
 
 // Speculative execution, after Hadoop's DefaultSpeculator: when no task of a stage waits,
-// the running one whose attempt is expected to end last gets a second attempt, if that is
-// expected to end first. It uses only slots that the policy leaves free.
+// the running task whose attempt is expected to end last gets a second attempt, if the
+// second attempt is expected to end earlier. It uses only slots that the policy leaves free.
 //
-// The policy does not give these slots. The same holds for those of resumeOrMigrate
+// The policy does not give these slots. The same holds for the slots of resumeOrMigrate
 // (stranded.go), preemptionDeclined (reports.go) and jobmaster.Master.ResumeAttempt.
 const (
 	// speculationPeriod is the time between two searches for slow tasks, ms.
@@ -19,14 +19,14 @@ const (
 	// speculationAge is the age from which an attempt is judged, ms.
 	speculationAge = 15_000
 	// speculationPercent is the percentage of a stage's running tasks that may have a second
-	// attempt. One task may in any case.
+	// attempt. At least one task may.
 	speculationPercent = 10
 )
 
-// slowTasks lists the running jobs with speculative execution. Other jobs cost nothing.
+// slowTasks lists the running jobs with speculative execution. Other jobs cost no time.
 type slowTasks struct {
 	jobs []cluster.JobID // ascending
-	wake int64           // next search, ms since the epoch; 0 while no such job has a running task
+	wake int64           // next search, ms since the epoch; 0 while none of jobs has a running task
 }
 
 // update notes the state of a job, after each command that changes it.
@@ -91,7 +91,8 @@ func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.St
 	}
 }
 
-// expectedEnd is when an attempt ends if its progress continues as before; 0 if unknown.
+// expectedEnd returns the time at which an attempt ends if its progress continues as before;
+// 0 if unknown.
 func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
 	age := a.SlotTime(now)
 	p, known := c.softState.Progress(a.ID)

@@ -9,10 +9,10 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// A suspended attempt can resume only on its machine. If that stays full while other
+// A suspended attempt can resume only on its machine. If its machine stays full while other
 // machines have slots that the policy does not use, the attempt is moved: it is resumed,
 // saves its work and exits, and its task resumes on another machine. A gang moves as a
-// whole; the picture is at cluster.Bundle.
+// whole; see the diagram at cluster.Bundle.
 //
 // Only slots that the present plan leaves free count. A search reserves them in a copy (free)
 // for one gang after the other, so two gangs do not count on the same slot.
@@ -23,10 +23,10 @@ const (
 	strandedRetry = 1000
 )
 
-// stranded is when to look for stranded attempts.
+// stranded contains the times at which to look for stranded attempts.
 type stranded struct {
 	due   int64 // when the next attempt will be stranded; 0 for none
-	retry int64 // next search for attempts that are stranded and found no slot; 0 for none
+	retry int64 // next search for slots for stranded attempts that found none; 0 for none
 }
 
 // noteSuspended notes when to look for a better machine for a suspended attempt.
@@ -79,7 +79,8 @@ func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attemp
 	}
 }
 
-// firstFullMachine returns the first machine without a slot for one of suspended attempts.
+// firstFullMachine returns the first machine of the suspended attempts that has no slot for
+// its attempt.
 func (c *Controller) firstFullMachine(together []*cluster.Attempt) string {
 	for _, a := range together {
 		_, stage, _, _ := c.view.Task(a.ID.Task)
@@ -90,7 +91,8 @@ func (c *Controller) firstFullMachine(together []*cluster.Attempt) string {
 	return together[0].Machine
 }
 
-// reserveAll takes the slots of all suspended attempts out of free, or of none.
+// reserveAll takes the slots of all suspended attempts out of free. If they do not all fit,
+// it takes none.
 func (c *Controller) reserveAll(now int64, together []*cluster.Attempt, free map[string]cluster.Slots) bool {
 	left := maps.Clone(free)
 	for _, a := range together {
@@ -103,15 +105,15 @@ func (c *Controller) reserveAll(now int64, together []*cluster.Attempt, free map
 	return true
 }
 
-// onExcludedMachine reports whether one of suspended attempts is on a machine that takes no
-// new tasks, so that no policy gives it slots there.
+// onExcludedMachine reports whether one of the suspended attempts is on a machine that takes
+// no new tasks. Policies give it no slots there.
 func (c *Controller) onExcludedMachine(together []*cluster.Attempt) bool {
 	return slices.ContainsFunc(together, func(a *cluster.Attempt) bool { return c.view.Machine(a.Machine).Excluded })
 }
 
 // resumeOrMigrate moves suspended attempts away from an excluded machine. If they cannot be
-// moved they resume there, in slots that the machine still has for what it runs. A gang
-// would need such slots on all its machines at the same time, which may never happen: it
+// moved, they resume on that machine, which still has slots for its own attempts. A gang
+// would need slots on all its machines at the same time, which may never happen. So a gang
 // starts over.
 func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, free map[string]cluster.Slots) {
 	a := together[0]

@@ -8,30 +8,30 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// taskTimeouts knows when each running attempt last made progress
+// taskTimeouts records when each running attempt last made progress
 // (mapreduce.task.timeout). The heap has one entry for each attempt, with a time at or
 // before its deadline: progress moves only the deadline, and the entry is updated when it
-// comes up. So a progress report, of which there are thousands a second, costs a look-up
-// and no change of the heap.
+// comes up. So a progress report, of which there are thousands a second, costs a look-up and
+// no change of the heap.
 type taskTimeouts struct {
-	attempts map[cluster.AttemptID]*watchedAttempt // those with a running timeout
+	attempts map[cluster.AttemptID]*watchedAttempt // attempts with a running timeout
 	due      dueHeap                               // an entry of an attempt that is not in attempts is stale
 }
 
 // watchedAttempt is the timeout of one attempt.
 type watchedAttempt struct {
 	timeout  int64  // ms
-	mark     uint64 // of the last progress: the body changes it when the attempt makes some
+	mark     uint64 // mark of the last progress; it changes when the attempt makes progress
 	deadline int64  // ms since the epoch
 }
 
-// dueEntry is when to look at an attempt again.
+// dueEntry says when to look at an attempt again.
 type dueEntry struct {
 	at      int64
 	attempt cluster.AttemptID
 }
 
-// add starts the timeout of an attempt. 0 is no timeout.
+// add starts the timeout of an attempt; a timeout of 0 starts none.
 func (w *taskTimeouts) add(now int64, id cluster.AttemptID, timeout int64) {
 	if timeout == 0 {
 		return
@@ -65,7 +65,7 @@ func (w *taskTimeouts) expired(now int64) (late []cluster.AttemptID) {
 	return late
 }
 
-// next is when to call expired again, 0 for never.
+// next returns the time at which to call expired again, 0 for never.
 func (w *taskTimeouts) next() int64 {
 	if len(w.due) == 0 {
 		return 0

@@ -8,8 +8,8 @@ import (
 // trace keeps the latest decisions, so that none is reported twice: the policy decides after
 // each change, and most of its decisions repeat the last ones.
 type trace struct {
-	on   bool                                         // decisions are reported at all
-	last map[cluster.JobID]map[subject]sched.Decision // the zero job has decisions about pools
+	on   bool                                         // decisions are reported
+	last map[cluster.JobID]map[subject]sched.Decision // decisions about pools are under the zero job
 }
 
 // subject is the object of a decision, within a job or a pool.
@@ -63,8 +63,8 @@ func (c *Controller) traceAttempt(now int64, id cluster.AttemptID, d sched.Decis
 	}
 }
 
-// traceTask reports a decision about a task. After it, an offer to its stage or a skip is
-// new again.
+// traceTask reports a decision about a task. After it, an offer to the task's stage or a
+// skip counts as new.
 func (c *Controller) traceTask(now int64, id cluster.TaskID, d sched.Decision) {
 	j, stage, _, ok := c.view.Task(id)
 	if !c.trace.on || !ok {
@@ -97,7 +97,7 @@ func (t *trace) isNew(d sched.Decision) bool {
 	return true
 }
 
-// forget drops the decisions about a job that has ended; nil is one that is retired.
+// forget drops the decisions about a job that has ended; j is nil if the job is retired.
 func (t *trace) forget(id cluster.JobID, j *cluster.Job) {
 	if j == nil || j.State.Final() {
 		delete(t.last, id)

@@ -51,7 +51,7 @@ func (s *harness) decided(lines ...string) string {
 	return out.String()
 }
 
-// TestDecisionsAreTraced has one decision of each kind. The golden file is the example of
+// TestDecisionsAreTraced checks one decision of each kind. The golden file is the example of
 // docs/formats/decisions.md.
 func TestDecisionsAreTraced(t *testing.T) {
 	s := newStage(t)
@@ -79,7 +79,8 @@ func TestDecisionsAreTraced(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreTracedOnlyOnRequest plays the same without tracing.
+// TestDecisionsAreTracedOnlyOnRequest plays the events of TestDecisionsAreTraced without
+// tracing.
 func TestDecisionsAreTracedOnlyOnRequest(t *testing.T) {
 	s := newStage(t)
 	if got := s.decided("join n1 1 1", "submit 2 1", "load 1"); got != "" {

@@ -24,8 +24,8 @@ func TestNoMachineIsNearerThanThatOfTheCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCheckpointOnUnknownMachine has a checkpoint on an unknown machine: the task costs more
-// on every machine by the same amount.
+// TestCheckpointOnUnknownMachine checks a task with a checkpoint on an unknown machine: the
+// task costs more on every machine by the same amount.
 func TestCheckpointOnUnknownMachine(t *testing.T) {
 	for seed := range uint64(500) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 2)))
@@ -45,8 +45,8 @@ func TestCheckpointOnUnknownMachine(t *testing.T) {
 	}
 }
 
-// TestEnoughSlotsStartEachTaskAtItsCheckpoint has enough slots on every machine: each task starts where
-// its checkpoint is.
+// TestEnoughSlotsStartEachTaskAtItsCheckpoint checks that with enough slots on every
+// machine, each task starts where its checkpoint is.
 func TestEnoughSlotsStartEachTaskAtItsCheckpoint(t *testing.T) {
 	lost := 0
 	for seed := range uint64(1000) {
@@ -67,8 +67,8 @@ func TestEnoughSlotsStartEachTaskAtItsCheckpoint(t *testing.T) {
 	}
 }
 
-// checkCheckpoints returns the number of starts on the machine of the task's checkpoint, and fails
-// unless all that can be there are.
+// checkCheckpoints returns the number of starts on the machine of the task's checkpoint, and
+// fails unless it is as large as possible.
 func checkCheckpoints(t *testing.T, p problem, d Demand, starts []Start) (lost int) {
 	t.Helper()
 	places := newMachineIndex(p.topology, p.machines)
@@ -89,7 +89,7 @@ func checkCheckpoints(t *testing.T, p problem, d Demand, starts []Start) (lost i
 	return lost
 }
 
-// TestFlowPrefersCheckpoint has one checkpointed task, whose checkpoint is on machine c.
+// TestFlowPrefersCheckpoint checks one task, whose checkpoint is on machine c.
 func TestFlowPrefersCheckpoint(t *testing.T) {
 	checkpointed := on(1<<30, "a")
 	checkpointed.CheckpointOn = "c"

@@ -21,8 +21,8 @@ func (d Delay) Level(waited int64) Level {
 	return MachineLocal
 }
 
-// Remaining returns how long that level still applies to a slot that has waited; 0 means
-// forever.
+// Remaining returns how long the result of Level still applies to a slot that has waited; 0
+// means forever.
 func (d Delay) Remaining(waited int64) int64 {
 	switch d.Level(waited) {
 	case MachineLocal:
@@ -34,10 +34,10 @@ func (d Delay) Remaining(waited int64) int64 {
 }
 
 // Nearest places the tasks of one demand by delay scheduling. It visits the machines in
-// order. Each takes the first machine-local tasks, then rack-local ones and then any, as far
-// as allowed permits for that machine. A task is local on the machine of its checkpoint,
-// which takes precedence over the machines of its input. A task that reads no blocks is
-// local everywhere.
+// order. Each machine takes first machine-local tasks, then rack-local tasks, then any
+// tasks, as far as its entry in allowed permits. A task is local on the machine of its
+// checkpoint, which takes precedence over the machines of its input. A task that reads no
+// blocks is local everywhere.
 func (t *Topology) Nearest(machines []Machine, allowed []Level, demand Demand) []Start {
 	n := &nearest{
 		machineIndex: newMachineIndex(t, machines), demand: demand, allowed: allowed,
@@ -102,8 +102,8 @@ func (n *nearest) index() {
 	}
 }
 
-// take starts tasks of a list on a machine until its slots run out. It does nothing if the
-// machine does not accept tasks of that level.
+// take starts tasks of a list on a machine until the machine's slots run out. It does
+// nothing if the machine does not accept tasks of level far.
 func (n *nearest) take(machine int, far Level, tasks []int) {
 	for _, i := range tasks {
 		if n.allowed[machine] > far || n.free[machine] == 0 || len(n.starts) >= n.demand.Grant {

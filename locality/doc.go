@@ -21,8 +21,8 @@
 // The cost of an arc is the bytes that are transferred times the distance: 0 on the machine,
 // 1 within the rack, 2 across racks. A checkpointed task costs nothing on the machine of its
 // checkpoint, wherever its input is. Elsewhere the checkpoint is transferred too, and counts
-// as much as the input. Among placements that transfer equally little, those win that load
-// machines evenly, then those with machines and tasks that come first in the arguments. The
+// as much as the input. Of placements with equal transfer, Flow prefers placements that load
+// machines evenly, and then the machines and tasks that come first in the arguments. The
 // same arguments produce the same placement.
 //
 // GangPlacer places gangs: groups that communicate all the time and start together or not at

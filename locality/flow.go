@@ -44,10 +44,10 @@ type flow struct {
 
 	slots    []mincost.Vertex // by machine: its free slots
 	machine  map[mincost.Vertex]int
-	anywhere *region            // of tasks that avoid no machine; nil until needed
+	anywhere *region            // region of tasks that avoid no machine; nil until needed
 	regions  map[string]*region // by the set of avoided machines
 	tasks    [][]mincost.Vertex // by demand and task
-	stays    [][]mincost.Arc    // likewise: the arc for staying unscheduled; nil if every task gets a slot
+	stays    [][]mincost.Arc    // by demand and task: the arc for staying unscheduled; nil if every task gets a slot
 }
 
 // scale chooses units in which no sum of costs overflows an int64: the bytes of one task
@@ -77,7 +77,7 @@ func (f *flow) scale() {
 	}
 }
 
-// bytes is how many bytes a task transfers if it starts far from all of them.
+// bytes returns how many bytes a task transfers if it starts far from all of them.
 func (t Task) bytes() (sum int64) {
 	for _, b := range t.Blocks {
 		sum += b.weight()
@@ -100,7 +100,7 @@ func (f *flow) scarce() bool {
 	return wanted > f.free()
 }
 
-// free is the number of free slots.
+// free returns the number of free slots.
 func (f *flow) free() (n int) {
 	for _, m := range f.machines {
 		n += m.Free
@@ -152,8 +152,7 @@ func (f *flow) region(avoided []int) *region {
 }
 
 // addRegion adds the vertices of a region. Arcs run from anywhere to the racks and from a
-// rack to the machines of it that have free slots, so a task needs one arc for each level
-// only.
+// rack to its machines that have free slots. So a task needs only one arc for each level.
 func (f *flow) addRegion(avoided []int) *region {
 	r := &region{avoided: avoided}
 	for range f.racks {
@@ -178,7 +177,7 @@ func (r *region) avoids(machine int) bool {
 }
 
 // addSlots connects the free slots of a machine to the sink. The cost rises with the load.
-// No slot is free of cost; only staying is.
+// Every slot has a cost above 0; only staying unscheduled may cost 0.
 func (f *flow) addSlots(v mincost.Vertex, m Machine) {
 	all := m.Used + m.Free
 	for used := m.Used; used < all; {
@@ -189,9 +188,8 @@ func (f *flow) addSlots(v mincost.Vertex, m Machine) {
 	}
 }
 
-// addDemand adds a vertex for each task of a demand, with a unit to route. A task that
-// gets no slot routes its unit to the sink by another arc. Which arc it has depends on
-// the demand:
+// addDemand adds a vertex for each task of a demand, with a unit to route. A task that gets
+// no slot routes its unit to the sink by another arc. The kind of arc depends on the demand:
 //
 //	fewer granted than wait     stay, at no cost
 //	a quota                     later: wait for a near slot, a little dearer than the farthest

@@ -170,7 +170,7 @@ func TestLargeTasksGoBeforeSmallOnes(t *testing.T) {
 	}
 }
 
-// TestCostsOfHugeTasksDoNotOverflow has many tasks of an exbibyte each and few slots. The
+// TestCostsOfHugeTasksDoNotOverflow places many tasks of an exbibyte each on few slots. The
 // only two tasks whose input is local get the slots.
 func TestCostsOfHugeTasksDoNotOverflow(t *testing.T) {
 	machines := []Machine{machine("a", "", 1, 0), machine("b", "", 1, 0)}
@@ -201,8 +201,8 @@ func TestFlowSpreadsLoad(t *testing.T) {
 	}
 }
 
-// TestQuotaMakesTasksWaitForTheirCheckpoint has a checkpointed task that waits for the machine of
-// its checkpoint although a slot is free where its input is.
+// TestQuotaMakesTasksWaitForTheirCheckpoint checks that a checkpointed task waits for the
+// machine of its checkpoint although a slot is free where its input is.
 func TestQuotaMakesTasksWaitForTheirCheckpoint(t *testing.T) {
 	machines := []Machine{machine("a", "", 0, 2), machine("b", "", 2, 0)}
 	checkpointed := on(9, "b")

@@ -31,7 +31,7 @@ func (t *Topology) GangPlacer(machines []Machine) *GangPlacer {
 //
 // If the last groups do not fit, Place tries other machines for the first ones, up to a
 // bound. With many groups of different sizes it may miss a solution. With groups of equal
-// size it misses none.
+// size it always finds a solution if there is one.
 func (p *GangPlacer) Place(machineSlots []MachineSlots, groups []Group) (at []int, ok bool) {
 	b := newGangPlacement(p.places, machineSlots, groups)
 	everywhere := func(int) bool { return true }
@@ -55,7 +55,7 @@ func (p *GangPlacer) Place(machineSlots []MachineSlots, groups []Group) (at []in
 func (p *GangPlacer) Fits(machineSlots []MachineSlots, groups []Group) bool {
 	b := newGangPlacement(p.places, machineSlots, groups)
 	if !b.anyAvoids {
-		b.singles = [2][]int{} // counting their slots suffices
+		b.singles = [2][]int{} // the groups of one slot are not placed: counting their slots suffices
 	}
 	_, _, ok := b.within(func(int) bool { return true })
 	return ok
@@ -73,20 +73,20 @@ type gangPlacement struct {
 	need      dag.Slots
 	costs     [][]int64 // by group and machine: bytes times distance; nil if there are none
 	avoid     [][]int   // by group: machines on which it must not start, ascending
-	anyAvoids bool      // some group avoids a machine
+	anyAvoids bool      // a group avoids a machine
 
 	large   []int    // groups of several slots, the largest first
 	singles [2][]int // groups of one slot, by its kind
 	shapes  []shape  // sizes of the large groups
 }
 
-// shape counts the groups that take the same slots.
+// shape counts the groups that need the same slots.
 type shape struct {
 	slots dag.Slots
 	count int
 }
 
-// newGangPlacement computes what is the same for all attempts at placing a gang.
+// newGangPlacement computes the values that all attempts at placing a gang share.
 func newGangPlacement(p *machineIndex, machineSlots []MachineSlots, groups []Group) *gangPlacement {
 	b := &gangPlacement{machineIndex: p, machineSlots: machineSlots, groups: groups}
 	for i, g := range groups {
@@ -100,7 +100,7 @@ func newGangPlacement(p *machineIndex, machineSlots []MachineSlots, groups []Gro
 	return b
 }
 
-// sort inserts a group among those of its size.
+// sort inserts a group among the groups of its size.
 func (b *gangPlacement) sort(group int) {
 	slots := b.groups[group].Slots
 	if slots.Total() == 1 {
@@ -153,7 +153,7 @@ func (b *gangPlacement) avoids(group, machine int) bool {
 }
 
 // onOneMachine finds the machine with enough slots for all groups that is nearest to their
-// input, and among those the least loaded.
+// input. Of equally near machines it takes the least loaded.
 func (b *gangPlacement) onOneMachine() (at []int, ok bool) {
 	best, least := -1, int64(0)
 	for m, slots := range b.machineSlots {
@@ -213,13 +213,13 @@ func (b *gangPlacement) within(scope func(machine int) bool) (at []int, cost int
 	return p.at, cost, true
 }
 
-// MachineSlots is the slots of a machine.
+// MachineSlots contains the slots of a machine.
 type MachineSlots struct {
 	Free dag.Slots // available for assignment
 	Used dag.Slots // occupied
 }
 
-// Group is tasks that run together in slots of one machine.
+// Group is a set of tasks that run together in slots of one machine.
 type Group struct {
 	Task
 	Slots dag.Slots // at least one

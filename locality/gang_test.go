@@ -71,7 +71,7 @@ type gang struct {
 	groups       []Group
 }
 
-// randomGang has groups of up to most slots of each kind.
+// randomGang returns a gang of groups of up to most slots of each kind.
 func randomGang(r *rand.Rand, most int) gang {
 	g := gang{problem: randomProblem(r)}
 	for range g.machines {
@@ -111,8 +111,8 @@ func (g gang) best() (far int, cost int64) {
 	return far, cost
 }
 
-// measure returns how far apart a placement is, and its transfer cost; far is 3 if it is not
-// a placement.
+// measure returns how far apart a placement is, and its transfer cost; far is 3 if the
+// argument is not a placement.
 func (g gang) measure(places *machineIndex, at []int) (far int, cost int64) {
 	load := make([]dag.Slots, len(g.machines))
 	for i, m := range at {

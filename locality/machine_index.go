@@ -11,12 +11,12 @@ type machineIndex struct {
 	racks     []string // in order of their first machine
 	rackOf    []int    // by machine, index into racks
 	byRack    map[string]int
-	locations map[string]location // by host: those looked up so far
+	locations map[string]location // by host: locations looked up so far
 
 	onMachines, inRacks []byteShare // reused by inputBytes
 }
 
-// location is the machines and racks of a host, each once.
+// location lists the machines and racks of a host, each once.
 type location struct{ machines, racks []int }
 
 // locate returns the location of a host.
@@ -66,7 +66,7 @@ func newMachineIndex(t *Topology, machines []Machine) *machineIndex {
 }
 
 // addHost enters a machine under a name or address by which storage may know it. Several
-// machines may have the same one, for instance tasknodes on one host.
+// machines may share a name, for instance tasknodes on one host.
 func (p *machineIndex) addHost(host string, machine int) {
 	if at := p.byHost[host]; !slices.Contains(at, machine) {
 		p.byHost[host] = append(at, machine)
@@ -112,7 +112,7 @@ func (p *machineIndex) inputBytes(t Task) (total int64, machines, racks []byteSh
 }
 
 // costBytes returns inputBytes for the cost of a task: the checkpoint counts as bytes too,
-// and nothing is transferred to the machine that has it.
+// and the transfer to its machine costs 0.
 func (p *machineIndex) costBytes(t Task) (total int64, machines, racks []byteShare) {
 	total, machines, racks = p.inputBytes(t)
 	checkpoint := p.checkpointLocation(t)
@@ -144,7 +144,7 @@ func (p *machineIndex) checkpointLocation(t Task) (s location) {
 	return s
 }
 
-// addOnce appends a number that is not there yet. The lists are short.
+// addOnce appends a number unless the list contains it. The lists are short.
 func addOnce(to []int, v int) []int {
 	if slices.Contains(to, v) {
 		return to
@@ -152,8 +152,8 @@ func addOnce(to []int, v int) []int {
 	return append(to, v)
 }
 
-// addShares adds the bytes of a block to the locations that have it, at most once for each
-// location.
+// addShares adds the bytes of a block to the locations that have the block, at most once for
+// each location.
 func addShares(to []byteShare, at []int, bytes int64, block int) []byteShare {
 	for _, place := range at {
 		switch i := slices.IndexFunc(to, func(s byteShare) bool { return s.place == place }); {
@@ -176,8 +176,8 @@ func shareOf(shares []byteShare, place int) int64 {
 	return 0
 }
 
-// distance is the cost of a task on a machine: its bytes times their distance. It is 0 on
-// the machine of its checkpoint.
+// distance returns the cost of a task on a machine: its bytes times their distance. It is 0
+// on the machine of its checkpoint.
 func (p *machineIndex) distance(t Task, machine int) int64 {
 	total, machines, racks := p.costBytes(t)
 	return 2*total - shareOf(racks, p.rackOf[machine]) - shareOf(machines, machine)

@@ -17,7 +17,7 @@ const (
 // packing is the search for machines for the groups of a gang.
 type packing struct {
 	*gangPlacement
-	free  []dag.Slots // by machine in scope: free slots, less those assigned
+	free  []dag.Slots // by machine in scope: free slots that are not assigned yet
 	at    []int       // by group
 	tries int         // tries left
 }
@@ -42,7 +42,7 @@ func (p *packing) isHopeless() bool {
 	return !p.need.FitsIn(total)
 }
 
-// placeLarge places the large groups from the n-th on, and then those of one slot.
+// placeLarge places the large groups from the n-th on, and then the groups of one slot.
 func (p *packing) placeLarge(n int) bool {
 	if n == len(p.large) {
 		free := slices.Clone(p.free)
@@ -72,8 +72,8 @@ func (p *packing) placeLarge(n int) bool {
 	return false
 }
 
-// candidates returns the machines with enough slots for a group: those nearest to its input
-// first, among those the ones with the fewest free slots.
+// candidates returns the machines with enough slots for a group: the nearest to its input
+// first and, of equally near machines, the one with the fewest free slots first.
 func (p *packing) candidates(group int) (machines []int) {
 	for m, free := range p.free {
 		if p.groups[group].Slots.FitsIn(free) && !p.avoids(group, m) {

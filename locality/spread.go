@@ -14,8 +14,9 @@ type Affinity struct {
 
 // Spread places tasks that are all alike and returns the machine of each. It returns fewer
 // if slots run out. A machine gets a second task only when every machine with a free slot
-// runs one, so a stage does not concentrate where most of its input is. Among machines with
-// equally many tasks it prefers those with more input bytes, then those with a lower load.
+// has a task, so a stage does not concentrate where most of its input is. Among machines
+// with equally many tasks it prefers those with more input bytes, then those with a lower
+// load.
 //
 // Reduces are placed this way. Every reduce reads from all maps, and the location of each
 // partition's bytes is unknown until they are read, so the bytes of the map output count
@@ -59,7 +60,8 @@ func InOrder(machines []Machine, tasks int) []int {
 	return Spread(machines, tasks, Affinity{})
 }
 
-// queued is a machine with free slots. Its place depends on what it runs already.
+// queued is a machine with free slots. Its place in the queue depends on the tasks that it
+// runs already.
 type queued struct {
 	machine, free, used, here int
 	bytes                     int64

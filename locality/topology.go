@@ -10,17 +10,17 @@ type Topology struct {
 	table  map[string]string // the operator's table
 	joined map[string]string // hosts of machines
 
-	network *mincost.Network // of the latest Flow, for reuse; nil before the first
+	network *mincost.Network // network of the latest Flow, for reuse; nil before the first Flow
 }
 
-// NewTopology takes the operator's table of racks, by name or address of a host; nil is an
-// empty table.
+// NewTopology returns a topology with the operator's table of racks, by name or address of a
+// host. A nil table is empty.
 func NewTopology(table map[string]string) *Topology {
 	return &Topology{table: table, joined: make(map[string]string)}
 }
 
-// Add registers the names of a machine and returns its rack: its own if set, else that of
-// the first of its names in the table, else DefaultRack.
+// Add registers the names of a machine and returns its rack: its own rack if set, else the
+// rack of the first of its names in the table, else DefaultRack.
 func (t *Topology) Add(m Machine) string {
 	rack := t.RackOf(m)
 	t.joined[m.Name] = rack
@@ -56,7 +56,7 @@ func (t *Topology) RackOfHost(host string) (rack string, ok bool) {
 	return rack, ok
 }
 
-// Level is how near a task is to its input. Higher is nearer.
+// Level says how near a task is to its input. Higher is nearer.
 type Level int
 
 const (
@@ -78,14 +78,14 @@ func (l Level) String() string {
 	return "remote"
 }
 
-// Transfer is how far the bytes of a task are from a machine, in bytes by distance.
+// Transfer counts the bytes of a task by their distance from a machine.
 type Transfer struct {
 	Local  int64 // on the machine
-	Rack   int64 // in its rack, on other machines
+	Rack   int64 // in the machine's rack, on other machines
 	Remote int64 // in another rack, or at an unknown location
 }
 
-// Cost is the cost of the transfer in a flow: bytes times distance. It excludes the
+// Cost returns the cost of the transfer in a flow: bytes times distance. It excludes the
 // checkpoint.
 func (t Transfer) Cost() int64 { return t.Rack + 2*t.Remote }
 

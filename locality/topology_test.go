@@ -65,8 +65,8 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// TestNearestPrefersCheckpoint has checkpointed tasks, some with input on other machines, and
-// slots that wait for local tasks.
+// TestNearestPrefersCheckpoint checks checkpointed tasks, some with input on other machines,
+// with slots that wait for local tasks.
 func TestNearestPrefersCheckpoint(t *testing.T) {
 	machines := []Machine{machine("a", "/1", 1, 0), machine("b", "/1", 1, 0), machine("c", "/2", 1, 0)}
 	waiting := []Level{MachineLocal, MachineLocal, MachineLocal}

@@ -4,48 +4,49 @@ import (
 	"cmp"
 )
 
-// Config is a policy's settings of preemption: a mode for maps and one for reduces, and what
-// the modes cost. The zero value kills maps and reduces.
+// Config contains a policy's settings for preemption: a mode for maps, a mode for reduces,
+// and the costs of modes. The zero value kills maps and reduces.
 type Config struct {
 	Map    Mode // Split, Checkpoint, Suspend, Kill, Wait or Auto; default Kill
-	Reduce Mode // likewise, but Split becomes Checkpoint
+	Reduce Mode // like Map, but Split becomes Checkpoint
 
-	// MinRunMillis protects an attempt that resumed earlier work: it runs at least for so
-	// long before its slot is taken again. Without it, two jobs could preempt each other's
+	// MinRunMillis protects an attempt that resumed earlier work: it runs at least this long
+	// before its slot is taken again. Without it, two jobs could preempt each other's
 	// attempts forever. Default 10,000 ms; a negative value is 0.
 	MinRunMillis int64
 
 	Costs
 }
 
-// MinRun is MinRunMillis with its default.
+// MinRun returns MinRunMillis, or its default.
 func (m Config) MinRun() int64 { return max(cmp.Or(m.MinRunMillis, 10_000), 0) }
 
 // Victim describes a running attempt whose slot is needed. It may stand for a gang, whose
-// attempts give up their slots together: then its times are the longest of the gang.
+// attempts give up their slots together: then Elapsed and Remaining are the longest of the
+// gang.
 type Victim struct {
 	Reduce     bool
-	Elapsed    int64 // time it has occupied its slot, ms
-	Remaining  int64 // time it would still occupy it, ms; negative if unknown: then it keeps the slot
+	Elapsed    int64 // time for which it has occupied its slot, ms
+	Remaining  int64 // time for which it would still occupy its slot, ms; negative if unknown: then it keeps the slot
 	CanSplit   bool  // it is a map whose input can be split
 	CanSuspend bool  // its machine has memory for one more suspended attempt
 
-	DisallowedModes ModeSet // by its job
+	DisallowedModes ModeSet // modes that its job disallows
 
 	Footprint
-	Others []Footprint // those of a gang on further machines
+	Others []Footprint // footprints of a gang on its other machines
 }
 
 // Footprint is the memory that a victim uses on one machine.
 type Footprint struct {
-	// Memory is in bytes; 0 if unknown. Unwritten is the part of it that the victim writes
-	// when it ends early, in bytes. It means nothing while Memory is unknown.
+	// Memory is in bytes; 0 if unknown. Unwritten is the part of Memory that the victim
+	// writes when it ends early, in bytes. It is not used while Memory is unknown.
 	Memory, Unwritten int64
 
-	Headroom *MemHeadroom // of the machine; nil if unknown
+	Headroom *MemHeadroom // memory headroom of the machine; nil if unknown
 }
 
-// Choose returns the mode in which to preempt a victim. Wait leaves its slot to it.
+// Choose returns the mode in which to preempt a victim. With Wait the victim keeps its slot.
 func (m Config) Choose(v Victim) Mode {
 	if v.Remaining < 0 {
 		return Wait
@@ -61,7 +62,7 @@ func (m Config) Choose(v Victim) Mode {
 }
 
 // fallback returns the mode, or the next one that the victim allows: Split, Checkpoint and
-// Suspend keep its work and are tried in this order; then Kill; at last Wait.
+// Suspend keep its work and are tried in this order, then Kill, and finally Wait.
 func (v Victim) fallback(mode Mode) Mode {
 	if mode == Split && (v.Reduce || !v.CanSplit || v.DisallowedModes.Has(Split)) {
 		mode = Checkpoint
@@ -83,8 +84,8 @@ func (v Victim) fallback(mode Mode) Mode {
 	return mode
 }
 
-// cheapest returns the mode with the lowest cost: of writing and reading the state again, of
-// the work that is lost, or of waiting for the slot (Chronos, section 4).
+// cheapest returns the mode with the lowest cost. The cost is the time to write and read the
+// state, the lost work, or the wait for the slot (Chronos, section 4).
 func (m Config) cheapest(v Victim) Mode {
 	c := m.WithDefaults()
 	best, price := Wait, v.Remaining

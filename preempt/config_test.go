@@ -11,7 +11,7 @@ func TestNamedModes(t *testing.T) {
 	able := Victim{Elapsed: 1000, Remaining: 1000, CanSplit: true, CanSuspend: true}
 	for name, tt := range map[string]struct {
 		change func(*Victim)
-		modes  []Mode // chosen for each of Modes without Auto
+		modes  []Mode // mode chosen for each of Modes without Auto
 	}{
 		"bears all":             {func(*Victim) {}, []Mode{Wait, Split, Checkpoint, Suspend, Kill}},
 		"a reduce":              {func(v *Victim) { v.Reduce = true }, []Mode{Wait, Checkpoint, Checkpoint, Suspend, Kill}},

@@ -9,9 +9,9 @@ import (
 // stand for the defaults. Where a Victim has measured values, these count instead.
 type Costs struct {
 	TaskBytes       int64 // memory of a task; default 1 GB
-	DiskRate        int64 // of a machine, bytes/s; default 100 MB/s
-	SlotFreeLatency int64 // from an attempt's exit until its slot is used again, ms; default 300
-	SplitMillis     int64 // to publish what a map has done, ms; default 500
+	DiskRate        int64 // disk rate of a machine, bytes/s; default 100 MB/s
+	SlotFreeLatency int64 // time from an attempt's exit until its slot is used again, ms; default 300
+	SplitMillis     int64 // time to publish the output of a split map, ms; default 500
 
 	// MemoryShort says that a suspended task is swapped out and in again (HFSP, section 4.2
 	// and Fig. 8). Otherwise it stays in memory, and suspending is free.
@@ -33,14 +33,14 @@ func (c Costs) WithDefaults() Costs {
 	return c
 }
 
-// transfer is the time to write or to read some bytes, in ms.
+// transfer returns the time to write or to read some bytes, in ms.
 func (c Costs) transfer(bytes int64) int64 {
-	const absurd = 1e15 // more than any task has
+	const absurd = 1e15 // more bytes than any task has
 	return min(bytes, absurd) * 1000 / c.DiskRate
 }
 
-// splitCost is the cost of splitting a map, in ms: it writes what it has in memory and
-// publishes all that it has done.
+// splitCost returns the cost of splitting a map, in ms: the map writes its buffered records
+// and publishes its output.
 func (c Costs) splitCost(v Victim) int64 {
 	if v.Memory == 0 {
 		return c.SplitMillis
@@ -48,9 +48,9 @@ func (c Costs) splitCost(v Victim) int64 {
 	return c.SplitMillis + c.transfer(v.Unwritten)
 }
 
-// checkpointCost is the cost of a checkpoint, in ms: the state is written and read again. If
-// its size is unknown, it is all the memory of a task. The cost for a gang is the cost on its
-// most expensive machine.
+// checkpointCost returns the cost of a checkpoint, in ms: the state is written and read
+// again. If its size is unknown, all the memory of a task counts. The cost for a gang is the
+// cost on its most expensive machine.
 func (c Costs) checkpointCost(v Victim) int64 {
 	cost := c.writeCost(v.Footprint)
 	for _, h := range v.Others {
@@ -59,8 +59,8 @@ func (c Costs) checkpointCost(v Victim) int64 {
 	return cost
 }
 
-// writeCost is the time to write the state of one attempt and to read it again, in ms. If a
-// task has not reported its memory, the configured size counts.
+// writeCost returns the time to write the state of one attempt and to read it again, in ms.
+// If the task has not reported its memory, the configured size counts.
 func (c Costs) writeCost(h Footprint) int64 {
 	if h.Memory == 0 {
 		return 2 * c.transfer(c.TaskBytes)
@@ -68,10 +68,10 @@ func (c Costs) writeCost(h Footprint) int64 {
 	return c.SplitMillis + 2*c.transfer(h.Unwritten)
 }
 
-// suspendCost is the expected cost of suspending a task in memory, in ms: the time to swap it
-// out and in again, times the probability that its memory is needed. The successor needs as
-// much memory as the victim. The more is free beyond that, the smaller the probability. The
-// cost for a gang is the cost on its most expensive machine.
+// suspendCost returns the expected cost of suspending a task in memory, in ms: the time to
+// swap it out and in again, times the probability that its memory is needed. The successor
+// needs as much memory as the victim. The more memory is free beyond that, the smaller the
+// probability. The cost for a gang is the cost on its most expensive machine.
 func (c Costs) suspendCost(v Victim) int64 {
 	cost := c.swapCost(v.Footprint)
 	for _, h := range v.Others {
@@ -80,8 +80,8 @@ func (c Costs) suspendCost(v Victim) int64 {
 	return cost
 }
 
-// swapCost is suspendCost on one machine. Without a report of its memory a suspension
-// costs nothing, unless the operator says that memory is short.
+// swapCost returns the suspendCost on one machine. If the machine has not reported its
+// memory, a suspension costs nothing, unless the operator says that memory is short.
 func (c Costs) swapCost(h Footprint) int64 {
 	memory := cmp.Or(h.Memory, c.TaskBytes)
 	swap := 2 * c.transfer(memory)
@@ -100,7 +100,8 @@ func (v Victim) exceedsMemory() bool {
 	return v.Footprint.exceedsMemory() || slices.ContainsFunc(v.Others, Footprint.exceedsMemory)
 }
 
-// exceedsMemory reports it for one machine; false if its memory is unknown.
+// exceedsMemory reports whether one machine has too little memory; false if its memory is
+// unknown.
 func (h Footprint) exceedsMemory() bool {
 	return h.Headroom != nil && h.Headroom.Free+h.Headroom.Swap < h.Memory
 }

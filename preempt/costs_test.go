@@ -2,7 +2,8 @@ package preempt
 
 import "testing"
 
-// victim allows every mode, has run for a minute and would run for another.
+// victim is a Victim that allows every mode, has run for a minute and would run for another
+// minute.
 func victim(change func(*Victim)) Victim {
 	v := Victim{Elapsed: 60_000, Remaining: 60_000, CanSplit: true, CanSuspend: true}
 	change(&v)
@@ -11,8 +12,8 @@ func victim(change func(*Victim)) Victim {
 
 const mb = 1_000_000
 
-// TestCheapestMode checks the choice of Auto for what is known of attempts and machines,
-// at 100 MB/s and 500 ms to publish a map.
+// TestCheapestMode checks the choice of Auto for known values of attempts and machines, at
+// 100 MB/s and 500 ms to publish a map.
 func TestCheapestMode(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*Victim)
@@ -54,8 +55,8 @@ func TestCheapestMode(t *testing.T) {
 	}
 }
 
-// TestNoSuspensionBeyondMemory has a machine without memory for another task in addition to
-// a suspended one.
+// TestNoSuspensionBeyondMemory checks a machine that has too little memory for another task
+// next to a suspended one.
 func TestNoSuspensionBeyondMemory(t *testing.T) {
 	full := victim(func(v *Victim) { v.Memory, v.Headroom = 1000*mb, &MemHeadroom{Free: 600 * mb, Swap: 399 * mb} })
 	if got := (Config{Map: Suspend}).Choose(full); got != Wait {
@@ -90,8 +91,8 @@ func TestSuspensionCostsMoreTheLessIsFree(t *testing.T) {
 	}
 }
 
-// TestGangIsSuspendedIfAllMembersCanBe checks that a gang costs what it costs on its fullest
-// machine, in any order.
+// TestGangIsSuspendedIfAllMembersCanBe checks that the cost of a gang is the cost on its
+// fullest machine, in any order.
 func TestGangIsSuspendedIfAllMembersCanBe(t *testing.T) {
 	roomy := Footprint{Memory: 100 * mb, Headroom: &MemHeadroom{Free: 16_000 * mb}}
 	tight := Footprint{Memory: 1000 * mb, Headroom: &MemHeadroom{Free: 2000 * mb}}

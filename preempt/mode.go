@@ -61,7 +61,7 @@ const (
 	Kill Mode = "kill"
 )
 
-// Modes are all modes that a user may name, in the order of help texts.
+// Modes lists all modes that a user may name, in the order of help texts.
 var Modes = []Mode{Auto, Wait, Split, Checkpoint, Suspend, Kill}
 
 // Parse returns the mode of that name, in lower case.
@@ -89,7 +89,7 @@ type ModeSet uint8
 // AllModes is the set of all modes that take a slot.
 const AllModes ModeSet = 1<<4 - 1
 
-// bit is the set of one mode; it is empty for Wait, Auto and unknown modes.
+// bit returns the set of one mode; it is empty for Wait, Auto and unknown modes.
 func (m Mode) bit() ModeSet {
 	switch m {
 	case Split:
@@ -104,7 +104,7 @@ func (m Mode) bit() ModeSet {
 	return 0
 }
 
-// SetOf is the set of modes. Wait, Auto and unknown modes add nothing to it.
+// SetOf returns the set of the given modes. Wait, Auto and unknown modes add nothing to it.
 func SetOf(modes ...Mode) (s ModeSet) {
 	for _, m := range modes {
 		s |= m.bit()
@@ -115,7 +115,7 @@ func SetOf(modes ...Mode) (s ModeSet) {
 // Has reports whether a mode is in the set.
 func (s ModeSet) Has(m Mode) bool { return s&m.bit() != 0 }
 
-// Modes are the members of the set, in the order of Modes.
+// Modes returns the members of the set, in the order of Modes.
 func (s ModeSet) Modes() []Mode {
 	return slices.DeleteFunc(slices.Clone(Modes), func(m Mode) bool { return !s.Has(m) })
 }

@@ -23,12 +23,12 @@ type Decision struct {
 
 	Slot  cluster.Slot // kind of the slots
 	Slots int          // number of tasks, or of bundles
-	Share float64      // in slots of that kind
+	Share float64      // share in slots of that kind
 
-	Locality Locality     // of a launch: how near the task is to its input
-	Mode     preempt.Mode // of a preemption
-	Until    int64        // of a skip: when the stage is offered slots again if nothing changes, ms since the epoch
-	Cause    string       // for people
+	Locality Locality     // for a launch: how near the task is to its input
+	Mode     preempt.Mode // mode of a preemption
+	Until    int64        // for a skip: when the stage is offered slots again if nothing changes, ms since the epoch
+	Cause    string       // shown to users
 }
 
 // DecisionKind is the kind of a decision.
@@ -38,20 +38,19 @@ const (
 	// DecisionOffer offers Slots to the tasks of a stage, or to the bundles of a
 	// class.
 	DecisionOffer DecisionKind = "offer"
-	// DecisionSkip reports how many of an offer got nothing, and why.
+	// DecisionSkip reports how many tasks or bundles of an offer got no slots, and why.
 	DecisionSkip DecisionKind = "skip"
 	// DecisionLaunch starts an attempt at a task on a machine.
 	DecisionLaunch DecisionKind = "launch"
 	// DecisionResume resumes a suspended attempt.
 	DecisionResume DecisionKind = "resume"
-	// DecisionPreempt takes its slot from an attempt.
+	// DecisionPreempt takes the slot of an attempt.
 	DecisionPreempt DecisionKind = "preempt"
 	// DecisionShare is the share of a pool or a job from now on.
 	DecisionShare DecisionKind = "share"
 )
 
-// Locality is how near a task is to its input, "" if neither on its machine nor in its
-// rack.
+// Locality says how near a task is to its input; "" if the input is in another rack.
 type Locality string
 
 const (

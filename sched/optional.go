@@ -11,7 +11,7 @@ import (
 
 // Explainer is a policy that can say why a job has the slots that it has.
 type Explainer interface {
-	// Explain returns details for people about a job that is not over.
+	// Explain returns details, shown to users, about a job that is not over.
 	Explain(now int64, view View, job *cluster.Job) []Detail
 }
 
@@ -23,8 +23,8 @@ type Detail struct {
 
 // PoolReporter is a policy that divides the cluster among pools.
 type PoolReporter interface {
-	// Pools returns the pools that jobs can be in, by name: all that are configured and
-	// all that have jobs. It returns nil if the policy has no pools after all.
+	// Pools returns the pools that jobs can be in, by name: all pools that are configured or
+	// have jobs. It returns nil if the policy has no pools with its present settings.
 	Pools(now int64, view View) []Pool
 }
 
@@ -35,15 +35,15 @@ type Pool struct {
 	Min        cluster.Slots
 	Max        cluster.Slots // Unlimited for none
 	MaxJobs    int           // limit of running jobs; Unlimited for none
-	Order      string        // of its jobs, such as "fair"
+	Order      string        // order of its jobs, such as "fair"
 	Share      [2]float64    // fair share, in slots of each kind
 	QueuedJobs int           // jobs that wait because of a limit of running jobs
 }
 
 // JobLimiter is a policy that limits the slots of a job.
 type JobLimiter interface {
-	// Limit returns the most slots that a job may have at a time, whatever is free;
-	// Unlimited of a kind for no limit.
+	// Limit returns the maximum number of slots that a job may have at a time; Unlimited for
+	// a kind without a limit.
 	Limit(job *cluster.Job) cluster.Slots
 }
 
@@ -53,8 +53,8 @@ const Unlimited = math.MaxInt
 // StateTransfer is a policy that can adopt soft state from the policy that it
 // replaces, for instance when its settings change.
 type StateTransfer interface {
-	// TransferFrom adopts what the replicated state does not hold, such as how long
-	// a pool has been below its share. It is called after Reset. A policy of another
+	// TransferFrom adopts values that the replicated state does not contain, such as how
+	// long a pool has been below its share. It is called after Reset. A policy of another
 	// kind transfers nothing. Either of the two may be wrapped (Wrapper).
 	TransferFrom(from Policy)
 }
@@ -62,9 +62,9 @@ type StateTransfer interface {
 // JobComparer is a policy that can compare the claims of two jobs to a slot. Chronos
 // asks the policy that it wraps (its paper, section 4: the priority of jobs).
 type JobComparer interface {
-	// Precedes reports whether a slot of a kind that job b has should rather go to job
-	// a: under FIFO if a was submitted first, under fair sharing if a is below its share
-	// and b above its own.
+	// Precedes reports whether job a has a stronger claim than job b to a slot that b has.
+	// Under FIFO it does if a was submitted first; under fair sharing, if a is below its
+	// share and b above its share.
 	Precedes(now int64, view View, kind cluster.Slot, a, b *cluster.Job) bool
 }
 
@@ -75,7 +75,7 @@ type Wrapper interface {
 	Unwrap() Policy
 }
 
-// Innermost returns the policy inside all wrappers, which is p itself if it is none.
+// Innermost returns the policy inside all wrappers. It returns p itself if p is no wrapper.
 func Innermost(p Policy) Policy {
 	for {
 		w, ok := p.(Wrapper)
@@ -87,9 +87,9 @@ func Innermost(p Policy) Policy {
 }
 
 // Ranker orders the jobs within a pool. It serves policies that divide the cluster among
-// pools and delegate the order within each; one Ranker may serve several pools.
+// pools and delegate the order within each pool. One Ranker may serve several pools.
 //
-// Like a policy it is pure, and what it keeps is a cache.
+// Like a policy it is pure: all that it stores between calls is a cache.
 type Ranker interface {
 	// Reset drops all caches and rebuilds them from the view.
 	Reset(now int64, view View)
@@ -98,17 +98,17 @@ type Ranker interface {
 	// it.
 	Observe(now int64, view View, delta cluster.Delta)
 
-	// Rank returns the order of a queue's jobs at one moment: compare is negative if a
-	// slot goes to a rather than to b. No two jobs are equal. It is called again after
-	// each slot, with the Running of the job that got it increased.
+	// Rank returns the order of a queue's jobs at one moment: compare is negative if a slot
+	// goes to a rather than to b. No two jobs are equal. compare is called again after each
+	// slot, when Running of the job that got the slot has increased.
 	Rank(now int64, view View, queue Queue) (compare func(a, b *Claimant) int)
 }
 
-// Queue is the jobs of a pool that want slots of one kind.
+// Queue contains the jobs of a pool that want slots of one kind.
 type Queue struct {
 	Pool  string
 	Kind  cluster.Slot
-	Slots cluster.Slots // of the cluster, by kind
+	Slots cluster.Slots // slots of the cluster, by kind
 	Share float64       // the pool's fair share of the slots of Kind
 	Jobs  []*Claimant
 }
@@ -117,6 +117,6 @@ type Queue struct {
 type Claimant struct {
 	Job     *cluster.Job
 	Running cluster.Slots // slots that it has or is about to get, without those of attempts that were ordered to end
-	Demand  cluster.Slots // slots that it could use in all, at first at least Running
+	Demand  cluster.Slots // slots that it could use in total; initially at least Running
 	Weight  [2]float64
 }

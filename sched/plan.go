@@ -10,8 +10,8 @@ import (
 // Plan is the decision of a policy for this moment. Each task occurs in it at most once, and
 // all starts and resumes together take no more slots of a machine than are free.
 type Plan struct {
-	// Preempts takes slots away, each attempt at most once. The task that a slot is
-	// taken for starts in a later plan, when the slot is free.
+	// Preempts takes slots away, each attempt at most once. The task for which a slot is
+	// taken starts in a later plan, when the slot is free.
 	Preempts []Preempt
 
 	Resumes       []cluster.AttemptID // suspended attempts that get a slot of their machine again
@@ -20,14 +20,15 @@ type Plan struct {
 	Starts  []Start       // tasks that start alone
 	Bundles []BundleStart // bundles, each as a whole; their tasks are not in Starts
 
-	// Decisions are the offers of a placement round and the shares that the policy
-	// computed; only for a View with Trace. A policy lists all of them each time, and
-	// its caller drops those that have not changed. Launches, resumes and preemptions
-	// are not among them, since they follow from the plan.
+	// Decisions are the offers of a placement round and the shares that the policy computed;
+	// only for a View with Trace. A policy lists all decisions each time, and its caller
+	// drops unchanged decisions. Launches, resumes and preemptions are not among them, since
+	// they follow from the plan.
 	Decisions []Decision
 }
 
-// AllStarts yields every start of the plan: of tasks that start alone, then of bundles.
+// AllStarts yields every start of the plan: first for tasks that start alone, then for
+// bundles.
 func (p Plan) AllStarts() iter.Seq[Start] {
 	return func(yield func(Start) bool) {
 		for _, s := range p.Starts {
@@ -45,8 +46,8 @@ func (p Plan) AllStarts() iter.Seq[Start] {
 	}
 }
 
-// AllResumes yields every attempt that the plan resumes: single ones, then those of
-// bundles.
+// AllResumes yields every attempt that the plan resumes: first single attempts, then
+// attempts of bundles.
 func (p Plan) AllResumes() iter.Seq[cluster.AttemptID] {
 	return func(yield func(cluster.AttemptID) bool) {
 		for _, id := range p.Resumes {
@@ -65,8 +66,8 @@ func (p Plan) AllResumes() iter.Seq[cluster.AttemptID] {
 }
 
 // Commands returns the commands that carry the plan out, in an order in which the state
-// accepts them: slots are taken before they are given. Tasks of a job whose splits are not
-// loaded on this master cannot start yet; they wait for a later plan.
+// accepts them: slots are taken away before they are given out. Tasks of a job whose splits
+// are not loaded on this master cannot start yet; they wait for a later plan.
 func (p Plan) Commands(view cluster.View) (commands []cluster.Command) {
 	for _, v := range p.Preempts {
 		if v.Mode != preempt.Wait {
@@ -107,31 +108,31 @@ func (s Start) command(view cluster.View) (c cluster.StartAttempt, ok bool) {
 	return cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Range: j.RangeOf(t), Local: s.Local, RackLocal: s.RackLocal}, true
 }
 
-// Preempt takes its slot from a running attempt. The attempt does not count as failed.
+// Preempt takes the slot of a running attempt. The attempt does not count as failed.
 type Preempt struct {
 	Attempt cluster.AttemptID
 	Mode    preempt.Mode // not Wait
-	Cause   string       // for people: what the slot is needed for
+	Cause   string       // shown to users: what the slot is needed for
 }
 
 // Start gives a slot of a machine to a task.
 type Start struct {
 	Task    cluster.TaskID
 	Machine string
-	Local   bool // the machine holds the task's split
+	Local   bool // the machine has the task's split
 
-	RackLocal bool // the machine's rack holds it, the machine does not
+	RackLocal bool // the machine's rack has the task's split, but the machine has not
 }
 
 // BundleStart gives slots to all tasks of a bundle.
 type BundleStart struct {
 	Job    cluster.JobID
 	Class  int // index into cluster.Job.Bundles
-	Number int // of the bundle in its class
+	Number int // number of the bundle in its class
 	Starts []Start
 }
 
 // BundleResume gives slots to all attempts of a suspended bundle.
 type BundleResume struct {
-	Attempts []cluster.AttemptID // in order of tasks
+	Attempts []cluster.AttemptID // attempts in order of tasks
 }

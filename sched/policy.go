@@ -10,15 +10,15 @@
 //		plan := p.Decide(now, view)    // propose it; ask again after it is applied
 //	}
 //
-// Whatever a policy keeps between two calls is a cache: Reset followed by Decide gives
-// the same plan as any sequence of Observe followed by Decide. A new master, and a
-// change of policy while jobs run, therefore need nothing but Reset.
+// All that a policy stores between two calls is a cache: Reset followed by Decide gives the
+// same plan as any sequence of Observe followed by Decide. A new master, and a change of
+// policy while jobs run, therefore need nothing but Reset.
 //
-// To write a policy, read four files: policy.go (what a policy sees and implements),
-// plan.go (what it answers), want.go (what slots can be given to), optional.go (what it
-// may offer in addition). Package placement finds the machines, package ledger counts
-// the slots of jobs, and package victim chooses attempts to preempt. A line in package
-// registry makes the policy known to programs.
+// To write a policy, read four files: policy.go (what a policy sees and implements), plan.go
+// (what it returns), want.go (to what slots can be given), optional.go (what it may
+// implement in addition). Package placement finds the machines, package ledger counts the
+// slots of jobs, and package victim chooses attempts to preempt. A line in package registry
+// makes the policy known to programs.
 package sched
 
 import (
@@ -34,9 +34,9 @@ type View struct {
 	Trace     bool      // Plan.Decisions is wanted
 }
 
-// SoftState holds reports of attempts, which are not replicated. A new leader knows none of it
-// at first. A policy never preempts an attempt of unknown progress: it could take the wrong
-// one.
+// SoftState contains reports of attempts. It is not replicated, so a new leader has no
+// reports at first. A policy never preempts an attempt of unknown progress, since it could
+// choose the wrong attempt.
 type SoftState interface {
 	// Progress returns the latest progress report of a running attempt; ok is false
 	// if there is none.
@@ -50,26 +50,26 @@ const ReducePhaseStart = 2.0 / 3
 // Progress is a progress report of an attempt.
 type Progress struct {
 	ReportedAt int64   // ms since the epoch
-	Fraction   float64 // of its work that is done, in [0, 1]
+	Fraction   float64 // fraction of its work that is done, in [0, 1]
 
 	// ReducingSince is the first time at which a reduce was known to run the user's
 	// function, that is, at which Fraction exceeded ReducePhaseStart; ms since the
 	// epoch. It is 0 before that, and for maps.
 	ReducingSince int64
 
-	// Memory is the attempt's memory in bytes; 0 if unknown. Unwritten is the part of
-	// it that a checkpoint or a split would have to write.
+	// Memory is the attempt's memory in bytes; 0 if unknown. Unwritten is the part of Memory
+	// that a checkpoint or a split would have to write.
 	Memory, Unwritten int64
 }
 
-// MemReporter is a SoftState that knows the memory of machines too.
+// MemReporter is a SoftState that also has the memory of machines.
 type MemReporter interface {
-	// MemHeadroom returns the memory that a machine has left, as it reported last; ok
-	// is false if it has not.
+	// MemHeadroom returns the free memory that a machine last reported; ok is false if it
+	// has not reported any.
 	MemHeadroom(machine string) (r preempt.MemHeadroom, ok bool)
 }
 
-// Progress returns the progress that SoftState knows of an attempt.
+// Progress returns the progress of an attempt from SoftState.
 func (v View) Progress(id cluster.AttemptID) (p Progress, ok bool) {
 	if v.SoftState == nil {
 		return p, false
@@ -98,12 +98,12 @@ type Policy interface {
 	// the plan, and parts of it may be refused when it is applied.
 	Decide(now int64, view View) Plan
 
-	// NextWake returns when Decide may answer differently although nothing has
-	// changed; 0 if only a change can do that.
+	// NextWake returns the time at which Decide may return another plan even if nothing has
+	// changed; 0 if only a change can cause another plan.
 	NextWake() int64
 }
 
-// Earliest returns the smaller of two times of which 0 means never.
+// Earliest returns the earlier of two times; a time of 0 means never.
 func Earliest(a, b int64) int64 {
 	if a == 0 || b != 0 && b < a {
 		return b

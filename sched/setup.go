@@ -32,30 +32,30 @@ type Setup struct {
 // which have a Ledger, pass the limit to it. Package control knows only Policy: what it has to
 // know of a limit is an interface in optional.go.
 type Placement struct {
-	Method Method // for jobs that do not name their own
+	Method Method // method for jobs that do not name their own
 
 	// Racks is the operator's table of racks by name or address of a host. A machine
 	// that reports its rack needs no entry.
 	Racks map[string]string
 
-	// Patience is how long, in ms, Flow may leave a slot free for a task that will find
-	// its input there; 0 is never. Flow waits only for jobs of several waves, and only
-	// as far as no machine gets more waves than the job has anyway. It waits not longer
-	// than three tasks last, and not for the last waiting task.
+	// Patience is how long, in ms, Flow may leave a slot free for a task that will find its
+	// input there; 0 is never. Flow waits only for jobs of several waves, and only if no
+	// machine gets more waves than the job has anyway. It waits at most as long as three
+	// tasks take, and never for the last waiting task.
 	Patience int64
 
-	// Delay are the waits of method Delay.
+	// Delay contains the waits of method Delay.
 	Delay locality.Delay
 }
 
 // DefaultPatience suits clusters of several machines, in ms.
 const DefaultPatience = 30_000
 
-// DefaultDelay suits tasks of a few seconds and more. Hadoop's fair scheduler waits as
-// long if machines send a heartbeat every three seconds.
+// DefaultDelay suits tasks of a few seconds and more. Hadoop's fair scheduler waits for the
+// same time if machines send a heartbeat every three seconds.
 var DefaultDelay = locality.Delay{MachineWait: 4500, RackWait: 4500}
 
-// DefaultPlacement is the initial placement of a cluster of several machines.
+// DefaultPlacement returns the initial placement of a cluster of several machines.
 func DefaultPlacement() Placement {
 	return Placement{Patience: DefaultPatience, Delay: DefaultDelay}
 }
@@ -73,7 +73,7 @@ const (
 	None Method = "none"
 )
 
-// methods are those that a user may name.
+// methods lists the methods that a user may name.
 var methods = []Method{Flow, Delay, None}
 
 // ParseMethod parses the name of a method; "" is Flow.
@@ -91,8 +91,9 @@ func ParseMethod(name string) (Method, error) {
 	return "", fmt.Errorf("sched: placement %q is unknown; choose one of %s", name, strings.Join(names, ", "))
 }
 
-// MethodOf returns how tasks of a job are placed: as the job says, else as the policy
-// does. Unknown names count as unset, since a job may come from a newer client.
+// MethodOf returns the placement method for tasks of a job: the method that the job names,
+// else the policy's method. Unknown names count as unset, since a job may come from a newer
+// client.
 func (p Placement) MethodOf(j *cluster.Job) Method {
 	for _, m := range []Method{Method(j.Spec.Placement), p.Method} {
 		if slices.Contains(methods, m) {

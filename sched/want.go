@@ -6,30 +6,31 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// Want is something that slots can be given to. It is one of four:
+// Want is a set of tasks, attempts or bundles to which slots can be given. It is one of four
+// kinds:
 //
 //   - the waiting tasks of a stage whose tasks start alone, and its suspended attempts;
 //   - the bundles of a class that have not started;
 //   - one suspended bundle (Suspended is set);
 //   - one gang with checkpoints (Checkpointed is set).
 //
-// The last three are gangs and other bundles at different points of their lives; see the
-// picture at cluster.Bundle.
+// The last three are gangs and other bundles in different states; see the diagram at
+// cluster.Bundle.
 type Want struct {
 	Job    *cluster.Job
-	Stage  *cluster.Stage  // of a bundle its first one
-	Bundle *cluster.Bundle // the class; nil for tasks that start alone
+	Stage  *cluster.Stage  // stage of the tasks; for a bundle, its first stage
+	Bundle *cluster.Bundle // class of the bundles; nil for tasks that start alone
 
-	Need  cluster.Slots // of each task or bundle
-	Count int           // of tasks or bundles that wait or are suspended
+	Need  cluster.Slots // slots that each task or bundle needs
+	Count int           // number of tasks or bundles that wait or are suspended
 
 	Gangs        []int              // numbers of the gangs in the class that Count counts, ascending; nil unless suspended or no gang
-	Suspended    []*cluster.Attempt // of a suspended bundle, in order of tasks; it needs the slots of their machines
-	Checkpointed []*cluster.Task    // of a gang that resumes from checkpoints: its unfinished tasks
+	Suspended    []*cluster.Attempt // attempts of a suspended bundle, in order of tasks; they need slots of their own machines
+	Checkpointed []*cluster.Task    // unfinished tasks of a gang that resumes from checkpoints
 }
 
-// Wants yields what a job can use slots for now, in the order of its stages. A bundle
-// comes where its first stage does.
+// Wants yields the wants for which a job can use slots now, in the order of its stages. A
+// bundle has the place of its first stage.
 func Wants(j *cluster.Job) iter.Seq[Want] {
 	return func(yield func(Want) bool) {
 		for _, s := range j.Stages {
@@ -87,9 +88,9 @@ func wantBundles(j *cluster.Job, b *cluster.Bundle, yield func(Want) bool) bool 
 	return count == 0 || yield(Want{Job: j, Stage: b.Stages[0], Bundle: b, Need: b.Need(), Count: count, Gangs: fresh})
 }
 
-// splitGangs returns the numbers of the waiting gangs of a class, ascending: those that
-// resume from checkpoints, and those that start from the beginning. A class of single
-// groups has no gangs.
+// splitGangs returns the numbers of the waiting gangs of a class, ascending: first the gangs
+// that resume from checkpoints, then the gangs that start from the beginning. A class of
+// single groups has no gangs.
 func splitGangs(j *cluster.Job, b *cluster.Bundle) (checkpointed, fresh []int) {
 	if !b.Gang {
 		return nil, nil

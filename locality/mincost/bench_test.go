@@ -19,7 +19,7 @@ type placement struct {
 
 const rackSize = 40
 
-// hotCluster has half of all replicas on a tenth of its machines.
+// hotCluster returns a cluster with half of all replicas on a tenth of its machines.
 func hotCluster(machines, slots, tasks int) *placement {
 	p := &placement{network: New(), random: rand.New(rand.NewPCG(1, uint64(machines)))}
 	for range machines {

@@ -16,16 +16,15 @@
 // expensive arc of its own to the Sink.
 //
 // The network may change between calls of Solve: vertices, arcs and supplies are added and
-// removed, capacities change. Solve repairs the existing flow instead of starting over: a
-// unit that is added costs one search for a path, and so does a unit or a slot that is
-// removed.
+// removed, capacities change. Solve repairs the existing flow instead of starting over:
+// adding a unit costs one search for a path, and so does removing a unit or a slot.
 //
 // The method is successive shortest paths with potentials (Edmonds and Karp, "Theoretical
 // improvements in algorithmic efficiency for network flow problems", J. ACM 19, 1972,
 // section 2). The reduced cost of an arc is its cost plus the potential of its start minus
-// that of its end. The flow is optimal if no arc with residual capacity has a negative
-// reduced cost. A search uses the heap only if no more arcs of reduced cost 0 can be
-// followed. It looks one step ahead for the Sink, first tries the vertices where recent
+// the potential of its end. The flow is optimal if no arc with residual capacity has a
+// negative reduced cost. A search uses the heap only if no more arcs of reduced cost 0 can
+// be followed. It looks one step ahead for the Sink, first tries the vertices where recent
 // searches ended, and stops as soon as its distance is known. On networks of tasks and
 // machines almost every search ends before it needs the heap.
 //

@@ -32,19 +32,20 @@ type Network struct {
 	search search
 }
 
-// arc is an arc or the reverse of one. A reverse has the negative cost.
+// arc is an arc or the reverse of one. The cost of a reverse is the negative cost of the
+// arc.
 type arc struct {
 	to       Vertex
-	at       int32 // index among the arcs of its start
+	at       int32 // its index in the arcs of its start vertex
 	residual int64 // residual capacity
 	cost     int64
 }
 
-// vertex is a vertex with its arcs. Searches visit only arcs[:open], so an arc that is
-// full costs them nothing.
+// vertex is a vertex with its arcs. Searches visit only arcs[:open], so full arcs cost them
+// no time.
 type vertex struct {
-	arcs    []Arc // that start here; those with residual capacity first
-	open    int   // how many have residual capacity
+	arcs    []Arc // arcs that start here; arcs with residual capacity first
+	open    int   // number of arcs with residual capacity
 	balance int64 // units to be routed from here; negative: units that are missing here
 	supply  int64
 	listed  bool // in Network.excess
@@ -68,7 +69,7 @@ func (n *Network) Reset() {
 	n.appendVertex()
 }
 
-// appendVertex appends a vertex and reuses the arc list of one that was in its place.
+// appendVertex appends a vertex. It reuses the arc list of an earlier vertex at that place.
 func (n *Network) appendVertex() {
 	if last := len(n.vertices); last < cap(n.vertices) {
 		n.vertices = n.vertices[:last+1]
@@ -213,7 +214,7 @@ func (n *Network) addResidual(a Arc, units int64) {
 	}
 }
 
-// findExit records the cheapest arc from v to the Sink that has residual capacity.
+// findExit records the cheapest arc with residual capacity from v to the Sink.
 func (n *Network) findExit(v Vertex) {
 	exit := noExit
 	for _, a := range n.vertices[v].arcs[:n.vertices[v].open] {
@@ -224,7 +225,7 @@ func (n *Network) findExit(v Vertex) {
 	n.marks[v].exit = exit
 }
 
-// swap exchanges two arcs of a vertex, and updates where they are.
+// swap exchanges two arcs of a vertex, and updates their indexes.
 func (n *Network) swap(v *vertex, i, j int) {
 	a, b := v.arcs[i], v.arcs[j]
 	v.arcs[i], v.arcs[j] = b, a
@@ -237,8 +238,8 @@ func (n *Network) attach(v Vertex, a Arc) {
 	n.vertices[v].arcs = append(n.vertices[v].arcs, a)
 }
 
-// detach removes an arc from v. Its capacity goes first, so that it is behind the open
-// ones.
+// detach removes an arc from v. It first removes the arc's capacity, so that the arc lies
+// behind the open arcs.
 func (n *Network) detach(v Vertex, a Arc) {
 	n.addResidual(a, -n.arcs[a].residual)
 	node := &n.vertices[v]

@@ -10,7 +10,7 @@ type search struct {
 	settled   []Vertex // vertices whose distance is final, in that order
 	near      []Vertex // vertices at the current distance, in order
 	seen      int      // how many of near are settled
-	recent    []Vertex // those of near that recent paths ended at; they come first
+	recent    []Vertex // vertices of near at which recent paths ended; they come first
 	heap      []entry  // vertices at greater distances
 }
 
@@ -27,14 +27,14 @@ type mark struct {
 
 const noExit Arc = -1
 
-// entry is a vertex in the heap. It is out of date if the vertex has a shorter distance
-// by now.
+// entry is a vertex in the heap. The entry is stale if the vertex has got a shorter distance
+// since.
 type entry struct {
 	distance int64
 	node     Vertex
 }
 
-// forward finds the nearest vertex from v that accepts units: the Sink, or one with a
+// forward finds the nearest vertex from v that accepts units: the Sink, or a vertex with a
 // negative balance.
 func (s *search) forward(n *Network, v Vertex) (end Vertex, ok bool) {
 	s.begin(n, v)
@@ -59,8 +59,8 @@ func (s *search) wants(n *Network, v Vertex) bool {
 	return v == Sink || s.shortages && n.vertices[v].balance < 0
 }
 
-// relaxOut labels the ends of the arcs from v. It returns early if one at no cost accepts
-// units.
+// relaxOut labels the ends of the arcs from v. It returns early if an arc at no cost ends at
+// a vertex that accepts units.
 func (s *search) relaxOut(n *Network, v Vertex, d int64) (end Vertex, ok bool) {
 	from := &n.vertices[v]
 	base := d + n.marks[v].potential
@@ -86,8 +86,8 @@ func (s *search) relaxOut(n *Network, v Vertex, d int64) (end Vertex, ok bool) {
 	return 0, false
 }
 
-// leaves looks one step ahead: it reports whether the Sink follows w at no more than
-// distance near. Without it a search would pass free slots.
+// leaves looks one step ahead: it reports whether the Sink can be reached from w at no more
+// than distance near. Without this check a search would miss nearby free slots.
 func (s *search) leaves(n *Network, w Vertex, distance, near int64) bool {
 	exit := n.marks[w].exit
 	if w == Sink {
@@ -120,8 +120,8 @@ func (s *search) backward(n *Network, v Vertex) bool {
 	}
 }
 
-// relaxIn labels the starts of the arcs to v. It returns early if the Sink is one at no
-// cost.
+// relaxIn labels the starts of the arcs to v. It returns early if an arc at no cost starts
+// at the Sink.
 func (s *search) relaxIn(n *Network, v Vertex, d int64) bool {
 	base := d - n.marks[v].potential
 	for _, b := range n.vertices[v].arcs {
@@ -142,8 +142,8 @@ func (s *search) relaxIn(n *Network, v Vertex, d int64) bool {
 	return false
 }
 
-// begin starts a search from v. Marks of earlier searches are recognized by their round; it
-// wraps after two billion searches, and then all marks are cleared.
+// begin starts a search from v. Marks of earlier searches are recognized by their round. The
+// round overflows after two billion searches; then all marks are cleared.
 func (s *search) begin(n *Network, v Vertex) {
 	s.round += 2
 	if s.round == 0 {
@@ -223,16 +223,16 @@ func (s *search) advance(n *Network) bool {
 	return true
 }
 
-// shift changes potentials so that the arcs of the shortest path have reduced cost 0 and no
-// arc with residual capacity a negative one. Sign is the direction of the change.
+// shift changes potentials so that the arcs of the shortest path have reduced cost 0. No arc
+// with residual capacity gets a negative reduced cost. Sign is the direction of the change.
 func (s *search) shift(n *Network, distance, sign int64) {
 	for _, v := range s.settled {
 		n.marks[v].potential += sign * (distance - n.marks[v].distance)
 	}
 }
 
-// pushHeap adds an entry to the heap. Each entry has four children: fewer levels and,
-// with entries side by side in memory, fewer cache misses than with two.
+// pushHeap adds an entry to the heap. Each entry has four children: the heap has fewer
+// levels than with two. Children are adjacent in memory, so there are fewer cache misses.
 func (s *search) pushHeap(e entry) {
 	s.heap = append(s.heap, e)
 	i := len(s.heap) - 1
@@ -247,7 +247,7 @@ func (s *search) pushHeap(e entry) {
 	s.heap[i] = e
 }
 
-// popHeap removes the entry with the smallest distance, of which there must be one.
+// popHeap removes the entry with the smallest distance. The heap must not be empty.
 func (s *search) popHeap() entry {
 	top, last := s.heap[0], len(s.heap)-1
 	e := s.heap[last]

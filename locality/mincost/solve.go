@@ -53,7 +53,7 @@ func (n *Network) drain() {
 	}
 }
 
-// regret returns how much more the arcs from v cost than the cheapest one, in sum.
+// regret returns the sum, over the arcs from v, of their cost above the cheapest arc.
 func (n *Network) regret(v Vertex) (sum int64) {
 	least := int64(math.MaxInt64)
 	open := n.vertices[v].arcs[:n.vertices[v].open]
@@ -66,7 +66,7 @@ func (n *Network) regret(v Vertex) (sum int64) {
 }
 
 // recentTail is the number of vertices at the end of a path that are preferred afterwards: a
-// machine, its rack and what leads to all racks.
+// machine, its rack and the vertices that lead to all racks.
 const recentTail = 5
 
 // send routes units from v to the nearest vertex that accepts some, and reports whether
@@ -117,8 +117,8 @@ func (n *Network) reduced(a Arc) int64 {
 	return n.arcs[a].cost + n.marks[n.from(a)].potential - n.marks[n.arcs[a].to].potential
 }
 
-// repair fills the arcs whose reduced cost has become negative. It returns false if one has
-// no end.
+// repair fills the arcs whose reduced cost has become negative. It returns false if such an
+// arc has too much residual capacity to fill.
 func (n *Network) repair() bool {
 	for _, changed := range n.changed {
 		for _, a := range [...]Arc{changed, changed ^ 1} {

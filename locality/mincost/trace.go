@@ -7,7 +7,7 @@ type Trace struct {
 	traced  map[Arc]int64
 }
 
-// Trace returns a trace of which no unit has been followed.
+// Trace returns a trace that has followed no unit yet.
 func (n *Network) Trace() *Trace {
 	return &Trace{network: n, traced: make(map[Arc]int64)}
 }

@@ -28,8 +28,8 @@ func TestAlgorithmOnThreeJobs(t *testing.T) {
 	w.want(got, "kill 2m.1", "kill 3m.0", "kill 3m.2")
 }
 
-// TestNoCandidateNearTheInput has only tasks of the same job near the input. Attempts
-// elsewhere are preempted, once they have reported.
+// TestNoCandidateNearTheInput checks a case with only tasks of the same job near the input.
+// Attempts elsewhere are preempted, once they have reported.
 func TestNoCandidateNearTheInput(t *testing.T) {
 	w := newTestCluster(t, Config{})
 	w.join("abc", 1, 0)

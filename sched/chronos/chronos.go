@@ -14,7 +14,7 @@ type Config struct {
 	// Inner is the wrapped policy, which allocates the slots; required.
 	Inner sched.Policy
 
-	// Preempt are the ways in which slots are taken. The paper splits maps and
+	// Preempt contains the modes in which slots are taken. The paper splits maps and
 	// checkpoints reduces.
 	Preempt preempt.Config
 
@@ -39,8 +39,8 @@ const (
 	DefaultReserve = 15_000
 )
 
-// Policy is Chronos around another policy. Its Decide is that of the wrapped policy,
-// followed by a rearrangement of the slots for tasks to be recovered:
+// Policy is Chronos around another policy. Its Decide calls the Decide of the wrapped
+// policy, and then rearranges the slots for tasks to be recovered:
 //
 //	machine is lost ──► wait for fresh heartbeats ──► free slot near the input? take it
 //	                    (at most Config.Wait)             │ no
@@ -54,16 +54,16 @@ type Policy struct {
 
 	lost      map[cluster.TaskID]bool        // a superset of the tasks to be recovered
 	promises  map[cluster.AttemptID]*promise // by the lost attempt that they replace
-	requested map[cluster.AttemptID]*promise // of the latest plan, by the attempt that it preempts
-	status    map[cluster.TaskID]string      // of tasks that the latest plan could not start
+	requested map[cluster.AttemptID]*promise // promises of the latest plan, by the attempt that each preempts
+	status    map[cluster.TaskID]string      // status of the tasks that the latest plan could not start
 
 	// Both are nil if the machines have changed.
 	topology *locality.Topology
 	byHost   map[string][]string // names of machines
 }
 
-// New wraps a policy. Call Reset before any other method. A wrapped policy without an
-// order of jobs gets that of their submission.
+// New wraps a policy. Call Reset before any other method. If the wrapped policy defines no
+// order of jobs, the order of submission is used.
 func New(conf Config) *Policy {
 	if conf.Wait <= 0 {
 		conf.Wait = DefaultWait

@@ -12,7 +12,8 @@ import (
 )
 
 // twoJobs returns machines a to d with two slots of each kind. Job 1 runs two maps on a, and
-// b has the other replica; job 2 runs two on each of b, c and d and has more.
+// b has the other replica; job 2 runs two maps on each of b, c and d, and more of its maps
+// wait.
 func twoJobs(t testing.TB, conf Config) *testCluster {
 	w := newTestCluster(t, conf)
 	w.join("abcd", 2, 2)
@@ -134,8 +135,8 @@ func TestReducesGoWhereMapsHaveWritten(t *testing.T) {
 	w.want(w.settle(), "1r.0@c")
 }
 
-// TestNewMasterKeepsPromises resets the policy while slots are being freed. It preempts no
-// more, and starts the same tasks.
+// TestNewMasterKeepsPromises resets the policy while slots are being freed. The new policy
+// preempts no more attempts, and starts the same tasks.
 func TestNewMasterKeepsPromises(t *testing.T) {
 	w := newTestCluster(t, Config{})
 	w.join("abcd", 1, 0)

@@ -11,8 +11,8 @@ import (
 // maxExplained limits how many tasks of a job Explain lists.
 const maxExplained = 10
 
-// Explain implements sched.Explainer: the explanation of the wrapped policy, and what the job's
-// tasks to be recovered wait for.
+// Explain implements sched.Explainer. It adds to the explanation of the wrapped policy what
+// the job's tasks to be recovered wait for.
 func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) (details []sched.Detail) {
 	if inner, ok := p.conf.Inner.(sched.Explainer); ok {
 		details = inner.Explain(now, view, job)

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// write fills the vacant slots, with tasks that have lost theirs or with others of the
-// same stage, and writes the grants back to the plan.
+// write fills the vacant slots with tasks that have lost their slots, or with other tasks of
+// the same stage. Then it writes the grants back to the plan.
 func (d *slotPlan) write(plan *sched.Plan) {
 	for id := range d.own {
 		d.started[id] = true
@@ -29,8 +29,8 @@ func (d *slotPlan) write(plan *sched.Plan) {
 	}
 }
 
-// fill gives a vacant slot to a task that is not to be recovered: to one that has lost
-// its slot in this plan or, if none fits, to another of the stage that had it.
+// fill gives a vacant slot to a task that is not to be recovered: to a task that has lost
+// its slot in this plan or, if none fits, to another task of the stage that had the slot.
 func (d *slotPlan) fill(g *grant) {
 	for _, t := range d.idle {
 		if j, stage, _, _ := d.view.Task(t.ID); stage.Slot == g.kind && d.put(g, j, stage, t) {
@@ -44,7 +44,7 @@ func (d *slotPlan) fill(g *grant) {
 	}
 }
 
-// put gives a vacant slot to a task, unless it starts elsewhere or avoids the machine.
+// put gives a vacant slot to a task, unless the task starts elsewhere or avoids the machine.
 func (d *slotPlan) put(g *grant, j *cluster.Job, stage *cluster.Stage, t *cluster.Task) bool {
 	if d.started[t.ID] || d.avoids(j, t, g.machine) {
 		return false

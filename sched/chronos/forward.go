@@ -6,7 +6,7 @@ import (
 )
 
 // This file forwards the optional interfaces of the wrapped policy, with defaults for those
-// that it does not implement. Explain is in explain.go, since it adds to the answer.
+// that it does not implement. Explain is in explain.go, since it adds details of its own.
 
 // Unwrap implements sched.Wrapper.
 func (p *Policy) Unwrap() sched.Policy { return p.conf.Inner }

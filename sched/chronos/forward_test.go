@@ -47,8 +47,8 @@ func (a able) TransferFrom(from sched.Policy) {
 	}
 }
 
-// passedOn calls each optional interface, and reports whether the answer is that of the
-// wrapped policy.
+// passedOn calls each optional interface, and reports whether the wrapped policy returns the
+// same result.
 var passedOn = map[string]func(p sched.Policy, job *cluster.Job) bool{
 	"JobComparer": func(p sched.Policy, job *cluster.Job) bool {
 		return p.(sched.JobComparer).Precedes(0, sched.View{}, cluster.MapSlot, job, job)
@@ -69,7 +69,7 @@ var passedOn = map[string]func(p sched.Policy, job *cluster.Job) bool{
 	},
 }
 
-// notCalled are the interfaces of sched that Chronos does not forward, and why.
+// notCalled lists the interfaces of sched that Chronos does not forward, with reasons.
 var notCalled = map[string]string{
 	"Policy":      "Chronos is one",
 	"Wrapper":     "Chronos is one",
@@ -79,7 +79,7 @@ var notCalled = map[string]string{
 }
 
 // TestOptionalInterfacesAreForwarded checks all interfaces of package sched. A new one has
-// to be forwarded, or to be listed in notAsked.
+// to be forwarded, or to be listed in notCalled.
 func TestOptionalInterfacesAreForwarded(t *testing.T) {
 	known := slices.Sorted(maps.Keys(passedOn))
 	known = slices.Sorted(slices.Values(append(known, slices.Collect(maps.Keys(notCalled))...)))

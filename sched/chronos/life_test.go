@@ -22,8 +22,8 @@ import (
 type life struct {
 	*testCluster
 	random   *rand.Rand
-	allowed  int // how many attempts may have been preempted so far
-	preempts int // how many have been
+	allowed  int // number of attempts that may have been preempted so far
+	preempts int // number of attempts that have been preempted
 	wakes    int
 	spent    map[cluster.AttemptID]bool // losses for which an attempt was preempted
 }
@@ -84,7 +84,8 @@ func (l *life) leave(a *cluster.Attempt) {
 	}
 }
 
-// succeed replaces the policy by an equal one. That raises no bound.
+// succeed replaces the policy by an equal policy. The bound on preemptions does not
+// increase.
 func (l *life) succeed() {
 	before := l.policy
 	conf := before.conf
@@ -277,7 +278,7 @@ func TestEveryJobEnds(t *testing.T) {
 			} else if b.Random.IntN(8) == 0 {
 				dead = fmt.Sprintf("m%d", b.Random.IntN(3))
 				b.Do(cluster.ExpireMachine{Name: dead, Epoch: b.View().Machine(dead).Epoch})
-				if seed%2 == 1 { // a gang may need all of them
+				if seed%2 == 1 { // a gang may need all machines
 					back(b, dead)
 					dead = ""
 				}

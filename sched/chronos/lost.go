@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// note remembers a task that has to be recovered. Tasks of bundles are left to the
-// wrapped policy: they need several slots at once.
+// note records a task that has to be recovered. Tasks of bundles are left to the wrapped
+// policy: they need several slots at once.
 func (p *Policy) note(view sched.View, id cluster.TaskID) {
 	if _, stage, t, ok := view.Task(id); ok && stage.StartsAlone() && lossOf(t) != nil {
 		p.lost[id] = true
@@ -44,18 +44,18 @@ type task struct {
 	inputMachines []string         // machines with a replica of its input where it may start; nil if all are equal
 	avoid         []string         // machines where it does not start
 	promise       *promise         // nil if there is none, or if it is void
-	hadPromise    bool             // it has had a promise, which it gets only once
+	hadPromise    bool             // it has had a promise; it gets only one
 	grant         *grant           // slot that it gets now; nil for none
 	own           *grant           // slot that the wrapped policy gives it; nil for none
 	stale         bool             // some attempts that it may preempt have not reported since lostAt
-	requested     *promise         // the promise that it gets for what it preempts now; nil for none
+	requested     *promise         // promise of the slot that it preempts now; nil for none
 }
 
 // kind returns the kind of slot that the task needs.
 func (t *task) kind() cluster.Slot { return t.stage.Slot }
 
-// hasInputOn reports whether a machine has the input of the task. Without inputMachines every
-// machine does.
+// hasInputOn reports whether a machine has the input of the task. Without inputMachines,
+// every machine counts.
 func (t *task) hasInputOn(machine string) bool {
 	return !slices.Contains(t.avoid, machine) && (t.inputMachines == nil || slices.Contains(t.inputMachines, machine))
 }
@@ -71,8 +71,8 @@ type recovery struct {
 	known map[pair]bool // answers of the wrapped policy
 }
 
-// recovery finds the tasks that may start now and have to be recovered. It leaves out
-// those without a replica of their input.
+// recovery finds the tasks that may start now and have to be recovered. It leaves out tasks
+// without a replica of their input.
 func (p *Policy) recovery(now int64, view sched.View) *recovery {
 	r := &recovery{policy: p, now: now, view: view}
 	if len(p.lost) == 0 {
@@ -125,8 +125,8 @@ func (r *recovery) add(t *task) {
 	r.tasks = append(r.tasks, t)
 }
 
-// settle finds the machines with the input of a task, and reports whether there are any.
-// Only machines count on which the task may start.
+// settle finds the machines that have the input of a task and on which the task may start.
+// It reports whether there are any.
 func (r *recovery) settle(t *task) bool {
 	split, _ := t.job.SplitOf(t.Task)
 	if !t.stage.Source || len(split.Hosts) == 0 {
@@ -157,8 +157,8 @@ func (r *recovery) machinesOf(host string) []string {
 	return p.byHost[host]
 }
 
-// sort orders the tasks by decreasing priority; those of one job by stage and number. The
-// paper serves high-priority jobs first (section 3.2).
+// sort orders the tasks by decreasing priority; tasks of one job are ordered by stage and
+// number. The paper serves high-priority jobs first (section 3.2).
 func (r *recovery) sort() {
 	var orders [2]order
 	for kind := range orders {

@@ -17,7 +17,8 @@ func (submission) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.
 	return compareSubmission(a, b) < 0
 }
 
-// compareSubmission is negative if a has the higher priority or, of equals, is older.
+// compareSubmission returns a negative number if a has the higher priority or, at equal
+// priority, is older.
 func compareSubmission(a, b *cluster.Job) int {
 	return cmp.Or(
 		-cmp.Compare(a.EffectivePriority(), b.EffectivePriority()),
@@ -32,7 +33,8 @@ type order struct {
 	place map[cluster.JobID]int // 0 for the highest priority
 }
 
-// orderOf ranks jobs by how many others precede each; equal ones by submission.
+// orderOf ranks jobs by the number of jobs that precede them; equal jobs are ordered by
+// submission.
 func (r *recovery) orderOf(kind cluster.Slot, jobs []*cluster.Job) order {
 	slices.SortFunc(jobs, compareSubmission)
 	jobs = slices.Compact(jobs)
@@ -52,7 +54,7 @@ func (r *recovery) orderOf(kind cluster.Slot, jobs []*cluster.Job) order {
 	return o
 }
 
-// compare is negative if a has the higher priority.
+// compare returns a negative number if a has the higher priority.
 func (o order) compare(a, b *cluster.Job) int { return cmp.Compare(o.place[a.ID], o.place[b.ID]) }
 
 // pair is two jobs and the kind of slot that they compete for.
@@ -61,7 +63,7 @@ type pair struct {
 	a, b cluster.JobID
 }
 
-// precedes asks the wrapped policy, once about each pair.
+// precedes asks the wrapped policy which of two jobs precedes. It asks once for each pair.
 func (r *recovery) precedes(kind cluster.Slot, a, b *cluster.Job) bool {
 	key := pair{kind, a.ID, b.ID}
 	answer, known := r.known[key]

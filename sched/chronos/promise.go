@@ -11,8 +11,8 @@ import (
 // promise is a slot that is being freed for a task, and is reserved for it until the
 // task starts there. A void promise is kept, so that the task does not get another one.
 type promise struct {
-	loss    cluster.AttemptID // that it replaces
-	machine string            // of the victim
+	loss    cluster.AttemptID // lost attempt that it replaces
+	machine string            // machine of the victim
 	victim  cluster.AttemptID // the attempt that leaves the slot
 	mode    preempt.Mode      // "" if unknown, after a Reset
 	until   int64             // when the reservation ends, ms since the epoch; 0 before it is confirmed
@@ -33,7 +33,7 @@ func (p *Policy) confirm(now int64, view sched.View, id cluster.AttemptID) {
 	}
 	_, _, a, ok := view.Attempt(id)
 	if ok && a.State == cluster.AttemptRunning {
-		return // it has received another order
+		return // the attempt has received another order
 	}
 	delete(p.requested, id)
 	promise.until = now + p.conf.Reserve
@@ -50,9 +50,9 @@ func (p *Policy) breakPromises(now int64, view sched.View) {
 	}
 }
 
-// infer promises the slots that attempts have been ordered to leave to tasks to be
-// recovered that they may be meant for. It matches as many tasks as possible: each one
-// left over could preempt another attempt, beyond the bound.
+// infer finds slots that attempts have been ordered to leave, and promises them to tasks to
+// be recovered. It matches as many tasks as possible, because each unmatched task could
+// preempt another attempt and exceed the bound.
 func (p *Policy) infer(now int64, view sched.View) {
 	r := p.recovery(now, view)
 	if len(r.tasks) == 0 {
@@ -107,14 +107,15 @@ func (r *recovery) leaving() (leaving []*candidate) {
 	return leaving
 }
 
-// matching is a maximum bipartite matching of tasks and slots, by augmenting paths. A
-// task that has a slot keeps one. There are few of both, so the simple algorithm does.
+// matching is a maximum bipartite matching of tasks and slots, by augmenting paths. A task
+// that has a slot keeps one. There are few tasks and slots, so the simple algorithm is fast
+// enough.
 type matching struct {
 	may   [][]*candidate            // by task: attempts whose slots it may get, the preferred ones first
-	taken map[cluster.AttemptID]int // index of the task
+	taken map[cluster.AttemptID]int // by attempt: index of the task that gets its slot
 }
 
-// match finds a slot for a task. Other tasks may have to change theirs for that.
+// match finds a slot for a task. For that, other tasks may have to change their slots.
 func (m *matching) match(task int, tried map[cluster.AttemptID]bool) bool {
 	return slices.ContainsFunc(m.may[task], func(c *candidate) bool {
 		id := c.attempt.ID

@@ -13,10 +13,10 @@ const (
 	slowCheckFactor = 20 // after Config.Wait, how many times Config.Wait the less frequent checks last
 )
 
-// run works the tasks to be recovered into a plan, in this order: slots promised earlier,
-// slots that the wrapped policy gave near the input, slots of the plan near the input by
-// exchange, any slot of the plan, and at last preemption. Slots are exchanged within the
-// plan first, since that costs no work.
+// run adds the tasks to be recovered to a plan. It uses slots in this order: slots promised
+// earlier, slots that the wrapped policy gave near the input, slots of the plan near the
+// input by exchange, any slot of the plan, and finally preemption. Slots are exchanged
+// within the plan first, since that costs no work.
 func (r *recovery) run(plan *sched.Plan) {
 	d, h := r.newSlotPlan(plan), r.victimSearch(plan)
 	r.keepPromises(d)
@@ -88,7 +88,7 @@ func (r *recovery) preempt(h *victimSearch, plan *sched.Plan, t *task) {
 	taken, again := h.choose(t)
 	switch {
 	case again:
-		r.wakeAt(r.now + r.soon()) // in case the preemption of an attempt of that job is refused
+		r.wakeAt(r.now + r.soon()) // try again in case the preemption is refused
 	case taken.Attempt != (cluster.AttemptID{}):
 		_, _, a, _ := r.view.Attempt(taken.Attempt)
 		t.requested = &promise{loss: t.loss.ID, machine: a.Machine, victim: a.ID, mode: taken.Mode}
@@ -97,7 +97,7 @@ func (r *recovery) preempt(h *victimSearch, plan *sched.Plan, t *task) {
 	}
 }
 
-// soon returns how long to wait before looking at running attempts again, in ms.
+// soon returns the time to wait before the next look at running attempts, in ms.
 func (r *recovery) soon() int64 { return max(r.policy.conf.Wait/freshChecks, 1) }
 
 // wakeAt notes a time at which to look again.

@@ -7,9 +7,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// slotPlan is the slots that the wrapped policy gives to tasks that start alone and to
-// attempts that resume. Each job keeps its number of slots, except for promised ones;
-// which of its tasks get them changes.
+// slotPlan contains the slots that the wrapped policy gives to tasks that start alone and to
+// attempts that resume. Each job keeps its number of slots, except for promised slots. Only
+// the choice of the tasks that get them changes.
 type slotPlan struct {
 	*recovery
 	grants  []*grant                 // in the order of the plan
@@ -17,7 +17,7 @@ type slotPlan struct {
 	used    map[slotKey]int          // slots that the plan takes
 	own     map[cluster.TaskID]*task // tasks to be recovered
 	idle    []*cluster.Task          // tasks that have lost their slot
-	started map[cluster.TaskID]bool  // tasks of grants; in write, those to be recovered too
+	started map[cluster.TaskID]bool  // tasks of grants; in write, also the tasks to be recovered
 }
 
 // slotKey names the slots of one kind of a machine.
@@ -42,7 +42,7 @@ func (g *grant) vacant() bool { return g.start.Task == (cluster.TaskID{}) }
 // resumes reports whether a suspended attempt gets the slot.
 func (g *grant) resumes() bool { return g.resume != (cluster.AttemptID{}) }
 
-// newSlotPlan takes the slots of a plan apart.
+// newSlotPlan makes a slotPlan from the starts and resumes of a plan.
 func (r *recovery) newSlotPlan(plan *sched.Plan) *slotPlan {
 	d := &slotPlan{
 		recovery: r, on: make(map[slotKey][]*grant), used: make(map[slotKey]int),
@@ -122,9 +122,9 @@ func (d *slotPlan) claim(t *task, machine string) bool {
 	return false
 }
 
-// swap gives a task one of several slots: one that its job has, or another one in
-// exchange for its own. No job loses a slot by it, so the objectives of the wrapped
-// policy are kept.
+// swap gives a task one of several slots: a slot that its job has, or another slot in
+// exchange for its own. No job loses a slot by this, so the objectives of the wrapped policy
+// still hold.
 func (d *slotPlan) swap(t *task, among []*grant) bool {
 	var other *grant
 	for _, g := range among {
@@ -157,7 +157,7 @@ func (d *slotPlan) mayMove(g *grant, machine string) bool {
 	return ok && d.own[t.ID] == nil && !d.avoids(g.job, t, machine)
 }
 
-// give gives a slot to a task. The task that had it may get another.
+// give gives a slot to a task. The task that had the slot may get another.
 func (d *slotPlan) give(t *task, g *grant) {
 	if t.own == g {
 		d.keep(t)
@@ -171,8 +171,8 @@ func (d *slotPlan) give(t *task, g *grant) {
 	t.grant = g
 }
 
-// vacate takes a slot away from its task. write gives the slot to a task of the same
-// stage, or to one that lost its own.
+// vacate takes a slot away from its task. write gives the slot to a task of the same stage,
+// or to a task that lost its own slot.
 func (d *slotPlan) vacate(g *grant) {
 	if g.fixed || g.vacant() {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// candidate is a running attempt that has a slot, with what the choice depends on.
+// candidate is a running attempt that has a slot, with the values that the choice depends
+// on.
 type candidate struct {
 	attempt  *cluster.Attempt
 	job      *cluster.Job
@@ -20,7 +21,7 @@ type candidate struct {
 }
 
 // victimSearch looks for attempts to preempt, for the tasks of one decision. It caches
-// what the tasks of a stage have in common.
+// values that all tasks of a stage share.
 type victimSearch struct {
 	*recovery
 	finder        victim.Finder               // chooses the mode in which a victim loses its slot
@@ -38,8 +39,8 @@ type source struct {
 	stage string
 }
 
-// victimSearch starts a search for victims. Attempts that the plan preempts already are left
-// out.
+// victimSearch starts a search for victims. It leaves out attempts that the plan preempts
+// already.
 func (r *recovery) victimSearch(plan *sched.Plan) *victimSearch {
 	h := &victimSearch{
 		recovery:      r,
@@ -73,7 +74,7 @@ func (h *victimSearch) on(machine string) []*candidate {
 	return found
 }
 
-// candidate returns an attempt as a candidate; nil if it must not be preempted.
+// candidate returns the candidate for an attempt; nil if the attempt must not be preempted.
 func (h *victimSearch) candidate(a *cluster.Attempt) *candidate {
 	j, stage, _, ok := h.view.Task(a.ID.Task)
 	if !ok || !stage.StartsAlone() || j.State != cluster.JobRunning || h.preempted[a.ID] ||
@@ -111,8 +112,9 @@ func (h *victimSearch) far(t *task) []*candidate {
 	return h.near(&anywhere)
 }
 
-// searchNear returns the candidates for a task, machine by machine: on those with its
-// input or, without inputMachines, on all, with the bytes of its input that each has.
+// searchNear returns the candidates for a task, machine by machine, each with the bytes of
+// the task's input on its machine. It searches the machines with the task's input or,
+// without inputMachines, all machines.
 func (h *victimSearch) searchNear(t *task) (near []*candidate) {
 	add := func(machine string) {
 		if !t.hasInputOn(machine) {
@@ -135,7 +137,7 @@ func (h *victimSearch) searchNear(t *task) (near []*candidate) {
 		first := len(near)
 		add(m.Name)
 		for i, c := range near[first:] {
-			c := *c // a copy: tasks of other stages read other input
+			c := *c // copy the candidate, since tasks of other stages read other input
 			c.written = written[m.Name]
 			near[first+i] = &c
 		}
@@ -143,7 +145,8 @@ func (h *victimSearch) searchNear(t *task) (near []*candidate) {
 	return near
 }
 
-// never reports whether slots of a kind are not taken at all: the mode is wait.
+// never reports whether the mode for a kind of slot is wait, so that no slots of the kind
+// are taken.
 func (h *victimSearch) never(kind cluster.Slot) bool {
 	config := h.policy.conf.Preempt
 	return [...]preempt.Mode{config.Map, config.Reduce}[kind] == preempt.Wait
@@ -178,8 +181,8 @@ func (h *victimSearch) writtenFor(t *task) map[string]int64 {
 	return sum
 }
 
-// look finds out whether attempts that a task may preempt have not reported since it
-// was lost.
+// look sets stale if an attempt that a task may preempt has not reported since the task was
+// lost.
 func (h *victimSearch) look(t *task) { t.stale = h.anyStale(t, h.near(t)) }
 
 // anyStale reports whether an attempt that may still be preempted has not reported since
@@ -188,8 +191,8 @@ func (h *victimSearch) anyStale(t *task, among []*candidate) bool {
 	return slices.ContainsFunc(among, func(c *candidate) bool { return c.progress.ReportedAt <= t.lostAt && !h.preempted[c.attempt.ID] })
 }
 
-// choose preempts an attempt for a task: one near its input or, if none of those may be
-// preempted, any other.
+// choose preempts an attempt for a task: an attempt near its input or, if none of these may
+// be preempted, any other attempt.
 func (h *victimSearch) choose(t *task) (taken sched.Preempt, again bool) {
 	taken, again = h.chooseAmong(t, h.near(t))
 	if t.inputMachines == nil || again || taken.Attempt != (cluster.AttemptID{}) {
@@ -200,10 +203,10 @@ func (h *victimSearch) choose(t *task) (taken sched.Preempt, again bool) {
 	return h.chooseAmong(t, far)
 }
 
-// chooseAmong is Algorithm 1 of the paper for one task. It preempts an attempt of the
-// job with the lowest priority, and of these the one that has done least. It preempts
-// one attempt of a job at a time, since one may be enough for the policy's objective;
-// again reports that it stopped for this reason.
+// chooseAmong applies Algorithm 1 of the paper to one task. It preempts an attempt of the
+// job with the lowest priority, and of its attempts the one that has done least work. It
+// preempts one attempt of a job at a time, since one may be enough for the policy's
+// objective; again reports that it stopped for this reason.
 func (h *victimSearch) chooseAmong(t *task, among []*candidate) (taken sched.Preempt, again bool) {
 	fresh := slices.DeleteFunc(slices.Clone(among), func(c *candidate) bool {
 		return c.progress.ReportedAt <= t.lostAt || h.preempted[c.attempt.ID]
@@ -239,7 +242,7 @@ func (h *victimSearch) order(kind cluster.Slot) order {
 	return h.orders[kind]
 }
 
-// compareCandidates is negative if a is preempted rather than b.
+// compareCandidates returns a negative number if a is preempted before b.
 func (o order) compareCandidates(a, b *candidate) int {
 	return cmp.Or(
 		-o.compare(a.job, b.job),

@@ -18,7 +18,7 @@ type Policy struct {
 	wake   int64            // when Decide may find more although nothing changes, ms; 0 is never
 
 	jobs    []*job        // jobs that are not over, in order of submission
-	slots   cluster.Slots // of all machines, when shares were computed
+	slots   cluster.Slots // slots of all machines when shares were computed
 	divided bool          // shares are up to date for slots
 
 	jobIndex

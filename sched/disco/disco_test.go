@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// TestProductionAndResearch is the paper's experiment: five machines of two cores, and a
-// production job that is submitted 20 s after a research job. It gets its half at once, and
-// research loses 20 s of five slots.
+// TestProductionAndResearch checks the paper's experiment: five machines of two cores, and a
+// production job that is submitted 20 s after a research job. The production job gets its
+// half at once, and the research job loses 20 s of five slots.
 func TestProductionAndResearch(t *testing.T) {
 	s := newFixture(t, Config{}, 5, 2, 0)
 	research := s.maps(25)

@@ -28,7 +28,7 @@ func (p *Policy) Explain(_ int64, view sched.View, of *cluster.Job) (details []s
 	return details
 }
 
-// turn describes how a job stands in the order.
+// turn describes the place of a job in the order.
 func (p *Policy) turn(j *job, kind int) string {
 	switch {
 	case j.Waiting[kind] > 0 && j.launched[kind] < j.share[kind]:
@@ -41,8 +41,8 @@ func (p *Policy) turn(j *job, kind int) string {
 	return "at its share: after jobs below theirs, and after those with fewer slots"
 }
 
-// Precedes implements sched.JobComparer: a job below its share precedes one above its
-// own.
+// Precedes implements sched.JobComparer: a job below its share precedes a job above its
+// share.
 func (p *Policy) Precedes(_ int64, view sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
 	p.computeShares(view.View)
 	one, other := p.find(a.ID), p.find(b.ID)

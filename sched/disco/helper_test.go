@@ -115,7 +115,7 @@ func want(t *testing.T, what string, got, want any) {
 	}
 }
 
-// placements are all of them.
+// placements lists all placement methods.
 var placements = []sched.Placement{
 	{},
 	{Patience: 100},
@@ -123,7 +123,7 @@ var placements = []sched.Placement{
 	{Method: sched.None},
 }
 
-// config are preemption configurations.
+// config lists preemption configurations.
 var config = []preempt.Config{
 	{},
 	{Map: preempt.Split, Reduce: preempt.Suspend},

@@ -9,8 +9,9 @@ import (
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
-// newRoot returns the root of the share tree. Jobs below their share come first, then
-// the others; within both groups the one with the fewest slots, then the oldest.
+// newRoot returns the root of the share tree. Jobs below their share come first, then the
+// others; within both groups they are ordered by number of slots, the fewest first, then by
+// age.
 func newRoot() *sharetree.Entry {
 	return &sharetree.Entry{Compare: func(kind int, a, b *sharetree.Entry) int {
 		x, y := a.Value.(*job), b.Value.(*job)
@@ -36,8 +37,8 @@ func (p *Policy) wanting() iter.Seq[*sharetree.Entry] {
 	}
 }
 
-// jobIndex is the information on all jobs that a decision needs, kept up to date as jobs
-// change.
+// jobIndex contains the information on all jobs that a decision needs. It is updated when a
+// job changes.
 type jobIndex struct {
 	waiting       cluster.Slots // sum over all jobs
 	betweenStages map[*job]bool // jobs whose next stage waits for running tasks only

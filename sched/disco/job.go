@@ -14,14 +14,14 @@ type job struct {
 	*ledger.Account
 	progress
 	share        cluster.Slots // its share, as computed last
-	preemptedFor cluster.Slots // that others have lost to it since Reset
+	preemptedFor cluster.Slots // slots that others have lost to it since Reset
 
 	treeEntry *sharetree.Entry
 	has       cluster.Slots // Running when it was last put in order
 	wanted    cluster.Slots // Waiting at that time
 }
 
-// progress is how far a job is, by kind of slot.
+// progress describes the progress of a job, by kind of slot.
 type progress struct {
 	participates [2]bool       // it has unfinished tasks and is not suspended
 	launched     cluster.Slots // slots of all attempts so far
@@ -56,7 +56,7 @@ func writing(s *cluster.Stage) bool {
 func (j *job) below(kind int, has cluster.Slots) bool { return has[kind] < j.share[kind] }
 
 // place returns the index of a job in jobs, or where it would be inserted. Jobs are
-// submitted in the order of their ids, so a new one comes last.
+// submitted in the order of their ids, so a new job comes last.
 func (p *Policy) place(id cluster.JobID) (i int, there bool) { return find(p.jobs, id) }
 
 // find returns the index of a job in a list in order of submission, or where it would

@@ -15,9 +15,9 @@ import (
 // few.
 const retry = 1000
 
-// preempt frees slots for jobs that have never had as many as their share. Slots that
-// they are granted now, and slots that are about to come free, count first. wake is when
-// to try again if it found too few victims.
+// preempt frees slots for jobs that have never had their whole share. Slots that they are
+// granted now, and slots that are about to come free, count first. wake is the time to try
+// again if there were too few victims.
 func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots) (preempts []sched.Preempt, wake int64) {
 	p.requested = nil
 	needs := p.needs(view, given)
@@ -37,14 +37,14 @@ func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]
 	return w.preempts, wake
 }
 
-// need is slots of a kind that a job lacks.
+// need counts the slots of a kind that a job lacks.
 type need struct {
 	job   *job
 	slots int // at least 1
 }
 
-// needs returns the slots that new jobs lack, by kind. Free slots and those about to
-// come free go to the oldest job first.
+// needs returns the slots that new jobs lack, by kind. Free slots, and slots about to come
+// free, go to the oldest job first.
 func (p *Policy) needs(view sched.View, given map[*sharetree.Entry]cluster.Slots) (needs [2][]need) {
 	coming := p.ledger.Leaving()
 	for _, j := range p.newJobs {
@@ -63,9 +63,9 @@ func (p *Policy) needs(view sched.View, given map[*sharetree.Entry]cluster.Slots
 	return needs
 }
 
-// request is slots that are taken from an attempt for a job.
+// request describes slots that are taken from an attempt for a job.
 type request struct {
-	slots cluster.Slots // of the victim
+	slots cluster.Slots // slots of the victim
 	whose cluster.JobID // the job that is to get them
 }
 
@@ -85,8 +85,8 @@ func (p *Policy) confirm(view cluster.View, id cluster.AttemptID) {
 	}
 }
 
-// isNew reports whether a job wants slots of a kind of which it has never had its
-// share.
+// isNew reports whether a job wants slots of a kind and has never had its share of that
+// kind.
 func (j *job) isNew() bool {
 	for kind, n := range j.launched {
 		if j.Waiting[kind] > 0 && n < j.share[kind] {
@@ -106,25 +106,25 @@ func (j *job) unusedShare(view sched.View) (rest cluster.Slots) {
 	return rest
 }
 
-// donor is a job that can lose slots. Disco's new job takes them from the job with the
-// most beyond its share, so donors are compared again after each victim.
+// donor is a job that can lose slots. A new job takes slots from the job with the most slots
+// beyond its share, so donors are compared again after each victim.
 type donor struct {
 	job      *job
 	left     cluster.Slots      // slots that it keeps
-	victims  [2][]victim.Victim // that can still be taken, by kind, the youngest first; filled in when needed
+	victims  [2][]victim.Victim // attempts that can still be taken, by kind, the youngest first; filled in when needed
 	searched [2]bool
 }
 
 // excess returns how many slots a job has beyond its share.
 func (d *donor) excess(kind cluster.Slot) int { return d.left[kind] - d.job.share[kind] }
 
-// wave is slots that are being freed.
+// wave is one round of freeing slots.
 type wave struct {
 	finder   *victim.Finder // shared by both kinds: an attempt is taken once
 	donors   []*donor
 	needs    [2][]need
 	requests map[cluster.AttemptID]request
-	preempts []sched.Preempt // planned so far
+	preempts []sched.Preempt // preemptions planned so far
 }
 
 // free takes one victim at a time, each from the job most above its share. It returns
@@ -144,7 +144,7 @@ func (w *wave) free(kind cluster.Slot) (all bool) {
 	return all
 }
 
-// compareAbove compares how far jobs are above their share; of equals, the younger is
+// compareAbove compares how far jobs are above their share. Of equal jobs, the younger is
 // greater.
 func compareAbove(kind cluster.Slot) func(a, b *donor) int {
 	return func(a, b *donor) int {
@@ -152,7 +152,8 @@ func compareAbove(kind cluster.Slot) func(a, b *donor) int {
 	}
 }
 
-// take takes the next victim of a job; false if no victim leaves the job its share.
+// take takes the next victim of a job. It returns false if the job would fall below its
+// share without any victim.
 func (w *wave) take(d *donor, kind cluster.Slot) bool {
 	if !d.searched[kind] {
 		d.victims[kind], d.searched[kind] = w.finder.VictimsOf(d.job.Account, kind), true
@@ -188,7 +189,7 @@ func (w *wave) meet(freed cluster.Slots) {
 	}
 }
 
-// affords reports whether a job keeps its share without a victim.
+// affords reports whether a job still has its share if it loses a victim.
 func (d *donor) affords(v victim.Victim) bool {
 	return v.Slots.FitsIn(d.left.Minus(d.job.share))
 }

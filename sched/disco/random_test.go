@@ -50,8 +50,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// checkSame compares a policy that has observed with one that is reset. The latter does not
-// know which slots were freed for which job.
+// checkSame compares a policy that has observed with one that is reset. The reset policy
+// does not know which slots were freed for which job.
 func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan) {
 	known, found := l.Policy.(*Policy), New(conf)
 	found.Reset(l.Now, l.PolicyView())

@@ -5,11 +5,11 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// reserved is free slots that are given to no job, by name of machine.
+// reserved contains free slots that no job gets, by name of machine.
 type reserved map[string]cluster.Slots
 
-// reserve keeps slots that have come free for jobs between two stages, if other jobs
-// would take them; until is when the first of them is given up.
+// reserve keeps slots that have come free for jobs between two stages, if other jobs would
+// take them; until is the time at which the first of these slots is given up.
 func (p *Policy) reserve(now int64, view cluster.View) (k reserved, until int64) {
 	for kind, n := range p.reservable() {
 		if n == 0 {

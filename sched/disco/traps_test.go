@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Trap 1: with fewer slots than jobs only the oldest have a share. The others get what those
-// do not want.
+// Trap 1: with fewer slots than jobs only the oldest have a share. The other jobs get the
+// slots that these do not want.
 func TestMoreJobsThanSlots(t *testing.T) {
 	s := newFixture(t, Config{}, 1, 2, 0)
 	first := s.maps(5)
@@ -110,7 +110,7 @@ func TestBurstIsOneStep(t *testing.T) {
 	want(t, "running", s.running(), []int{2, 2, 2, 2, 2})
 }
 
-// Trap 6: what is preempted has not failed.
+// Trap 6: a preempted attempt does not count as failed.
 func TestPreemptionIsNotAFailure(t *testing.T) {
 	s := newFixture(t, Config{}, 1, 4, 0)
 	j := s.maps(4)

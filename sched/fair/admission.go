@@ -9,11 +9,10 @@ import (
 // admit decides which jobs may run. It is the only place where the limits of running
 // jobs, of users and of pools, are checked; a new kind of limit goes into runningJobs.
 //
-// Jobs that have started stay admitted: their reduces may occupy slots until their maps
-// have run, so sending a job back would waste them. Of the others as many are admitted,
-// in order, as the limits allow. A job that is not admitted does not block those behind
-// it, and a suspended job does not count. admit returns the jobs for which the answer has
-// changed.
+// Jobs that have started stay admitted: their reduces may occupy slots until their maps have
+// run, so sending a job back would waste them. Other jobs are admitted in order, as long as
+// the limits allow. A job that is not admitted does not block those behind it, and a
+// suspended job does not count. admit returns the jobs for which the answer has changed.
 func (p *Policy) admit() (changed []*entry) {
 	running := runningJobs{policy: p, users: make(map[string]int), queues: make(map[*queue]int)}
 	for _, e := range p.byPriority {
@@ -46,9 +45,9 @@ func (p *Policy) noteStarted(started []cluster.AttemptID) (some bool) {
 
 // runningJobs counts the running jobs against the limits.
 type runningJobs struct {
-	policy *Policy        // whose limits count
+	policy *Policy        // policy whose limits count
 	users  map[string]int // running jobs by user
-	queues map[*queue]int // with the jobs of the queues below
+	queues map[*queue]int // running jobs by queue, including the queues below
 }
 
 // add counts a running job for its user, its queue and all queues above. Without any

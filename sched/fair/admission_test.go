@@ -92,8 +92,7 @@ func TestStartedJobsStayAdmitted(t *testing.T) {
 	wantRunning(t, "a job has become urgent", first, second, 2, 0)
 }
 
-// TestExplainSuspended checks why a suspended job does not run; it is not counted among the
-// queued ones.
+// TestExplainSuspended checks why a suspended job does not run; it does not count as queued.
 func TestExplainSuspended(t *testing.T) {
 	w, p := newCluster(t), New(Config{Allocations: allocations(t, "<poolMaxJobsDefault>1</poolMaxJobsDefault>")})
 	w.Join("m", 2, 0)

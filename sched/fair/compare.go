@@ -10,16 +10,16 @@ import (
 	"github.com/hammr/hammr/sched/share"
 )
 
-// schedulable has the values by which pools and jobs are compared; the name is Hadoop's. Jobs
-// have no minimum and, compared by ratio only, no demand.
+// schedulable contains the values by which pools and jobs are compared; the name is
+// Hadoop's. Jobs have no minimum and, compared by ratio only, no demand.
 type schedulable struct {
 	min, demand int           // slots of the kind that is given out
-	running     cluster.Slots // with those granted in this allocation
-	weight      float64       // 0 is a right to the minimum only
+	running     cluster.Slots // running slots, including slots granted in this allocation
+	weight      float64       // weight; 0 is a right to the minimum only
 }
 
 // compare orders two schedulables for the next slot of a kind: those below their minimum
-// first, by the fraction of it that they have; then by ratio. 0 means that they are
+// first, by the fraction of the minimum that they have; then by ratio. 0 means that they are
 // equal. It is Hadoop's FairShareComparator; without minima it is the order of the Hammr
 // paper (section 5.1), which serves the pool with the smallest weighted share.
 func (s schedulable) compare(kind int, other schedulable, ratio func(kind int, a, b schedulable) int) int {
@@ -57,8 +57,8 @@ func unweighted(kind int, a, b schedulable) int {
 	return cmp.Compare(a.running[kind], b.running[kind])
 }
 
-// byDominant compares the slots of the kind of which each uses the largest fraction.
-// All is the slots of the cluster.
+// byDominant compares schedulables by dominant share: the largest fraction of the slots of a
+// kind that each uses. All contains the slots of the cluster.
 func byDominant(all cluster.Slots) func(kind int, a, b schedulable) int {
 	capacity := []float64{float64(all[0]), float64(all[1])}
 	holder := func(s schedulable) share.Consumer {
@@ -67,7 +67,7 @@ func byDominant(all cluster.Slots) func(kind int, a, b schedulable) int {
 	return func(_ int, a, b schedulable) int { return share.CompareDominant(capacity, holder(a), holder(b)) }
 }
 
-// ratioOf returns what an order compares beyond minima.
+// ratioOf returns the comparison by which an order ranks schedulables after their minima.
 func ratioOf(order pool.Order, all cluster.Slots) func(kind int, a, b schedulable) int {
 	if order == pool.DRF {
 		return byDominant(all)
@@ -75,7 +75,7 @@ func ratioOf(order pool.Order, all cluster.Slots) func(kind int, a, b schedulabl
 	return byWeight
 }
 
-// ratio is ratioOf with the slots of the cluster.
+// ratio returns ratioOf for the slots of the cluster.
 func (p *Policy) ratio(order pool.Order) func(kind int, a, b schedulable) int {
 	if order == pool.DRF {
 		return p.dominant
@@ -103,10 +103,10 @@ func byAge(a, b *cluster.Job) int {
 	return cmp.Or(cmp.Compare(a.SubmittedAt, b.SubmittedAt), a.ID.Compare(b.ID))
 }
 
-// Precedes implements sched.JobComparer: a job below its fair share precedes one above
-// it. For jobs of two pools the shares of the pools count. In a pool ordered by fifo or a
-// sched.Ranker, that order counts. Chronos asks it before it preempts (its paper, section
-// 3.2).
+// Precedes implements sched.JobComparer: a job below its fair share precedes one above it.
+// For jobs of two pools the shares of the pools count. In a pool ordered by fifo or a
+// sched.Ranker, that order counts. Chronos calls Precedes before it preempts (its paper,
+// section 3.2).
 func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
 	one, other := p.jobs[a.ID], p.jobs[b.ID]
 	if one == nil || other == nil || one == other {
@@ -125,7 +125,7 @@ func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *c
 	return float64(one.counted.running[kind]) < shares[one] && float64(other.counted.running[kind]) > shares[other]
 }
 
-// outranks reports whether a slot of their pool goes to one job rather than to another.
+// outranks reports whether a slot of the pool goes to job one before job other.
 func (p *Policy) outranks(now int64, view sched.View, kind cluster.Slot, one, other *entry) bool {
 	request := sched.Queue{Pool: one.queue.Name, Kind: kind, Slots: p.slots, Share: one.queue.share[kind]}
 	for _, e := range []*entry{one, other} {

@@ -95,7 +95,8 @@ func TestEntriesByPriority(t *testing.T) {
 	}
 }
 
-// TestPrecedes has ten map slots: job 1 has six, job 2 three and job 3 one; all want more.
+// TestPrecedes checks jobs on ten map slots: job 1 has six, job 2 three and job 3 one; all
+// want more.
 func TestPrecedes(t *testing.T) {
 	for _, tt := range []struct {
 		name, file string

@@ -16,8 +16,8 @@ type Config struct {
 	Placement sched.Placement
 	Preempt   preempt.Config // how slots are taken from running tasks
 
-	// Rankers are orders of the jobs of a pool, in addition to fair, fifo and drf or
-	// instead of them. A pool with order hfsp is fair if there is no Ranker for it.
+	// Rankers are orders of the jobs of a pool, which add to fair, fifo and drf or replace
+	// them. A pool with order hfsp is fair if there is no Ranker for it.
 	Rankers map[pool.Order]sched.Ranker
 
 	// Preemption lets pools take slots from others; default false.
@@ -32,9 +32,8 @@ type Config struct {
 	// mapred.fairscheduler.newjobboost.
 	NewJobBoost bool
 
-	// BoostFactor is how much NewJobBoost multiplies a weight, and BoostMillis until
-	// which age of a job; default 3, and 300,000 ms.
-	// mapred.newjobweightbooster.factor and .duration.
+	// NewJobBoost multiplies a weight by BoostFactor until a job is BoostMillis old; default
+	// 3, and 300,000 ms. mapred.newjobweightbooster.factor and .duration.
 	BoostFactor float64
 	BoostMillis int64
 
@@ -45,9 +44,8 @@ type Config struct {
 	LoadMaxDiff float64
 }
 
-// ensureDefaults replaces zero values and values out of range by the defaults. The
-// registry has refused bad settings before; tests and experiments make a Config
-// themselves.
+// ensureDefaults replaces zero values and values out of range by the defaults. The registry
+// has refused bad settings before, but tests and experiments make a Config directly.
 func (c *Config) ensureDefaults() {
 	if c.Allocations == nil {
 		c.Allocations = pool.Empty()

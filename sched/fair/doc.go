@@ -1,6 +1,6 @@
-// Package fair is Hadoop's fair scheduler. Pools share the slots by weight. Each pool
-// has at least its minimum while it wants it. The jobs of a pool share its slots, or
-// get them in fifo order.
+// Package fair is Hadoop's fair scheduler. Pools share the slots by weight. Each pool has at
+// least its minimum as long as it can use it. The jobs of a pool share its slots, or get
+// them in fifo order.
 //
 // Slots are allocated one at a time. At each level of the tree of pools, and then among
 // the jobs, the next slot goes to the neediest:
@@ -8,18 +8,18 @@
 //	needy (below its minimum)  before  others
 //	    ╰ least running/minimum          ╰ least running/weight
 //
-// Package sharetree does this, and package placement finds machines for all that is
-// allocated in one round.
+// Package sharetree does this, and package placement finds machines for all slots allocated
+// in one round.
 //
 // With Preemption, a pool that has been below its minimum, or below a part of its fair
-// share, for too long takes slots from pools above theirs. The youngest attempts lose
-// their slots first. No pool falls below its fair share by that, no attempt of unknown
-// progress is preempted, and slots that are about to come free count already. How long
-// a pool has lacked slots is not in the replicated state, so Reset restarts these
-// clocks: a new leader preempts nothing at once. All else follows from the state.
+// share, for too long takes slots from pools above theirs. The youngest attempts lose their
+// slots first. No pool falls below its fair share by preemption, and no attempt of unknown
+// progress is preempted. Slots that are about to come free count already. How long a pool
+// has lacked slots is not in the replicated state, so Reset restarts these clocks: a new
+// leader preempts nothing at once. Everything else follows from the state.
 //
-// A Policy counts slots as commands are applied, and keeps pools and jobs in their
-// order. A decision costs as much as the free slots, and a change as much as the pools
-// above its job. With Preemption a decision costs all pools; with a boost for new jobs,
-// and under a sched.Ranker, it costs the jobs of the pools that get slots.
+// A Policy counts slots as commands are applied, and keeps pools and jobs in their order.
+// The time of a decision grows with the free slots, and the time of a change with the pools
+// above its job. With Preemption, a decision visits all pools. With a boost for new jobs,
+// and under a sched.Ranker, it visits the jobs of the pools that get slots.
 package fair

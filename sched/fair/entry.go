@@ -13,24 +13,24 @@ import (
 
 // entry is a job that is not over, or whose attempts still have slots.
 type entry struct {
-	id          cluster.JobID // of the job
+	id          cluster.JobID // id of the job
 	queue       *queue
-	user        string // for the limit of running jobs
+	user        string // user, for the limit of running jobs
 	priority    int
 	submittedAt int64
 
-	active    bool // it is not over
+	active    bool // the job is not over
 	started   bool // it has had a slot
 	suspended bool // its job is suspended, so it gets no slots
 	admitted  bool // it is active and within the limits of running jobs
 
 	account   *ledger.Account  // what it has and wants
-	counted   tally            // in queue
-	weights   [2]float64       // in queue, if it does not depend on the time
+	counted   tally            // its counts in queue
+	weights   [2]float64       // its weights in queue, if they do not depend on the time
 	treeEntry *sharetree.Entry // its place in the order of its queue
 }
 
-// compare is the fifo order of jobs: priority, then age.
+// compare returns the fifo order of jobs: priority, then age.
 func (e *entry) compare(other *entry) int {
 	return cmp.Or(cmp.Compare(other.priority, e.priority), e.compareAge(other))
 }
@@ -82,7 +82,7 @@ func (p *Policy) updateTreeEntry(e *entry) {
 	e.treeEntry.SetDemand(e.counted.waiting)
 }
 
-// forget drops a job that has been removed from its queue; nil is none.
+// forget drops a job that has been removed from its queue. It ignores nil.
 func (p *Policy) forget(e *entry) {
 	if e != nil {
 		delete(p.jobs, e.id)
@@ -107,7 +107,8 @@ func insert(list *[]*entry, e *entry) {
 	*list = slices.Insert(*list, i, e)
 }
 
-// remove takes a job out of such a list, in which it is.
+// remove takes a job out of a list in the order of entry.compare. The list must contain the
+// job.
 func remove(list *[]*entry, e *entry) {
 	i, _ := slices.BinarySearchFunc(*list, e, (*entry).compare)
 	*list = slices.Delete(*list, i, i+1)
@@ -115,7 +116,7 @@ func remove(list *[]*entry, e *entry) {
 
 // count passes what a job has and wants on to its queue. A job that may not run has no
 // demand beyond what it runs. Nothing happens if the counts are as before: most commands
-// do not change those of most jobs.
+// leave the counts of most jobs unchanged.
 func (p *Policy) count(e *entry) {
 	t := tally{running: e.account.Running, leaving: e.account.Leaving}
 	if e.admitted {
@@ -129,8 +130,9 @@ func (p *Policy) count(e *entry) {
 	}
 }
 
-// weight returns the weight of a job within its pool: that of its priority, times the
-// factors of Config that are on (mapred.fairscheduler.sizebasedweight and .newjobboost).
+// weight returns the weight of a job within its pool: the weight of its priority, times the
+// factors of Config that are enabled (mapred.fairscheduler.sizebasedweight and
+// .newjobboost).
 func (p *Policy) weight(e *entry, kind int, now int64) float64 {
 	w := share.PriorityWeight(e.priority)
 	if p.conf.SizeBasedWeight {

@@ -33,7 +33,7 @@ func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) []sched.D
 	return append(details, sched.Detail{Name: "jobs before it by priority", Value: strconv.Itoa(slices.Index(p.byPriority, e))})
 }
 
-// admission returns whether a job may run, and why not.
+// admission describes whether a job may run, and if not, why.
 func (e *entry) admission(p *Policy) string {
 	switch {
 	case !e.active:
@@ -91,8 +91,8 @@ func (p *Policy) Limit(job *cluster.Job) cluster.Slots {
 	return most
 }
 
-// TransferFrom implements sched.StateTransfer: it adopts how long pools have lacked
-// slots, whatever their new settings are.
+// TransferFrom implements sched.StateTransfer: it adopts the starvation clocks of pools,
+// whatever their new settings are.
 func (p *Policy) TransferFrom(from sched.Policy) {
 	type clocked interface {
 		starvationClocks() map[string]*starvationClock
@@ -102,8 +102,8 @@ func (p *Policy) TransferFrom(from sched.Policy) {
 	}
 }
 
-// starvationClocks returns since when pools lack slots. Policies that embed this one
-// have the method too.
+// starvationClocks returns the starvation clocks of pools. Policies that embed this one have
+// the method too.
 func (p *Policy) starvationClocks() map[string]*starvationClock { return p.clocks }
 
 // shares returns the fair shares of all pools that jobs can be in, by name, as computed

@@ -20,13 +20,13 @@ type Policy struct {
 
 	ledger     ledger.Ledger            // what each job has and wants
 	tree       *tree                    // the pools as queues, with their jobs
-	jobs       map[cluster.JobID]*entry // that have an account in the ledger
+	jobs       map[cluster.JobID]*entry // jobs that have an account in the ledger
 	byPriority []*entry                 // active jobs, in the order of entry.compare
-	slots      cluster.Slots            // of all machines, as refreshSlots counted them last
+	slots      cluster.Slots            // slots of all machines, as refreshSlots last counted them
 
 	dominant func(kind int, a, b schedulable) int // the order of drf for this number of slots
 
-	now  int64 // of the current allocation
+	now  int64 // time of the current allocation
 	view sched.View
 
 	clocks map[string]*starvationClock // by the name of the queue
@@ -89,7 +89,7 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 	}
 }
 
-// update counts what a job has and wants, and drops one whose account is closed.
+// update counts what a job has and wants, and drops the job if its account is closed.
 func (p *Policy) update(id cluster.JobID) {
 	e := p.jobs[id]
 	if e == nil {
@@ -151,8 +151,9 @@ func (p *Policy) computeShares() {
 	}
 }
 
-// usableSlots returns how many of a machine's free slots may be given out: as many as
-// the load of the cluster asks for. While bundles of several slots wait, all of them.
+// usableSlots returns the number of a machine's free slots that may be given out. The load
+// of the cluster determines the number. While bundles of several slots wait, it is all free
+// slots.
 func (p *Policy) usableSlots(m *cluster.Machine) cluster.Slots {
 	root, free := p.tree.root, m.FreeSlots()
 	for kind := range free {
@@ -164,8 +165,8 @@ func (p *Policy) usableSlots(m *cluster.Machine) cluster.Slots {
 	return free
 }
 
-// load returns how many slots are occupied or wanted for each slot of the cluster. The
-// design document of the fair scheduler calls the rule that uses it CapBasedLoadManager.
+// load returns the number of occupied and wanted slots, divided by the slots of the cluster.
+// The design document of the fair scheduler calls the rule that uses it CapBasedLoadManager.
 func (p *Policy) load(kind int) float64 {
 	all := p.tree.root
 	return float64(all.demand[kind]+all.leaving[kind]) / float64(max(p.slots[kind], 1))

@@ -165,7 +165,7 @@ func TestStagesAndGangs(t *testing.T) {
 	})
 }
 
-// TestGangThatNeverFits checks that such a gang does not block others.
+// TestGangThatNeverFits checks that a gang that never fits does not block others.
 func TestGangThatNeverFits(t *testing.T) {
 	w, p := newCluster(t), New(Config{})
 	w.Join("m", 4, 1)
@@ -177,9 +177,9 @@ func TestGangThatNeverFits(t *testing.T) {
 	}
 }
 
-// TestDominantShares is the example of the paper on dominant resource fairness, with slots
-// for CPUs and GB: gangs of <1, 4> and of <3, 1> on <9, 18>. Compared by one kind alone four
-// and one would start, and slots would be reserved for a fifth.
+// TestDominantShares checks the example of the paper on dominant resource fairness, with
+// slots for CPUs and GB: gangs of <1, 4> and of <3, 1> on <9, 18>. Compared by one kind
+// alone four and one would start, and slots would be reserved for a fifth.
 func TestDominantShares(t *testing.T) {
 	for order, want := range map[string][2]int{"drf": {3, 2}, "fair": {4, 1}} {
 		w := newCluster(t)
@@ -226,7 +226,7 @@ func TestRankers(t *testing.T) {
 	}
 }
 
-// TestLightLoadIsSpread has tasks whose input is all on one machine.
+// TestLightLoadIsSpread checks tasks whose input is all on one machine.
 func TestLightLoadIsSpread(t *testing.T) {
 	for diff, most := range map[float64]int{0: 1, .25: 2, 1: 4} {
 		w := newCluster(t)

@@ -16,7 +16,7 @@ import (
 // pools are the pools of the tests' jobs.
 var pools = []string{"a", "b", "c", "x.y", "x.z", "other", "more"}
 
-// newCluster is a cluster with pools.
+// newCluster returns a cluster with pools.
 func newCluster(t testing.TB) *schedtest.Cluster {
 	w := schedtest.New(t)
 	w.Apply(cluster.SetPools{Names: pools})
@@ -92,7 +92,7 @@ func apply(w *schedtest.Cluster, p *Policy) (preempts []sched.Preempt) {
 	}
 }
 
-// placements are all of them.
+// placements lists all placement methods.
 var placements = []sched.Placement{
 	{},
 	{Patience: 100},

@@ -61,7 +61,7 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 }
 
-// slow is time-outs that leave tasks of up to 50 ms time to end.
+// slow contains time-outs that leave tasks of up to 50 ms time to end.
 const slow = `<defaultMinSharePreemptionTimeout>0.1</defaultMinSharePreemptionTimeout>
 	<fairSharePreemptionTimeout>0.2</fairSharePreemptionTimeout>`
 

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
-// addTreeEntry gives a queue its entry in the share tree. The order of its jobs is
-// built again in each allocation if it is a sched.Ranker's or depends on their age.
+// addTreeEntry gives a queue its entry in the share tree. The order of its jobs is built
+// again in each allocation if a sched.Ranker defines it or if it depends on the age of jobs.
 func (p *Policy) addTreeEntry(q *queue) {
 	q.treeEntry = &sharetree.Entry{Value: q, Compare: p.compareJobs(q), Limit: q.remaining}
 	switch {
@@ -63,9 +63,9 @@ func (p *Policy) compareJobs(q *queue) func(kind int, a, b *sharetree.Entry) int
 	}
 }
 
-// rankJobs returns the order of the jobs of a queue for one allocation. The share tree
-// calls it with all entries of a kind before it grants the first slot, and compares again
-// after each.
+// rankJobs returns the order of the jobs of a queue for one allocation. The share tree calls
+// it with all entries of a kind before it grants the first slot, and compares again after
+// each slot.
 func (p *Policy) rankJobs(q *queue) func(kind int, entries []*sharetree.Entry) func(a, b *sharetree.Entry) int {
 	return func(kind int, entries []*sharetree.Entry) func(a, b *sharetree.Entry) int {
 		request := sched.Queue{Pool: q.Name, Kind: cluster.Slot(kind), Slots: p.slots, Share: q.share[kind]}

@@ -14,15 +14,15 @@ import (
 // few.
 const retry = 1000
 
-// need is slots that a pool lacks and that are not about to come free.
+// need counts the slots that a pool lacks, without slots that are about to come free.
 type need struct {
-	queue *queue // that has starved for longer than its time-out
+	queue *queue // pool that has starved for longer than its time-out
 	slots int
 }
 
-// preempt plans preemptions for pools that have waited too long (the design document of
-// the fair scheduler, "Preemption"; the Hammr paper, section 5.2). Granted is the free
-// slots that entries are about to get. Slots that are coming free count once for each
+// preempt plans preemptions for pools that have waited too long (the design document of the
+// fair scheduler, "Preemption"; the Hammr paper, section 5.2). The map given contains the
+// free slots that entries are about to get. Slots that are coming free count once for each
 // kind, for the pools in order.
 func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots) (preempts []sched.Preempt, wake int64) {
 	leaves := p.tree.leaves()
@@ -54,12 +54,12 @@ func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]
 	return preempts, wake
 }
 
-// wave is slots of one kind that are being freed.
+// wave is one round of freeing slots of one kind.
 type wave struct {
 	finder   *victim.Finder // shared by both kinds: an attempt is taken once
 	kind     int
 	left     map[*queue]cluster.Slots // what queues keep after the victims so far
-	preempts []sched.Preempt          // planned so far
+	preempts []sched.Preempt          // preemptions planned so far
 }
 
 // loss is a victim in a queue.
@@ -69,8 +69,8 @@ type loss struct {
 }
 
 // free takes slots from queues above their share, the youngest attempts first, until the
-// needs are met; wake is when to try again if they are not. A victim may free slots of
-// both kinds: each queue keeps its share of either.
+// needs are met; wake is the time to try again if they are not met. A victim may free slots
+// of both kinds: each queue keeps its share of both.
 func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
 	for _, l := range w.losses(leaves) {
 		if len(needs) == 0 {
@@ -96,7 +96,7 @@ func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
 	return now + retry
 }
 
-// spares reports whether a queue keeps its fair share without a victim.
+// spares reports whether a queue still has its fair share if it loses a victim.
 func (w *wave) spares(l loss) bool {
 	for kind, n := range l.Slots {
 		if n > 0 && float64(w.left[l.queue][kind]-n) < l.queue.share[kind] {
@@ -106,7 +106,8 @@ func (w *wave) spares(l loss) bool {
 	return true
 }
 
-// losses returns what can be taken from queues above their share, the youngest first.
+// losses returns the victims that can be taken from queues above their share, the youngest
+// first.
 func (w *wave) losses(leaves []*queue) (losses []loss) {
 	for _, q := range leaves {
 		if float64(q.running[w.kind]) <= q.share[w.kind] {

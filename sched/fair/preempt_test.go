@@ -40,8 +40,8 @@ func newFixture(t testing.TB, file string, waiting cluster.JobSpec) *fixture {
 	return s
 }
 
-// after returns what is preempted the given number of ms after the job began to wait, by
-// number of task.
+// after returns the attempts that are preempted the given number of ms after the job began
+// to wait, by number of task.
 func (s *fixture) after(ms int64) (numbers []int) {
 	s.Now = s.begin + ms
 	for _, p := range s.policy.Decide(s.Now, s.PolicyView()).Preempts {
@@ -139,7 +139,8 @@ func TestClockRestartsAtFairShare(t *testing.T) {
 	wantLine(t, s.after(20_001), "[9 8 7 6]")
 }
 
-// TestLeavingSlotsCount has killed attempts that stay on their machines for a while.
+// TestLeavingSlotsCount checks that killed attempts that stay on their machines for a while
+// count as slots that come free.
 func TestLeavingSlotsCount(t *testing.T) {
 	s := newFixture(t, "", in("b", 9, 0))
 	s.Now = s.begin + 120_001
@@ -157,8 +158,8 @@ func TestLeavingSlotsCount(t *testing.T) {
 	wantLine(t, s.after(500_000), "[]")
 }
 
-// TestSlotsBeingFreedAreNotTakenAgain has slots freed from one pool, and another pool that may
-// not take any yet.
+// TestSlotsBeingFreedAreNotTakenAgain frees slots of one pool while another pool may not
+// take any yet.
 func TestSlotsBeingFreedAreNotTakenAgain(t *testing.T) {
 	s := newFixture(t, "<queue name='b'><fairSharePreemptionTimeout>60</fairSharePreemptionTimeout></queue>", in("b", 3, 0))
 	s.Run(in("c", 3, 0))

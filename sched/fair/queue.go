@@ -11,15 +11,15 @@ import (
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
-// queue is the state of a pool. Its counts are kept up to date by each change of a job
-// (adjust), its fair share is computed when it is needed.
+// queue is the state of a pool. Each change of a job updates its counts (adjust). Its fair
+// share is computed when it is needed.
 //
 // Invariants: tally is the sum over the jobs and children; demand is at most Max.
 type queue struct {
 	*pool.Pool          // its configuration
 	parent     *queue   // nil for the root
-	children   []*queue // by name
-	jobs       []*entry // by entry.compare
+	children   []*queue // child queues, by name
+	jobs       []*entry // jobs, in the order of entry.compare
 
 	tally                // sum over the queues below too
 	wanted cluster.Slots // demand without the limit of Max
@@ -28,15 +28,15 @@ type queue struct {
 	stale bool
 
 	share       [2]float64       // fair share in slots, as computed last
-	sharesStale bool             // of the root: a demand has changed since
+	sharesStale bool             // for the root: a demand has changed since share was computed
 	treeEntry   *sharetree.Entry // its place among the pools of its parent
 }
 
-// tree is all pools that are configured or have jobs. A pool that a job names without
-// being configured exists as long as it has jobs.
+// tree contains all pools that are configured or have jobs. An unconfigured pool that jobs
+// name exists as long as it has jobs.
 type tree struct {
 	*pool.Allocations
-	root         *queue            // of all pools
+	root         *queue            // root of all pools
 	byName       map[string]*queue // by full name, "" for the root
 	addTreeEntry func(*queue)      // makes the share tree's entry of a new queue
 }
@@ -113,9 +113,8 @@ func (q *queue) adjust(t tally) {
 	}
 }
 
-// oldestWaiting returns when the oldest waiting job of a queue was submitted. Pools
-// that are equal otherwise are ordered by it, or one of them could wait as long as
-// there are others.
+// oldestWaiting returns the time at which the oldest waiting job of a queue was submitted.
+// Otherwise equal pools are ordered by this time, so that none of them waits forever.
 func (q *queue) oldestWaiting() int64 {
 	if !q.stale {
 		return q.since
@@ -147,15 +146,15 @@ func (q *queue) divideShare(kind int) {
 	}
 }
 
-// tally is the slots that a job, or all jobs of a pool, have and want. Differences of
-// tallies are passed up the tree, so that a change of one job costs the depth of the
-// tree.
+// tally counts the slots that a job, or all jobs of a pool, have and want. Differences of
+// tallies are passed up the tree, so that a change of one job visits only the pools above
+// it.
 type tally struct {
-	running cluster.Slots // of attempts that keep running
-	leaving cluster.Slots // of attempts that were ordered to end and have not yet
-	waiting cluster.Slots // of tasks that may start now
+	running cluster.Slots // slots of attempts that keep running
+	leaving cluster.Slots // slots of attempts that were ordered to end and have not ended yet
+	waiting cluster.Slots // slots for tasks that may start now
 	claims  cluster.Slots // the part of waiting that others may lose slots for
-	demand  cluster.Slots // running and waiting; of a pool at most its maximum
+	demand  cluster.Slots // running and waiting; for a pool at most its maximum
 	bundled int           // the part of waiting that bundles of several slots want
 }
 

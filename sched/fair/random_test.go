@@ -11,11 +11,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// soon is time-outs of a few steps.
+// soon contains time-outs of a few steps.
 const soon = `<defaultMinSharePreemptionTimeout>0.002</defaultMinSharePreemptionTimeout>
 	<fairSharePreemptionTimeout>0.004</fairSharePreemptionTimeout><defaultFairSharePreemptionThreshold>1</defaultFairSharePreemptionThreshold>`
 
-// files are pools of all kinds, to draw from.
+// files lists allocation files with pools of all kinds, from which tests draw.
 var files = []string{
 	soon,
 	"<pool name='a'><weight>0</weight></pool><pool name='b'><minMaps>3</minMaps><maxReduces>2</maxReduces></pool><poolMaxJobsDefault>2</poolMaxJobsDefault>" + soon,
@@ -45,7 +45,7 @@ func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.ModelTest {
 	return l
 }
 
-// step is a step of a ModelTest, or a change that concerns jobs in pools.
+// step returns a step of a ModelTest, or a change that concerns jobs in pools.
 func step(l *schedtest.ModelTest) {
 	jobs := 0
 	for range l.View().Jobs() {

@@ -7,13 +7,14 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 )
 
-// starvationClock is when a pool last had what it is entitled to, by kind of slot, in ms
-// since the epoch. A pool starves while now is later:
+// starvationClock contains the times at which a pool last had the slots that it is entitled
+// to, by kind of slot, in ms since the epoch. A pool starves while the present time is
+// later:
 //
 //	has its minimum  ──► below it ──minSharePreemptionTimeout──► preempts up to the minimum
 //	has its threshold ──► below it ──fairSharePreemptionTimeout──► preempts up to its share
 //
-// The two run independently, as in the design document of the fair scheduler.
+// The two clocks run independently, as in the design document of the fair scheduler.
 type starvationClock struct {
 	atMin, atFair [2]int64
 }
@@ -40,11 +41,10 @@ func (p *Policy) updateClocks(now int64, leaves []*queue) {
 	p.clocks = clocks
 }
 
-// entitled returns the slots that a queue has, and those that others may lose slots
-// for.
+// entitled returns the slots that a queue has, plus the slots that it may take from others.
 func (q *queue) entitled(kind int) int { return min(q.running[kind]+q.claims[kind], q.demand[kind]) }
 
-// guaranteed returns the minimum of a queue, as far as the queue wants it.
+// guaranteed returns the minimum of a queue, but no more slots than the queue wants.
 func (q *queue) guaranteed(kind int) int { return min(q.Min[kind], q.entitled(kind)) }
 
 // belowMin reports whether a queue has fewer slots than its minimum and wants more.
@@ -56,8 +56,8 @@ func (q *queue) belowFair(kind int) bool {
 	return float64(q.running[kind]) < min(q.Threshold*q.share[kind], float64(q.entitled(kind)))
 }
 
-// starvedSlots returns how many slots may be freed for a queue now, beyond those that
-// it is granted, and when that number may grow.
+// starvedSlots returns the number of slots that may be freed for a queue now, in addition to
+// the slots that it is granted. wake is the time at which that number may grow.
 func (q *queue) starvedSlots(now int64, c *starvationClock, kind, given int) (lacks int, wake int64) {
 	has := q.running[kind] + given
 	owed := int(math.Floor(min(q.share[kind], float64(q.entitled(kind)))))

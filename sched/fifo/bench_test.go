@@ -53,8 +53,8 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkDecideBundles has a cluster with a few free map slots, and a job of gangs of one
-// map and one reduce, or of groups of two map slots.
+// BenchmarkDecideBundles measures a cluster with a few free map slots, and a job of gangs of
+// one map and one reduce, or of groups of two map slots.
 func BenchmarkDecideBundles(b *testing.B) {
 	for name, graph := range map[string]dag.Graph{"pairs": schedtest.Pairs(3000), "wide": schedtest.TwoSlotGroups(3000), "gang": schedtest.Streamed(500, 100), "gang too large": schedtest.Streamed(13_000, 10)} {
 		for _, free := range []int{10, 1000, 12_000} {

@@ -112,7 +112,7 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// TestGangsAvoidMachines has a gang with one task that has failed on a.
+// TestGangsAvoidMachines checks a gang with one task that has failed on a.
 func TestGangsAvoidMachines(t *testing.T) {
 	for want, build := range map[string]func(w *testCluster){
 		"[{1m.0@b rack, 1r.0@b}]": func(w *testCluster) { w.join2(1, 1) },

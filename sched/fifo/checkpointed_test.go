@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// TestCheckpointedTaskPrefersItsMachine checks that it resumes elsewhere at once if that
-// machine has no free slot.
+// TestCheckpointedTaskPrefersItsMachine checks that a checkpointed task resumes elsewhere at
+// once if its machine has no free slot.
 func TestCheckpointedTaskPrefersItsMachine(t *testing.T) {
 	w := schedtest.New(t)
 	for _, name := range []string{"a", "b", "c"} {
@@ -45,8 +45,8 @@ func TestCheckpointedTaskPrefersItsMachine(t *testing.T) {
 	}
 }
 
-// TestCheckpointedMapResumesOnItsMachine has a map with a split on a and a checkpoint on c,
-// of four machines with a slot each.
+// TestCheckpointedMapResumesOnItsMachine checks a map with a split on a and a checkpoint on
+// c, in a cluster of four machines with a slot each.
 func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 	expired := cluster.ExpireMachine{Name: "c", Epoch: 1}
 	copied := &cluster.CheckpointCopy{Path: "copy"}

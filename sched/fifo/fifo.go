@@ -1,5 +1,5 @@
-// Package fifo is the simplest policy: the job of the highest priority gets slots
-// first, and of equals the one that was submitted first. Package placement chooses the
+// Package fifo is the simplest policy: the job of the highest priority gets slots first, and
+// of jobs with equal priority the one submitted first. Package placement chooses the
 // machines.
 package fifo
 
@@ -110,13 +110,13 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	return plan
 }
 
-// turn offers slots to one want after the other. It keeps back the last want of each kind
-// of slot until it knows whether another one follows: if so, no slot stays free for tasks
-// that find their input there later. Between two jobs such a slot would be taken at once
-// by the second.
+// turn offers slots to one want after the other. It keeps back the last want of each kind of
+// slot until it knows whether another one follows: if another want follows, no slot stays
+// free for tasks that find their input there later. The second job would take such a slot at
+// once.
 type turn struct {
 	round *placement.Round
-	last  [2]*sched.Want // the want kept back, by kind of slot; of tasks that start alone
+	last  [2]*sched.Want // by kind of slot: the want that is kept back, for tasks that start alone
 }
 
 // take offers slots to a want, or keeps it back. Bundles are offered at once, after
@@ -156,8 +156,8 @@ func (p *Policy) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.J
 	return one != nil && other != nil && one.compare(other) < 0
 }
 
-// Explain implements sched.Explainer: the priority of a job, how many jobs are before it
-// in the queue, and the slots that those wait for.
+// Explain implements sched.Explainer: the priority of a job, how many jobs are before it in
+// the queue, and the slots that these jobs wait for.
 func (p *Policy) Explain(_ int64, view sched.View, job *cluster.Job) []sched.Detail {
 	e := p.byID[job.ID]
 	if e == nil {

@@ -70,7 +70,7 @@ func TestSmallJobsStarveNoGang(t *testing.T) {
 	}
 }
 
-// TestMapTasksDoNotWaitInSlots has a reduce that waits early for maps. A later stage of
+// TestMapTasksDoNotWaitInSlots starts a reduce early, which waits for maps. A later stage of
 // another job must not take their slot to wait for reduces.
 func TestMapTasksDoNotWaitInSlots(t *testing.T) {
 	w := newTestCluster(t)

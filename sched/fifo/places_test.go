@@ -51,8 +51,8 @@ func TestRacks(t *testing.T) {
 	w.wantPlan(sched.Placement{Method: sched.None}, "1m0@b", "1m1@c local", "1m2@c")
 }
 
-// TestJobsArePlacedByOneFlow has a first job whose tasks may run on two machines, and a
-// second one that needs one of the two.
+// TestJobsArePlacedByOneFlow checks a first job whose tasks may run on two machines, and a
+// second job that needs one of them.
 func TestJobsArePlacedByOneFlow(t *testing.T) {
 	w := newTestCluster(t)
 	w.Join("a", 1, 0)
@@ -131,7 +131,7 @@ func TestFailedTasksAvoidTheMachine(t *testing.T) {
 }
 
 // TestManyTasks checks that the candidates give the same result as all tasks would: every
-// machine with local tasks gets those.
+// machine with local tasks gets its local tasks.
 func TestManyTasks(t *testing.T) {
 	const maps = 5000
 	for _, placement := range placements {

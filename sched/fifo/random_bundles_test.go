@@ -64,8 +64,7 @@ func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 }
 
 // checkBundlesWait checks that bundles of a class, for which nothing is reserved yet, wait
-// for slots that are missing, apart from those reserved on their machines for the suspended
-// ones, in order.
+// for missing slots. Slots reserved for suspended bundles on their machines do not count.
 func checkBundlesWait(rt *rapid.T, view cluster.View, j *cluster.Job, b *cluster.Bundle, plan sched.Plan) {
 	free := make(map[string]cluster.Slots)
 	for m := range view.Machines() {
@@ -103,7 +102,8 @@ func suspendedNeeds(b *cluster.Bundle, number int) map[string]cluster.Slots {
 	return needs
 }
 
-// withoutUpTo returns what is left after reserving as much of the need as is free.
+// withoutUpTo returns the slots that remain after as many of the needed slots as are free
+// are reserved.
 func withoutUpTo(need, free cluster.Slots) cluster.Slots {
 	for kind, n := range need {
 		free[kind] -= max(min(n, free[kind]), 0)
@@ -120,8 +120,8 @@ func waitsUncharged(s *cluster.Stage) bool {
 	return false
 }
 
-// mayStart reports whether a bundle may start of which no task has failed, while no
-// checkpointed one waits that avoids machines.
+// mayStart reports whether a bundle without failed tasks may start, while no checkpointed
+// bundle waits that avoids machines.
 func mayStart(j *cluster.Job, b *cluster.Bundle) (some bool) {
 	for _, n := range j.WaitingBundles(b) {
 		failed := slices.ContainsFunc(b.TasksOf(n), func(t *cluster.Task) bool { return t.Charged > 0 })

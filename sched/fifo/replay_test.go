@@ -18,8 +18,8 @@ type replay struct {
 	ends     map[cluster.AttemptID]int64
 }
 
-// run returns how many maps were machine-local and when the job was done, ms after its
-// start.
+// run returns the number of machine-local maps, and the time at which the job was done, in
+// ms after its start.
 func (r *replay) run(job cluster.JobID) (local int, elapsed int64) {
 	r.policy.Reset(r.Now, seen(r.State.View()))
 	begin := r.Now
@@ -57,7 +57,7 @@ func (r *replay) decide() {
 	}
 }
 
-// sleep advances to when the next attempt ends or the policy wakes.
+// sleep advances to the time at which the next attempt ends or the policy wakes.
 func (r *replay) sleep() {
 	next := r.policy.NextWake()
 	if next != 0 && next <= r.Now {
@@ -99,10 +99,10 @@ func blocks(r *rand.Rand) (hosts []string, best int) {
 	return hosts, best
 }
 
-// outcome is averages over many placements of blocks.
+// outcome contains averages over many placements of blocks.
 type outcome struct {
 	local, best, seconds float64
-	worst                int // by how many local tasks a run missed the best
+	worst                int // largest number of local tasks by which a run missed the best
 }
 
 // measure replays the case of the paper's evaluation: 26 maps, replication 1, four machines
@@ -137,8 +137,8 @@ func TestReplayOfThePapersEvaluation(t *testing.T) {
 		for _, tt := range []struct {
 			name      string
 			placement sched.Placement
-			atLeast   float64 // local of 26
-			atMost    float64 // of the time that none takes
+			atLeast   float64 // local tasks of 26
+			atMost    float64 // fraction of the time that method none takes
 			worst     int
 		}{
 			{"flow", patient, 23.5, 1.10, 1}, // the last task goes wherever a slot is free
@@ -185,7 +185,7 @@ func TestOneSlowMachine(t *testing.T) {
 	}
 }
 
-// placements are all of them.
+// placements lists all placement methods.
 var placements = []sched.Placement{
 	{},
 	{Patience: 100},

@@ -30,8 +30,9 @@ func (w *testCluster) suspended(priority int) *cluster.Job {
 	return j
 }
 
-// TestSuspendedBundles resume as a whole, on their machines. The free ones of the slots
-// that they need are reserved from jobs behind them.
+// TestSuspendedBundles checks that suspended bundles resume as a whole, on their machines.
+// Of the slots that they need, the free ones are reserved, so that later jobs do not get
+// them.
 func TestSuspendedBundles(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -15,8 +15,8 @@ const (
 	DefaultTimeout   = 15_000
 )
 
-// Config is the configuration. The zero value is the paper's, without an allocation
-// file.
+// Config is the configuration. The zero value is the configuration of the paper, without an
+// allocation file.
 type Config struct {
 	// Allocations are the pools; with nil, every pool gets the same share.
 	Allocations *pool.Allocations
@@ -27,13 +27,13 @@ type Config struct {
 	// Rankers are additional orders of the jobs of a pool, as in fair.Config.
 	Rankers map[pool.Order]sched.Ranker
 
-	// IgnoreLocality places tasks without regard to where their input lies, for the
-	// paper's comparison with its flow. Jobs that name a placement keep it.
+	// IgnoreLocality places tasks without regard to where their input lies, for the paper's
+	// comparison with its flow. Jobs that name a placement keep their placement.
 	IgnoreLocality bool
 
 	NoPreemption bool    // no pool takes slots from others
 	Threshold    float64 // the part of its fair share below which a pool starves, at most 1; 0 is 2/3
-	Timeout      int64   // how long it starves before it takes slots, ms; 0 is 15 s
+	Timeout      int64   // time that a pool starves before it takes slots, ms; 0 is 15 s
 }
 
 func (c *Config) ensureDefaults() {

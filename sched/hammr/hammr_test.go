@@ -29,7 +29,7 @@ func allocations(t testing.TB, text string) *pool.Allocations {
 	return a
 }
 
-// weights are the weights of three pools.
+// weights lists the weights of three pools.
 const weights = "<pool name='a'/><pool name='b'><weight>2</weight></pool><pool name='c'><weight>3</weight></pool>"
 
 func in(pool string, g dag.Graph) cluster.JobSpec {
@@ -111,7 +111,8 @@ func TestRankerOrdersPool(t *testing.T) {
 	want(t, "started", started(w.Plan(New(conf))), map[int]int{2: 6})
 }
 
-// TestStarving has pool b below its share of six slots while pool a has the others.
+// TestStarving checks pool b, which is below its share of six slots while pool a has the
+// others.
 func TestStarving(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -150,7 +151,8 @@ func TestStarving(t *testing.T) {
 	}
 }
 
-// TestGangLosesAllSlotsOrNone has a pool above its share with gangs of a map and a reduce.
+// TestGangLosesAllSlotsOrNone checks a pool above its share with gangs of a map and a
+// reduce.
 func TestGangLosesAllSlotsOrNone(t *testing.T) {
 	w := newCluster(t)
 	w.Join("m", 6, 6)
@@ -177,8 +179,8 @@ func starts(j *cluster.Job, number int) (out []cluster.StartAttempt) {
 	return out
 }
 
-// TestLocality is the paper's experiment: 26 blocks of one replica on four machines of two
-// slots each. By chance a quarter of the maps would be local.
+// TestLocality checks the paper's experiment: 26 blocks of one replica on four machines of
+// two slots each. By chance a quarter of the maps would be local.
 func TestLocality(t *testing.T) {
 	sum := map[bool]int{}
 	for _, blind := range []bool{false, true} {

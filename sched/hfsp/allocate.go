@@ -10,10 +10,10 @@ import (
 	"github.com/hammr/hammr/sched/placement"
 )
 
-// allocator gives out the free slots of one decision: to samples, as far as they may
-// have slots that others want; then to late phases, by weight; then to the others, in
-// the order in which they finish in the virtual cluster. Bundles of late phases come
-// before all: samples would take the slots that they need at once.
+// allocator gives out the free slots of one decision: first to samples, up to the limit for
+// samples; then to late phases, by weight; then to the other phases, in the order in which
+// they finish in the virtual cluster. Bundles of late phases come before all of these,
+// because samples would take the slots that a bundle needs at the same time.
 type allocator struct {
 	policy *Policy
 	now    int64
@@ -44,9 +44,9 @@ func (d *allocator) run(kind cluster.Slot) {
 }
 
 // samples gives slots to samples. A sample that reads remote input takes longer than a
-// typical task and makes its phase seem larger, so samples choose their machines before
-// all other tasks. They do not wait for machines, or the order would remain a guess for
-// longer.
+// typical task and makes its phase seem larger, so samples choose their machines before all
+// other tasks. They do not wait for machines, because the order is a guess until they have
+// finished.
 func (d *allocator) samples(kind cluster.Slot) {
 	for _, s := range d.policy.sampling(kind) {
 		d.offer(s.phase, min(s.slots, d.round.RemainingOf(kind)), d.round.OfferNow)
@@ -67,8 +67,8 @@ func (d *allocator) bundles(p *phase) {
 	}
 }
 
-// over reports whether no slot of a kind is left for any task. Reserved ones are for
-// some.
+// over reports whether no slots of a kind are left. Slots reserved for some tasks do not
+// count as left.
 func (d *allocator) over(kind cluster.Slot) bool {
 	free := d.round.RemainingOf(cluster.MapSlot) + d.round.RemainingOf(cluster.ReduceSlot)
 	return d.round.RemainingOf(kind) == 0 && d.round.Remaining() == free
@@ -88,9 +88,9 @@ func (d *allocator) offer(p *phase, slots int, offer func(w sched.Want, most int
 	}
 }
 
-// late gives the remaining slots to late phases, each to the one with the fewest for
-// its weight: a phase whose size was underestimated by far does not delay those
-// underestimated by little (PSBS).
+// late gives the remaining slots to late phases. Each slot goes to the phase with the fewest
+// slots for its weight. So a phase with a large error in its size does not delay phases with
+// small errors (PSBS).
 func (d *allocator) late(kind cluster.Slot, late []*phase) {
 	if len(late) < 2 {
 		return
@@ -114,10 +114,10 @@ func (m *model) running(p *phase) int {
 	return 0
 }
 
-// portion is slots that a phase gets, or is due.
+// portion counts the slots that a phase gets, or is due.
 type portion struct {
 	*phase
-	slots, demand int // what it has so far, and the most that it can use; slots <= demand at the end
+	slots, demand int // slots so far, and the most that it can use; slots <= demand at the end
 }
 
 // spread adds slots to portions one at a time, each to the portion with the fewest for
@@ -140,7 +140,7 @@ func spread(slots int, portions []*portion) {
 	}
 }
 
-// Before puts the portion first that has least for its weight.
+// Before reports whether a portion has fewer slots for its weight than another.
 func (p *portion) Before(other *portion) bool {
 	return cmp.Or(cmp.Compare(float64(p.slots)/p.weight, float64(other.slots)/other.weight), p.id.compare(other.id)) < 0
 }

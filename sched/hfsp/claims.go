@@ -10,8 +10,8 @@ import (
 
 // claims takes slots of one kind from phases that have more than they are due, for phases
 // that have less (the paper, section 3.4). Claims are computed from the present state in
-// each decision: if a victim ends by itself, or a phase with precedence arrives, a claim
-// is gone.
+// each decision, so a claim disappears if a victim ends by itself, or if a phase with
+// precedence arrives.
 //
 //	gather    phases with slots, and as many that want slots as can be due any
 //	share     how many slots each is due, in the order of the allocator
@@ -27,11 +27,11 @@ type claims struct {
 	byPhase   map[*phase]*claimant
 	finder    victim.Finder
 	leaving   map[string]int // slots of attempts that were ordered to end, by machine
-	coming    int            // slots that are free or about to be, and not claimed
+	coming    int            // slots that are free or about to come free, and not claimed
 	suspended int            // slots of attempts that are suspended, or are about to be
 
 	lacking bool  // a phase lacks slots
-	wake    int64 // when more may be taken although nothing changes; 0 is never
+	wake    int64 // when more slots may be taken even if nothing changes; 0 is never
 }
 
 // claimant is a phase that has slots or wants some.
@@ -40,21 +40,21 @@ type claimant struct {
 	had, has int  // slots, without and with those that it is about to get
 	due      int  // slots that it should have
 	more     int  // further slots that it wants for tasks that start alone
-	first    bool // it comes before the order: for samples, or because it is late
+	first    bool // it precedes the order: it wants slots for samples, or it is late
 
 	victims  []victim.Victim // its victims, the youngest first; valid if searched is set
 	searched bool
 }
 
 // A phase loses slots to another only if it finishes later in the virtual cluster by these
-// margins. Sizes are inexact, and a phase whose size was guessed too small would get slots
-// only to lose them.
+// margins. Sizes are inexact. Without margins, a phase whose guessed size is too small would
+// get slots and soon lose them again.
 const (
-	marginPart   = 0.05 // of the remaining time
+	marginPart   = 0.05 // fraction of the remaining time
 	marginMillis = 1000
 )
 
-// newClaims computes what each phase is due after a plan's starts and resumes.
+// newClaims computes the slots that each phase is due after a plan's starts and resumes.
 func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sched.Plan) *claims {
 	c := &claims{
 		policy: p, now: now, view: view, kind: kind, leaving: make(map[string]int), byPhase: make(map[*phase]*claimant),
@@ -65,8 +65,8 @@ func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sc
 	return c
 }
 
-// gather collects the phases that have slots, and of those that want slots as many as
-// can be due any: all others come after these in order.
+// gather collects the phases that have slots, and the first phases in order that want slots,
+// as many as can be due any.
 func (c *claims) gather(got map[*phase]int) {
 	p, total := c.policy, int(c.policy.virtual[c.kind].slots)
 	q := p.inLine(c.kind)
@@ -98,7 +98,7 @@ func (c *claims) gather(got map[*phase]int) {
 	c.share(total)
 }
 
-// add returns a phase as a claimant, and enters it if it is none yet.
+// add returns the claimant of a phase, and creates it on first use.
 func (c *claims) add(p *phase, got int) *claimant {
 	cl := c.byPhase[p]
 	if cl == nil {
@@ -111,7 +111,7 @@ func (c *claims) add(p *phase, got int) *claimant {
 	return cl
 }
 
-// got returns how many slots phases are about to get from the plan.
+// got returns the number of slots that each phase is about to get from the plan.
 func (c *claims) got(plan sched.Plan) map[*phase]int {
 	got := make(map[*phase]int)
 	count := func(id cluster.TaskID) {
@@ -130,7 +130,7 @@ func (c *claims) got(plan sched.Plan) map[*phase]int {
 	return got
 }
 
-// share computes how many of all slots each claimant is due if none were taken, in the
+// share computes how many slots each claimant would be due if all slots were free, in the
 // order of the allocator.
 func (c *claims) share(slots int) {
 	for _, s := range c.policy.sampling(c.kind) {
@@ -165,7 +165,7 @@ func (c *claims) share(slots int) {
 	}
 }
 
-// demand is the slots that a phase has, and those that it wants for tasks that start
+// demand returns the slots that a phase has, and those that it wants for tasks that start
 // alone. Bundles do not preempt.
 func (cl *claimant) demand() int { return cl.has + cl.more }
 

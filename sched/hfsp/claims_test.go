@@ -69,7 +69,7 @@ func TestYoungestAttemptsAreSuspended(t *testing.T) {
 	s.wantStates("and resume", large, 4, 0, 0)
 }
 
-// TestPreemptionModes repeats it with other preemption settings.
+// TestPreemptionModes checks victims with other preemption settings.
 func TestPreemptionModes(t *testing.T) {
 	for name, c := range map[string]struct {
 		config                    preempt.Config
@@ -102,7 +102,7 @@ func TestLeavingSlotsCount(t *testing.T) {
 	s.wantStates("two are on their way", large, 2, 0, 2)
 }
 
-// TestClaimEndsWithItsCause is trap 14: if attempts end by themselves, no other is
+// TestClaimEndsWithItsCause covers trap 14: if attempts end by themselves, no other is
 // preempted.
 func TestClaimEndsWithItsCause(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
@@ -126,7 +126,7 @@ func TestUnknownProgress(t *testing.T) {
 	}
 }
 
-// TestMargin is trap 12: a phase that finishes only a little later keeps its slots.
+// TestMargin covers trap 12: a phase that finishes only a little later keeps its slots.
 func TestMargin(t *testing.T) {
 	for maps, suspended := range map[int]int{20: 0, 19: 0, 15: 4} {
 		s := newFixture(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 2)
@@ -221,8 +221,8 @@ func TestLimitOfSuspendedAttempts(t *testing.T) {
 	}
 }
 
-// TestReducesThatCouldNotWork is trap 13: no reduce has a slot while its maps have none, and
-// reduces whose maps lose theirs give way.
+// TestReducesThatCouldNotWork covers trap 13: no reduce has a slot while its maps have none,
+// and reduces whose maps lose theirs give way.
 func TestReducesThatCouldNotWork(t *testing.T) {
 	spec := schedtest.Spec(dag.MapReduce(5, 2))
 	spec.SlowStartPPM = 0

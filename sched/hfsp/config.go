@@ -6,26 +6,26 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Config configures HFSP. Pairs are for maps and for reduces. The zero value is the
-// paper's setting without preemption.
+// Config configures HFSP. Arrays have one value for maps and one for reduces. The zero value
+// is the paper's setting without preemption.
 type Config struct {
 	Placement sched.Placement
 
-	// Preempt is how slots are taken from running tasks. If it names no mode, nothing is
-	// preempted, unlike with the zero value of preempt.Config itself.
+	// Preempt says how slots are taken from running tasks. If it names no mode, nothing is
+	// preempted. This differs from the zero value of preempt.Config.
 	Preempt preempt.Config
 
 	// Estimator computes sizes from samples; default Mean.
 	Estimator Estimator
 
-	// Samples is how many tasks of a phase are timed before its size counts as known;
-	// default 5.
+	// Samples is the number of tasks of a phase that are timed before its size counts as
+	// known; default 5.
 	Samples [2]int
 
-	// TrainSlots is how many slots samples may have at once while other tasks want them
-	// too; default a quarter of the cluster's, at least one. One slot is always left to
-	// others, since otherwise they would wait as long as jobs arrive. Negative is none:
-	// samples run when it is their job's turn.
+	// TrainSlots is the number of slots that samples may have at once while other tasks want
+	// slots too. The default is a quarter of the cluster's slots, at least one. One slot is
+	// always left to other tasks, since otherwise they would wait as long as jobs arrive. A
+	// negative value is none: samples run when it is their job's turn.
 	TrainSlots [2]int
 
 	// UnknownSizeFactor multiplies the guessed size of a phase in training (the paper's

@@ -8,17 +8,16 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// Estimator estimates the size of phases. It is pure: its result depends on its
-// arguments only.
+// Estimator estimates the size of phases. Its result depends on its arguments only.
 type Estimator interface {
-	// Size returns the time that all tasks of a phase occupy a slot in sum, in ms; ok is
-	// false if it cannot estimate it. It is called when a phase begins, without samples,
-	// and when its samples have been timed.
+	// Size returns the sum of the times for which the tasks of a phase occupy a slot, in ms;
+	// ok is false if it cannot estimate it. It is called when a phase begins, without
+	// samples, and when its samples have been timed.
 	Size(job *cluster.Job, kind cluster.Slot, tasks int, samples []float64) (ms float64, ok bool)
 }
 
-// Mean takes every task to last as long as the samples on average. That is also the
-// mean of the uniform distribution that fits the samples best by least squares, which
+// Mean assumes that every task lasts as long as the samples on average. This average is also
+// the mean of the uniform distribution that fits the samples best by least squares, which
 // the paper uses: with plotting positions (i-½)/n its line passes through the mean.
 type Mean struct{}
 
@@ -27,7 +26,7 @@ func (Mean) Size(_ *cluster.Job, _ cluster.Slot, tasks int, samples []float64) (
 	return float64(tasks) * mean(samples), len(samples) > 0
 }
 
-// mean is the average; 0 of nothing.
+// mean returns the average; 0 without samples.
 func mean(samples []float64) (m float64) {
 	for _, x := range samples {
 		m += x / float64(len(samples))
@@ -35,9 +34,9 @@ func mean(samples []float64) (m float64) {
 	return m
 }
 
-// Lognormal takes the tasks to be lognormally distributed. Its mean is the mean of the
-// distribution that fits the samples best, by least squares of their logarithms over the
-// normal quantiles of the plotting positions (i-½)/n.
+// Lognormal assumes that the durations of tasks are lognormally distributed. Its estimate
+// uses the mean of the distribution that fits the samples best, by least squares of their
+// logarithms over the normal quantiles of the plotting positions (i-½)/n.
 type Lognormal struct{}
 
 // Size implements Estimator. Samples are in ascending order.
@@ -57,7 +56,7 @@ func (Lognormal) Size(_ *cluster.Job, _ cluster.Slot, tasks int, samples []float
 	return float64(tasks) * math.Exp(mu+sigma*sigma/2), len(samples) > 0
 }
 
-// Oracle knows the sizes, in ms; ok is false for jobs that it does not know. Only a
+// Oracle returns the true sizes, in ms; ok is false for jobs that it does not know. Only a
 // simulator has one.
 type Oracle func(job *cluster.Job, kind cluster.Slot) (ms int64, ok bool)
 
@@ -75,18 +74,18 @@ type Law string
 const (
 	// LognormalLaw multiplies a size by exp(Error·N), N being standard normal.
 	LognormalLaw Law = "lognormal"
-	// UniformLaw multiplies it by a factor between 1-Error and 1+Error.
+	// UniformLaw multiplies a size by a factor between 1-Error and 1+Error.
 	UniformLaw Law = "uniform"
 )
 
-// NoisyEstimator adds errors to another Estimator, for experiments (the paper, section
-// 4.3): it multiplies its sizes by a random factor, which is the same for a phase in
+// NoisyEstimator adds errors to another Estimator, for experiments (the paper, section 4.3):
+// it multiplies the estimated sizes by a random factor. A phase gets the same factor in
 // every call.
 type NoisyEstimator struct {
 	Estimator
 	Error float64 // half width for UniformLaw, standard deviation of the logarithm for LognormalLaw; 0 is no error
 	Law   Law     // "" is LognormalLaw
-	Seed  uint64  // another seed gives other factors
+	Seed  uint64  // seed of the factors
 }
 
 // Size implements Estimator.
@@ -95,7 +94,8 @@ func (e NoisyEstimator) Size(job *cluster.Job, kind cluster.Slot, tasks int, sam
 	return ms * e.factor(job.ID, kind), ok
 }
 
-// factor is the error of a phase. The normal number is made by the Box-Muller transform.
+// factor returns the error of a phase. The normal number is made by the Box-Muller
+// transform.
 func (e NoisyEstimator) factor(id cluster.JobID, kind cluster.Slot) float64 {
 	if e.Law == UniformLaw {
 		return max(1+e.Error*(2*e.uniform(id, kind, 0)-1), 0)

@@ -70,8 +70,8 @@ func (m *model) Precedes(_ int64, _ sched.View, kind cluster.Slot, a, b *cluster
 	return m.compare(x, y) < 0
 }
 
-// shares returns the slots of the phases on the virtual clusters, in order of jobs, as
-// of the last event there: the share that each would have of the real cluster.
+// shares returns the slots of the phases on the virtual clusters, in order of jobs, as of
+// the last event there. They are the shares that the phases would have of the real cluster.
 func (m *model) shares(now int64) (out []sched.Decision) {
 	for kind := range m.virtual {
 		v := &m.virtual[kind]

@@ -19,7 +19,7 @@ type fixture struct {
 	progress progress
 }
 
-// progress are the progress reports of attempts.
+// progress contains the progress reports of attempts.
 type progress map[cluster.AttemptID]sched.Progress
 
 func (f progress) Progress(id cluster.AttemptID) (sched.Progress, bool) {
@@ -100,7 +100,7 @@ func (s *fixture) lost(at int64, id cluster.AttemptID) {
 	}
 }
 
-// attempts returns those of a phase with slots, by start.
+// attempts returns the attempts of a phase that have slots, by start.
 func (s *fixture) attempts(j *cluster.Job, kind cluster.Slot) (out []*cluster.Attempt) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {

@@ -14,7 +14,7 @@ type phaseEvent struct {
 	at      int64 // ms since the epoch
 	kind    eventKind
 	phase   *phase
-	samples []float64 // of a measure event
+	samples []float64 // durations, for a measure event
 }
 
 // eventKind is the kind of an event. Events of the same time are handled in this order:
@@ -39,7 +39,8 @@ func (h phaseEvent) compare(other phaseEvent) int {
 	return cmp.Or(cmp.Compare(h.at, other.at), cmp.Compare(h.kind, other.kind), h.phase.id.compare(other.phase.id))
 }
 
-// maxFailures times as many failed attempts as samples end the training of a phase.
+// maxFailures is the number of failed attempts, per sample, that ends the training of a
+// phase.
 const maxFailures = 4
 
 // history returns the events of a phase that have not been applied yet.
@@ -65,9 +66,9 @@ func (m *model) history(view cluster.View, j *cluster.Job, p *phase) (all []phas
 	return all
 }
 
-// happen advances the virtual cluster to an event and applies it. Events come in the
-// order of their time in reset, and as they are found afterwards: the virtual cluster
-// does not go back.
+// happen advances the virtual cluster to an event and applies it. In reset, events come in
+// the order of their times; later they come as they are found. The virtual cluster never
+// goes back in time.
 func (m *model) happen(view cluster.View, h phaseEvent) {
 	p, v := h.phase, &m.virtual[h.phase.id.kind]
 	j := view.Job(p.id.job)
@@ -106,11 +107,11 @@ func (p *phase) bound(size float64) float64 {
 	return min(max(size, float64(p.tasks)), math.MaxInt64)
 }
 
-// guessHistory is how many measured phases a guess averages over.
+// guessHistory is the number of measured phases over which a guess averages.
 const guessHistory = 20
 
-// guess returns the size of a phase that begins: its tasks are taken to last as long as
-// those of the phases measured last before.
+// guess returns the size of a phase that begins: it assumes that its tasks last as long as
+// the tasks of the phases measured last before.
 func (m *model) guess(p *phase, at int64) float64 {
 	kind := p.id.kind
 	before, _ := slices.BinarySearchFunc(m.measurements[kind], measurement{at: at}, func(a, b measurement) int { return cmp.Compare(a.at, b.at) })
@@ -128,8 +129,8 @@ func (m *model) guess(p *phase, at int64) float64 {
 	return task * float64(p.tasks)
 }
 
-// addMeasurement stores how long the tasks of a phase lasted, for guesses. Only the
-// latest are kept.
+// addMeasurement stores how long the tasks of a phase lasted, for guesses. Only the latest
+// measurements are kept.
 func (m *model) addMeasurement(p measurement) {
 	list := &m.measurements[p.id.kind]
 	i, _ := slices.BinarySearchFunc(*list, p, measurement.compare)

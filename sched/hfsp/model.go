@@ -11,13 +11,13 @@ import (
 	"github.com/hammr/hammr/sched/share"
 )
 
-// model is all phases and the virtual clusters that they run on. It is a cache: Reset
+// model contains all phases and the virtual clusters on which they run. It is a cache: Reset
 // replays all events that the state has records of.
 type model struct {
 	conf   Config
 	ledger ledger.Ledger
 
-	phases       map[phaseID]*phase // of jobs that are not retired
+	phases       map[phaseID]*phase // phases of jobs that are not retired
 	virtual      [2]virtual         // by kind of slot
 	measurements [2][]measurement   // in the order of measurement.compare
 	queues       [2]queue           // by kind of slot
@@ -28,7 +28,7 @@ type model struct {
 type measurement struct {
 	at int64
 	id phaseID
-	ms float64 // of a task, times its slots
+	ms float64 // average duration of a task, times its slots
 }
 
 // compare orders measurements by time.
@@ -36,8 +36,8 @@ func (p measurement) compare(other measurement) int {
 	return cmp.Or(cmp.Compare(p.at, other.at), p.id.compare(other.id))
 }
 
-// reset rebuilds the model from the view. It takes the numbers of slots and the
-// priorities of the past to be those of now.
+// reset rebuilds the model from the view. It assumes that slots and priorities were always
+// as they are now.
 func (m *model) reset(view cluster.View) {
 	*m = model{conf: m.conf, phases: make(map[phaseID]*phase)}
 	m.ledger.Reset(view)
@@ -81,7 +81,8 @@ func (m *model) observe(now int64, view cluster.View, delta cluster.Delta) {
 	}
 }
 
-// noteStarted adds an attempt that has started to those that may become samples.
+// noteStarted adds an attempt that has started to the list of attempts that may become
+// samples.
 func (m *model) noteStarted(view cluster.View, id cluster.AttemptID) {
 	_, stage, _, _ := view.Task(id.Task)
 	p := m.phases[phaseID{id.Task.Job, stage.Slot}]
@@ -104,7 +105,7 @@ func (m *model) follow(now int64, view cluster.View, j *cluster.Job) {
 	m.settle(j)
 }
 
-// open returns the phases of a job, and makes them if it is new.
+// open returns the phases of a job, and makes them if the job is new.
 func (m *model) open(j *cluster.Job) (phases []*phase) {
 	for kind := range m.queues {
 		id := phaseID{j.ID, cluster.Slot(kind)}
@@ -151,7 +152,7 @@ func (m *model) settle(j *cluster.Job) {
 	}
 }
 
-// wantsOf returns the wants of a job that would put slots to use, by kind.
+// wantsOf returns the wants of a job that would use their slots, by kind.
 func (m *model) wantsOf(j *cluster.Job, active bool) (wants [2][]sched.Want) {
 	if !active {
 		return wants
@@ -164,8 +165,8 @@ func (m *model) wantsOf(j *cluster.Job, active bool) (wants [2][]sched.Want) {
 	return wants
 }
 
-// isUseful reports whether tasks would put slots to use. A bundle needs all of its stages
-// to have input.
+// isUseful reports whether tasks would use their slots. A bundle needs all of its stages to
+// have input.
 func isUseful(w sched.Want) bool {
 	if w.Bundle == nil {
 		return canWork(w.Stage)
@@ -183,9 +184,9 @@ func (m *model) compare(a, b *phase) int {
 	)
 }
 
-// rank groups the order: 0 for phases in the virtual cluster; 1 for those of unknown
-// size, if these are to wait for the others; 2 for those whose slots are of no use at
-// present; 3 for those that have not entered.
+// rank returns the group of a phase in the order: 0 for phases in the virtual cluster; 1 for
+// phases of unknown size, if they are to wait for the others; 2 for phases that cannot use
+// slots at present; 3 for phases that have not entered.
 func (m *model) rank(p *phase) int {
 	switch {
 	case !p.entered:

@@ -27,8 +27,8 @@ func (s *fixture) submitAt(at, bytes int64, hosts ...string) *cluster.Job {
 	return s.View().Job(id)
 }
 
-// TestSamplesChooseMachinesFirst is trap 10: a job that comes first in order, but would read
-// remote input, leaves the slot to a sample of which it is the nearest.
+// TestSamplesChooseMachinesFirst covers trap 10: a job that comes first in order, but would
+// read remote input, leaves the slot to a sample whose input is nearest to it.
 func TestSamplesChooseMachinesFirst(t *testing.T) {
 	known := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return 10, j.ID.Number == 1 })
 	for name, place := range map[string]sched.Placement{

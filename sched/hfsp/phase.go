@@ -21,23 +21,23 @@ func (id phaseID) compare(other phaseID) int {
 // 3.1): the maps of a job and its reduces have different slots and sizes.
 type phase struct {
 	member
-	tasks int // as submitted: a task that was split counts once
-	slots int // that all tasks take at once
+	tasks int // number of tasks as submitted: a task that was split counts once
+	slots int // slots that all tasks take at once
 
 	entered bool       // a stage has been ready: the phase is in the virtual cluster
 	sized   sizeSource // where size comes from
 
-	sampleAttempts []sampleAttempt // in order of start; until it is measured
+	sampleAttempts []sampleAttempt // attempts in order of start; kept until the phase is measured
 	projectAt      int64           // when its samples are judged again if nothing changes, ms; 0 is never
-	touched        bool            // they are judged in the next decision
+	touched        bool            // its samples are judged in the next decision
 
 	state
 	wanted int     // slots of its kind that wants need
 	alone  int     // the part of wanted for tasks that start alone
-	listed listing // what its queue has noted
+	listed listing // record of the phase in its queue
 }
 
-// sizeSource is where the size of a phase comes from. It only increases:
+// sizeSource says where the size of a phase comes from. It only increases:
 //
 //	guessed ──▶ samplesFailed ──▶ judged ──▶ measured
 //
@@ -46,7 +46,7 @@ type sizeSource int
 
 const (
 	guessed       sizeSource = iota // from its number of tasks and from other jobs
-	samplesFailed                   // the same; too many samples have failed to wait for more
+	samplesFailed                   // guessed; too many samples have failed to wait for more
 	projected                       // from the progress of samples, some of which still run
 	measured                        // from samples, or known in advance
 )
@@ -55,10 +55,10 @@ func (s sizeSource) String() string {
 	return [...]string{"a guess, in training", "a guess, since samples fail", "judged by the progress of samples", "measured"}[s]
 }
 
-// training reports whether samples are waited for.
+// training reports whether the phase waits for samples.
 func (p *phase) training() bool { return p.entered && p.sized == guessed && !p.over }
 
-// late reports whether a phase is done in the virtual cluster but not in fact. A
+// late reports whether a phase is done in the virtual cluster but not in the real one. A
 // stalled phase is never late: slots would not help it.
 func (p *phase) late(now int64) bool { return p.entered && p.done <= float64(now) && !p.stalled }
 
@@ -96,9 +96,9 @@ func newPhase(j *cluster.Job, kind cluster.Slot) *phase {
 	return p
 }
 
-// enteredAt returns since when tasks of a kind may start: since enough tasks of every
-// stage that they read have finished. ok is false if they may not yet. A stage that
-// reads another one of the same kind is part of the same phase.
+// enteredAt returns the time since which tasks of a kind may start: enough tasks of every
+// stage that they read have finished. ok is false if they may not start yet. A stage that
+// reads another stage of the same kind is part of the same phase.
 func enteredAt(j *cluster.Job, kind cluster.Slot) (at int64, ok bool) {
 	if begun := j.State == cluster.JobRunning || j.State == cluster.JobCommitting || j.StartedAt > 0; !begun {
 		return 0, false
@@ -123,8 +123,8 @@ func enteredAt(j *cluster.Job, kind cluster.Slot) (at int64, ok bool) {
 	return at, ok
 }
 
-// completeAt returns when all input of a stage was complete; 0 if it reads none. ok is
-// false if it is not complete.
+// completeAt returns the time at which all input of a stage was complete; 0 if the stage
+// reads no other. ok is false if it is not complete.
 func completeAt(s *cluster.Stage) (at int64, ok bool) {
 	for up := range s.Upstream() {
 		if up.FinishedAt == 0 {

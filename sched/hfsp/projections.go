@@ -6,13 +6,13 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// projections is the phases in training that may be sized by the progress of their
-// samples, and when: those that have changed at once, the others when another sample has
-// run for long enough. The paper does it for reduces (section 3.2.3): they are too long
-// to wait for their ends.
+// projections lists the phases in training that may be sized by the progress of their
+// samples, and when. Phases that have changed are due at once, the others when another
+// sample has run for long enough. The paper sizes reduces this way (section 3.2.3), because
+// they take too long to wait for their ends.
 type projections struct {
-	touched []*phase      // changed since the last decision, each once
-	later   heapOf[trial] // may have entries that are out of date: those of phases with another projectAt
+	touched []*phase      // phases that have changed since the last decision, each once
+	later   heapOf[trial] // trials by time; an entry is stale if its phase has another projectAt
 }
 
 // touch makes a phase that has changed due.
@@ -46,7 +46,7 @@ func (g *projections) wait(p *phase, at int64) {
 	p.projectAt = at
 }
 
-// next returns when the next phase is due if nothing changes; 0 is never.
+// next returns the time at which the next phase is due if nothing changes; 0 is never.
 func (g *projections) next() int64 {
 	for len(g.later) > 0 {
 		if first := g.later[0]; first.training() && first.projectAt == first.at {
@@ -58,8 +58,8 @@ func (g *projections) next() int64 {
 }
 
 // projectSizes sizes the phases that are due by the progress of their samples (the paper's
-// section on the reduce phase); wake is when the next one is due. The state has no
-// record of it: after a Reset it is done again.
+// section on the reduce phase); wake is the time at which the next phase is due. The state
+// does not record these sizes: after a Reset they are computed again.
 func (m *model) projectSizes(now int64, view sched.View) (wake int64) {
 	if view.SoftState == nil || m.conf.DeltaMillis < 0 {
 		return 0

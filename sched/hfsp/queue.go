@@ -9,9 +9,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// queue is the phases of one kind of jobs that are not over, in the order in which they
-// finish on the virtual cluster. Two shorter lists in the same order hold those that
-// want slots and those that have some, which are few even among many jobs.
+// queue contains the phases of one kind of all unfinished jobs, in the order in which they
+// finish on the virtual cluster. Two shorter lists in the same order contain the phases that
+// want slots and the phases that have slots.
 //
 // While no event happens on the virtual cluster, a phase that changes is moved by
 // itself. After an event all phases may finish at other times: the lists are sorted
@@ -46,7 +46,7 @@ func compareTrainees(a, b *phase) int {
 	return cmp.Or(-cmp.Compare(a.listed.begun, b.listed.begun), a.id.compare(b.id))
 }
 
-// tally is the counts of a phase's tasks.
+// tally counts a phase's tasks.
 type tally struct {
 	finished, started int  // tasks that are over, and that run or are suspended
 	suspended         int  // slots that suspended attempts had
@@ -58,7 +58,7 @@ type tally struct {
 // cluster.
 type state struct {
 	tally
-	wants    []sched.Want // what it could start now and put to use
+	wants    []sched.Want // tasks and bundles that it could start now and that would use their slots
 	hasSlots bool         // it has slots of attempts that keep running
 	over     bool         // none of its tasks starts any more
 }
@@ -97,7 +97,7 @@ func (m *model) change(p *phase, to state) {
 	p.listed = is
 }
 
-// train updates what a queue has noted of a phase's training.
+// train updates the record of a phase's training in its queue.
 func (m *model) train(q *queue, p *phase, is *listing) {
 	most := m.conf.Samples[p.id.kind]
 	if p.training() {
@@ -153,7 +153,7 @@ func (m *model) inOrder(kind cluster.Slot) bool {
 	return m.queues[kind].sorted && !m.virtual[kind].stale
 }
 
-// inLine returns the queue of a kind with its lists sorted.
+// inLine sorts the lists of a kind's queue if necessary, and returns the queue.
 func (m *model) inLine(kind cluster.Slot) *queue {
 	q := &m.queues[kind]
 	if m.inOrder(kind) {
@@ -174,7 +174,7 @@ func (m *model) inLine(kind cluster.Slot) *queue {
 	return q
 }
 
-// late yields the late phases of a sorted list: those at the beginning of rank 0 and of
+// late yields the late phases of a sorted list. They are at the beginning of rank 0 and of
 // rank 1.
 func (m *model) late(now int64, list []*phase) iter.Seq[*phase] {
 	return func(yield func(*phase) bool) {

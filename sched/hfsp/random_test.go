@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// placements are all but delay scheduling, whose clocks a reset restarts.
+// placements lists all methods except delay scheduling, whose clocks a reset restarts.
 var placements = []sched.Placement{{}, {Patience: 100}, {Method: sched.None}}
 
 var everyConfig = []preempt.Config{
@@ -45,7 +45,7 @@ func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.ModelTest {
 	for i, name := range []string{"m0", "m1", "m2"} {
 		l.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{1 + i, 2}})
 	}
-	l.Now *= 3 // a ModelTest counts so
+	l.Now *= 3 // a ModelTest counts time this way
 	l.Policy.Reset(l.Now, l.PolicyView())
 	return l
 }

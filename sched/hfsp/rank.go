@@ -38,7 +38,7 @@ func (r *Ranker) Rank(now int64, view sched.View, queue sched.Queue) func(a, b *
 	}
 }
 
-// compareJobs orders jobs by their phases of a kind; those without one are equal.
+// compareJobs orders jobs by their phases of a kind; jobs without such a phase are equal.
 func (r *Ranker) compareJobs(kind cluster.Slot, a, b cluster.JobID) int {
 	x, y := r.phases[phaseID{a, kind}], r.phases[phaseID{b, kind}]
 	if x == nil || y == nil {
@@ -47,10 +47,10 @@ func (r *Ranker) compareJobs(kind cluster.Slot, a, b cluster.JobID) int {
 	return r.compare(x, y)
 }
 
-// place is the rank of a job among those of its pool.
+// place is the rank of a job in its pool.
 type place struct {
-	class int     // 0 for samples, 1 for late jobs, 2 for others, 3 for those that have not entered
-	part  float64 // of late jobs, running slots per weight
+	class int     // 0 for samples, 1 for late jobs, 2 for other jobs, 3 for jobs that have not entered
+	part  float64 // for late jobs: running slots per weight
 }
 
 // compare puts the lower class first, then the smaller part.
@@ -58,7 +58,7 @@ func (s place) compare(other place) int {
 	return cmp.Or(cmp.Compare(s.class, other.class), cmp.Compare(s.part, other.part))
 }
 
-// place returns where a job stands among the others of its pool.
+// place returns the rank of a job in its pool.
 func (r *Ranker) place(now int64, kind cluster.Slot, c *sched.Claimant) place {
 	p := r.phases[phaseID{c.Job.ID, kind}]
 	switch {

@@ -6,18 +6,18 @@ import (
 	"math"
 )
 
-// running is the computation of when phases finish on a virtual cluster. Phases without
-// a slot for each of their tasks get level slots per unit of weight. Lag is what a unit
-// of weight has received since the start, so such a phase is done when lag reaches
+// running computes the times at which phases finish on a virtual cluster. Phases without a
+// slot for each of their tasks get level slots per unit of weight. Lag is the slot time that
+// a unit of weight has received since the start, so such a phase is done when lag reaches
 // left/weight. The other phases are capped and finish at a time known in advance.
 type running struct {
-	slots, now float64 // of the cluster; ms
+	slots, now float64 // slots of the cluster; present time in ms
 	level, lag float64 // slots for a unit of weight; slot-ms that such a unit has received since the start
 	weight     float64 // sum over unfinished phases that are not capped
 	taken      float64 // slots of unfinished capped phases
 
 	byLag  []*member       // unfinished phases by lag; capped ones are skipped
-	byMost []*member       // phases by cap; those before the first have been capped
+	byMost []*member       // phases by cap; all phases before the first are capped
 	capped heapOf[*member] // the first to finish on top
 }
 
@@ -72,7 +72,7 @@ func (r *running) rise() {
 	}
 }
 
-// next returns the phase that finishes first, and when; nil if none ever does.
+// next returns the phase that finishes first, and the time; nil if none ever finishes.
 func (r *running) next() (first *member, at float64) {
 	for len(r.byLag) > 0 && r.byLag[0].capped {
 		r.byLag = r.byLag[1:]
@@ -111,7 +111,7 @@ func (s *member) Before(other *member) bool {
 	return cmp.Or(cmp.Compare(s.end, other.end), s.id.compare(other.id)) < 0
 }
 
-// heapOf is a heap for container/heap, the element that comes before all others on top.
+// heapOf is a heap for container/heap. The element that comes before all others is on top.
 type heapOf[E interface{ Before(E) bool }] []E
 
 func (h heapOf[E]) Len() int           { return len(h) }

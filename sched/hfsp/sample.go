@@ -9,10 +9,10 @@ import (
 )
 
 // sampleAttempt is an attempt that may become a sample. The samples of a phase are the
-// attempts that started first; one that failed or was killed is replaced by the next.
-// Waiting for those that finish first would bias the estimate towards short tasks. Of
-// attempts that started together, those with local input come first, since reading
-// remote input is not typical.
+// attempts that started first; an attempt that failed or was killed is replaced by the next.
+// Samples that finish first would bias the estimate towards short tasks. Of attempts that
+// started together, attempts with local input come first, since reading remote input is not
+// typical.
 type sampleAttempt struct {
 	id        cluster.AttemptID
 	startedAt int64
@@ -39,7 +39,7 @@ func newSampleAttempt(view cluster.View, a *cluster.Attempt) sampleAttempt {
 	return t
 }
 
-// note remembers an attempt that has started.
+// note records an attempt that has started.
 func (p *phase) note(view cluster.View, a *cluster.Attempt) {
 	t := newSampleAttempt(view, a)
 	if i, there := slices.BinarySearchFunc(p.sampleAttempts, t, sampleAttempt.compare); !there {
@@ -57,9 +57,9 @@ func (p *phase) findSampleAttempts(view cluster.View, j *cluster.Job) {
 	slices.SortFunc(p.sampleAttempts, sampleAttempt.compare)
 }
 
-// samples returns the durations of the first samples, ascending, and when the last of
-// them was known. There are fewer while some still run. Attempts that ended without
-// success are passed over: the next one becomes a sample.
+// samples returns the durations of the first samples, ascending, and when the last of them
+// was known. There are fewer while some still run. Attempts that ended without success are
+// skipped: the next attempt becomes a sample.
 func (p *phase) samples(view cluster.View, most int) (times []float64, at int64) {
 	for _, t := range p.sampleAttempts {
 		if len(times) == most {
@@ -75,13 +75,14 @@ func (p *phase) samples(view cluster.View, most int) (times []float64, at int64)
 		case a.Status() == cluster.StatusSucceeded && a.EndedAt > a.StartedAt && task.Winner == a:
 			times = append(times, timeOf(view, a))
 		}
-		at = max(at, a.EndedAt) // a failed attempt was waited for too
+		at = max(at, a.EndedAt) // the time includes the wait for failed attempts
 	}
 	slices.Sort(times)
 	return times, at
 }
 
-// giveUpAt returns when the given number of attempts had failed; 0 if fewer have.
+// giveUpAt returns the time at which the given number of attempts had failed; 0 if fewer
+// have.
 func (p *phase) giveUpAt(view cluster.View, j *cluster.Job, failures int) int64 {
 	failed := 0
 	for _, s := range stagesOf(j, p.id.kind) {
@@ -114,12 +115,12 @@ func timeOf(view cluster.View, a *cluster.Attempt) float64 {
 		}
 	}
 	if since, ok := completeAt(stage); ok && since > a.StartedAt && since < a.EndedAt {
-		worked = min(worked, a.EndedAt-since) // it had no input to work on before
+		worked = min(worked, a.EndedAt-since) // before that it had no input to work on
 	}
 	return max(float64(worked)*float64(stage.Slots[stage.Slot])/partOf(stage, t), 1)
 }
 
-// partOf returns the fraction of a task's original input that it still has, in (0, 1].
+// partOf returns the fraction of a task's original input that the task still has, in (0, 1].
 // Splits gave the rest to other tasks.
 func partOf(stage *cluster.Stage, t *cluster.Task) float64 {
 	whole := length(t)
@@ -145,9 +146,10 @@ func length(t *cluster.Task) int64 {
 	return t.Range.End.Offset - t.Range.Start.Offset
 }
 
-// projectSizes returns the durations of the samples: of finished ones as measured, and of
-// those that have run for delta or longer as projected from their progress. ok is false
-// if one is unknown; soon is when it may be known, 0 if only a change can show it.
+// projectSizes returns the durations of the samples: measured for finished samples, and
+// projected from progress for samples that have run for delta or longer. ok is false if a
+// duration is unknown. soon is the time at which it may be known; 0 if only a change can
+// show it.
 func (p *phase) projectSizes(now int64, view sched.View, most int, delta int64) (times []float64, soon int64, ok bool) {
 	ok = true
 	for _, t := range p.sampleAttempts {
@@ -171,7 +173,7 @@ func (p *phase) projectSizes(now int64, view sched.View, most int, delta int64) 
 	return times, soon, ok && len(times) == most
 }
 
-// retry is how long to wait for missing progress reports, in ms.
+// retry is the time to wait for missing progress reports, in ms.
 const retry = 1000
 
 // projectedTime projects the duration of a running attempt from its progress. For a reduce

@@ -19,8 +19,8 @@ type task struct {
 	end  float64
 }
 
-// serve returns when phases finish that HFSP serves: late ones first, by weight, then the
-// others in the order of the virtual cluster. Estimates are parallel to arrivals.
+// serve returns the times at which phases finish under HFSP: late ones first, by weight,
+// then the others in the order of the virtual cluster. Estimates are parallel to arrivals.
 func serve(slots float64, arrivals []arrival, estimates []float64) []float64 {
 	v := &virtual{slots: slots}
 	tasks := make([]*task, len(arrivals))
@@ -136,7 +136,7 @@ func TestServesAsPSBSDoes(t *testing.T) {
 	}
 }
 
-// TestNoJobEndsLaterThanUnderSharing is FSP's guarantee for one server.
+// TestNoJobEndsLaterThanUnderSharing checks FSP's guarantee for one server.
 func TestNoJobEndsLaterThanUnderSharing(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 9))
 	for range 200 {

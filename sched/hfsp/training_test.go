@@ -73,7 +73,7 @@ func TestInfiniteUnknownSizeFactor(t *testing.T) {
 	s.want("a sample of the second, which is smaller by far", "1/0", "1/0")
 }
 
-// TestReducesEnterWhenTheyMayStart is trap 1.
+// TestReducesEnterWhenTheyMayStart covers trap 1.
 func TestReducesEnterWhenTheyMayStart(t *testing.T) {
 	s := newFixture(t, Config{Placement: blind}, 1, 2, 2)
 	spec := schedtest.Spec(dag.MapReduce(4, 1))
@@ -93,7 +93,7 @@ func TestReducesEnterWhenTheyMayStart(t *testing.T) {
 	}
 }
 
-// TestPhaseWithoutTasks is trap 4.
+// TestPhaseWithoutTasks covers trap 4.
 func TestPhaseWithoutTasks(t *testing.T) {
 	s := newFixture(t, Config{Placement: blind}, 1, 2, 2)
 	j := s.submit(1000, 1, 0)
@@ -102,16 +102,16 @@ func TestPhaseWithoutTasks(t *testing.T) {
 	}
 }
 
-// TestSizesAreNeverZero is trap 5: a job of few tasks, or one of estimated size zero, does
-// not precede others for ever.
+// TestSizesAreNeverZero covers trap 5: a job of few tasks, or one of estimated size zero,
+// does not precede others for ever.
 func TestSizesAreNeverZero(t *testing.T) {
 	nothing := Oracle(func(*cluster.Job, cluster.Slot) (int64, bool) { return 0, true })
 	s := newFixture(t, Config{Placement: blind, Estimator: nothing}, 1, 2, 2)
 	s.wantSize("nothing", s.submit(1000, 7, 0), cluster.MapSlot, 7, measured)
 }
 
-// TestSamplesThatFail is trap 6: the next attempts take their place, and after too many
-// failures the training of the job ends.
+// TestSamplesThatFail covers trap 6: the next attempts replace failed samples, and after too
+// many failures the training of the job ends.
 func TestSamplesThatFail(t *testing.T) {
 	spec := schedtest.Spec(dag.MapReduce(3, 0))
 	spec.MaxAttempts = [2]int{99, 99}
@@ -130,8 +130,8 @@ func TestSamplesThatFail(t *testing.T) {
 	s.wantSize("one has not", j, cluster.MapSlot, 3*7000, measured)
 }
 
-// TestSizeByProgress is Delta, with traps 6 and 7: samples that run for long are judged by
-// their progress once it is known.
+// TestSizeByProgress checks Delta, and traps 6 and 7: samples that run for long are judged
+// by their progress once it is known.
 func TestSizeByProgress(t *testing.T) {
 	s := newFixture(t, Config{Placement: blind, Preempt: suspends, Samples: [2]int{2, 2}, DeltaMillis: 10_000}, 1, 2, 1)
 	j := s.submit(1000, 4, 0)
@@ -179,7 +179,7 @@ func TestReducesAreSizedByTheUserFunction(t *testing.T) {
 	s.wantSize("it is through, 65 s after the map", j, cluster.ReduceSlot, 3*65_000, measured)
 }
 
-// TestSuspendedTimeDoesNotCount is trap 8.
+// TestSuspendedTimeDoesNotCount covers trap 8.
 func TestSuspendedTimeDoesNotCount(t *testing.T) {
 	s := newFixture(t, Config{Placement: blind, Samples: [2]int{1, 1}, DeltaMillis: 10_000}, 1, 1, 1)
 	j := s.submit(1000, 1, 0)
@@ -195,7 +195,8 @@ func TestSuspendedTimeDoesNotCount(t *testing.T) {
 	s.wantSize("and runs for 3 s more", j, cluster.MapSlot, 7000, measured)
 }
 
-// TestSuspendedAttemptsOnLostMachines is trap 9: they are lost, and their tasks start over.
+// TestSuspendedAttemptsOnLostMachines covers trap 9: the attempts are lost, and their tasks
+// start over.
 func TestSuspendedAttemptsOnLostMachines(t *testing.T) {
 	s := newFixture(t, Config{Placement: blind}, 2, 1, 1)
 	j := s.submit(1000, 2, 0)
@@ -211,7 +212,7 @@ func TestSuspendedAttemptsOnLostMachines(t *testing.T) {
 	}
 }
 
-// TestSplitTasksAddNoWork is trap 11: a split leaves a part of the map's range to a new
+// TestSplitTasksAddNoWork covers trap 11: a split leaves a part of the map's range to a new
 // task.
 func TestSplitTasksAddNoWork(t *testing.T) {
 	s := newFixture(t, Config{Placement: blind, Samples: [2]int{2, 2}}, 1, 1, 1)
@@ -228,7 +229,8 @@ func TestSplitTasksAddNoWork(t *testing.T) {
 	s.wantSize("a quarter in 4 s, a whole in 24 s", j, cluster.MapSlot, 4*(16_000+24_000)/2, measured)
 }
 
-// TestRetriesAddNoWork is the other half of it.
+// TestRetriesAddNoWork covers the second part of trap 11: further attempts at the same
+// tasks.
 func TestRetriesAddNoWork(t *testing.T) {
 	s := newFixture(t, Config{Placement: blind, Samples: [2]int{1, 1}}, 2, 1, 1)
 	spec := schedtest.Spec(dag.MapReduce(1, 0))

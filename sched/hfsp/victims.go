@@ -13,10 +13,9 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// take finds one slot for a phase: that of the youngest attempt of the phase that
-// finishes last, among those that may lose one. The paper gives two reasons (section
-// 3.4): the oldest attempts are likely to end first, and the youngest to have the
-// smallest memory.
+// take finds one slot for a phase. Of the phases that may lose a slot, the phase that
+// finishes last loses its youngest attempt. The paper gives two reasons (section 3.4): the
+// oldest attempts are likely to end first, and the youngest to have the smallest memory.
 func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.Preempt, ok bool) {
 	for _, loser := range slices.Backward(c.claimants) {
 		if loser == cl || !c.yields(loser, cl) {
@@ -56,8 +55,8 @@ func (c *claims) hitsLate(v victim.Victim) bool {
 	return p != nil && p.late(c.now)
 }
 
-// spare returns how many slots a phase may lose. A phase in training keeps its samples,
-// which have started first.
+// spare returns the number of slots that a phase may lose. A phase in training keeps its
+// samples, which are its oldest attempts.
 func (cl *claimant) spare(c *claims) int {
 	keep := cl.due
 	if cl.training() && !cl.stalled {
@@ -66,7 +65,7 @@ func (cl *claimant) spare(c *claims) int {
 	return cl.has - keep
 }
 
-// yields reports whether a phase may lose slots to another. A late phase never does.
+// yields reports whether a phase may lose slots to another. A late phase never loses slots.
 func (c *claims) yields(loser, to *claimant) bool {
 	switch {
 	case loser.spare(c) <= 0 || loser.late(c.now) || c.isAwaited(loser):
@@ -79,8 +78,8 @@ func (c *claims) yields(loser, to *claimant) bool {
 		loser.done-now > (to.done-now)*(1+marginPart)+marginMillis
 }
 
-// isAwaited reports whether tasks of the other kind wait for a phase in slots that cannot
-// be taken from them: their job's turn ends when the phase does.
+// isAwaited reports whether tasks of the other kind wait for a phase, in slots that cannot
+// be taken from these tasks: their job's turn ends when the phase does.
 func (c *claims) isAwaited(p *claimant) bool {
 	other := cluster.MapSlot + cluster.ReduceSlot - c.kind
 	account := c.policy.ledger.Account(p.id.job)
@@ -97,8 +96,9 @@ func (c *claims) isAwaited(p *claimant) bool {
 	return false
 }
 
-// victimsOf returns the attempts that a phase may lose, the youngest first. It looks them
-// up once a decision, and looks again later if some have not reported their progress.
+// victimsOf returns the attempts that a phase may lose, the youngest first. It searches once
+// in each decision, and requests another decision later if some have not reported their
+// progress.
 func (c *claims) victimsOf(loser *claimant) []victim.Victim {
 	if account := c.policy.ledger.Account(loser.id.job); !loser.searched && account != nil {
 		loser.victims, loser.searched = c.finder.VictimsOf(account, c.kind), true
@@ -129,9 +129,9 @@ func (c *claims) hasJustStarted(a *cluster.Attempt) bool {
 	return true
 }
 
-// usable reports whether a phase can use the slot of an attempt. The tasks of a stage
-// of several waves may wait for slots near their input, so only such slots count for
-// it.
+// usable reports whether a phase can use the slot of an attempt. The tasks of a stage of
+// several waves may wait for slots near their input, so only slots near the input count for
+// such a stage.
 func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
 	m := c.view.Machine(a.Machine)
 	j := c.view.Job(cl.id.job)
@@ -173,7 +173,7 @@ func anyTask(tasks iter.Seq[*cluster.Task], fit func(*cluster.Task) bool) bool {
 	return false
 }
 
-// cause is the reason of a preemption, for people.
+// cause returns the reason of a preemption, shown to users.
 func (c *claims) cause(to, loser *claimant) string {
 	why := "would be done before"
 	switch {
@@ -191,7 +191,7 @@ func (c *claims) cause(to, loser *claimant) string {
 // number of suspended jobs").
 const lowWater = 0.75
 
-// lowWater is the number of suspended attempts at which suspensions begin again.
+// lowWater returns the number of suspended attempts at which suspensions begin again.
 func (p *Policy) lowWater(kind int) int {
 	return int(math.Floor(lowWater * p.virtual[kind].slots))
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // virtual is a cluster of slots of one kind on which all phases run at once. Slots are
-// shared by weight. No phase gets more than it has tasks, and what that leaves over
-// goes to the others (max-min fairness). A phase stays until it is done here, even if
-// its job is really done long before.
+// shared by weight. No phase gets more slots than it has tasks; the remaining slots go to
+// the others (max-min fairness). A phase stays until it is done on the virtual cluster, even
+// if its job ends long before.
 //
 //	slots
 //	 ▲
@@ -25,7 +25,7 @@ import (
 // repaired.
 type virtual struct {
 	slots   float64
-	clock   float64   // ms; aged of all members is as of this time
+	clock   float64   // ms; time up to which aged of all members is computed
 	members []*member // phases with work left at clock, by phaseID
 	stale   bool      // done of all members must be computed again
 
@@ -37,7 +37,7 @@ type member struct {
 	id     phaseID
 	weight float64
 	most   float64 // slots that it can use at once
-	size   float64 // slot-ms that it needs in all, as estimated now
+	size   float64 // slot-ms that it needs in total, as estimated now
 	aged   float64 // slot-ms that it has received; stays when size changes
 	done   float64 // when it finishes; infinite without slots
 
@@ -49,11 +49,11 @@ type member struct {
 	end    float64 // when it is done, if it is capped
 }
 
-// remaining is the work that is left, in slot-ms. It is 0 also if the size has become
-// smaller than what the phase has received.
+// remaining returns the work that is left, in slot-ms. It is also 0 if the phase has
+// received more than its size.
 func (s *member) remaining() float64 { return max(s.size-s.aged, 0) }
 
-// put enters a phase, also one that is there already and has work left again.
+// put enters a phase. It may be a member already that has work left again.
 func (v *virtual) put(s *member) {
 	i, there := slices.BinarySearchFunc(v.members, s.id, func(m *member, id phaseID) int { return m.id.compare(id) })
 	if !there {
@@ -136,8 +136,8 @@ func (v *virtual) run(until float64, finish func(s *member, at float64)) {
 	r.run(until, finish)
 }
 
-// insertionSort sorts a list that is nearly in order. It costs n, plus n for each
-// element out of place.
+// insertionSort sorts a list that is nearly in order. It takes n steps, plus up to n for
+// each element out of place.
 func insertionSort[E any](list []E, compare func(a, b E) int) {
 	for i := 1; i < len(list); i++ {
 		e := list[i]

@@ -45,14 +45,14 @@ func checkEnds(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestFigure1 is the paper's example of one server: when jobs finish if all share. FSP then
-// serves in this order, which gives 50, 10 and 15 s instead of 50, 27.5 and 27.5.
+// TestFigure1 checks the paper's example of one server: when jobs finish if all share. FSP
+// then serves in this order, which gives 50, 10 and 15 s instead of 50, 27.5 and 27.5.
 func TestFigure1(t *testing.T) {
 	checkEnds(t, "figure 1", ends(1, arrival{0, 1, 30, 1}, arrival{10, 1, 10, 1}, arrival{15, 1, 10, 1}), []float64{50, 37.5, 42.5})
 }
 
-// TestFigure2 is the paper's example of jobs that cannot use the whole cluster; fractions of
-// it are slots of 100.
+// TestFigure2 checks the paper's example of jobs that cannot use the whole cluster;
+// fractions of it are slots of 100.
 func TestFigure2(t *testing.T) {
 	checkEnds(t, "figure 2", ends(100, arrival{0, 100, 3000, 1}, arrival{10, 55, 550, 1}, arrival{13, 35, 350, 1}), []float64{39, 24.5, 23.5})
 }
@@ -116,7 +116,7 @@ type twin struct {
 	members []*member
 }
 
-// advance moves the time, and returns when each phase finishes.
+// advance advances the time, and returns the time at which each phase finishes.
 func (w *twin) advance(from, to float64) map[phaseID]float64 {
 	done := make(map[phaseID]float64)
 	for {

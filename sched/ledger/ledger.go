@@ -6,8 +6,8 @@
 //	touched := l.Observe(view, delta)
 //	}
 //
-// A Ledger is a cache of the state: one that has just been Reset equals one that has
-// observed every change.
+// A Ledger is a cache of the state: after a Reset it equals a Ledger that has observed every
+// change.
 package ledger
 
 import (
@@ -18,24 +18,24 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Ledger is the accounts of all jobs that are not over or that still have attempts.
+// Ledger contains the accounts of all jobs that are not over or that still have attempts.
 // Call Reset before any other method.
 type Ledger struct {
 	accounts   map[cluster.JobID]*Account
-	slots      cluster.Slots // of all machines
+	slots      cluster.Slots // slots of all machines
 	slotsKnown bool          // slots is up to date
 	running    cluster.Slots // sum over all accounts
 	leaving    cluster.Slots // sum over all accounts
 }
 
-// Account is the slots that a job has and wants. It is read-only for callers.
+// Account counts the slots that a job has and wants. It is read-only for callers.
 type Account struct {
 	Job    cluster.JobID
 	Active bool // the job is not over: its tasks may start, now or later
 
-	Running   cluster.Slots // of attempts that keep running
-	Leaving   cluster.Slots // of attempts that were ordered to end and have not yet
-	Waiting   cluster.Slots // wanted by tasks that may start now and by suspended attempts
+	Running   cluster.Slots // slots of attempts that keep running
+	Leaving   cluster.Slots // slots of attempts that were ordered to end and have not ended yet
+	Waiting   cluster.Slots // slots wanted by tasks that may start now and by suspended attempts
 	Bundled   int           // the part of Waiting that bundles want, summed over both kinds
 	Suspended cluster.Slots // the part of Waiting that suspended attempts want
 	Claims    cluster.Slots // Waiting, or zero if no slots may be taken from others for the job
@@ -43,13 +43,13 @@ type Account struct {
 	Attempts map[cluster.AttemptID]Usage // attempts with slots
 }
 
-// Usage is the slots of an attempt.
+// Usage describes the slots of an attempt.
 type Usage struct {
 	Slots   cluster.Slots
 	Leaving bool
 }
 
-// Demand returns the slots that the job could use now in all.
+// Demand returns the total number of slots that the job could use now.
 func (a *Account) Demand() cluster.Slots { return a.Running.Plus(a.Waiting) }
 
 // Occupied returns the slots that the job keeps from others.
@@ -146,7 +146,7 @@ func (l *Ledger) update(view cluster.View, id cluster.AttemptID) {
 	l.add(account, is, 1)
 }
 
-// add counts the slots of an attempt, with sign -1 not any more.
+// add adds the slots of an attempt to the counts, or with sign -1 subtracts them.
 func (l *Ledger) add(a *Account, h Usage, sign int) {
 	slots := h.Slots.Times(sign)
 	if h.Leaving {

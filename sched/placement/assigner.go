@@ -9,58 +9,58 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// assigner gives out the free slots of one kind. For groups of several slots its unit is
-// the set of slots that one task takes; below, such a set is called a slot too.
+// assigner gives out the free slots of one kind. For groups of several slots, its unit is
+// the set of slots that one task takes. The comments below call such a set a slot, too.
 //
-// Offers that are placed by flow are collected in batch: the more stages a flow sees at
-// once, the fewer bytes travel. Everything else takes its slots at once, after the batch
-// (flush), because the batch has the earlier claim to them.
+// Offers that are placed by flow are collected in batch: the more stages a flow places
+// together, the fewer bytes are transferred. Other offers take their slots at once. The
+// batch is placed before them (flush), because it was offered slots earlier.
 //
 // Invariant: available is the sum of free, less the grants of the batch.
 type assigner struct {
-	placer         *Placer // of the policy
+	placer         *Placer // placer of the policy
 	now            int64   // ms since the epoch
 	view           cluster.View
-	unit           cluster.Slots // what a task takes
+	unit           cluster.Slots // slots that a task takes
 	noLocalityWait bool          // no task waits for a better machine
 	total          int           // slots of all machines, free or not
 
-	machines  []*cluster.Machine // those with free slots; if tasks may wait, the others too
+	machines  []*cluster.Machine // machines with free slots; if tasks may wait, also the others
 	free      []int              // parallel to machines
 	byName    map[string]int     // index into machines; nil until it is needed
-	available int                // sum of free, less what batch was granted
+	available int                // sum of free, less the grants of batch
 	batch     []offer            // not placed yet: Flow places several stages together
 
 	starts   []sched.Start              // planned so far
 	resumes  []cluster.AttemptID        // planned so far
-	resumed  map[cluster.AttemptID]bool // the same as a set; nil for none
+	resumed  map[cluster.AttemptID]bool // resumes as a set; nil for none
 	assigned map[cluster.TaskID]bool    // tasks in starts
-	placed   map[*cluster.Stage]int     // how many tasks of each stage have a slot in this round
-	wake     int64                      // the first until of waits; 0 for none
+	placed   map[*cluster.Stage]int     // number of tasks of each stage that have a slot in this round
+	wake     int64                      // earliest until of waits; 0 for none
 	waits    map[*cluster.Stage]wait    // stages that wait for machines; nil for none
 }
 
 // wait says what a stage waits for while slots are free.
 type wait struct {
 	until int64          // when it is offered slots again, ms since the epoch
-	level locality.Level // the farthest from its input that it would start now
+	level locality.Level // lowest level at which a task would start now
 }
 
-// offer is slots for the tasks of one stage.
+// offer describes slots for the tasks of one stage.
 type offer struct {
 	job    *cluster.Job
 	stage  *cluster.Stage
-	most   int  // that it may get in this round
-	grant  int  // how many it gets: at least 1, at most stage.Waiting() and most
+	most   int  // most slots that it may get in this round
+	grant  int  // number of slots that it gets: at least 1, at most stage.Waiting() and most
 	upTo   int  // placed[stage] when it has got its grant
 	noWait bool // none of its tasks waits for a better machine
 }
 
 func (o offer) key() stageKey { return stageKey{o.job.ID, o.stage.Code} }
 
-// maxPatientMachines bounds how many machines are considered in addition to machines with free
-// slots. A job of several waves with at most maxPatientTasks tasks uses no more machines than
-// this.
+// maxPatientMachines bounds the number of machines that are considered in addition to
+// machines with free slots. A job of several waves with at most maxPatientTasks tasks uses
+// no more machines than this.
 const maxPatientMachines = maxPatientTasks / 2
 
 // newAssigner collects the slots that are free on each machine.
@@ -94,8 +94,8 @@ func (a *assigner) indexOf(machine string) (i int, ok bool) {
 	return i, ok
 }
 
-// remaining returns how many slots can still be offered. If none seems left, the batch is
-// placed first: a flow may use fewer slots than it was granted.
+// remaining returns how many slots can still be offered. If none seem to be left, the batch
+// is placed first: a flow may use fewer slots than it was granted.
 func (a *assigner) remaining() int {
 	if a.available == 0 && len(a.batch) > 0 {
 		a.flush()
@@ -103,9 +103,9 @@ func (a *assigner) remaining() int {
 	return a.available
 }
 
-// offer gives at most the given number of slots to the tasks of a stage, which is ready.
-// A stage that is offered slots a second time in a round starts another batch, since a
-// flow knows each stage once.
+// offer gives at most the given number of slots to the tasks of a stage, which is ready. A
+// stage that is offered slots a second time in a round starts another batch, since a flow
+// contains each stage only once.
 func (a *assigner) offer(j *cluster.Job, stage *cluster.Stage, most int, noWait bool) {
 	if a.placed[stage] > 0 || slices.ContainsFunc(a.batch, func(o offer) bool { return o.stage == stage }) {
 		a.flush()
@@ -141,8 +141,9 @@ func (a *assigner) assignTask(i int, t *cluster.Task, level locality.Level) {
 }
 
 // resumeSuspended gives slots to suspended attempts of a stage, the oldest first, and
-// returns how many. An attempt resumes only on its own machine. It comes before tasks
-// that wait: it occupies memory already (HFSP, section 3.4).
+// returns the number of slots. An attempt resumes only on its own machine. Suspended
+// attempts come before waiting tasks, because they occupy memory already (HFSP, section
+// 3.4).
 func (a *assigner) resumeSuspended(stage *cluster.Stage, most int) (n int) {
 	for _, attempt := range stage.Suspended() {
 		if n == most || a.remaining() == 0 {
@@ -162,12 +163,12 @@ func (a *assigner) resumeSuspended(stage *cluster.Stage, most int) (n int) {
 	return n
 }
 
-// newStart is the start of a task on a machine, with how near that is to its input.
+// newStart returns the start of a task on a machine, which is at a level of locality.
 func newStart(t *cluster.Task, machine string, level locality.Level) sched.Start {
 	return sched.Start{Task: t.ID, Machine: machine, Local: level == locality.MachineLocal, RackLocal: level == locality.RackLocal}
 }
 
-// recount sets available to what is free. The batch must be empty: its grants would be
+// recount sets available to the sum of free. The batch must be empty, or its grants would be
 // lost.
 func (a *assigner) recount() {
 	a.available = 0
@@ -176,8 +177,8 @@ func (a *assigner) recount() {
 	}
 }
 
-// noteWait notes when to look again at a stage that waits for machines at most so far
-// from its input. The earliest time counts, and for explanations the nearest level.
+// noteWait notes when to look again at a stage that waits for machines near its input. The
+// earliest time counts and, for explanations, the nearest level.
 func (a *assigner) noteWait(stage *cluster.Stage, until int64, level locality.Level) {
 	if a.waits == nil {
 		a.waits = make(map[*cluster.Stage]wait)
@@ -219,7 +220,7 @@ func (a *assigner) localityTasks(j *cluster.Job, tasks []*cluster.Task) []locali
 	return out
 }
 
-// taskOf returns the input of a task and where its checkpoint is.
+// taskOf returns the input of a task and the location of its checkpoint.
 func taskOf(j *cluster.Job, t *cluster.Task) (out locality.Task) {
 	out.CheckpointOn = t.CheckpointMachine()
 	if split, ok := j.SplitOf(t); ok && len(split.Hosts) > 0 {

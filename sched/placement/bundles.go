@@ -38,7 +38,7 @@ func (r *Round) offerSuspended(w sched.Want) {
 	}
 }
 
-// haveSlots reports whether machines have all slots that are needed on them.
+// haveSlots reports whether machines have all the slots in needs.
 func (r *Round) haveSlots(needs []machineSlots, slots func(*cluster.Machine) cluster.Slots) bool {
 	return !slices.ContainsFunc(needs, func(n machineSlots) bool {
 		return !n.slots.FitsIn(slots(r.view.Machine(n.machine)))
@@ -94,15 +94,15 @@ func (r *Round) offerGroups(w sched.Want, most int) {
 	}
 }
 
-// maxMisses bounds how many gangs of a class are tried that do not fit. They differ only
-// in where their input lies and which machines they avoid.
+// maxMisses bounds the number of gangs of a class that are tried and do not fit. Gangs of a
+// class differ only in the location of their input and in the machines that they avoid.
 const maxMisses = 8
 
 // offerGangs starts as many gangs of a want as there are slots for, and reserves slots
 // for the others. A gang that resumes from checkpoints needs slots for its unfinished
 // tasks only.
 func (r *Round) offerGangs(w sched.Want, most int) {
-	var waiting *gang // the first that could start on an idle cluster
+	var waiting *gang // first gang that could start on an idle cluster
 	started, misses := 0, 0
 	for _, number := range w.Gangs {
 		if started == most || misses == maxMisses {
@@ -128,15 +128,15 @@ func (r *Round) offerGangs(w sched.Want, most int) {
 type gang struct {
 	job        *cluster.Job
 	class      *cluster.Bundle
-	number     int              // in its class
-	tasks      []*cluster.Task  // that wait
+	number     int              // number in its class
+	tasks      []*cluster.Task  // tasks that wait
 	groups     []locality.Group // parallel to tasks
 	avoid      []string         // machines that all of its tasks avoid
 	tasksAvoid bool             // some tasks avoid further machines
 }
 
 // newGang describes a gang. It avoids machines only if it could start on the others:
-// otherwise it would wait for ever because of failures that may be its own.
+// otherwise it would wait for ever because of failures that it may have caused itself.
 func (r *Round) newGang(j *cluster.Job, b *cluster.Bundle, number int) *gang {
 	g := &gang{job: j, class: b, number: number, tasks: b.WaitingIn(number), avoid: r.view.Avoided(j, r.now)}
 	for i, t := range g.tasks {
@@ -157,12 +157,12 @@ func (r *Round) newGang(j *cluster.Job, b *cluster.Bundle, number int) *gang {
 // gangMachines caches the machines that gangs are placed on.
 type gangMachines struct {
 	all    []locality.Machine      // all machines, in the order of the view
-	placer *locality.GangPlacer    // over all; nil before the first gang
+	placer *locality.GangPlacer    // placer for all machines; nil before the first gang
 	free   []locality.MachineSlots // parallel to all; nil if slots have been taken since
 }
 
-// fitsIdle reports whether a gang would start if nothing else ran. Slots are reserved
-// only for such gangs: for others they would stay free for ever.
+// fitsIdle reports whether a gang would start if nothing else ran. Slots are reserved only
+// for such gangs: slots reserved for other gangs would stay free for ever.
 func (r *Round) fitsIdle(g *gang) bool {
 	return r.gangPlacer().Fits(r.without(g.avoid, r.slotsOf(capacityOf)), g.groups)
 }
@@ -170,8 +170,8 @@ func (r *Round) fitsIdle(g *gang) bool {
 // capacityOf returns the slots of a machine, free or not.
 func capacityOf(m *cluster.Machine) cluster.Slots { return m.Slots }
 
-// placeGang finds a machine with free slots for each of the groups. The sums of free
-// slots are compared first: most of the time a large gang fails by them, at no cost.
+// placeGang finds a machine with free slots for each of the groups. The sums of free slots
+// are compared first, since this check is cheap and most large gangs fail it.
 func (r *Round) placeGang(g *gang) (at []int, ok bool) {
 	var need cluster.Slots
 	for _, group := range g.groups {
@@ -188,11 +188,11 @@ func (r *Round) placeGang(g *gang) (at []int, ok bool) {
 	return r.gangPlacer().Place(r.without(g.avoid, r.gangs.free), g.groups)
 }
 
-// startGang takes the slots and plans the start. Later gangs of the same want are placed
-// on what it leaves.
+// startGang takes the slots and plans the start. Later gangs of the same want are placed on
+// the remaining slots.
 func (r *Round) startGang(g *gang, at []int) {
 	start := sched.BundleStart{Job: g.job.ID, Class: g.class.Index, Number: g.number}
-	free := r.gangs.free // takeSlots drops it, and it is kept up to date here
+	free := r.gangs.free // takeSlots sets it to nil; here it is updated instead
 	for i, t := range g.tasks {
 		m, group := at[i], g.groups[i]
 		machine := r.gangs.all[m].Name
@@ -216,8 +216,8 @@ func (r *Round) gangPlacer() *locality.GangPlacer {
 	return r.gangs.placer
 }
 
-// slotsOf returns the slots of all machines, of which free says which are free. The
-// others count as used, so that the load of a machine is the same in both cases.
+// slotsOf returns the slots of all machines. The function free returns the slots that count
+// as free; the others count as used.
 func (r *Round) slotsOf(free func(*cluster.Machine) cluster.Slots) (all []locality.MachineSlots) {
 	for m := range r.view.Machines() {
 		n := free(m)
@@ -226,8 +226,8 @@ func (r *Round) slotsOf(free func(*cluster.Machine) cluster.Slots) (all []locali
 	return all
 }
 
-// without returns slots without those of machines that are avoided. The machines stay in
-// the list, since placements are indexes in it.
+// without returns all slots, with no free slots on the machines in avoid. These machines
+// stay in the list, since placements are indexes into it.
 func (r *Round) without(avoid []string, all []locality.MachineSlots) []locality.MachineSlots {
 	if len(avoid) == 0 {
 		return all

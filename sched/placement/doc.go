@@ -7,8 +7,8 @@
 //	}
 //	plan, wake := r.Finish()
 //
-// What is offered slots first gets them first, but the machines are chosen for
-// several stages together, so that as few bytes as possible travel:
+// Tasks that are offered slots first get them first. But the machines are chosen for several
+// stages together, so that as few bytes as possible are transferred:
 //
 //	Offer ──► assigner of map slots    ──┬─► min-cost flow    (Method Flow)
 //	      ──► assigner of reduce slots ──┼─► delay scheduling (Method Delay)

@@ -14,16 +14,17 @@ import (
 // Candidate is a machine with free slots for a task, as 'hammr job explain' lists it.
 type Candidate struct {
 	Machine       string
-	Transfer      locality.Transfer // bytes of input that would travel
+	Transfer      locality.Transfer // bytes of input that would be transferred
 	Level         locality.Level    // how near the machine is to the input
-	HasCheckpoint bool              // it holds the checkpoint that the task resumes from
+	HasCheckpoint bool              // the machine has the checkpoint from which the task resumes
 	Avoided       bool              // the task does not start there
 }
 
-// Candidates returns the machines with free slots for a task, best first: the one with
-// its checkpoint, then by the bytes of input that would travel; avoided ones come last.
-// It answers why a task is not running; a Round places many tasks together. Racks is
-// the operator's table, as in sched.Placement.
+// Candidates returns the machines with free slots for a task, best first: the machine with
+// its checkpoint, then by the bytes of input that would be transferred; avoided machines
+// come last. The list helps to explain why a task is not running. A Round places many tasks
+// together, so it may choose otherwise. Racks is the operator's table, as in
+// sched.Placement.
 func Candidates(now int64, view cluster.View, racks map[string]string, id cluster.TaskID) (found []Candidate) {
 	j, stage, t, ok := view.Task(id)
 	if !ok {
@@ -49,7 +50,8 @@ func Candidates(now int64, view cluster.View, racks map[string]string, id cluste
 	return found
 }
 
-// rank is lower for better candidates, whatever travels.
+// rank returns a lower number for a better candidate. It ignores the bytes that would be
+// transferred.
 func (c Candidate) rank() int {
 	switch {
 	case c.Avoided:
@@ -93,7 +95,8 @@ func (t *trace) add(w sched.Want, most int) {
 	o.count = min(o.count+min(most, wanted), wanted)
 }
 
-// decisions returns the offers, each followed by how many of it got nothing.
+// decisions returns the offers, each followed by the number of its tasks or bundles that got
+// no slots.
 func (r *Round) decisions(plan sched.Plan) (out []sched.Decision) {
 	if !r.trace.on {
 		return nil
@@ -114,8 +117,8 @@ func (r *Round) decisions(plan sched.Plan) (out []sched.Decision) {
 	return out
 }
 
-// grants counts the tasks of each stage that a plan gives slots; of bundles it counts
-// the bundles, under their first stage.
+// grants counts the tasks of each stage to which a plan gives slots. Bundles count as one
+// each, under their first stage.
 func (r *Round) grants(plan sched.Plan) map[stageKey]int {
 	got := make(map[stageKey]int)
 	for _, s := range plan.Starts {
@@ -137,9 +140,9 @@ func (r *Round) grants(plan sched.Plan) map[stageKey]int {
 	return got
 }
 
-// reason returns why not all of an offer was used, and when it will be offered again
-// although nothing changes; 0 is never. The cases come in the order in which the round
-// itself would stop.
+// reason returns why a part of an offer was not used, and when the slots will be offered
+// again even if nothing changes; 0 is never. The cases come in the order in which the round
+// checks them.
 func (r *Round) reason(o *tracedOffer) (cause string, until int64) {
 	a := r.assigners[o.stage.Slot]
 	switch {
@@ -167,7 +170,7 @@ func (o *tracedOffer) bundleReason() string {
 	return "resumes when the machines where it is suspended have slots for all of it"
 }
 
-// String describes what is waited for.
+// String describes what a stage waits for.
 func (w wait) String() string {
 	if w.level == locality.RackLocal {
 		return "waits for a slot in the rack of its input"
@@ -175,7 +178,7 @@ func (w wait) String() string {
 	return "waits for a slot where its input is"
 }
 
-// maxNames bounds how many machines a reason names.
+// maxNames bounds the number of machines that a reason names.
 const maxNames = 5
 
 // freeMachineNames lists the machines with free slots.

@@ -11,7 +11,8 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// TestCandidates has a map with a split on b that was checkpointed on c or has failed on b.
+// TestCandidates checks a map with a split on b that was checkpointed on c or has failed on
+// b.
 func TestCandidates(t *testing.T) {
 	for name, tt := range map[string]struct {
 		then func(id cluster.AttemptID) cluster.Command

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/locality"
 )
 
-// flush places the batch by one min-cost flow. A stage that may wait for machines is
-// alone in its batch: its quota counts all slots as its own. For the others it repeats
+// flush places the batch by one min-cost flow. A stage that may wait for machines is alone
+// in its batch: its quota assumes that it gets all slots. For other stages, flush repeats
 // the flow while tasks that avoid machines have left slots that another stage can use.
 func (a *assigner) flush() {
 	if len(a.batch) == 0 {
@@ -82,13 +82,14 @@ func (a *assigner) waitingTasks(stage *cluster.Stage) (out []*cluster.Task) {
 	return out
 }
 
-// spareCandidates is how many tasks more than slots are considered, so that there is a
-// choice among tasks whose input is on no free machine.
+// spareCandidates is the number of tasks considered in addition to the number of slots, so
+// that there is a choice among tasks whose input is on no free machine.
 const spareCandidates = 256
 
-// candidateTasks returns waiting tasks in order of number: all if there are few.
-// Otherwise it takes as many near each machine as that has free slots, and the first
-// others if those are not enough. So the cost depends on the slots, not on the tasks.
+// candidateTasks returns waiting tasks in order of number: all of them if there are few.
+// Otherwise it takes, near each machine, as many tasks as the machine has free slots. If
+// these are not enough, it adds the first other tasks. So the time depends on the slots, not
+// on the tasks.
 func (a *assigner) candidateTasks(o offer, all bool) []*cluster.Task {
 	chosen := make(map[int]bool)
 	if want := o.grant + spareCandidates; !all && o.stage.Waiting() > want {
@@ -117,8 +118,8 @@ func (a *assigner) candidateTasks(o offer, all bool) []*cluster.Task {
 	return out
 }
 
-// chooseNear adds at most the given number of tasks to chosen that resume or read on a
-// machine, and returns how many.
+// chooseNear adds tasks to chosen that resume on a machine or read their input there, at
+// most the given number. It returns how many it added.
 func (a *assigner) chooseNear(o offer, m *cluster.Machine, most int, chosen map[int]bool) (n int) {
 	for t := range nearTo(m, o.stage) {
 		if n == most {
@@ -132,8 +133,8 @@ func (a *assigner) chooseNear(o offer, m *cluster.Machine, most int, chosen map[
 	return n
 }
 
-// nearTo yields the waiting tasks whose checkpoint a machine holds, then those whose
-// split it holds. Some come twice.
+// nearTo yields the waiting tasks whose checkpoint is on a machine, then the tasks whose
+// split is on it. Some tasks occur twice.
 func nearTo(m *cluster.Machine, stage *cluster.Stage) iter.Seq[*cluster.Task] {
 	return func(yield func(*cluster.Task) bool) {
 		for t := range stage.CheckpointedOn(m.Name) {
@@ -151,8 +152,8 @@ func nearTo(m *cluster.Machine, stage *cluster.Stage) iter.Seq[*cluster.Task] {
 	}
 }
 
-// maxPatientTasks bounds the stages whose tasks wait for machines: the cost of waiting
-// grows with the tasks, its gain does not.
+// maxPatientTasks bounds the stages whose tasks wait for machines: the cost of waiting grows
+// with the tasks, but the gain does not.
 const maxPatientTasks = 1024
 
 // isPatient reports whether tasks of a stage may wait for slots on machines that hold
@@ -162,9 +163,9 @@ func (a *assigner) isPatient(o offer) bool {
 		len(o.stage.Tasks) <= maxPatientTasks && len(o.stage.Tasks) > a.total
 }
 
-// quota returns how many more tasks of a stage each machine should run, so that none runs
-// more waves than the stage has if all slots are its own. Waiting within the quota does
-// not prolong the stage if its tasks take about as long as each other.
+// quota returns how many more tasks of a stage each machine should run, so that no machine
+// runs more waves than the stage needs with all slots. Waiting within the quota does not
+// prolong the stage if its tasks take about as long as each other.
 //
 //	26 tasks on 4 machines of 2 slots: ceil(26 / 8) = 4 waves, so at most 8 tasks a machine
 func (a *assigner) quota(o offer) []int {
@@ -185,12 +186,12 @@ func (a *assigner) quota(o offer) []int {
 	return quota
 }
 
-// assignOverdue gives slots that have been free for too long to any tasks of the offer,
-// and notes when the next slot will have been.
+// assignOverdue gives slots that have been free for too long to any tasks of the offer, and
+// notes when the next slot will have been free for too long.
 func (a *assigner) assignOverdue(o offer) {
 	maxWait := a.maxWait(o.stage)
 	if o.stage.Waiting()-a.placed[o.stage] == 1 {
-		maxWait = 0 // if the last task waited while other slots idle, the stage would only take longer
+		maxWait = 0 // if the last task waited while other slots are idle, the stage would only take longer
 	}
 	overdue := func(i int) bool { return a.free[i] > 0 && a.now-a.freeSince(o, i) >= maxWait }
 	remaining, slots := a.remainingTasks(o), 0
@@ -209,8 +210,8 @@ func (a *assigner) assignOverdue(o offer) {
 	}
 }
 
-// maxWait returns how long a slot stays free for a stage, in ms: as configured, but at
-// most as long as three of its tasks have taken so far.
+// maxWait returns the longest time that a slot stays free for a stage, in ms: the configured
+// time, but at most as long as three of its tasks have taken so far.
 func (a *assigner) maxWait(stage *cluster.Stage) int64 {
 	patience := a.placer.Patience
 	if ended := stage.Launched - stage.Running; ended > 0 {
@@ -219,8 +220,8 @@ func (a *assigner) maxWait(stage *cluster.Stage) int64 {
 	return patience
 }
 
-// freeSince returns when a slot of machine i that is free now could have been given to
-// the offer first.
+// freeSince returns the first time at which a slot of machine i that is free now could have
+// been given to the offer.
 func (a *assigner) freeSince(o offer, i int) int64 {
 	since := o.job.StartedAt
 	for kind, n := range a.unit {

@@ -8,25 +8,25 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Placer matches tasks with machines for a policy, round by round. Like a policy it
-// keeps nothing that Reset could not rebuild, except for the delay clocks, which Reset
+// Placer matches tasks with machines for a policy, round by round. Like a policy it stores
+// only values that Reset can rebuild. The exception are the delay clocks, which Reset
 // restarts. The zero value is ready for use.
 type Placer struct {
 	sched.Placement // method, racks and waits, as configured
 
 	topology    *locality.Topology            // racks and hosts; nil if the machines have changed
 	live        int                           // machines that are not lost
-	slots       cluster.Slots                 // of all live machines
+	slots       cluster.Slots                 // slots of all live machines
 	outputBytes map[stageKey]map[string]int64 // by machine; no entry if it must be summed again
 
-	// skippedSince is the delay clock of a stage: the time, in ms, since which slots
-	// have been free that its tasks did not take because their input was elsewhere. No
-	// entry: the stage has skipped no slot since its last task started.
+	// skippedSince is the delay clock of a stage: the time, in ms, since which its tasks
+	// have skipped free slots because their input was elsewhere. No entry means: the stage
+	// has skipped no slot since its last task started.
 	//
-	// Delay scheduling counts skips per job (Zaharia et al., section 4). How long a
-	// single slot has been free does not do: where slots come free all the time and go
-	// to other jobs at once, none is ever free for long, and a task whose input has no
-	// free slot would wait for ever.
+	// Delay scheduling counts skips per job (Zaharia et al., section 4). The time for which
+	// a single slot has been free would not suffice. If slots come free all the time and go
+	// to other jobs at once, no slot is free for long. A task without a free slot near its
+	// input would then wait for ever.
 	skippedSince map[stageKey]int64
 }
 
@@ -63,7 +63,7 @@ func (p *Placer) Observe(view cluster.View, delta cluster.Delta) {
 	}
 }
 
-// forgetFinished drops what is cached of a job that is over.
+// forgetFinished drops the cached values of a job that is over.
 func (p *Placer) forgetFinished(view cluster.View, id cluster.JobID) {
 	if j := view.Job(id); j != nil && j.State < cluster.JobCommitting {
 		return
@@ -100,9 +100,9 @@ func describe(m *cluster.Machine) locality.Machine {
 	return locality.Machine{Name: m.Name, Hosts: m.Hosts, Rack: m.Rack}
 }
 
-// outputOf returns how many bytes of a stage's output each machine holds. Tasks that read
-// it start there if they can: their share of each partition is not known before they read
-// it.
+// outputOf returns the number of bytes of a stage's output on each machine. Tasks that read
+// the output start where most of it is, if they can. The size of their own partition is not
+// known before they read it.
 func (p *Placer) outputOf(j *cluster.Job, stage *cluster.Stage) map[string]int64 {
 	key := stageKey{j.ID, stage.Code}
 	if known, ok := p.outputBytes[key]; ok {

@@ -6,29 +6,29 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// reservation keeps free slots for bundles that wait for more of them at once. Without
-// it a stream of small tasks would take every slot before enough are free. The life of
-// a gang is at cluster.Bundle.
+// reservation keeps free slots for bundles that need several slots at once. Without it a
+// stream of small tasks would take every slot before enough are free. The comment at
+// cluster.Bundle shows the states of a gang.
 //
-// It must not cause a deadlock. Running tasks may read what other tasks have yet to
-// write. If the bundles wait for the slots of such readers, the tasks that the readers
-// wait for may take reserved slots: otherwise the readers would never end.
+// A reservation must not cause a deadlock. Running tasks may read output that other tasks
+// have not written yet. If the bundles wait for the slots of such readers, the tasks that
+// the readers wait for may take reserved slots: otherwise the readers would never end.
 type reservation struct {
-	slots  []machineSlots          // by machine, as far as they are still reserved
+	slots  []machineSlots          // slots by machine that are still reserved
 	exempt map[*cluster.Stage]bool // stages that may take the slots
 }
 
-// machineSlots is slots of one machine.
+// machineSlots counts slots of one machine.
 type machineSlots struct {
 	machine string
 	slots   cluster.Slots
 }
 
-// claim is bundles of a class that could start if enough slots were free.
+// claim describes bundles of a class that could start if enough slots were free.
 type claim struct {
 	job        *cluster.Job
-	class      *cluster.Bundle // of the bundles
-	need       cluster.Slots   // of each
+	class      *cluster.Bundle // class of the bundles
+	need       cluster.Slots   // slots that each bundle needs
 	bundles    int             // at least 1
 	avoid      []string        // machines that they cannot use
 	tasksAvoid bool            // some of their tasks avoid further machines
@@ -42,16 +42,16 @@ func (res *reservation) count() (n int) {
 	return n
 }
 
-// countsOnly reports whether any slots will do if they are enough.
+// countsOnly reports whether only the number of slots matters, not their machines.
 func (c *claim) countsOnly() bool {
 	return !c.tasksAvoid && !slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool {
 		return s.Slots.Total() > 1
 	})
 }
 
-// reserve keeps slots for bundles: as many as they need if any slots will do, otherwise
-// all that may become useful on their machine. It keeps slots of a kind that is not
-// scarce too, or those would be gone when the scarce ones are free.
+// reserve keeps slots for bundles: as many as they need if any slots will do, otherwise all
+// slots that the bundles may use on their machines. It also keeps slots of a kind that is
+// not scarce, because they might be gone when scarce slots come free.
 func (r *Round) reserve(c *claim) {
 	res, need, count := new(reservation), c.need, c.countsOnly()
 	var found cluster.Slots
@@ -76,7 +76,7 @@ func (r *Round) reserve(c *claim) {
 	r.enforce(res)
 }
 
-// reserveOn keeps the free ones of slots that are needed on these very machines.
+// reserveOn keeps free slots that are needed on particular machines.
 func (r *Round) reserveOn(needs []machineSlots) {
 	res := new(reservation)
 	var lacks cluster.Slots
@@ -136,9 +136,9 @@ func (r *Round) tasksOn(c *claim, m *cluster.Machine) (n int) {
 	return n
 }
 
-// writersFor returns the stages with unfinished tasks that running tasks in slots of a
-// scarce kind read; what those stages read themselves, transitively; and the stages in
-// bundles with them.
+// writersFor starts from running tasks in slots of a scarce kind. It returns the stages with
+// unfinished tasks that these tasks read, directly or through other stages, and the stages
+// in bundles with them.
 func (r *Round) writersFor(scarce func(kind int) bool) map[*cluster.Stage]bool {
 	writers := make(map[*cluster.Stage]bool)
 	for j := range r.view.Jobs() {
@@ -201,7 +201,7 @@ func (r *Round) reapply(released []*reservation) {
 	}
 }
 
-// apply takes the reserved slots out of what can be given out.
+// apply takes the reserved slots out of the slots that can be given out.
 func (res *reservation) apply(r *Round) {
 	for _, reserved := range res.slots {
 		r.takeSlots(reserved.machine, reserved.slots)

@@ -18,10 +18,10 @@ type Round struct {
 
 	bundles      []sched.BundleStart  // planned so far
 	resumes      []sched.BundleResume // planned so far
-	reservations []*reservation       // in effect, in the order in which they were made
-	wake         int64                // when to look again although nothing changes, ms since the epoch; 0 is never
+	reservations []*reservation       // reservations in effect, in the order in which they were made
+	wake         int64                // when to look again even if nothing changes, ms since the epoch; 0 is never
 
-	gangs gangMachines // the machines for gangs, once one is offered
+	gangs gangMachines // machines for gangs, once a gang is offered
 }
 
 // Round starts a round over all free slots.
@@ -71,9 +71,9 @@ func (r *Round) RemainingOf(kind cluster.Slot) int { return r.assigners[kind].re
 // Tasks that start alone: suspended attempts resume first, if their machine has a slot,
 // then waiting tasks start. Offer may be called again for more of them.
 //
-// Bundles start or resume as a whole. If slots are missing, the free ones are reserved
-// for the bundle, since otherwise small tasks would take them one by one for ever; what
-// is offered later does not get them. Each class of bundles is offered once a round.
+// Bundles start or resume as a whole. If slots are missing, the free ones are reserved for
+// the bundle, since otherwise small tasks would take them one by one for ever. Later offers
+// do not get reserved slots. Each class of bundles is offered once a round.
 func (r *Round) Offer(w sched.Want, most int) {
 	if w.Bundle == nil {
 		r.offerTasks(w, most, false)
@@ -82,12 +82,12 @@ func (r *Round) Offer(w sched.Want, most int) {
 	}
 }
 
-// OfferNow is Offer for tasks that start alone and that take the nearest free slots at
-// once, whatever the placement method: none waits for a better machine.
+// OfferNow is like Offer, for tasks that start alone. They take the nearest free slots at
+// once, whatever the placement method, and none waits for a better machine.
 func (r *Round) OfferNow(w sched.Want, most int) { r.offerTasks(w, most, true) }
 
-// Place chooses the machines for everything offered so far. Later offers take what is
-// left, however much nearer those machines would be to their input.
+// Place chooses the machines for everything offered so far. Later offers get only the
+// remaining slots, even if the slots taken are nearer to their input.
 func (r *Round) Place() { r.flush() }
 
 // offerTasks offers slots to tasks that start alone: to suspended attempts, then to
@@ -110,8 +110,8 @@ func (r *Round) offerTasks(w sched.Want, most int, noWait bool) {
 	}
 }
 
-// Finish returns the plan, and when a round may find more although nothing changes; 0
-// is never.
+// Finish returns the plan, and the time at which a round may find more starts even if
+// nothing changes; 0 is never.
 func (r *Round) Finish() (plan sched.Plan, wake int64) {
 	for _, a := range r.assigners {
 		a.flush()
@@ -129,7 +129,7 @@ func (r *Round) wakeAt(at int64) {
 	r.wake = sched.Earliest(r.wake, at)
 }
 
-// flush places what has been offered slots.
+// flush places all tasks that have been offered slots.
 func (r *Round) flush() {
 	for _, a := range r.assigners {
 		a.flush()

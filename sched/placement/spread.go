@@ -9,7 +9,8 @@ import (
 )
 
 // assignByDelay places an offer by delay scheduling (Zaharia et al., section 4): a slot
-// takes a task on its machine at once, one in its rack after a wait, any after another.
+// takes a machine-local task at once, a rack-local task after a wait, and any task after a
+// second wait.
 func (a *assigner) assignByDelay(o offer) {
 	d := a.placer.Delay
 	waited := a.waited(o)
@@ -60,13 +61,13 @@ func (a *assigner) waited(o offer) []int64 {
 	return waited
 }
 
-// assignEvenly places tasks that are all alike: those that read no splits, those whose
-// splits have unknown hosts, and all of them if the method is None. A task with a
-// checkpoint starts where that is, and one that has failed somewhere is placed by itself.
+// assignEvenly places tasks that are all alike: tasks that read no splits, tasks whose
+// splits have unknown hosts, and all tasks if the method is None. A task with a checkpoint
+// starts on the checkpoint's machine. A task that avoids machines is placed separately.
 func (a *assigner) assignEvenly(o offer) {
 	avoid := a.avoided(o.job)
 	affinity := a.affinity(o)
-	var plain []*cluster.Task // that are placed together at the end
+	var plain []*cluster.Task // tasks that are placed together at the end
 	placed := 0
 	for t := range o.stage.Pending() {
 		if placed+len(plain) == o.grant {
@@ -116,8 +117,8 @@ func (a *assigner) assignAt(i int, o offer, t *cluster.Task, affinity locality.A
 	a.placed[o.stage]++
 }
 
-// affinity returns where tasks of the stage run and where what they read lies; nothing
-// for a stage that reads splits.
+// affinity returns where tasks of the stage run and where their input lies; nothing for a
+// stage that reads splits.
 func (a *assigner) affinity(o offer) locality.Affinity {
 	if o.stage.Source || a.placer.MethodOf(o.job) == sched.None {
 		return locality.Affinity{}
@@ -139,8 +140,8 @@ func (a *assigner) affinity(o offer) locality.Affinity {
 	return affinity
 }
 
-// assignOnOnlyMachine is for clusters of one machine: tasks whose split lies on it come
-// first, then the others in order.
+// assignOnOnlyMachine places an offer in a cluster of one machine: tasks whose split lies on
+// it come first, then the others in order.
 func (a *assigner) assignOnOnlyMachine(o offer) {
 	const only = 0
 	taken := 0

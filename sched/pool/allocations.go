@@ -14,8 +14,7 @@ const (
 	Unlimited = math.MaxInt
 	// Never is the value of a time-out that does not exist, in ms.
 	Never = math.MaxInt64
-	// Default is the pool of jobs that name none. It exists even if no file names
-	// it.
+	// Default is the pool of jobs that name no pool. It exists even if no file names it.
 	Default = "default"
 
 	root = "root" // a name that files may use for the root
@@ -29,46 +28,47 @@ const (
 	Fair Order = "fair"
 	// FIFO serves the job of the highest priority first, then the oldest.
 	FIFO Order = "fifo"
-	// HFSP serves the job first that would end first if all shared the slots.
+	// HFSP first serves the job that would end first if all jobs shared the slots.
 	HFSP Order = "hfsp"
-	// DRF is fair by the kind of slot of which each uses most.
+	// DRF is fair sharing by dominant share: each counts with the kind of slot of which it
+	// uses most.
 	DRF Order = "drf"
 )
 
 var orders = []Order{Fair, FIFO, HFSP, DRF}
 
-// ofPools reports whether pools may have this order among each other; all orders are
-// for jobs.
+// ofPools reports whether the order may apply to the pools in a pool. Jobs may have any
+// order.
 func (o Order) ofPools() bool { return o == Fair || o == DRF }
 
 // Pool is the configuration of one pool. It is read-only for callers. A pool with
 // children has no jobs of its own: they are in its child "default".
 type Pool struct {
 	Name     string  // full name, such as research.nightly; "" for the root
-	Line     int     // of the file where it begins; 0 for an unconfigured pool
+	Line     int     // line of the file where it begins; 0 for an unconfigured pool
 	Parent   *Pool   // nil for the root
 	Children []*Pool // in the order of the file
 
-	Weight     float64       // 0 is a right to its minimum only
+	Weight     float64       // weight; 0 is a right to its minimum only
 	Min, Max   cluster.Slots // minimum share and maximum; Unlimited for no maximum
-	MaxRunning int           // limit of running jobs, with those of pools in it; Unlimited for none
-	Order      Order         // of its jobs or of the pools in it
+	MaxRunning int           // limit of running jobs, including jobs of the pools in it; Unlimited for none
+	Order      Order         // order of its jobs, or of the pools in it
 
-	// How long a pool is below its minimum, or below Threshold of its fair share, before
-	// it takes slots from others; in ms.
+	// MinTimeout is the time for which a pool is below its minimum before it takes slots
+	// from others, in ms. FairTimeout is the same for Threshold of its fair share.
 	MinTimeout, FairTimeout int64
 	Threshold               float64 // in (0, 1]
 }
 
-// Allocations is all configured pools, and the limits of users.
+// Allocations contains all configured pools, and the limits of users.
 type Allocations struct {
-	Root     *Pool     // around all others
+	Root     *Pool     // root of all pools
 	Warnings []Problem // settings that are ignored, or that contradict each other
 
 	users          map[string]int   // limits of users that have their own
 	userMaxDefault int              // limit of running jobs of users without their own
-	poolMaxDefault int              // the same of pools
-	order          Order            // of pools without one (defaultPoolSchedulingMode)
+	poolMaxDefault int              // limit of running jobs of pools without their own
+	order          Order            // order of pools without their own (defaultPoolSchedulingMode)
 	byName         map[string]*Pool // configured pools by full name, with the root under ""
 }
 
@@ -93,8 +93,8 @@ func (a *Allocations) UserMaxRunning(user string) int {
 	return a.userMaxDefault
 }
 
-// LimitsRunningJobs reports whether any user or pool has a limit of running jobs. If not,
-// a policy need not count them.
+// LimitsRunningJobs reports whether any user or pool has a limit of running jobs. If not, a
+// policy need not count running jobs.
 func (a *Allocations) LimitsRunningJobs() bool {
 	limited := a.userMaxDefault < Unlimited || a.poolMaxDefault < Unlimited
 	for _, n := range a.users {
@@ -106,8 +106,8 @@ func (a *Allocations) LimitsRunningJobs() bool {
 	return limited
 }
 
-// LeafNames returns the names of the configured pools that jobs can be in, ascending:
-// those without pools in them.
+// LeafNames returns the names of the configured pools that jobs can be in, ascending. These
+// are the pools without pools in them.
 func (a *Allocations) LeafNames() (names []string) {
 	for name, p := range a.byName {
 		if len(p.Children) == 0 && name != "" {
@@ -118,9 +118,9 @@ func (a *Allocations) LeafNames() (names []string) {
 	return names
 }
 
-// Find returns the pool of a job that names one. An unconfigured name is a pool with
-// all defaults, in the innermost configured pool above it that has pools in it; each
-// call returns a new one. A job that names a pool with pools in it is in that pool's
+// Find returns the pool of a job that names a pool. An unconfigured name is a pool with all
+// defaults, in the innermost configured pool above it that has pools in it. Each call
+// returns a new pool for it. A job that names a pool with pools in it is in that pool's
 // default.
 func (a *Allocations) Find(name string) *Pool {
 	name = canonical(name)
@@ -137,8 +137,8 @@ func (a *Allocations) Find(name string) *Pool {
 	return a.Find(name + "." + Default)
 }
 
-// canonical returns a name without blanks and without the root that files and users may
-// put in front; "" is the root.
+// canonical returns a name without blanks and without the prefix for the root that files and
+// users may add; "" is the root.
 func canonical(name string) string {
 	name = strings.TrimSpace(name)
 	for {
@@ -154,7 +154,7 @@ func canonical(name string) string {
 	return name
 }
 
-// enclosing returns the innermost configured pool around an unconfigured one.
+// enclosing returns the innermost configured pool around an unconfigured pool.
 func (a *Allocations) enclosing(name string) *Pool {
 	for {
 		dot := strings.LastIndexByte(name, '.')
@@ -176,8 +176,8 @@ func (a *Allocations) undescribed(name string, parent *Pool) *Pool {
 	}
 }
 
-// UsesOrder reports whether some pool, configured or not, has an order. An unconfigured
-// pool has the default order.
+// UsesOrder reports whether any pool, configured or not, has the given order. An
+// unconfigured pool has the default order.
 func (a *Allocations) UsesOrder(o Order) bool {
 	uses := a.order == o
 	for _, p := range a.byName {
@@ -186,9 +186,9 @@ func (a *Allocations) UsesOrder(o Order) bool {
 	return uses
 }
 
-// Revise returns a copy in which change has been applied to every pool, from the root
-// down. Unconfigured pools inherit the changed time-outs and threshold of the pool around
-// them. The Hammr policy uses it to replace what its paper does not have.
+// Revise returns a copy in which change has been applied to every pool, from the root down.
+// Unconfigured pools inherit the changed time-outs and threshold of the pool around them.
+// The Hammr policy uses Revise to remove settings that its paper does not have.
 func (a *Allocations) Revise(change func(*Pool)) *Allocations {
 	revised := *a
 	revised.byName, revised.users = make(map[string]*Pool, len(a.byName)), maps.Clone(a.users)

@@ -13,7 +13,7 @@
 //	  <defaultMinSharePreemptionTimeout>60</defaultMinSharePreemptionTimeout>
 //	</allocations>
 //
-// Pools form a tree below a root without a name. A pool in another is named by both
-// names with a dot between them: research.nightly. A setting that a pool does not have
-// takes the file's default.
+// Pools form a tree below a root without a name. A pool in another is named by both names
+// with a dot between them: research.nightly. A pool without a setting takes the file's
+// default for it.
 package pool

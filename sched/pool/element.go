@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	maxBytes = 4 << 20 // of a file
-	maxDepth = 50      // of elements within each other
+	maxBytes = 4 << 20 // bytes of a file
+	maxDepth = 50      // depth of nested elements
 )
 
-// element is one element of a file, with those in it. Attributes other than name have no
-// meaning in allocation files.
+// element is one element of a file, with the elements in it. Attributes other than name have
+// no meaning in allocation files.
 type element struct {
 	tag      string     // without a namespace
-	name     string     // its attribute of that name
-	named    bool       // it has that attribute
-	text     string     // trimmed
-	line     int        // of its start tag
+	name     string     // its attribute "name"
+	named    bool       // it has the attribute "name"
+	text     string     // its text, trimmed
+	line     int        // line of its start tag
 	children []*element // in the order of the file
 }
 
-// readElements parses the outermost element of a file. On error, line is where it
-// occurred. Size and depth are limited: any user who may write the file could otherwise
-// use up the master's memory.
+// readElements parses the outermost element of a file. On error, line is the line of the
+// error. Size and depth are limited: any user who may write the file could otherwise use up
+// the master's memory.
 func readElements(data []byte) (top *element, line int, err error) {
 	if len(data) > maxBytes {
 		return nil, 1, errors.New("more than 4 MiB")

@@ -27,25 +27,25 @@ func Parse(name string, data []byte) (*Allocations, error) {
 	return p.out, nil
 }
 
-// parser reads the elements of a file into Allocations. It continues after an error, so
-// that a user sees all of them at once.
+// parser reads the elements of a file into Allocations. It continues after an error, so that
+// a user sees all errors at once.
 type parser struct {
 	file               string       // its name, for messages
 	out                *Allocations // filled while elements are read
 	problems, warnings []Problem    // in the order in which they are found
 }
 
-// problem notes an error: the file is refused.
+// problem notes an error, for which the file is refused.
 func (p *parser) problem(line int, expected, format string, args ...any) {
 	p.problems = append(p.problems, Problem{p.file, line, fmt.Sprintf(format, args...), expected})
 }
 
-// warn notes something that has no effect: the file is accepted.
+// warn notes a setting without effect. The file is still accepted.
 func (p *parser) warn(line int, expected, format string, args ...any) {
 	p.warnings = append(p.warnings, Problem{p.file, line, fmt.Sprintf(format, args...), expected})
 }
 
-// allocations reads the defaults first, so that pools take them over wherever in the
+// allocations reads the defaults first, so that they apply to all pools, wherever in the
 // file they are.
 func (p *parser) allocations(top *element) {
 	defaults := p.settings("", p.defaults())
@@ -71,7 +71,7 @@ func (p *parser) allocations(top *element) {
 
 func isPool(e *element) bool { return e.tag == "pool" || e.tag == "queue" }
 
-// defaults are the settings that apply to all pools and users.
+// defaults returns the settings that apply to all pools and users.
 func (p *parser) defaults() []setting {
 	a, top := p.out, p.out.Root
 	return []setting{
@@ -84,8 +84,8 @@ func (p *parser) defaults() []setting {
 	}
 }
 
-// user reads the limit of a user. An element without a limit means the default, as if it
-// were not there.
+// user reads the limit of a user. An element without a limit has no effect: the default
+// limit applies.
 func (p *parser) user(e *element) {
 	limit := p.out.userMaxDefault
 	if p.named(e) {
@@ -147,8 +147,9 @@ func (p *parser) pool(e *element, parent *Pool) {
 	p.fill(e, child)
 }
 
-// fill reads the settings of a pool, then the pools in it. These come last, since they
-// inherit time-outs and threshold. An order for jobs only is an error in a pool of pools.
+// fill reads the settings of a pool, then the pools in it. The pools in it come last, since
+// they inherit time-outs and threshold. An order for jobs only is an error in a pool of
+// pools.
 func (p *parser) fill(e *element, to *Pool) {
 	settings := p.settings(fmt.Sprintf(" of pool %q", e.name), p.ofPool(to))
 	var within []*element
@@ -175,7 +176,7 @@ func (p *parser) fill(e *element, to *Pool) {
 	}
 }
 
-// ofPool is the settings of a pool: Hadoop 1's names, then those of YARN's queues.
+// ofPool returns the settings of a pool: Hadoop 1's names, then the names of YARN's queues.
 func (p *parser) ofPool(to *Pool) []setting {
 	return []setting{
 		{[]string{"minMaps"}, count(&to.Min[0])},
@@ -198,15 +199,15 @@ func (p *parser) ofPool(to *Pool) []setting {
 type Problem struct {
 	File     string // as the user named it
 	Line     int    // from 1
-	Found    string // what is there
-	Expected string // what could be there instead
+	Found    string // text that is there
+	Expected string // text that is expected instead
 }
 
 func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s; expected %s", p.File, p.Line, p.Found, p.Expected)
 }
 
-// Problems is all errors of a file, by line. errors.As finds each Problem in it.
+// Problems contains all errors of a file, by line. errors.As finds each Problem in it.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -226,7 +227,7 @@ func (p Problems) Unwrap() []error {
 	return errs
 }
 
-// byLine sorts problems by line; those of one line keep their order.
+// byLine sorts problems by line; problems of one line keep their order.
 func byLine(problems []Problem) []Problem {
 	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
 	return problems

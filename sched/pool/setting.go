@@ -10,20 +10,20 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// setting is an element without children, with all its names: the first is Hadoop's, and
-// the one in messages.
+// setting is an element without children, with all its names: the first is Hadoop's name,
+// which messages use.
 type setting struct {
 	tags []string // names, the first one for messages
 	set  setter   // stores the value
 }
 
-// setter parses and stores a value. It returns what it expected instead, or "" if the
-// value is good; ignored is the part of the value without effect, or "".
+// setter parses and stores a value. For a bad value it returns a description of the expected
+// value, for a good value "". ignored is the part of the value without effect, or "".
 type setter func(text string) (expected, ignored string)
 
-// settings are those that an element may contain, each once.
+// settings contains the settings that an element may contain, each once.
 type settings struct {
-	parser *parser // that collects the problems
+	parser *parser // parser that collects the problems
 	owner  string  // for messages, with a leading blank
 	all    []setting
 	seen   map[string]int // lines, by the first name of a setting
@@ -38,8 +38,8 @@ func (p *parser) settings(whose string, all []setting) *settings {
 // it.
 func (s *settings) line(tag string) int { return s.seen[tag] }
 
-// read parses one setting. A second one is an error, although Hadoop takes the last: two
-// values in one file are a mistake of which the user wants to know.
+// read parses one setting. A second value is an error, although Hadoop takes the last one:
+// two values in one file are a mistake.
 func (s *settings) read(e *element) {
 	i := slices.IndexFunc(s.all, func(known setting) bool { return slices.Contains(known.tags, e.tag) })
 	if i < 0 {
@@ -60,7 +60,7 @@ func (s *settings) read(e *element) {
 	}
 }
 
-// known lists the settings, for the message about an unknown one.
+// known lists the known settings, for the message about an unknown setting.
 func (s *settings) known() string {
 	var tags []string
 	for _, known := range s.all {
@@ -87,8 +87,8 @@ func number(text string) (n int, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-// weight stores a weight. 0 is allowed: such a pool gets its minimum and what others
-// leave.
+// weight stores a weight. 0 is allowed: such a pool gets its minimum and the slots that
+// others do not use.
 func weight(to *float64) setter {
 	return func(text string) (string, string) {
 		w, err := strconv.ParseFloat(text, 64)
@@ -112,7 +112,7 @@ func fraction(to *float64) setter {
 	}
 }
 
-// seconds stores a time-out in ms. One too long for that is Never.
+// seconds stores a time-out in ms. A time-out that is too long for ms is Never.
 func seconds(to *int64) setter {
 	return func(text string) (string, string) {
 		s, err := strconv.ParseFloat(text, 64)
@@ -127,7 +127,7 @@ func seconds(to *int64) setter {
 	}
 }
 
-// order stores the order of jobs or pools, in any case.
+// order stores the order of jobs or pools. It ignores upper and lower case.
 func order(to *Order) setter {
 	return func(text string) (string, string) {
 		o := Order(strings.ToLower(text))

@@ -10,8 +10,8 @@ import (
 )
 
 // ChronosPolicy is the setting that names the policy that chronos wraps; default fifo. The
-// name "chronos+fair" says the same. Settings other than chronos' own apply to the wrapped
-// policy.
+// name "chronos+fair" has the same effect. All settings except the settings of chronos
+// itself apply to the wrapped policy.
 const ChronosPolicy = "hammr.chronos.policy"
 
 const (
@@ -19,8 +19,9 @@ const (
 	chronosPrefix = chronosName + "+"
 )
 
-// chronosInner returns the policy that chronos wraps, if a name is one of chronos; "" is
-// the one that the settings name. The policy may be unknown.
+// chronosInner returns the name of the policy that chronos wraps, if a name is "chronos" or
+// begins with "chronos+". "" means the policy that the settings name. The policy may be
+// unknown.
 func chronosInner(name string) (inner string, ok bool) {
 	if name == chronosName {
 		return "", true
@@ -28,8 +29,8 @@ func chronosInner(name string) (inner string, ok bool) {
 	return strings.CutPrefix(name, chronosPrefix)
 }
 
-// innermost returns the name of the policy that allocates the slots: the one that chronos
-// wraps, or the name itself. The name may be unknown.
+// innermost returns the name of the policy that allocates the slots: the policy that chronos
+// wraps, or else the name itself. The name may be unknown.
 func innermost(name string, conf map[string]string) string {
 	inner, ok := chronosInner(name)
 	switch {
@@ -45,9 +46,9 @@ func innermost(name string, conf map[string]string) string {
 // fifo, which the paper uses first (Chronos, section 6.1).
 func innerName(value string) string { return cmp.Or(value, "fifo") }
 
-// newChronos wraps the policy of a name; "" is the one that the settings name. Settings
-// below hammr.chronos are its own, all others belong to the wrapped policy, which refuses
-// those that it does not know.
+// newChronos wraps the policy of the given name; "" means the policy that the settings name.
+// Settings below hammr.chronos are for chronos. All others are for the wrapped policy, which
+// refuses unknown settings.
 func newChronos(inner string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	own, rest := make(map[string]string), make(map[string]string)
 	for name, value := range conf {

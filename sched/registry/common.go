@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// MinRun is a setting of every policy: how long, in ms, an attempt that has resumed keeps
-// its slot at least.
+// MinRun is a setting of every policy: the least time, in ms, for which a resumed attempt
+// keeps its slot.
 const MinRun = "hammr.preempt.min.run"
 
 // Settings of every policy that say what preemption costs, as measured on the machines of a
@@ -26,9 +26,9 @@ const (
 // of earlier versions have the old ones.
 var renamed = map[string]string{"hammr.preempt.free.time": SlotFreeLatency}
 
-// Rename replaces old names of settings in a copy of conf. It returns a warning for each.
-// If both names are set, the present one counts. The master's daemon calls it
-// for the warnings, takePreempt for settings that are in the log already.
+// Rename replaces old names of settings in a copy of conf. It returns a warning for each old
+// name. If both names are set, the present name counts. The master's daemon calls it for the
+// warnings, takePreempt for settings that are in the log already.
 func Rename(conf map[string]string) (current map[string]string, warnings []string) {
 	current = maps.Clone(conf)
 	for old, name := range renamed {
@@ -63,22 +63,22 @@ func takePreempt(policy string, conf map[string]string, config *preempt.Config) 
 	return rest, s.err()
 }
 
-// PlacementMethod is a setting of every policy: the sched.Method for jobs that name
-// none themselves.
+// PlacementMethod is a setting of every policy: the sched.Method for jobs that name no
+// method.
 const PlacementMethod = "hammr.scheduler.placement"
 
 // Settings of every policy for delay scheduling: how long, in ms, a slot waits for tasks
-// with their input on its machine, and then for those with it in its rack. LocalityDelay
-// sets both; -1 is the cluster's default. If one of them is set and PlacementMethod is
-// not, the method is sched.Delay.
+// with their input on its machine, and then for tasks with their input in its rack.
+// LocalityDelay sets both; -1 is the cluster's default. If one of them is set and
+// PlacementMethod is not, the method is sched.Delay.
 const (
 	LocalityDelay = "mapred.fairscheduler.locality.delay"
 	NodeDelay     = LocalityDelay + ".node"
 	RackDelay     = LocalityDelay + ".rack"
 )
 
-// takePlacement reads the placement settings that all policies share, and returns the
-// other settings. A job that names its own placement keeps it. Hadoop chooses delay
+// takePlacement reads the placement settings that all policies share, and returns the other
+// settings. A job that names a placement keeps that placement. Hadoop chooses delay
 // scheduling by its wait, so a wait without a method means delay.
 func takePlacement(policy string, conf map[string]string, p *sched.Placement) (rest map[string]string, err error) {
 	s, rest := takeSettings(policy, conf, PlacementMethod, LocalityDelay, NodeDelay, RackDelay)
@@ -93,8 +93,8 @@ func takePlacement(policy string, conf map[string]string, p *sched.Placement) (r
 	return rest, s.err()
 }
 
-// wait reads a number of ms. It returns otherwise if the setting is missing or -1, or if
-// it is bad, in which case err refuses it.
+// wait reads a number of ms. If the setting is missing or -1, it returns the value
+// otherwise. So it does for a bad value, which err reports later.
 func (s *settings) wait(name string, otherwise int64) int64 {
 	if s.text(name) == "" {
 		return otherwise

@@ -32,8 +32,8 @@ func newHFSP(s *settings, setup sched.Setup) sched.Policy {
 	return hfsp.New(c)
 }
 
-// estimator reads which statistics predict the size of a job (HFSP, section 3.2), and how
-// wrong they are made for experiments.
+// estimator reads the settings of the statistics that predict the size of a job (HFSP,
+// section 3.2), and of the errors that experiments add to it.
 func (s *settings) estimator(oracle hfsp.Oracle) hfsp.Estimator {
 	e := parsed(s, "hammr.hfsp.estimator", "mean, lognormal or oracle", func(text string) (hfsp.Estimator, error) {
 		switch {
@@ -62,8 +62,9 @@ func (s *settings) estimator(oracle hfsp.Oracle) hfsp.Estimator {
 	return hfsp.NoisyEstimator{Estimator: cmp.Or[hfsp.Estimator](e, hfsp.Mean{}), Error: size, Law: law, Seed: seed}
 }
 
-// hfspPreempt reads how slots are taken. Eager waits for maps and suspends reduces, as in
-// the paper (section 3.4): reduces may be orders of magnitude longer than maps.
+// hfspPreempt reads the settings for taking slots. Eager waits for maps and suspends
+// reduces, as in the paper (section 3.4): reduces may be orders of magnitude longer than
+// maps.
 func (s *settings) hfspPreempt(config preempt.Config) preempt.Config {
 	modes := parsed(s, hadoopHFSP+"preemption-strategy", "eager, wait or kill", func(text string) ([2]preempt.Mode, error) {
 		modes, known := map[string][2]preempt.Mode{
@@ -80,8 +81,8 @@ func (s *settings) hfspPreempt(config preempt.Config) preempt.Config {
 	return config
 }
 
-// slots reads a number of slots. A setting of 0 is returned as -1, since 0 means that it
-// is not set and stands for the default.
+// slots reads a number of slots. It returns -1 for a setting of 0, since a result of 0 means
+// the default.
 func (s *settings) slots(name string) int {
 	n := s.integer(name, "a whole number", 0, 1e9)
 	if n == 0 && s.conf[name] != "" {

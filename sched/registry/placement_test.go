@@ -60,7 +60,7 @@ func TestPlacementOfEveryPolicy(t *testing.T) {
 	}
 }
 
-// TestEveryPolicyUsesLocalityDelays has a map with input on a machine without slots, and
+// TestEveryPolicyUsesLocalityDelays checks a map with input on a machine without slots, and
 // free slots in another rack.
 func TestEveryPolicyUsesLocalityDelays(t *testing.T) {
 	for _, name := range Names() {

@@ -20,8 +20,8 @@ const (
 // newFIFO makes the policy without settings of its own.
 func newFIFO(_ *settings, setup sched.Setup) sched.Policy { return fifo.New(setup.Placement) }
 
-// newDisco reads the settings of Disco's scheduler. It has one: Disco's paper gives no
-// value for how long a slot waits for a job between two stages.
+// newDisco reads the settings of Disco's scheduler. The only setting is the time for which a
+// slot waits for a job between two stages. Disco's paper gives no value for it.
 func newDisco(s *settings, setup sched.Setup) sched.Policy {
 	return disco.New(disco.Config{
 		Placement:     setup.Placement,
@@ -63,10 +63,10 @@ func newHammr(s *settings, setup sched.Setup) sched.Policy {
 	return hammr.New(c)
 }
 
-// rankers returns the orders that pools may have in addition to those of the policy
-// itself. An order that no pool uses is left out, since keeping it up to date costs time.
-// HFSP within a pool has its default settings: the names of its own settings belong to
-// the policy hfsp.
+// rankers returns the orders that pools may have in addition to the orders of the policy
+// itself. It leaves out an order that no pool uses, since updating it takes time. HFSP
+// within a pool has its default settings: the names of its own settings belong to the policy
+// hfsp.
 func rankers(a *pool.Allocations) map[pool.Order]sched.Ranker {
 	if a == nil || !a.UsesOrder(pool.HFSP) {
 		return nil

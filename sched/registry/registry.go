@@ -1,6 +1,6 @@
-// Package registry knows every scheduling policy by name and makes one from its
-// settings. Programs import it and hand what it makes to masters and to the simulator;
-// no other package of the scheduler does.
+// Package registry makes scheduling policies from their names and settings. Programs import
+// it and pass the policies to masters and to the simulator. No other package of the
+// scheduler imports it.
 //
 // To add a policy, write its package and add a line to the table below, with the
 // function that reads its settings.
@@ -18,16 +18,16 @@ import (
 
 // policy is a registered policy, as the table describes it.
 type policy struct {
-	// make creates it from its settings. A setting that it does not read is unknown, and
-	// one that it cannot read is noted in s.
+	// make creates the policy from its settings. A setting that it does not read is unknown.
+	// A setting that it cannot read is noted in s.
 	make func(s *settings, setup sched.Setup) sched.Policy
 
 	pools    bool // it reads the pools of an allocation file
 	jobSizes bool // it orders jobs by size, and so may ask sched.Setup.Oracle
 }
 
-// policies are all but chronos, which wraps each of them. A new policy is a line here,
-// and a function in policies.go that reads its settings.
+// policies lists all policies except chronos, which can wrap each of them. A new policy
+// needs a line here, and a function in policies.go that reads its settings.
 var policies = map[string]policy{
 	"disco": {make: newDisco},
 	"fair":  {make: newFair, pools: true},
@@ -47,10 +47,9 @@ func configure(name string, conf map[string]string, setup sched.Setup) (sched.Po
 	return p, nil
 }
 
-// HasPools reports whether a policy with these settings reads the pools of an allocation file.
-// For chronos the answer is that of the wrapped policy. The master's daemon and the simulator
-// pass the content of the file to such policies only, since the others refuse a setting that
-// they do not know.
+// HasPools reports whether a policy with these settings reads the pools of an allocation
+// file. For chronos the wrapped policy decides. The master's daemon and the simulator pass
+// the content of the file only to such policies, since the others refuse unknown settings.
 func HasPools(name string, conf map[string]string) bool { return policies[innermost(name, conf)].pools }
 
 // UsesJobSizes reports whether a policy with these settings orders jobs by their sizes,
@@ -59,9 +58,9 @@ func UsesJobSizes(name string, conf map[string]string) bool {
 	return policies[innermost(name, conf)].jobSizes
 }
 
-// Names returns the names of all policies, ascending: each alone, each wrapped by
-// chronos, and chronos with its default. Error messages list them, and the simulator's
-// tests run them all.
+// Names returns the names of all policies, ascending: each policy alone, each policy wrapped
+// by chronos, and chronos with its default. Error messages list the names, and the
+// simulator's tests run all of these policies.
 func Names() []string {
 	names := []string{chronosName}
 	for name := range maps.Keys(policies) {
@@ -71,9 +70,9 @@ func Names() []string {
 	return names
 }
 
-// New makes the policy with the given name. conf has its settings by property name; unknown
-// settings are refused. setup does not depend on the policy. It first takes the settings that
-// all policies share out of conf.
+// New makes the policy with the given name. conf contains its settings by property name;
+// unknown settings are refused. setup does not depend on the policy. New first takes the
+// settings that all policies share out of conf.
 func New(name string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	conf, err := takePreempt(name, conf, &setup.Preempt)
 	conf, wrong := takePlacement(name, conf, &setup.Placement)

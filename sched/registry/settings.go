@@ -13,14 +13,14 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 )
 
-// settings reads the settings of a policy and collects every error: unknown settings and
-// bad values alike. A reader returns the zero value for a setting that is missing or bad,
-// which the policy replaces by its default; err refuses the policy afterwards.
+// settings reads the settings of a policy and collects every error: unknown settings and bad
+// values alike. For a missing or bad setting a reader returns the zero value, which the
+// policy replaces by its default. Afterwards err returns the errors.
 type settings struct {
-	policy string            // its name, for messages
-	conf   map[string]string // text by property name; "" is not set
+	policy string            // name of the policy, for messages
+	conf   map[string]string // text by property name; "" means not set
 	known  []string          // names that have been read: all others are unknown
-	errs   []error           // of bad values
+	errs   []error           // errors of bad values
 }
 
 // text returns a setting as it is, and notes that the policy knows it.
@@ -29,9 +29,9 @@ func (s *settings) text(name string) string {
 	return s.conf[name]
 }
 
-// takeSettings moves the named settings out of conf, which stays as it is: it returns
-// them for reading, and the rest. It serves settings that all policies share, so that no
-// policy has to know their names.
+// takeSettings returns the named settings of conf for reading, and a copy of the rest. conf
+// does not change. It is for settings that all policies share, so that no policy has to list
+// their names.
 func takeSettings(policy string, conf map[string]string, names ...string) (s *settings, rest map[string]string) {
 	s, rest = &settings{policy: policy, conf: make(map[string]string)}, maps.Clone(conf)
 	for _, name := range names {
@@ -43,8 +43,8 @@ func takeSettings(policy string, conf map[string]string, names ...string) (s *se
 	return s, rest
 }
 
-// parsed reads a setting with parse; the zero value if it is not set. The error that
-// parse returns is replaced by what was expected, which is of more use.
+// parsed reads a setting with parse; the result is the zero value if it is not set. In error
+// messages it replaces the error of parse by the expected value.
 func parsed[T any](s *settings, name, expected string, parse func(string) (T, error)) (value T) {
 	text := s.text(name)
 	if text == "" {
@@ -57,7 +57,7 @@ func parsed[T any](s *settings, name, expected string, parse func(string) (T, er
 	return value
 }
 
-// bool reads true or false; false if it is not set.
+// bool reads true or false; the result is false if the setting is not set.
 func (s *settings) bool(name string) bool {
 	return parsed(s, name, "true or false", strconv.ParseBool)
 }
@@ -68,8 +68,8 @@ func (s *settings) off(name string) bool { return s.text(name) != "" && !s.bool(
 // aboveZero is the expected value in errors about settings that count something.
 const aboveZero = "a whole number above 0"
 
-// integer reads a whole number from least to most; 0 if it is not set, also where least
-// is above 0.
+// integer reads a whole number from least to most. The result is 0 if the setting is not
+// set, even if least is above 0.
 func (s *settings) integer(name, expected string, least, most int64) int64 {
 	return parsed(s, name, expected, func(text string) (int64, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -80,7 +80,8 @@ func (s *settings) integer(name, expected string, least, most int64) int64 {
 	})
 }
 
-// millisOrNever reads a whole number of ms above 0; 0 if it is not set, -1 for never.
+// millisOrNever reads a whole number of ms above 0. The result is 0 if the setting is not
+// set, and -1 for never.
 func (s *settings) millisOrNever(name string) int64 {
 	if s.conf[name] == "never" {
 		s.known = append(s.known, name)
@@ -89,11 +90,11 @@ func (s *settings) millisOrNever(name string) int64 {
 	return s.integer(name, aboveZero+", or never", 1, 1e15)
 }
 
-// float reads a number from least to most; 0 if it is not set.
+// float reads a number from least to most; the result is 0 if the setting is not set.
 func (s *settings) float(name, expected string, least, most float64) float64 {
 	return parsed(s, name, expected, func(text string) (float64, error) {
 		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x >= least && x <= most) { // also refuses NaN
+		if err != nil || !(x >= least && x <= most) { // the negation also refuses NaN
 			return 0, errors.New("out of range")
 		}
 		return x, nil
@@ -122,8 +123,8 @@ func (s *settings) allocations() *pool.Allocations {
 	return a
 }
 
-// err returns all errors, with one for each setting that has not been read. A reader that
-// is called only in some cases would make its setting unknown in the others.
+// err returns all errors, with one for each setting that has not been read. So each reader
+// must be called in all cases, or its setting would be unknown in some.
 func (s *settings) err() error {
 	var names []string
 	for name := range s.conf {

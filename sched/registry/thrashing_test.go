@@ -22,14 +22,14 @@ type contention struct {
 
 	wentOn    map[cluster.AttemptID]int64 // since when resumed attempts run
 	taken     int                         // attempts that have been preempted
-	last      int64                       // when one was
+	last      int64                       // time of the last preemption
 	preempted map[preempt.Mode]int
 }
 
-// rest is how long a resumed attempt runs at least, in ms.
+// rest is the least time for which a resumed attempt runs, in ms.
 const rest = 1000
 
-// tried are settings with which policies take slots soon.
+// tried lists settings with which policies take slots soon.
 var tried = map[string]map[string]string{
 	"fair": {
 		"mapred.fairscheduler.preemption": "true", AllocationFile: "fair.xml", Allocations: `<allocations>
@@ -164,7 +164,7 @@ func (s *contention) settle() {
 	}
 }
 
-// answers lets attempts respond that are ordered to end.
+// answers returns the commands by which attempts obey their orders to end.
 func (s *contention) answers() (all []cluster.Command) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {

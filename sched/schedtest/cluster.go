@@ -1,7 +1,7 @@
-// Package schedtest has clusters for the tests of policies: a Cluster that a test
+// Package schedtest provides clusters for the tests of policies: a Cluster that a test
 // drives by hand, a RandomCluster whose tasks run in virtual time, and a ModelTest that
-// applies random commands. All of them are a cluster.State and nothing else: plans are
-// applied like any other commands.
+// applies random commands. All of them contain only a cluster.State: plans are applied like
+// any other commands.
 package schedtest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Cluster is a cluster that tests drive by hand: commands are applied at once, without a
-// log or a controller, and time moves only when the test says so.
+// Cluster is a cluster that tests drive by hand: commands are applied at once, without a log
+// or a controller, and only the test advances the time.
 type Cluster struct {
 	T     testing.TB     // fails on a refused command
 	State *cluster.State // empty at first
@@ -27,7 +27,7 @@ type Cluster struct {
 // New returns an empty cluster. Its id is "1", so its first job is job_1_0001.
 func New(t testing.TB) *Cluster { return &Cluster{T: t, State: cluster.New("1")} }
 
-// View returns the state. It shows later changes too.
+// View returns the state. The view also shows later changes.
 func (w *Cluster) View() cluster.View { return w.State.View() }
 
 // PolicyView returns what a policy sees. Without SoftState no progress is known.
@@ -47,8 +47,8 @@ func (w *Cluster) Apply(c cluster.Command) cluster.Delta {
 	return delta
 }
 
-// Join adds a machine whose host has the same name. It joins again with other slots if it
-// is there.
+// Join adds a machine whose host has the same name. A known machine joins again, with the
+// new slots.
 func (w *Cluster) Join(name string, maps, reduces int) {
 	w.T.Helper()
 	w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{maps, reduces}})
@@ -79,7 +79,7 @@ func (w *Cluster) Run(spec cluster.JobSpec, hosts ...string) *cluster.Job {
 	return w.View().Job(id)
 }
 
-// sources returns how many splits the jobs of a graph read.
+// sources returns the number of splits that a job of the graph reads.
 func sources(g dag.Graph) (n int) {
 	for _, s := range g.Stages {
 		if g.IsSource(s.Name) {
@@ -98,8 +98,8 @@ func (w *Cluster) Start(j *cluster.Job, stage, number int, machine string) clust
 	return t.Attempts[len(t.Attempts)-1].ID
 }
 
-// Plan resets a policy and returns its plan. Since Reset rebuilds all caches, the plan
-// must be the same as that of a policy that has observed every change.
+// Plan resets a policy and returns its plan. Since Reset rebuilds all caches, a policy that
+// has observed every change must return the same plan.
 func (w *Cluster) Plan(p sched.Policy) sched.Plan {
 	p.Reset(w.Now, w.PolicyView())
 	return p.Decide(w.Now, w.PolicyView())
@@ -142,8 +142,8 @@ func Lines(plan sched.Plan) (out []string) {
 	return out
 }
 
-// FullKnowledge is soft state in which every attempt is half done. With it no attempt is
-// protected from preemption because its progress is unknown.
+// FullKnowledge is soft state in which every attempt is half done. With it, no attempt is
+// exempt from preemption for unknown progress.
 type FullKnowledge struct{}
 
 // Progress implements sched.SoftState.

@@ -36,8 +36,8 @@ func TwoSlotGroups(count int) dag.Graph {
 	}
 }
 
-// DrawGraph draws a small graph of any kind, for rapid. The kinds are those that
-// placement treats differently:
+// DrawGraph draws a small graph of any kind, for rapid. It draws one of the kinds of graphs
+// that placement treats differently:
 //
 //	mapreduce   tasks that start alone
 //	gang        one gang of all maps and reduces
@@ -62,8 +62,8 @@ func DrawGraph(rt *rapid.T) dag.Graph {
 	return dag.MapReduce(2*n, rapid.IntRange(0, 2).Draw(rt, "reduces"))
 }
 
-// LoadAll gives all jobs their splits: split i lies on machine "m<i mod 4>". A state that
-// was restored from a snapshot has none, so StateAfter calls it too.
+// LoadAll gives all jobs their splits: split i lies on machine "m<i mod 4>". A state
+// restored from a snapshot has no splits, so StateAfter calls LoadAll too.
 func LoadAll(t rapid.TB, s *cluster.State) {
 	for j := range s.View().Jobs() {
 		var splits []cluster.Split

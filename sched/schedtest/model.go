@@ -7,16 +7,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ModelTest applies random commands to a cluster under a policy: whatever users, machines
-// and attempts may do, in any order. The policy observes each change. A test compares it
-// with one that is Reset, or with a slow twin, after each step:
+// ModelTest applies random commands to a cluster under a policy: all that users, machines
+// and attempts may do, in any order. The policy observes each change. After each step, a
+// test compares it with a policy that is Reset, or with a dumb twin:
 //
 //	submit, join, expire, finish, fail, suspend, … ──► state ──► Observe
 //	                     plan ──► Commands, none of which may be refused
 type ModelTest struct {
-	*Cluster                        // Now advances by 1 with each command, the time of entries by a third of that
+	*Cluster                        // Now advances by 1 with each command, and the time of entries by 1/3
 	Random   *rapid.T               // draws the commands, so that failures shrink
-	Policy   sched.Policy           // under test; the caller resets it first
+	Policy   sched.Policy           // policy under test; the caller resets it first
 	Draw     func(*cluster.JobSpec) // changes the spec of a job before it is submitted; may be nil
 }
 
@@ -96,9 +96,9 @@ func (l *ModelTest) Step() {
 	}
 }
 
-// StateAfter returns a copy of the cluster with a plan applied, which must be accepted as
-// a whole. The original stays as it is, so a test can ask what would happen. The copy is
-// made by a snapshot, so it is checked that a restored state accepts the plan too.
+// StateAfter returns a copy of the cluster with a plan applied, which must be accepted as a
+// whole. The original does not change, so a test can check what would happen. The copy is
+// made by a snapshot, which checks that a restored state accepts the plan, too.
 func (l *ModelTest) StateAfter(plan sched.Plan) cluster.View {
 	twin, err := l.State.Snapshot().Restore()
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 // RunAll fails the test.
 type RandomCluster struct {
 	*Cluster               // the state, and the present time
-	Random    *rand.Rand   // from the seed: the same seed gives the same run
-	Policy    sched.Policy // under test
+	Random    *rand.Rand   // random numbers from the seed: the same seed gives the same run
+	Policy    sched.Policy // policy under test
 	FailOneIn int          // one task in FailOneIn fails; 0 is none
 
-	ends map[cluster.AttemptID]int64 // when attempts end at the earliest, ms
+	ends map[cluster.AttemptID]int64 // earliest times at which attempts end, ms
 }
 
 // NewRandomCluster returns a cluster of three machines, m0 to m2, with two to four map
@@ -66,8 +66,8 @@ func (b *RandomCluster) ready() bool {
 	return machines == 3
 }
 
-// Submit starts a job. Its tasks never run out of tries: FailOneIn would otherwise end a
-// job that is to show whether the policy is live.
+// Submit starts a job. Its tasks never run out of tries: otherwise FailOneIn could end the
+// job before the test is over.
 func (b *RandomCluster) Submit(s cluster.JobSpec) *cluster.Job {
 	b.T.Helper()
 	s.MaxAttempts = [2]int{99, 99}
@@ -88,7 +88,7 @@ func (b *RandomCluster) RandomGraph() dag.Graph {
 		return Pairs(2 * n)
 	case 2:
 		return TwoSlotGroups(2 * n)
-	case 3: // a gang that others write for, and a last stage that takes map slots
+	case 3: // a gang that reads the files of other tasks, and a last stage that takes map slots
 		g := dag.MapReduce(2*n, 2)
 		g.Stages = append(g.Stages, dag.Stage{Name: "sum", Nodes: 1}, dag.Stage{Name: "top", Nodes: 3, Slots: dag.SlotMap})
 		g.Edges = append(g.Edges, dag.Edge{From: "reduce", To: "sum", Channel: dag.ChannelTCP, Connection: dag.Gather}, dag.Edge{From: "sum", To: "top"})
@@ -137,8 +137,8 @@ func (b *RandomCluster) Advance() bool {
 	}
 }
 
-// endSome ends the attempts whose time has come, and reports whether there were any. One
-// that is ordered to checkpoint takes a random number of calls.
+// endSome ends the attempts whose time has come, and reports whether there were any. An
+// attempt that is ordered to checkpoint ends after a random number of calls.
 func (b *RandomCluster) endSome() (some bool) {
 	view := b.View()
 	for m := range view.Machines() {
@@ -146,7 +146,7 @@ func (b *RandomCluster) endSome() (some bool) {
 			_, stage, _, _ := view.Task(a.ID.Task)
 			switch {
 			case !a.OnMachine():
-			case !a.Active(): // it was ordered to end
+			case !a.Active(): // the attempt was ordered to end
 				b.Do(cluster.ExitAttempt{Attempt: a.ID})
 			case a.Preempting() && b.Random.IntN(2) == 0:
 				b.Do(cluster.CheckpointAttempt{Attempt: a.ID})
@@ -181,8 +181,8 @@ func (b *RandomCluster) CheckpointOne() {
 	}
 }
 
-// written reports whether all input of a stage has been written. Reduces that start early
-// do not end before.
+// written reports whether all input of a stage has been written. Reduces that start early do
+// not end before that.
 func written(s *cluster.Stage) bool {
 	for up := range s.Upstream() {
 		if !up.Complete() {

@@ -7,9 +7,9 @@ import (
 )
 
 // Apportion divides whole slots in proportion to shares, by the method of the largest
-// remainder: each share is rounded down, and the slots left over go one each to the
-// shares that lost most by that, the first of equals first. It gives out all slots
-// unless no share is positive. The result is parallel to shares.
+// remainder: each share is rounded down, and the remaining slots go, one each, to the shares
+// that lost most by rounding. Of equal shares the first comes first. It gives out all slots
+// if any share is positive. The result is parallel to shares.
 func Apportion(slots int, shares []float64) []int {
 	parts := make([]int, len(shares))
 	quotas := quotas(slots, shares)
@@ -30,8 +30,8 @@ func Apportion(slots int, shares []float64) []int {
 	return parts
 }
 
-// quotas returns the parts before rounding; 0 for shares that are not positive. Shares
-// are scaled by the largest so that their sum does not overflow.
+// quotas returns the parts before rounding. A part is 0 for a share that is not positive.
+// Shares are scaled by the largest so that their sum does not overflow.
 func quotas(slots int, shares []float64) []float64 {
 	largest, sum := 0.0, 0.0
 	for _, s := range shares {

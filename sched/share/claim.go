@@ -6,17 +6,17 @@ import (
 	"math"
 )
 
-// PriorityWeight returns the weight of a job of a priority: doubled by each step above
-// normal and halved by each below, as in Hadoop's fair scheduler. Steps beyond very high
-// (2) and very low (-2) do not count.
+// PriorityWeight returns the weight of a job with the given priority. Each step above normal
+// doubles the weight and each step below halves it, as in Hadoop's fair scheduler. Steps
+// beyond very high (2) and very low (-2) do not count.
 func PriorityWeight(priority int) float64 {
 	return math.Exp2(float64(min(max(priority, -2), 2)))
 }
 
 // Claim is one party's claim to a capacity.
 type Claim struct {
-	// Weight is proportional to what a claim gets. Claims of weight 0 have a right to
-	// their minimum only; beyond it they share, equally, what all others leave over.
+	// A claim gets a share in proportion to Weight. Claims of weight 0 have a right to their
+	// minimum only. Beyond it they share equally what all other claims leave.
 	Weight float64
 
 	// Min is guaranteed, up to Demand; 0 is no guarantee. If the capacity is smaller
@@ -39,7 +39,7 @@ func CheckWeight(weight float64) error {
 	return check("weight", weight)
 }
 
-// check refuses numbers that no share can be computed from: NaN and those below 0.
+// check refuses numbers from which no share can be computed: NaN and negative numbers.
 func check(what string, x float64) error {
 	if x >= 0 {
 		return nil

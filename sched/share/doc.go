@@ -1,8 +1,8 @@
 // Package share divides slots among parties that claim them.
 //
-// Fill is weighted max-min fairness with guarantees. A level rises, and each claim gets
-// its weight times the level, but at least its minimum and at most its demand, until
-// the capacity is used up:
+// Fill is weighted max-min fairness with guarantees. A level rises, and each claim gets its
+// weight times the level, but at least its minimum and at most its demand, until the
+// capacity is used up:
 //
 //	      capacity 40        ░ demand that is not met
 //	░

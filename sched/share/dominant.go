@@ -7,13 +7,13 @@ import (
 
 // Consumer is one party that uses several resources.
 type Consumer struct {
-	Used   []float64 // of each resource
-	Weight float64   // 0 comes after all others
+	Used   []float64 // amount used of each resource
+	Weight float64   // weight; a consumer of weight 0 comes after all others
 }
 
 // DominantShare returns the largest fraction of any resource's capacity that a consumer
-// uses, per unit of weight (Ghodsi et al., "Dominant resource fairness", NSDI 2011,
-// section 4). Use of a resource without capacity is infinite.
+// uses, per unit of weight (Ghodsi et al., "Dominant resource fairness", NSDI 2011, section
+// 4). The share of a resource without capacity is infinite.
 func DominantShare(capacity []float64, h Consumer) float64 {
 	part := h.part(capacity)
 	if h.Weight > 0 {
@@ -22,8 +22,8 @@ func DominantShare(capacity []float64, h Consumer) float64 {
 	return math.Inf(1)
 }
 
-// part returns the largest fraction of a resource that the consumer uses. It is infinite if
-// the consumer uses a resource that the cluster does not have.
+// part returns the largest fraction that the consumer uses of any resource. The result is
+// infinite if the consumer uses a resource that the cluster does not have.
 func (h Consumer) part(capacity []float64) (part float64) {
 	for r, used := range h.Used {
 		switch {
@@ -37,9 +37,9 @@ func (h Consumer) part(capacity []float64) (part float64) {
 	return part
 }
 
-// CompareDominant orders consumers by dominant resource fairness: the next unit that
-// fits goes to the first. With one resource that is the order by use over weight.
-// Consumers without weight come last, in the order of what they use.
+// CompareDominant orders consumers by dominant resource fairness: the next unit that fits
+// goes to the first. With one resource, consumers are ordered by use over weight. Consumers
+// without weight come last, ordered by use.
 func CompareDominant(capacity []float64, a, b Consumer) int {
 	return cmp.Or(cmp.Compare(DominantShare(capacity, a), DominantShare(capacity, b)), cmp.Compare(a.part(capacity), b.part(capacity)))
 }

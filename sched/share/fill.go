@@ -6,10 +6,10 @@ import (
 	"sort"
 )
 
-// Fill returns what each claim gets, parallel to claims: in sum the capacity, or all
-// demands if those are less. It is exact up to floating-point rounding, and takes n log
-// n time. A share that is a whole number but for rounding is that number: callers compare
-// shares with numbers of slots.
+// Fill returns what each claim gets, parallel to claims: their sum is the capacity, or the
+// sum of all demands if that is less. The results are exact up to floating-point rounding.
+// Fill takes O(n log n) time. A share that differs from a whole number only by a rounding
+// error is set to that number, because callers compare shares with numbers of slots.
 func Fill(capacity float64, claims []Claim) []float64 {
 	f := filling{capacity: nonNegative(capacity), claims: make([]Claim, len(claims))}
 	for i, c := range claims {
@@ -26,12 +26,12 @@ func Fill(capacity float64, claims []Claim) []float64 {
 	return shares
 }
 
-// roundingError is a bound of the relative error of a share, far above that of its few
-// operations.
+// roundingError is a bound for the relative error of a share. It is far above the actual
+// error of the few operations.
 const roundingError = 1e-12
 
-// whole returns the whole number that s is but for rounding errors, or else s. With a share
-// of 3.0000000000000004, a queue with 4 slots would have none to spare.
+// whole returns the whole number from which s differs only by a rounding error, or else s.
+// With a share of 3.0000000000000004, a queue with 4 slots would have none to spare.
 func whole(s float64) float64 {
 	if n := math.Round(s); n >= 1 && math.Abs(s-n) <= roundingError*n {
 		return n
@@ -39,17 +39,16 @@ func whole(s float64) float64 {
 	return s
 }
 
-// filling is one call of Fill: a capacity that exceeds all minima, and normalized
-// claims to it.
+// filling is the state of one call of Fill: a capacity that exceeds all minima, and
+// normalized claims to it.
 type filling struct {
 	capacity   float64
 	claims     []Claim
 	weighted   []int // indexes of the claims with weight
-	unweighted []int // indexes of the others
+	unweighted []int // indexes of the claims without weight
 }
 
-// scaledMinima returns the shares if the capacity is smaller than the sum of all
-// minima, or equal to it.
+// scaledMinima returns the shares if the capacity is at most the sum of all minima.
 func (f *filling) scaledMinima() (shares []float64, scarce bool) {
 	sum := 0.0
 	shares = make([]float64, len(f.claims))
@@ -68,12 +67,12 @@ func (f *filling) scaledMinima() (shares []float64, scarce bool) {
 	return shares, true
 }
 
-// leastWeight is the least fraction of the largest weight that any weight counts as, so
-// that levels stay finite.
+// leastWeight is a fraction of the largest weight. Smaller weights count as this fraction,
+// so that levels stay finite.
 const leastWeight = 1e-200
 
-// split separates claims with weight from those without. It scales weights so that the
-// largest is 1 and their sum does not overflow.
+// split separates claims with weight from claims without weight. It scales weights so that
+// the largest is 1 and their sum does not overflow.
 func (f *filling) split() {
 	largest := 0.0
 	for _, c := range f.claims {
@@ -92,7 +91,7 @@ func (f *filling) split() {
 	}
 }
 
-// shares fills the claims with weight, then the others with what is left over.
+// shares fills the claims with weight, then the other claims with the remaining capacity.
 func (f *filling) shares() []float64 {
 	shares := make([]float64, len(f.claims))
 	left := f.capacity
@@ -108,10 +107,10 @@ func (f *filling) shares() []float64 {
 	return shares
 }
 
-// fill divides a capacity among some of the claims. As the level rises, a claim stays
-// at its minimum, then grows with the level, then stays at its demand. Between two
-// breakpoints the set of growing claims does not change, so the final level follows
-// from the weights of that set.
+// fill divides a capacity among some of the claims. As the level rises, a claim stays at its
+// minimum, then grows with the level, then stays at its demand. Between two breakpoints the
+// set of growing claims does not change, so the final level follows from the weights in that
+// set.
 func (f *filling) fill(capacity float64, members []int, shares []float64) {
 	wanted := 0.0
 	var levels []float64 // breakpoints
@@ -153,7 +152,7 @@ func (f *filling) settle(members []int, share func(Claim) float64, shares []floa
 	}
 }
 
-// used returns what the members get in sum at a level.
+// used returns the sum of what the members get at a level.
 func (f *filling) used(level float64, members []int) (sum float64) {
 	for _, i := range members {
 		sum += at(f.claims[i], level)

@@ -38,7 +38,7 @@ func TestFill(t *testing.T) {
 		{"less than a slot each", 1, []Claim{claim(10), claim(5), claim(3), claim(2)}, []float64{.25, .25, .25, .25}},
 		{"no demand", 30, []Claim{claim(100), claim(50), claim(30), claim(0)}, []float64{10, 10, 10, 0}},
 
-		// Where it goes wrong.
+		// Cases that are easy to get wrong.
 		{"minima beyond the capacity", 40, []Claim{claim(100, 30), claim(100, 30)}, []float64{20, 20}},
 		{"minima beyond the capacity, unlike", 40, []Claim{claim(100, 60), claim(20, 60), claim(9)}, []float64{30, 10, 0}},
 		{"minima of all the capacity", 40, []Claim{claim(100, 30), claim(10, 10), claim(9)}, []float64{30, 10, 0}},
@@ -69,7 +69,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestWholeShares has shares that floating-point numbers only come near to.
+// TestWholeShares checks shares that floating-point numbers only approximate.
 func TestWholeShares(t *testing.T) {
 	for _, tt := range []struct {
 		capacity float64

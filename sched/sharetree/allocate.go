@@ -9,10 +9,10 @@ import (
 	"github.com/hammr/hammr/sched/placement"
 )
 
-// Allocate gives out all slots of a round, and again those that their jobs do not use,
-// until no job below the root wants any. Jobs are all jobs that want slots, in the order
-// in which they may take reserved slots. Allocate returns how many free slots each job and
-// pool got; entries that got none are missing. It leaves the tree as it was.
+// Allocate gives out all slots of a round. It gives out unused slots again, until no job
+// below the root wants any. jobs yields all jobs that want slots, in the order in which they
+// may take reserved slots. Allocate returns the number of free slots that each job and pool
+// got; entries without slots are missing. The tree is unchanged afterwards.
 func Allocate(round *placement.Round, view cluster.View, root *Entry, jobs iter.Seq[*Entry]) (granted map[*Entry]cluster.Slots) {
 	a := &allocation{round: round, view: view, root: root, grants: make(map[*Entry]cluster.Slots)}
 	a.run()
@@ -23,16 +23,16 @@ func Allocate(round *placement.Round, view cluster.View, root *Entry, jobs iter.
 	return a.grants
 }
 
-// allocation is one call of Allocate.
+// allocation is the state of one call of Allocate.
 type allocation struct {
 	round *placement.Round
 	view  cluster.View
 	root  *Entry
 
-	remaining cluster.Slots // that can be granted in this pass
-	granted   cluster.Slots // so far
+	remaining cluster.Slots // slots that can be granted in this pass
+	granted   cluster.Slots // slots granted so far
 	satisfied [2]bool       // by kind: no job wants more
-	batch     []*offer      // granted but not submitted, in the order of their first slot
+	batch     []*offer      // offers granted but not submitted, in the order of their first slot
 
 	touched   []*Entry         // entries whose grant must be reset
 	exhausted []exhaustedEntry // entries taken out of their heaps
@@ -51,8 +51,8 @@ func (a *allocation) free() cluster.Slots {
 	return cluster.Slots{a.round.RemainingOf(cluster.MapSlot), a.round.RemainingOf(cluster.ReduceSlot)}
 }
 
-// run grants and submits slots in passes, until a pass grants nothing. After the first
-// pass the free slots are those that placement did not use.
+// run grants and submits slots in passes, until a pass grants nothing. After the first pass,
+// the free slots are the slots that placement did not use.
 func (a *allocation) run() {
 	for kind, jobs := range a.root.wantingJobs {
 		if jobs > 1 {
@@ -88,8 +88,8 @@ func (a *allocation) grantSlots() {
 	}
 }
 
-// grantTo grants a slot of a kind to a job, or to one below a pool. It returns false if
-// none can take one, now or later in the allocation.
+// grantTo grants a slot of a kind to a job, or to a job below a pool. It returns false if no
+// job can take a slot, now or later in the allocation.
 func (a *allocation) grantTo(e *Entry, kind int) bool {
 	if !e.isPool() {
 		return a.grantJob(e, kind)
@@ -138,7 +138,7 @@ func (a *allocation) grantJob(e *Entry, kind int) bool {
 	return false
 }
 
-// countGrant counts slots that a job gets, and those of them that are free, for the job
+// countGrant counts the slots that a job gets, and how many of them are free, for the job
 // and for the pools above it.
 func (a *allocation) countGrant(e *Entry, need, free cluster.Slots) {
 	for ; e != nil; e = e.parent {
@@ -157,7 +157,7 @@ func (a *allocation) touch(e *Entry) {
 }
 
 // offerReserved submits all offers that have not been made, since some stages may take
-// reserved slots: those that write what the tasks in such slots read.
+// reserved slots: stages that write the input of tasks in such slots.
 func (a *allocation) offerReserved(jobs iter.Seq[*Entry]) {
 	for e := range jobs {
 		for _, o := range a.offersOf(e) {
@@ -187,15 +187,15 @@ func (a *allocation) reset() {
 	}
 }
 
-// offer is slots granted to a want of a job.
+// offer describes slots granted to a want of a job.
 type offer struct {
 	sched.Want
 	granted int  // at most Count
-	closed  bool // it gets no more in this round
+	closed  bool // the offer gets no more slots in this round
 }
 
-// offersOf returns the offers of a job, which are made when the allocation first comes to
-// it.
+// offersOf returns the offers of a job, which are made when the allocation first reaches the
+// job.
 func (a *allocation) offersOf(e *Entry) []*offer {
 	if !e.offersMade {
 		e.offersMade = true
@@ -210,7 +210,7 @@ func (a *allocation) offersOf(e *Entry) []*offer {
 // open reports whether more slots of a kind can be granted.
 func (o *offer) open(kind int) bool { return !o.closed && o.Need[kind] > 0 && o.granted < o.Count }
 
-// submit offers what is granted to placement. It is called once.
+// submit offers the granted slots to placement. It is called once.
 func (o *offer) submit(round *placement.Round) {
 	o.closed = true
 	round.Offer(o.Want, o.granted)

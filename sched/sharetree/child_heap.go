@@ -2,13 +2,13 @@ package sharetree
 
 import "container/heap"
 
-// childHeap is the children of a pool that want slots of a kind: a heap whose first entry
-// gets the next slot, or an unordered list while a Rank has not been built.
+// childHeap contains the children of a pool that want slots of a kind. It is a heap whose
+// first entry gets the next slot, or an unordered list while a Rank has not been built.
 type childHeap struct {
 	pool    *Entry // nil before the first child
 	kind    int
 	entries []*Entry
-	rank    func(a, b *Entry) int // from Entry.Rank, for one allocation
+	rank    func(a, b *Entry) int // order from Entry.Rank, for one allocation
 }
 
 // sorted reports whether entries is a heap.

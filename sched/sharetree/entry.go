@@ -7,38 +7,38 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Entry is a job, or a pool of other entries, that slots are allocated to. It must not be
+// Entry is a job, or a pool of other entries, to which slots are allocated. It must not be
 // copied.
 type Entry struct {
 	Value any           // the caller's own data, for Compare, Rank and Limit
 	Job   cluster.JobID // zero for a pool
 
-	// Compare, of a pool, is negative if the next slot of a kind is for a rather than
-	// for b. No two children are equal.
+	// Compare, of a pool, returns a negative number if a gets the next slot of a kind before
+	// b. No two children are equal.
 	Compare func(kind int, a, b *Entry) int
 
-	// Rank, of a pool, returns the order for one allocation of the children that want
-	// slots of a kind, which are in no order. If it is nil, Compare is the order.
+	// Rank, of a pool, returns the order for one allocation of the children that want slots
+	// of a kind, which are in no order. If Rank is nil, Compare is the order.
 	Rank func(kind int, children []*Entry) (compare func(a, b *Entry) int)
 
-	// Limit, of a pool, returns how many slots of a kind it may get in one allocation.
-	// nil is no limit.
+	// Limit, of a pool, returns the number of slots of a kind that the pool may get in one
+	// allocation. If Limit is nil, there is no limit.
 	Limit func(kind int) int
 
 	parent      *Entry
 	position    [2]int       // index in the parent's heaps, plus 1; 0 if it is in none
-	heaps       [2]childHeap // of a pool
-	wantingJobs [2]int       // of a pool: jobs below it that want slots of a kind
+	heaps       [2]childHeap // heaps of a pool
+	wantingJobs [2]int       // for a pool: number of jobs below it that want slots of a kind
 
 	grant        // the state of the current allocation
 	touched bool // grant is not zero
 }
 
-// grant is what an entry gets in one allocation.
+// grant contains the slots that an entry gets in one allocation.
 type grant struct {
 	granted     cluster.Slots
 	grantedFree cluster.Slots // the part of granted that was free; the rest is reserved
-	offers      []*offer      // of a job
+	offers      []*offer      // offers of a job
 	offersMade  bool          // offers is filled in
 }
 
@@ -46,7 +46,7 @@ type grant struct {
 // Compare and Rank.
 func (e *Entry) Granted() cluster.Slots { return e.granted }
 
-// Join makes an entry a child of a pool. It must want no slots in its former pool.
+// Join makes an entry a child of a pool. The entry must not want slots in its former pool.
 func (e *Entry) Join(pool *Entry) { e.parent = pool }
 
 // SetDemand sets how many slots an entry wants, and moves it to its place in the order of
@@ -87,8 +87,8 @@ func (e *Entry) Reorder() {
 	}
 }
 
-// reorder restores the heap of one kind and, before it, those of the pools in it: the
-// order of pools may depend on what their jobs want.
+// reorder restores the heap of one kind and, before it, the heaps of the pools in it, since
+// the order of pools may depend on the demands of their jobs.
 func (e *Entry) reorder(kind int) {
 	h := &e.heaps[kind]
 	for _, child := range h.entries {

@@ -7,15 +7,15 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// footprint returns the memory of an attempt and the part of it that a checkpoint would
-// write, in bytes; 0 if unknown.
+// footprint returns the memory of an attempt, and the part of this memory that a checkpoint
+// would write, in bytes; 0 if unknown.
 func (f *Finder) footprint(a *cluster.Attempt) (memory, unwritten int64) {
 	p, _ := f.View.Progress(a.ID)
 	return p.Memory, p.Unwritten
 }
 
-// footprints returns the memory of attempts by machine, in the order in which the
-// machines come up.
+// footprints returns the memory of attempts by machine, in the order in which the machines
+// first occur.
 func (f *Finder) footprints(together []*cluster.Attempt) (found []preempt.Footprint) {
 	var machines []string
 	for _, a := range together {

@@ -34,7 +34,7 @@ func TestRecentlyResumedAttemptsAreSpared(t *testing.T) {
 		config preempt.Config
 		urgent bool
 		want   string
-		wake   int64 // likewise; 0 for never
+		wake   int64 // ms since the resumption; 0 for never
 	}{
 		{after: 1, want: "[2]", wake: 10_000 - 5000 - 4},
 		{after: 1, config: preempt.Config{MinRunMillis: 100}, want: "[9 2 1]", wake: 100},
@@ -75,7 +75,8 @@ func TestDisallowedModes(t *testing.T) {
 	}
 }
 
-// TestUnsplittableInputIsNotSplit has a map whose input can only be read from its beginning.
+// TestUnsplittableInputIsNotSplit checks a map whose input can only be read from its
+// beginning.
 func TestUnsplittableInputIsNotSplit(t *testing.T) {
 	s := &fixture{Cluster: newFixture(t, dag.MapReduce(1, 0)).Cluster}
 	id := s.Apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(1, 0), MaxAttempts: [2]int{1, 1}}}).Submitted

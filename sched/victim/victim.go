@@ -21,30 +21,31 @@ import (
 	"github.com/hammr/hammr/sched/ledger"
 )
 
-// Victim is attempts that lose their slots together: a single one, or those of a gang.
+// Victim is a set of attempts that lose their slots together: a single attempt, or the
+// attempts of a gang.
 type Victim struct {
-	Attempt   cluster.AttemptID // to send the order to; for a gang, the gang's first attempt
-	Slots     cluster.Slots     // that are freed
+	Attempt   cluster.AttemptID // attempt that gets the order; for a gang, the gang's first attempt
+	Slots     cluster.Slots     // slots that are freed
 	StartedAt int64             // ms since the epoch
 }
 
-// Compare orders victims: the youngest is taken first, since it loses the least work.
+// Compare orders victims: the youngest comes first, since it loses the least work.
 func Compare(a, b Victim) int {
 	return cmp.Or(-cmp.Compare(a.StartedAt, b.StartedAt), -a.Attempt.Compare(b.Attempt))
 }
 
-// Finder finds victims for one decision. It remembers what it has taken.
+// Finder finds victims for one decision. It records the victims that it has taken.
 type Finder struct {
 	Now     int64 // ms since the epoch
 	View    sched.View
 	Preempt preempt.Config
 
-	// Urgent lifts the least run time of resumed attempts, because the slots are needed
+	// Urgent disables the least run time of resumed attempts, because the slots are needed
 	// to recover lost tasks.
 	Urgent bool
 
-	// Wake is when the first protected attempt may be preempted, ms since the epoch; 0
-	// if none is protected.
+	// Wake is the time at which the first protected attempt may be preempted, ms since the
+	// epoch; 0 if none is protected.
 	Wake int64
 
 	taken         map[cluster.AttemptID]bool
@@ -100,9 +101,9 @@ func (f *Finder) isEligible(a *cluster.Attempt) bool {
 	return known && m != nil && !m.Lost && !m.Excluded && !f.isProtected(a)
 }
 
-// isProtected reports whether an attempt has resumed too short a time ago to be
-// preempted again. Without this rule slots could alternate between two jobs while
-// neither makes progress.
+// isProtected reports whether an attempt has resumed so recently that it must not be
+// preempted again. Without this rule slots could alternate between two jobs while neither
+// makes progress.
 func (f *Finder) isProtected(a *cluster.Attempt) bool {
 	until := a.ResumedAt + f.Preempt.MinRun()
 	if a.ResumedAt == 0 || f.Urgent || until <= f.Now {
@@ -112,8 +113,8 @@ func (f *Finder) isProtected(a *cluster.Attempt) bool {
 	return true
 }
 
-// Take plans the preemption of a victim; ok is false if its slots have been taken
-// already, or if waiting for them is better. Cause is for people.
+// Take plans the preemption of a victim; ok is false if its slots have been taken already,
+// or if waiting for them is better. Cause is shown to users.
 func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 	j, t, a, ok := f.View.Attempt(v.Attempt)
 	if !ok || f.taken[v.Attempt] {
@@ -135,7 +136,7 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 	return sched.Preempt{Attempt: v.Attempt, Mode: mode, Cause: cause}, true
 }
 
-// describe fills in what is known of attempts that lose their slots together.
+// describe fills in the known values of attempts that lose their slots together.
 func (f *Finder) describe(v *preempt.Victim, together []*cluster.Attempt) {
 	found := f.footprints(together)
 	v.Footprint, v.Others = found[0], found[1:]
@@ -155,8 +156,8 @@ func (f *Finder) describe(v *preempt.Victim, together []*cluster.Attempt) {
 	}
 }
 
-// declineBackoff is how long an attempt that has declined a preemption is not asked
-// again, in ms.
+// declineBackoff is the time, in ms, for which an attempt that has declined a preemption
+// gets no other such order.
 const declineBackoff = 30_000
 
 // declinedModes returns the modes in which an attempt declined to give up its slot
@@ -168,7 +169,7 @@ func (f *Finder) declinedModes(a *cluster.Attempt) preempt.ModeSet {
 	return preempt.SetOf(preempt.Split, preempt.Checkpoint)
 }
 
-// noteTaken remembers what was taken.
+// noteTaken records the attempts that were taken.
 func (f *Finder) noteTaken(together []*cluster.Attempt, mode preempt.Mode) {
 	if f.taken == nil {
 		f.taken, f.suspending, f.claimedMemory = make(map[cluster.AttemptID]bool), make(map[string]cluster.Slots), make(map[string]int64)
@@ -190,8 +191,8 @@ func (f *Finder) noteTaken(together []*cluster.Attempt, mode preempt.Mode) {
 // in ms.
 const maxRemaining = 1e15
 
-// remaining returns how long an attempt would still run at its pace so far, in ms;
-// negative if that is unknown. The pace of a reduce is that of the user's function.
+// remaining returns the time for which an attempt would still run at its pace so far, in ms;
+// negative if the pace is unknown. For a reduce it takes the pace of the user's function.
 func (f *Finder) remaining(a *cluster.Attempt) int64 {
 	p, known := f.View.Progress(a.ID)
 	if !known {

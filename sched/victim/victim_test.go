@@ -59,8 +59,8 @@ func (k known) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 	return p, ok
 }
 
-// TestStartingReduceIsNotNearlyDone has a reduce that has copied all its input: that says
-// nothing about its remaining time.
+// TestStartingReduceIsNotNearlyDone checks that a reduce that has copied all its input does
+// not count as nearly done.
 func TestStartingReduceIsNotNearlyDone(t *testing.T) {
 	s := newFixture(t, dag.MapReduce(0, 2))
 	v := Victim{Attempt: s.Start(s.job, 1, 0, "m")}
