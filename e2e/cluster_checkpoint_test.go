@@ -36,7 +36,7 @@ func TestAReduceMovesWithItsCheckpoint(t *testing.T) {
 	wantSame(t, parts(t, out, 1), parts(t, want, 1))
 	doc := e.job(id)
 	tries := reduces()
-	if len(tries) != 2 || tries[0].Node != "first" || tries[1].Node != "second" || tries[1].State != report.Succeeded {
+	if len(tries) != 2 || tries[0].Tasknode != "first" || tries[1].Tasknode != "second" || tries[1].State != report.Succeeded {
 		t.Errorf("attempts at the reduce: %+v", tries)
 	}
 	if len(doc.Failures) > 0 {

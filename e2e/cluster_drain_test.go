@@ -52,7 +52,7 @@ func TestTheCutOfAGangLeavesADrainedNode(t *testing.T) {
 	members := j.running()
 	j.done("job", "suspend", j.id, "--how", "checkpoint")
 	j.ended(t, members)
-	at := members[0].Node
+	at := members[0].Tasknode
 	j.done("node", "drain", at, "--deadline", "60s")
 	j.killNode(at)
 	j.done("job", "resume", j.id)

@@ -90,7 +90,7 @@ func (j *fetching) ran() map[string]string {
 		_, number, _ := strings.Cut(task.ID, "_m_")
 		for _, a := range task.Attempts {
 			if number != "" {
-				nodes["m_"+number] = strings.TrimSpace(nodes["m_"+number] + " " + a.Node)
+				nodes["m_"+number] = strings.TrimSpace(nodes["m_"+number] + " " + a.Tasknode)
 			}
 		}
 		if task.Type == report.Reduce && len(task.Attempts) != 1 {

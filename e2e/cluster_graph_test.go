@@ -94,7 +94,7 @@ func TestGangStartsOver(t *testing.T) {
 func TestGangLosesItsTasknode(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
-	j.killNode(j.running()[0].Node)
+	j.killNode(j.running()[0].Tasknode)
 	if gang, _ := j.succeeds(t); gang < 4 {
 		t.Errorf("%d attempts were made again at 4 members of the gang", gang)
 	}
@@ -117,7 +117,7 @@ func TestGangLosesACheckpoint(t *testing.T) {
 	members := j.running()
 	j.done("job", "suspend", j.id, "--how", "checkpoint")
 	j.ended(t, members)
-	j.killNode(members[0].Node)
+	j.killNode(members[0].Tasknode)
 	j.done("job", "resume", j.id)
 	if gang, _ := j.succeeds(t); gang < 4 {
 		t.Errorf("%d attempts were made again at 4 members of the gang", gang)
@@ -255,12 +255,12 @@ func TestGangLeavesADrainedMachine(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "1", "--reduce-slots", "1"))
 	members := j.running()
-	at := members[0].Node
+	at := members[0].Tasknode
 	j.done("node", "drain", at, "--deadline", "60s")
 	j.ended(t, members)
 	j.keptAll(t, j.inPeace(t))
 	for _, task := range j.job(j.id).Tasks {
-		if last := task.Attempts[len(task.Attempts)-1]; last.Node == at && !strings.Contains(task.ID, "_s0_") {
+		if last := task.Attempts[len(task.Attempts)-1]; last.Tasknode == at && !strings.Contains(task.ID, "_s0_") {
 			t.Errorf("%s ended on the machine that was drained", last.ID)
 		}
 	}

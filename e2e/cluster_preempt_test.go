@@ -229,7 +229,7 @@ func TestACheckpointOutlivesItsMachine(t *testing.T) {
 	j.succeeds()
 	wantSameTree(t, out, want)
 	last := j.attempts(report.Reduce, report.Succeeded)[0]
-	if last.ID == first || last.Node != "spare" {
+	if last.ID == first || last.Tasknode != "spare" {
 		t.Errorf("the reduce was paused as %s and finished as %+v", first, last)
 	}
 	// Reduces count a group when they process it. If an attempt had started over, the numbers

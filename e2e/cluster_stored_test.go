@@ -52,11 +52,11 @@ func mapsOnly(doc report.Report) string {
 		for _, a := range task.Attempts {
 			switch {
 			case task.Type == report.Reduce && a.State == report.Running:
-				reduces = append(reduces, a.Node)
+				reduces = append(reduces, a.Tasknode)
 			case task.Type == report.Map && a.State != report.Succeeded:
 				return ""
 			case task.Type == report.Map:
-				maps = append(maps, a.Node)
+				maps = append(maps, a.Tasknode)
 			}
 		}
 	}

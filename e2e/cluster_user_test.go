@@ -151,7 +151,7 @@ func TestNodeTakenOutOfWork(t *testing.T) {
 func attemptsOn(doc report.Report, node string) (ids []string) {
 	for _, task := range doc.Tasks {
 		for _, a := range task.Attempts {
-			if a.Node == node {
+			if a.Tasknode == node {
 				ids = append(ids, a.ID)
 			}
 		}

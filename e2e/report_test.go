@@ -65,7 +65,7 @@ func document(t *testing.T, name string) report.Report {
 			t.Errorf("%s task %q", task.Type, task.ID)
 		}
 		for i, a := range task.Attempts {
-			if a.ID != fmt.Sprintf("attempt%s_%d", strings.TrimPrefix(task.ID, "task"), i) || a.Node == "" || a.StartTime < r.StartTime || a.FinishTime > r.FinishTime {
+			if a.ID != fmt.Sprintf("attempt%s_%d", strings.TrimPrefix(task.ID, "task"), i) || a.Tasknode == "" || a.StartTime < r.StartTime || a.FinishTime > r.FinishTime {
 				t.Errorf("attempt %+v", a)
 			}
 		}

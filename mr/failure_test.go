@@ -111,8 +111,8 @@ func checkFailure(t *testing.T, where, kind, in string, doc report.Report) {
 	if where == "reduce" {
 		task = "_r_000001"
 	}
-	if !strings.HasSuffix(f.Task, task) || !strings.HasSuffix(f.Attempt, task+"_0") || f.Node == "" {
-		t.Errorf("task %s, attempt %s, node %q: want those of %s", f.Task, f.Attempt, f.Node, task)
+	if !strings.HasSuffix(f.Task, task) || !strings.HasSuffix(f.Attempt, task+"_0") || f.Tasknode == "" {
+		t.Errorf("task %s, attempt %s, node %q: want those of %s", f.Task, f.Attempt, f.Tasknode, task)
 	}
 	input, offset := "", int64(-1)
 	if where == "map" || where == "partition" {

@@ -53,7 +53,7 @@ func (q *query) writeHistory(s *wire.JobStatus) {
 	fmt.Fprintln(w, strings.Repeat("=", 28))
 	taskSummary(doc.Tasks).write(w)
 	for _, f := range doc.Failures {
-		fmt.Fprintf(w, "\nFAILED %s on %s: %s\n", f.Attempt, f.Node, f.Cause)
+		fmt.Fprintf(w, "\nFAILED %s on %s: %s\n", f.Attempt, f.Tasknode, f.Cause)
 	}
 }
 

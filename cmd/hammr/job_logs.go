@@ -134,7 +134,7 @@ func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, so
 			return false, fmt.Errorf("%s of %s: %w", stream, a.Id, err)
 		}
 		found = true
-		l.logs = append(l.logs, apidoc.AttemptLog{Attempt: a.Id, Node: a.Machine, Stream: stream, Text: text})
+		l.logs = append(l.logs, apidoc.AttemptLog{Attempt: a.Id, Tasknode: a.Machine, Stream: stream, Text: text})
 	}
 	return found, nil
 }
@@ -191,7 +191,7 @@ func (l *logReader) write() error {
 		return l.printJSON(l.logs)
 	}
 	for _, log := range l.logs {
-		fmt.Fprintf(l.stdout, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Node, strings.TrimRight(log.Text, "\n"))
+		fmt.Fprintf(l.stdout, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Tasknode, strings.TrimRight(log.Text, "\n"))
 	}
 	return nil
 }

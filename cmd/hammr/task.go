@@ -62,7 +62,7 @@ func (q *query) writeTasks(tasks []report.Task) {
 		// A task that has not started has empty cells for the attempt.
 		if n := len(task.Attempts); n > 0 {
 			last := task.Attempts[n-1]
-			row[4], row[5], row[6] = last.Node, q.time(last.StartTime), elapsed(last)
+			row[4], row[5], row[6] = last.Tasknode, q.time(last.StartTime), elapsed(last)
 		}
 		t.add(row...)
 	}

@@ -53,7 +53,7 @@ type StageUsage struct {
 	WaitedMillis      int64           `json:"waitedMillis"` // sum over all tasks
 	LongestWaitMillis int64           `json:"longestWaitMillis"`
 	LongestWaitTask   string          `json:"longestWaitTask,omitempty"`
-	Nodes             []TasknodeUsage `json:"nodes,omitempty"`
+	Tasknodes         []TasknodeUsage `json:"nodes,omitempty"`
 }
 
 // TasknodeUsage is the part of a StageUsage on one tasknode.
@@ -65,11 +65,11 @@ type TasknodeUsage struct {
 
 // ExplainedAttempt is an attempt that runs or that was preempted.
 type ExplainedAttempt struct {
-	ID    string `json:"id"`
-	Node  string `json:"node"` // tasknode
-	State string `json:"state"`
-	Since int64  `json:"since"` // when the state began
-	Cause string `json:"cause,omitempty"`
+	ID       string `json:"id"`
+	Tasknode string `json:"node"` // tasknode
+	State    string `json:"state"`
+	Since    int64  `json:"since"` // when the state began
+	Cause    string `json:"cause,omitempty"`
 
 	Start  int64 `json:"startTime,omitempty"`
 	Waited int64 `json:"waitedMillis,omitempty"`
@@ -89,7 +89,7 @@ type ExplainedTask struct {
 // Candidate is a tasknode with a free slot for the task. The cost of running the task there
 // is the bytes to move times their distance.
 type Candidate struct {
-	Node        string `json:"node"`
+	Tasknode    string `json:"node"`
 	Place       string `json:"place"` // checkpoint; or the place of most of the input: node, rack or remote
 	LocalBytes  int64  `json:"localBytes"`
 	RackBytes   int64  `json:"rackBytes"`
@@ -141,7 +141,7 @@ func stageUsageOf(p *wire.Explanation_Usage) *StageUsage {
 		WaitedMillis: p.WaitedMillis, LongestWaitMillis: p.LongestWaitMillis, LongestWaitTask: p.LongestWaitTask,
 	}
 	for _, n := range p.Machines {
-		out.Nodes = append(out.Nodes, TasknodeUsage{n.Name, n.Attempts, n.SlotMillis})
+		out.Tasknodes = append(out.Tasknodes, TasknodeUsage{n.Name, n.Attempts, n.SlotMillis})
 	}
 	return out
 }

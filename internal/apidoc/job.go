@@ -123,8 +123,8 @@ func allSuspended(s *wire.TaskStatus) bool {
 
 // AttemptLog is one stream of an attempt's output.
 type AttemptLog struct {
-	Attempt string `json:"attempt"`
-	Node    string `json:"node"`   // tasknode
-	Stream  string `json:"stream"` // stdout or stderr
-	Text    string `json:"text"`
+	Attempt  string `json:"attempt"`
+	Tasknode string `json:"node"`   // tasknode
+	Stream   string `json:"stream"` // stdout or stderr
+	Text     string `json:"text"`
 }

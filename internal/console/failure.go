@@ -34,7 +34,7 @@ func failureText(f report.Failure) string {
 	}
 	field("cause", orUnknown(f.Cause))
 	field("attempt", f.Attempt)
-	field("node", f.Node)
+	field("node", f.Tasknode)
 	field("input", inputText(f))
 	section(&b, "stack", userStack(f.Stack, maxStackFrames))
 	section(&b, "end of its log", lastLines(f.Log, maxLogLines))

@@ -33,14 +33,14 @@ created by github.com/hammr/hammr/internal/task.Run in goroutine 1
 func TestFailureShowsCauseFirst(t *testing.T) {
 	c, out, _ := newConsole(Options{Quiet: true})
 	c.Failure(report.Failure{
-		Task:    "task_1_0001_m_000003",
-		Attempt: "attempt_1_0001_m_000003_0",
-		Node:    "localhost",
-		Cause:   "panic: runtime error: index out of range [5] with length 3",
-		Input:   "file:///data/in.txt",
-		Offset:  48213,
-		Log:     "reading\nlast words\n",
-		Stack:   panicTrace,
+		Task:     "task_1_0001_m_000003",
+		Attempt:  "attempt_1_0001_m_000003_0",
+		Tasknode: "localhost",
+		Cause:    "panic: runtime error: index out of range [5] with length 3",
+		Input:    "file:///data/in.txt",
+		Offset:   48213,
+		Log:      "reading\nlast words\n",
+		Stack:    panicTrace,
 	})
 	checkText(t, out.String(), `Failure of task_1_0001_m_000003
   cause:   panic: runtime error: index out of range [5] with length 3

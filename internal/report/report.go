@@ -83,7 +83,7 @@ type Task struct {
 // Attempt is one attempt at a task.
 type Attempt struct {
 	ID         string `json:"id"`
-	Node       string `json:"node"` // name of the tasknode
+	Tasknode   string `json:"node"` // name of the tasknode
 	State      State  `json:"state"`
 	StartTime  int64  `json:"startTime"`  // ms since the epoch
 	FinishTime int64  `json:"finishTime"` // ms since the epoch; 0 while it runs
@@ -99,13 +99,13 @@ type Partition struct {
 
 // Failure describes why an attempt failed.
 type Failure struct {
-	Task    string `json:"task"`
-	Attempt string `json:"attempt"`
-	Node    string `json:"node"`
-	Cause   string `json:"cause"`             // one sentence
-	Input   string `json:"input"`             // full name of the input file, "" when unknown
-	Offset  int64  `json:"offset"`            // offset of the record in the input, bytes; UnknownOffset when unknown
-	Log     string `json:"log"`               // last lines of the attempt's log
-	Stack   string `json:"stack,omitempty"`   // stack of the goroutine that panicked
-	Skipped bool   `json:"skipped,omitempty"` // the record was skipped and the attempt not charged
+	Task     string `json:"task"`
+	Attempt  string `json:"attempt"`
+	Tasknode string `json:"node"`
+	Cause    string `json:"cause"`             // one sentence
+	Input    string `json:"input"`             // full name of the input file, "" when unknown
+	Offset   int64  `json:"offset"`            // offset of the record in the input, bytes; UnknownOffset when unknown
+	Log      string `json:"log"`               // last lines of the attempt's log
+	Stack    string `json:"stack,omitempty"`   // stack of the goroutine that panicked
+	Skipped  bool   `json:"skipped,omitempty"` // the record was skipped and the attempt not charged
 }

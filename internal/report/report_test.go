@@ -37,14 +37,14 @@ func example() Report {
 		Partitions:    []Partition{{0, 1024, 17}},
 		Configuration: map[string]string{"mapreduce.job.reduces": "2"},
 		Failures: []Failure{{
-			Task:    "task_local1763723662123_0001_m_000001",
-			Attempt: "attempt_local1763723662123_0001_m_000001_0",
-			Node:    "localhost",
-			Cause:   "panic: bad <line> & more",
-			Input:   "file:///data/in.txt",
-			Offset:  48213,
-			Log:     "before\nlast line\n",
-			Stack:   "main.parse(...)\n\t/src/main.go:31",
+			Task:     "task_local1763723662123_0001_m_000001",
+			Attempt:  "attempt_local1763723662123_0001_m_000001_0",
+			Tasknode: "localhost",
+			Cause:    "panic: bad <line> & more",
+			Input:    "file:///data/in.txt",
+			Offset:   48213,
+			Log:      "before\nlast line\n",
+			Stack:    "main.parse(...)\n\t/src/main.go:31",
 		}},
 	}
 	r.StartTime, r.FinishTime, r.ElapsedSeconds = 1763723662123, 1763723664623, 2.5

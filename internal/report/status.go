@@ -58,15 +58,15 @@ func Counters(s *wire.JobStatus) counter.Values {
 // FailureFromRecord converts a failure as the jobmaster recorded it.
 func FailureFromRecord(f *wire.FailureRecord) Failure {
 	return Failure{
-		Task:    f.GetTask(),
-		Attempt: f.GetAttempt(),
-		Node:    f.GetMachine(),
-		Cause:   f.GetCause(),
-		Input:   f.GetInput(),
-		Offset:  f.GetOffset(),
-		Log:     f.GetLog(),
-		Stack:   f.GetStack(),
-		Skipped: f.GetSkipped(),
+		Task:     f.GetTask(),
+		Attempt:  f.GetAttempt(),
+		Tasknode: f.GetMachine(),
+		Cause:    f.GetCause(),
+		Input:    f.GetInput(),
+		Offset:   f.GetOffset(),
+		Log:      f.GetLog(),
+		Stack:    f.GetStack(),
+		Skipped:  f.GetSkipped(),
 	}
 }
 
@@ -80,7 +80,7 @@ func taskFromStatus(t *wire.TaskStatus, unfinished State) Task {
 	for _, a := range t.GetAttempts() {
 		task.Attempts = append(task.Attempts, Attempt{
 			ID:         a.GetId(),
-			Node:       a.GetMachine(),
+			Tasknode:   a.GetMachine(),
 			State:      cmp.Or(attemptStates[a.GetState()], unfinished),
 			StartTime:  a.GetStartTime(),
 			FinishTime: a.GetFinishTime(),

@@ -51,7 +51,7 @@ func TestFromStatus(t *testing.T) {
 		Partitions:    []Partition{{0, 10, 2}},
 		Configuration: properties,
 		Failures: []Failure{{
-			Task: "task_1_0001_m_000000", Attempt: "a1", Node: "n", Cause: "c", Stack: "s", Input: "i",
+			Task: "task_1_0001_m_000000", Attempt: "a1", Tasknode: "n", Cause: "c", Stack: "s", Input: "i",
 			Offset: UnknownOffset, Log: "l", Skipped: true,
 		}},
 	}

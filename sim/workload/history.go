@@ -55,7 +55,7 @@ type historyTask struct {
 	Kind     string `json:"kind"`
 	Attempts []struct {
 		State      string      `json:"state"`
-		Node       string      `json:"node"`
+		Tasknode   string      `json:"node"`
 		StartTime  wholeNumber `json:"startTime"`
 		FinishTime wholeNumber `json:"finishTime"`
 		Shuffled   wholeNumber `json:"shuffleFinishTime"`
@@ -190,7 +190,7 @@ func (o *openHistory) addTask(t *historyTask) error {
 	for _, a := range t.Attempts {
 		p.attempts = append(p.attempts, loggedAttempt{
 			succeeded: a.State == "ATTEMPT_SUCCEEDED", checkpointed: a.State == "ATTEMPT_PREEMPTED" && !a.Wasted,
-			start: int64(a.StartTime), finish: int64(a.FinishTime), shuffledAt: int64(a.Shuffled), machine: a.Node,
+			start: int64(a.StartTime), finish: int64(a.FinishTime), shuffledAt: int64(a.Shuffled), machine: a.Tasknode,
 		})
 	}
 	o.job.tasks = append(o.job.tasks, p)
@@ -281,7 +281,7 @@ func reportTask(t report.Task) loggedTask {
 	p := loggedTask{id: t.ID, reduce: t.Type == report.Reduce}
 	for _, a := range t.Attempts {
 		p.attempts = append(p.attempts, loggedAttempt{
-			succeeded: a.State == report.Succeeded, checkpointed: a.State == report.Preempted, start: a.StartTime, finish: a.FinishTime, machine: a.Node,
+			succeeded: a.State == report.Succeeded, checkpointed: a.State == report.Preempted, start: a.StartTime, finish: a.FinishTime, machine: a.Tasknode,
 		})
 	}
 	return p

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// cgroup is the control group below which each task gets its own. In version 1 it is
-// one of the hierarchy of the memory controller.
+// cgroup is the control group below which each task gets its own. In version 1 it lies in
+// the hierarchy of the memory controller.
 //
 //	Config.Cgroup/               cgroup: no process of its own, as version 2 demands
 //	  attempt_…_m_000000_0/      taskCgroup: the process and all that it starts, with limits
