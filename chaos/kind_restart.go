@@ -1,8 +1,8 @@
 package chaos
 
 // restart ends a daemon with SIGKILL and starts it again at once: shorter than the expiry
-// of a machine, so the master meets a new session of a tasknode that it never lost. Tasks
-// are no target, as they are never started again.
+// of a machine, so the master gets a new session of a tasknode that it never lost. Tasks
+// cannot be targets: a process of a task is never started again.
 var restart = KindSpec{
 	Kind: Restart, Targets: daemons, unprivileged: true,
 	endsDaemon: notOfTask,

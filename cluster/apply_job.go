@@ -78,7 +78,8 @@ func (c FailJob) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// KillJob ends a job that has not ended by itself.
+// KillJob ends a job at the request of a user. It is refused if the job is being aborted or
+// has finished.
 type KillJob struct {
 	Job   JobID  `cbor:"Job"`
 	Cause string `cbor:"Cause"`

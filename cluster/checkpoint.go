@@ -115,7 +115,7 @@ func (tx *transition) loseCheckpoint(p taskRef) {
 	}
 }
 
-// withoutMachine returns what is left of a checkpoint after the loss of a machine: a
+// withoutMachine returns the part of a checkpoint that survives the loss of a machine: a
 // checkpoint that has only its Copy, or nil.
 func (c *Checkpoint) withoutMachine(machine string, retained []AttemptID) *Checkpoint {
 	if c == nil || c.Machine != machine || containsID(retained, c.Attempt) {

@@ -37,7 +37,7 @@ func (g Graph) Validate() error {
 // errorFunc reports one error of a graph; its text gets the prefix of the package.
 type errorFunc func(format string, args ...any)
 
-// checkStages checks each stage by itself. Its name becomes part of file names and
+// checkStages checks each stage, without regard to the others. Its name becomes part of file names and
 // addresses.
 func (g Graph) checkStages(report errorFunc) {
 	seen := make(map[string]bool, len(g.Stages))

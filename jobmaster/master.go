@@ -176,7 +176,7 @@ func (m *Master) setTimer(timer *time.Timer) {
 // apply applies a batch that the log has committed. A leader also answers the requests that
 // wait for the batch. It passes the results to the controller in its next step.
 //
-// If the state refuses a command, that is no error of the log: another command, applied
+// If the state refuses a command, the log has not failed: another command, applied
 // earlier, has made it impossible. Every master refuses it in the same way, because Apply
 // depends only on the state and the entry.
 func (m *Master) apply(batch []cluster.Entry) {

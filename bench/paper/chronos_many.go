@@ -122,7 +122,7 @@ const whyNoLoss = "in the paper, checkpointed reduces of job 2 wait for slots an
 // chronosMoments reproduces Fig. 11. The paper gives changes for two jobs at one moment, and
 // words for the rest.
 //
-// The moment decides what is lost. At half of the maps, running maps and some output are
+// What is lost depends on the time of the failure. At half of the maps, running maps and some output are
 // lost; at the end of the maps, only output. At half of the reduces, long reduces are lost
 // with all that they have fetched. Reduces occupy all slots here, so a lost reduce waits for
 // one under fifo.

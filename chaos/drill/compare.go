@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// readOutput reads a directory of output, which has the mark of a committed job. Names that
-// begin with "_" or "." are no output, as in Hadoop's input formats. Outputs of drills are
+// readOutput reads a directory of output, which has the mark of a committed job. It ignores
+// names that begin with "_" or ".", as Hadoop's input formats do. Outputs of drills are
 // small, so they are compared in memory.
 func readOutput(dir string) (output, error) {
 	out := make(output)

@@ -30,7 +30,7 @@ func (r *Rig) Segments(name, job string) (files []string) {
 }
 
 // Spills returns the number of sorted files of a job's attempts on a tasknode, running ones
-// included. Index files are no spills.
+// included. It does not count index files.
 func (r *Rig) Spills(name, job string) (n int) {
 	r.walk(name, job, func(path string) {
 		if strings.HasPrefix(filepath.Base(filepath.Dir(path)), "attempt_") && !strings.HasSuffix(path, ".index") {

@@ -179,7 +179,7 @@ func (p *player) crash(w *sim.Simulation, at faultPoint, a *activeFault) {
 // scheduleHeartbeat makes a tasknode hit its next heartbeats while the fault is active. A
 // heartbeat that is left out, or late, is silence until the next one.
 //
-// Heartbeats are no events of package sim: reports of tasknodes arrive without them. Only a
+// Package sim has no events for heartbeats: reports of tasknodes arrive without them. Only a
 // fault at this point makes them explicit. They end with the fault, with the machine and at
 // the plan's limit, so that a run ends at all.
 func (p *player) scheduleHeartbeat(w *sim.Simulation, at faultPoint, a *activeFault) {

@@ -5,7 +5,8 @@
 //
 // What a kind of fault does here is declared in chaos/kind_NAME.go, over the interface
 // chaos.Simulation; docs/formats/plan.md describes it. The verdict lists a fault that has
-// no model as not injected, with the reason. There are no goroutines.
+// no model as not injected, with the reason. The package starts no
+// goroutines.
 package simulate
 
 import (

@@ -77,7 +77,7 @@ func (s simulation) timeOut(id cluster.AttemptID, resumed func() bool) {
 }
 
 // PreemptTask implements chaos.Simulation. It refuses what the master of a real cluster
-// refuses. A refusal is no error of the plan: the fault is tried again.
+// refuses. A refusal does not fail the plan: the fault is tried again.
 func (s simulation) PreemptTask(kind string, mode preempt.Mode) (string, error) {
 	t, a, err := s.player.drawAttempt(s.Simulation, kind)
 	if err != nil {

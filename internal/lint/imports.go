@@ -78,8 +78,8 @@ func importFindings(table []row, p pkg) []string {
 	}
 	var findings []string
 	for _, path := range p.Imports {
-		// The standard library and foreign modules are no part of the table; restricted and
-		// the core's purity limit those.
+		// The table lists only packages of this module. The rules restricted and purity
+		// limit imports of the standard library and of other modules.
 		if inModule(path) && !matchesAny(r.imports, localName(path)) {
 			findings = append(findings, fmt.Sprintf("package %s imports %s, which its row %q does not allow (it allows %s)",
 				p.name(), localName(path), r.pattern, orNothing(r.imports)))

@@ -96,7 +96,7 @@ func documents(root string) (map[string]string, error) {
 	})
 }
 
-// isForeign reports whether a directory is no part of the module: data of tests, hidden, or
+// isForeign reports whether a directory is not part of the module: data of tests, hidden, or
 // the root of another module.
 func isForeign(dir, name string) bool {
 	if name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {

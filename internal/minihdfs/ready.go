@@ -127,7 +127,7 @@ func (c *Cluster) await(ctx context.Context, check func(context.Context) error) 
 	return c.nameNode.await(ctx, check)
 }
 
-// await repeats check until it returns nil, ctx ends, or the daemon ends by itself. The
+// await repeats check until it returns nil, ctx ends, or the daemon has exited. The
 // error of the last check says what is missing.
 func (d *daemon) await(ctx context.Context, check func(context.Context) error) error {
 	ended := d.exited()

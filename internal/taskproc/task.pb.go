@@ -1120,7 +1120,7 @@ func (x *CombineSet) GetWriters() []int32 {
 	return nil
 }
 
-// Outputs tells a task which outputs it can read along an edge that is a file. Later
+// Outputs lists for a task which outputs it can read along an edge that is a file. Later
 // messages about the edge add to earlier ones. complete says that no more will follow,
 // except replacements of revoked ones.
 type Outputs struct {

@@ -51,7 +51,7 @@ func (l *Log) checkProgress(committed *uint64) error {
 		return fmt.Errorf("raftlog: nothing was committed for %v (is the disk of %s stalled?)", l.cfg.WatchPatience, l.cfg.Dir)
 	}
 	*committed = l.raft.CommitIndex()
-	return nil // After any other error Raft has stepped down by itself.
+	return nil // After any other error Raft has already stepped down.
 }
 
 // transferPatience is how long a transfer of a lead may take. A leader whose disk stalls

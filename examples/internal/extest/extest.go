@@ -14,7 +14,7 @@ import (
 )
 
 // variants are the ways in which the work of a job is divided. The output must not depend on
-// them. Small splits make many maps, odd ones cut records anywhere, and a small sort buffer
+// them. Small splits make many maps, splits of odd sizes begin within records, and a small sort buffer
 // makes many runs that are merged. A map spills once it has emitted more than half a MiB, so
 // the tests have larger inputs.
 var variants = []struct {
