@@ -70,8 +70,8 @@ func (f Fault) String() string {
 }
 
 // check reports what is wrong with a fault, without regard to the other faults of its plan. It
-// checks the kind first, then the target, then the options: an unknown kind has no targets to compare with, and the options of a kind depend on its
-// target.
+// checks the kind first, then the target, then the options: an unknown kind has no targets to
+// compare with, and the options of a kind depend on its target.
 func (f Fault) check() error {
 	kind := SpecOf(f.Kind)
 	if kind.Targets == nil {
