@@ -1,6 +1,9 @@
 package cluster
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // CheckpointAttempt reports that an attempt has written a checkpoint and exited. Its task
 // resumes from the checkpoint in another attempt. A gang resumes once all its attempts have
@@ -13,6 +16,9 @@ type CheckpointAttempt struct {
 func (c CheckpointAttempt) subject() any { return c.Attempt }
 
 func (c CheckpointAttempt) apply(tx *transition, p taskRef) error {
+	if problem := p.checkCheckpoint(c.Checkpoint); problem != nil && p.attempt.Active() {
+		tx.failBadReport(p, problem)
+	}
 	if p.attempt.Active() {
 		saved := c.Checkpoint
 		saved.Attempt, saved.Machine = c.Attempt, p.attempt.Machine
@@ -63,6 +69,9 @@ func (c MoveCheckpoint) apply(tx *transition, p taskRef) error {
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
 	case p.job.State != JobRunning || at == nil:
 		return fmt.Errorf("%w: no task needs the checkpoint of %v", ErrRefused, c.Attempt)
+	}
+	if err := errors.Join(checkPath(c.Path), checkBytes(c.Bytes)); err != nil {
+		return fmt.Errorf("%w: copy of the checkpoint of %v: %w", ErrRefused, c.Attempt, err)
 	}
 	if from := tx.byName[at.Machine]; from != nil && !from.Draining {
 		return fmt.Errorf("%w: the checkpoint of %v lies on %s, which is not drained", ErrRefused, c.Attempt, at.Machine)

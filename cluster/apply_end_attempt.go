@@ -9,7 +9,8 @@ import (
 
 // FinishAttempt reports that an attempt has processed Range and exited. The first attempt
 // that finishes a task wins. An attempt whose range differs from its task's range is killed.
-// An attempt that had ended before only leaves its slot.
+// An attempt that had ended before only leaves its slot. An attempt whose report does not fit
+// the job has failed.
 type FinishAttempt struct {
 	Attempt  AttemptID `cbor:"Attempt"`
 	Range    dag.Range `cbor:"Range"` // zero for tasks that read no split
@@ -20,8 +21,14 @@ type FinishAttempt struct {
 func (c FinishAttempt) subject() any { return c.Attempt }
 
 func (c FinishAttempt) apply(tx *transition, p taskRef) error {
+	var problem error
+	if p.attempt.Active() {
+		problem = tx.checkFinished(p, c.Output, c.Counters)
+	}
 	switch {
 	case !p.attempt.Active():
+	case problem != nil:
+		tx.failBadReport(p, problem)
 	case c.Range != p.task.Range:
 		tx.endAttempt(p, eventExit, "it finished "+c.Range.String()+" of "+p.task.Range.String())
 	default:
@@ -80,6 +87,13 @@ func (c FailAttempt) fail(tx *transition, p taskRef) {
 		p.job.blame(p.attempt.Machine, tx.at)
 		tx.charge(p, f)
 	}
+}
+
+// failBadReport fails an attempt whose last report cannot be true. The task may be tried
+// again, because memory that was damaged also gives such reports.
+func (tx *transition) failBadReport(p taskRef, problem error) {
+	cause := "its last report does not fit the job: " + problem.Error()
+	FailAttempt{Attempt: p.attempt.ID, Failure: Failure{Cause: cause, Offset: -1}}.fail(tx, p)
 }
 
 // skip adds a record to those that the task skips, and reports whether its budget allows it.

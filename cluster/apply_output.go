@@ -50,6 +50,9 @@ func (c RestoreOutput) apply(tx *transition, p taskRef) error {
 	case c.Range != p.task.Range:
 		return fmt.Errorf("%w: %v owns %v, not %v", ErrRefused, p.task.ID, p.task.Range, c.Range)
 	}
+	if err := tx.checkFinished(p, c.Output, c.Counters); err != nil {
+		return fmt.Errorf("%w: retained output of %v: %w", ErrRefused, c.Attempt, err)
+	}
 	if p.task.State != TaskRunning {
 		tx.unsetPending(p.job, p.stage, p.task)
 		p.task.State = TaskRunning
@@ -78,6 +81,11 @@ func (c MoveOutput) apply(tx *transition, p taskRef) error {
 		return fmt.Errorf("%w: no task needs the output of %v", ErrRefused, c.Attempt)
 	case !slices.EqualFunc(c.Segments, p.task.Output.Segments, sameBytes):
 		return fmt.Errorf("%w: %s has other segments than %v has written", ErrRefused, c.Machine, c.Attempt)
+	}
+	for _, s := range c.Segments {
+		if err := checkPath(s.Path); err != nil {
+			return fmt.Errorf("%w: copy of the output of %v: %w", ErrRefused, c.Attempt, err)
+		}
 	}
 	moved := *p.task.Output // snapshots share the old value
 	moved.Segments = c.Segments

@@ -53,6 +53,21 @@ func (c SetPools) apply(tx *transition, _ taskRef) error {
 	return nil
 }
 
+// SetLimits replaces the limits. They hold for later submissions and reports.
+type SetLimits struct {
+	Limits Limits `cbor:"Limits"`
+}
+
+func (c SetLimits) subject() any { return nil }
+
+func (c SetLimits) apply(tx *transition, _ taskRef) error {
+	if err := c.Limits.Validate(); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	tx.limits = c.Limits
+	return nil
+}
+
 // poolNames returns names and DefaultPool, sorted, without duplicates.
 func poolNames(names []string) []string {
 	all := append([]string{DefaultPool}, names...)

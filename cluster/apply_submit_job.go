@@ -18,6 +18,9 @@ func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 	if c.Spec.Pool == "" {
 		c.Spec.Pool = DefaultPool
 	}
+	if err := tx.checkLimits(c.Spec); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
 	if err := errors.Join(c.Spec.validate(), tx.checkPool(c.Spec.Pool)); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
@@ -63,6 +66,9 @@ func (s JobSpec) validate() error {
 	}
 	if len(s.DisallowedModes) > len(s.Graph.Stages) {
 		errs = append(errs, fmt.Errorf("cluster: preemption modes disallowed for %d stages of a graph of %d", len(s.DisallowedModes), len(s.Graph.Stages)))
+	}
+	if s.MaxCounters < 0 {
+		errs = append(errs, fmt.Errorf("cluster: %d counters allowed", s.MaxCounters))
 	}
 	for i, modes := range s.DisallowedModes {
 		if modes&^preempt.AllModes != 0 {

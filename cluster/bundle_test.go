@@ -62,8 +62,18 @@ func newest(j *Job, stage, number int) AttemptID {
 func finishTask(j *Job, stage, number int) Command {
 	return FinishAttempt{
 		Attempt: newest(j, stage, number), Range: j.Stages[stage].Tasks[number].Range,
-		Output: Manifest{Segments: []Segments{{Edge: 1, Path: "p"}}}, Counters: []Counter{{CounterName{"g", "n"}, 1}},
+		Output: segmentsOf(j, j.Stages[stage], number), Counters: []Counter{{CounterName{"g", "n"}, 1}},
 	}
+}
+
+// segmentsOf returns a file for each edge that a task writes.
+func segmentsOf(j *Job, stage *Stage, number int) (m Manifest) {
+	for i, e := range j.Spec.Graph.Edges {
+		if e.Channel == dag.ChannelFile && j.StageOf(e.From) == stage {
+			m.Segments = append(m.Segments, Segments{Edge: i, Node: number, Path: "p"})
+		}
+	}
+	return m
 }
 
 // states lists the states of all tasks, stage by stage.

@@ -27,7 +27,7 @@ func checkpointedMap(t *testing.T, c Checkpoint) (*State, *Task) {
 
 func TestCheckpointIsLostWithItsMachine(t *testing.T) {
 	retained := []AttemptID{attemptAt(mapTask(0), 0)}
-	copied := &CheckpointCopy{Path: "hdfs://h/c", Bytes: 1}
+	copied := copyOf(retained[0])
 	for name, tt := range map[string]struct {
 		copied *CheckpointCopy
 		loss   Command

@@ -299,7 +299,7 @@ func TestACheckpointOfAGangIsLeftInItsCopy(t *testing.T) {
 	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint})
 	for stage := range 3 {
 		c := checkpointOf(j, stage)
-		c.Checkpoint.Copy = &CheckpointCopy{Path: "hdfs://h/c"}
+		c.Checkpoint.Copy = copyOf(c.Attempt)
 		mustApply(t, s, c)
 	}
 	mustApply(t, s, ExpireMachine{Name: "n1", Epoch: 1})

@@ -56,6 +56,7 @@ var verbs = []verb{
 	verbOf[ResumeAttempt]("resume_attempt"),
 	verbOf[ResumeJob]("resume_job"),
 	verbOf[RetireJob]("retire_job"),
+	verbOf[SetLimits]("set_limits"),
 	verbOf[SetPolicy]("set_policy"),
 	verbOf[SetPool]("set_pool"),
 	verbOf[SetPools]("set_pools"),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/dag"
@@ -135,7 +136,7 @@ func (w *walk) next(s *State) (commands []Command) {
 				}
 			}
 			for _, a := range task.Attempts {
-				out := Manifest{Pieces: []Piece{{Output: "part", Path: a.ID.String()}}}
+				out := pieceOf(s, a.ID)
 				commands = append(commands, FinishAttempt{Attempt: a.ID, Output: out}, RestoreOutput{Attempt: a.ID, Output: out})
 				if w.preemption && a.OnMachine() {
 					commands = append(commands, PreemptAttempt{Attempt: a.ID, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: a.ID}, FailAttempt{Attempt: a.ID, BadCheckpoint: true})
@@ -168,7 +169,7 @@ func (w *walk) check(s *State) {
 			if whole != (winners == 1) || winners > 1 || whole != (task.Winner != nil) || whole != (task.Output != nil) {
 				w.t.Errorf("%v is %v with %d winners\n%s", task.ID, task.State, winners, dump(s))
 			}
-			if whole && (len(task.Output.Pieces) != 1 || task.Output.Pieces[0].Path != task.Winner.ID.String()) {
+			if whole && (len(task.Output.Pieces) != 1 || !strings.Contains(task.Output.Pieces[0].Path, task.Winner.ID.String()+".")) {
 				w.t.Errorf("the output of %v is %v, its winner %v", task.ID, task.Output.Pieces, task.Winner.ID)
 			}
 			if published := j.Published(task); published != (stage.Bundle.Gang && stage.Bundle.isFinished(0) || !stage.Bundle.Gang && whole) {

@@ -72,6 +72,8 @@ type JobSpec struct {
 	SlowStartPPM  int            `cbor:"SlowStartPPM"`  // millionths of a stage to be finished before its readers start
 	TimeoutMillis int64          `cbor:"TimeoutMillis"` // without progress before an attempt fails; 0 is no limit
 
+	MaxCounters int `cbor:"MaxCounters"` // counters of users' groups; 0: as many as Limits allow
+
 	MaxMachineFailures int   `cbor:"MaxMachineFaults"` // failures on a machine after which the job avoids it; 0 is never
 	FailureDecayMillis int64 `cbor:"FaultDecayMillis"` // time after which one of these failures is forgotten; 0 is never
 

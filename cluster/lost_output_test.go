@@ -70,7 +70,7 @@ func TestFetchedOutputRunsAgainWhenItIsNeeded(t *testing.T) {
 	r := attemptAt(firstReduce, 0)
 	second := attemptAt(firstReduce, 1)
 	saved := CheckpointAttempt{Attempt: r, Checkpoint: Checkpoint{Path: "c"}}
-	copied := CheckpointAttempt{Attempt: r, Checkpoint: Checkpoint{Path: "c", Copy: &CheckpointCopy{Path: "h"}}}
+	copied := CheckpointAttempt{Attempt: r, Checkpoint: Checkpoint{Path: "c", Copy: copyOf(r)}}
 	resumed := StartAttempt{Task: firstReduce, Machine: "c"}
 	for name, c := range map[string]struct {
 		commands []Command

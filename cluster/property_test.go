@@ -87,7 +87,7 @@ func dump(s *State) string {
 func loadSplits(states ...*State) {
 	for _, s := range states {
 		for j := range s.View().Jobs() {
-			splits := make([]Split, sourceNodes(j))
+			splits := make([]Split, sourceNodes(j.Spec.Graph))
 			var late []Location
 			for i := range splits {
 				splits[i] = Split{Range: whole, Bytes: 100, Ordinal: i}
@@ -114,7 +114,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 	switch verb {
 	case "submit":
 		return SubmitJob{JobSpec{
-			Graph:              drawGraph(t),
+			Graph: drawGraph(t), OutputDir: outputDir,
 			Pool:               rapid.SampledFrom([]string{"", "", "default", "a"}).Draw(t, "pool"),
 			MaxAttempts:        [2]int{rapid.IntRange(0, 2).Draw(t, "maps' tries"), 2},
 			MaxMachineFailures: rapid.IntRange(0, 2).Draw(t, "faults"), FailureDecayMillis: 10,
@@ -130,7 +130,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 		a := drawAttempt(t, s)
 		var out Manifest
 		if rapid.Bool().Draw(t, "files") {
-			out.Pieces = []Piece{{Output: "part", Path: "p"}}
+			out = pieceOf(s, a)
 		}
 		return FinishAttempt{Attempt: a, Range: drawRange(t, s, a), Output: out, Counters: []Counter{{CounterName{"g", rapid.SampledFrom([]string{"a", "b"}).Draw(t, "counter")}, 3}}}
 	case "fail":
@@ -230,7 +230,7 @@ func drawPreemption(t *rapid.T, verb string, a AttemptID) Command {
 	}
 	c := CheckpointAttempt{Attempt: a, Checkpoint: Checkpoint{Path: "c"}}
 	if rapid.Bool().Draw(t, "copied") {
-		c.Checkpoint.Copy = &CheckpointCopy{Path: "hdfs://h/c"}
+		c.Checkpoint.Copy = copyOf(a)
 	}
 	return c
 }

@@ -25,6 +25,10 @@ func (s *State) Snapshot() *Snapshot {
 		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs)},
 		jobs:    make([]jobRecord, len(s.jobs)),
 	}
+	if s.limits != DefaultLimits() {
+		limits := s.limits
+		snap.cluster.Limits = &limits
+	}
 	for _, m := range s.machines {
 		snap.cluster.Machines = append(snap.cluster.Machines, recordMachine(m))
 	}

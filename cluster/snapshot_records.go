@@ -21,6 +21,7 @@ type clusterRecord struct {
 	Pools    []string        `cbor:"6,keyasint,omitempty"`
 
 	PolicyConf []Setting `cbor:"7,keyasint,omitempty"`
+	Limits     *Limits   `cbor:"9,keyasint,omitempty"` // nil for DefaultLimits
 }
 
 // machineRecord is a Machine. Slots and Used are computed on restoring.

@@ -145,7 +145,7 @@ func livedState(t testing.TB, maps int) *State {
 func finished(a AttemptID) Command {
 	return FinishAttempt{
 		Attempt: a, Range: whole,
-		Output: Manifest{Segments: []Segments{{Path: "/local/dir/job_1_0001/" + a.String() + "/segments", IndexChecksum: 1 << 60}}, Bytes: 1 << 27, Records: 1 << 20},
+		Output: Manifest{Segments: []Segments{{Node: a.Task.Number, Path: "/local/dir/job_1_0001/" + a.String() + "/segments", IndexChecksum: 1 << 60}}, Bytes: 1 << 27, Records: 1 << 20},
 		Counters: []Counter{
 			{CounterName{"FileSystemCounter", "BYTES_READ"}, 1 << 27}, {CounterName{"TaskCounter", "MAP_INPUT_RECORDS"}, 1 << 20},
 			{CounterName{"TaskCounter", "MAP_OUTPUT_RECORDS"}, 1 << 22}, {CounterName{"TaskCounter", "SPILLED_RECORDS"}, 1 << 21},

@@ -26,7 +26,7 @@ func (s *State) Load(id JobID, splits []Split) error {
 	if j.loaded {
 		return nil
 	}
-	if want := sourceNodes(j); len(splits) != want {
+	if want := sourceNodes(j.Spec.Graph); len(splits) != want {
 		return fmt.Errorf("cluster: %v: %d splits for %d source nodes", id, len(splits), want)
 	}
 	j.splits, j.loaded = splits, true
@@ -71,10 +71,10 @@ func (s *State) Locate(id JobID, locations []Location) error {
 }
 
 // sourceNodes returns the number of Nodes that read splits, which is the number of splits.
-func sourceNodes(j *Job) int {
+func sourceNodes(g dag.Graph) int {
 	n := 0
-	for _, s := range j.Spec.Graph.Stages {
-		if j.Spec.Graph.IsSource(s.Name) {
+	for _, s := range g.Stages {
+		if g.IsSource(s.Name) {
 			n += s.Nodes
 		}
 	}

@@ -21,6 +21,7 @@ type State struct {
 	id         string               // id of the cluster, the middle part of all ids
 	policy     string               // name of the scheduling policy
 	policyConf []Setting            // settings of the policy; replaced as a whole
+	limits     Limits               // what jobs may occupy in the state
 	pools      []string             // pools for jobs, ascending, including DefaultPool; replaced as a whole
 	jobs       []*Job               // by number, from 1 at index 0; nil once retired
 	machines   []*Machine           // in order of their first joining
@@ -34,7 +35,7 @@ type State struct {
 // in it becomes '-'.
 func New(id string) *State {
 	return &State{
-		id: strings.ReplaceAll(id, "_", "-"), policy: "fifo", pools: []string{DefaultPool},
+		id: strings.ReplaceAll(id, "_", "-"), policy: "fifo", pools: []string{DefaultPool}, limits: DefaultLimits(),
 		byName: make(map[string]*Machine), sessions: make(map[string]*session),
 	}
 }

@@ -33,7 +33,31 @@ func apply(t *testing.T, s *State, commands ...Command) (last Delta) {
 }
 
 func submit(maps, reduces int) SubmitJob {
-	return SubmitJob{JobSpec{Graph: dag.MapReduce(maps, reduces), MaxAttempts: [2]int{2, 2}}}
+	return SubmitJob{JobSpec{Graph: dag.MapReduce(maps, reduces), OutputDir: outputDir, MaxAttempts: [2]int{2, 2}}}
+}
+
+// outputDir is the output directory of jobs.
+const outputDir = "hdfs://h/out"
+
+// pieceOf returns a file of the job's output that an attempt may have written.
+func pieceOf(s *State, id AttemptID) Manifest {
+	p, err := s.attempt(id)
+	if err != nil {
+		return Manifest{}
+	}
+	stage, part := p.stage.Nodes[0], p.task.Part
+	if p.task.ID.Number < p.job.Layout.Groups[p.stage.Index].Count {
+		part *= p.job.Layout.NodesPerGroup(p.stage.Index, stage)
+	}
+	return Manifest{Pieces: []Piece{{Output: "part", Path: stagedDir(id.Task.Job) + "/" + id.String() + ".part.000", Stage: stage, Part: part}}}
+}
+
+// stagedDir returns the directory in which attempts of a job write.
+func stagedDir(id JobID) string { return outputDir + "/_temporary/" + id.String() }
+
+// copyOf returns the copy of a checkpoint that an attempt may have written.
+func copyOf(id AttemptID) *CheckpointCopy {
+	return &CheckpointCopy{Path: stagedDir(id.Task.Job) + "/checkpoints/" + id.String() + "/checkpoint"}
 }
 
 func TestEntriesOfAClientAreAppliedOnce(t *testing.T) {
@@ -218,7 +242,6 @@ func TestRecordsToSkipGoWithTheirPartOfASplitTask(t *testing.T) {
 // addition to what the reduce reads. The job must not end without that file.
 func TestFilesOfStagesThatOthersReadBelongToTheOutput(t *testing.T) {
 	s := New("1")
-	files := Manifest{Pieces: []Piece{{Output: "other", Path: "p"}}}
 	whole := dag.Range{End: dag.Position{Offset: 1}}
 	reduce := TaskID{Job: job1, Stage: "r", Number: 0}
 	apply(t, s, JoinMachine{Name: "n", Slots: Slots{1, 1}}, submit(1, 1))
@@ -227,7 +250,7 @@ func TestFilesOfStagesThatOthersReadBelongToTheOutput(t *testing.T) {
 	}
 	apply(t, s, StartJob{job1},
 		StartAttempt{Task: mapTask(0), Machine: "n", Range: whole},
-		FinishAttempt{Attempt: attemptAt(mapTask(0), 0), Range: whole, Output: files},
+		FinishAttempt{Attempt: attemptAt(mapTask(0), 0), Range: whole, Output: Manifest{Pieces: []Piece{{Output: "other", Path: stagedDir(job1) + "/attempt_1_0001_m_000000_0.other.000"}}}},
 		StartAttempt{Task: reduce, Machine: "n"},
 		LoseOutput{attemptAt(mapTask(0), 0), "unreadable"},
 		FinishAttempt{Attempt: AttemptID{reduce, 0}})
@@ -235,7 +258,7 @@ func TestFilesOfStagesThatOthersReadBelongToTheOutput(t *testing.T) {
 		t.Fatalf("without the map's file the job is %v", state)
 	}
 	apply(t, s, StartAttempt{Task: mapTask(0), Machine: "n", Range: whole},
-		FinishAttempt{Attempt: attemptAt(mapTask(0), 1), Range: whole, Output: files})
+		FinishAttempt{Attempt: attemptAt(mapTask(0), 1), Range: whole, Output: pieceOf(s, attemptAt(mapTask(0), 0))})
 	if state := s.jobs[0].State; state != JobCommitting {
 		t.Errorf("with all of its files the job is %v", state)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -242,11 +243,12 @@ func TestPiecesOfSplitTasksAreJoinedInOrderOfTheirRanges(t *testing.T) {
 	}
 	whole := dag.Range{End: dag.Position{Offset: 100}}
 	task := func(n int) cluster.TaskID { return cluster.TaskID{Job: testJob, Stage: "m", Number: n} }
-	piece := func(part int, path string) cluster.Manifest {
-		return cluster.Manifest{Pieces: []cluster.Piece{{Output: "part", Path: path, Part: part}}}
+	piece := func(t *cluster.Task, name string) cluster.Manifest {
+		path := fmt.Sprintf("/out/_temporary/%v/%v.%s", testJob, cluster.AttemptID{Task: t.ID}, name)
+		return cluster.Manifest{Pieces: []cluster.Piece{{Output: "part", Path: path, Part: t.Part}}}
 	}
 	apply(cluster.JoinMachine{Name: "n", Slots: cluster.Slots{5, 0}})
-	apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(2, 0), MaxAttempts: [2]int{1, 1}}})
+	apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(2, 0), OutputDir: "/out", MaxAttempts: [2]int{1, 1}}})
 	apply(cluster.StartJob{Job: testJob})
 	apply(cluster.StartAttempt{Task: task(0), Machine: "n", Range: whole})
 	apply(cluster.StartAttempt{Task: task(1), Machine: "n", Range: whole})
@@ -259,7 +261,7 @@ func TestPiecesOfSplitTasksAreJoinedInOrderOfTheirRanges(t *testing.T) {
 		if n > 1 {
 			apply(cluster.StartAttempt{Task: task(n), Machine: "n", Range: r})
 		}
-		apply(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: task(n)}, Range: r, Output: piece(cut.Part, path)})
+		apply(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: task(n)}, Range: r, Output: piece(cut, path)})
 	}
 	end(2, 60, 100, "last")
 	end(0, 0, 30, "first")
@@ -269,7 +271,7 @@ func TestPiecesOfSplitTasksAreJoinedInOrderOfTheirRanges(t *testing.T) {
 	for _, f := range finalFiles(s.View().Job(testJob)) {
 		got += f.name + ":"
 		for _, p := range f.pieces {
-			got += " " + p.Path
+			got += " " + strings.TrimPrefix(path.Ext(p.Path), ".")
 		}
 		got += "\n"
 	}

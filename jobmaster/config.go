@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/storage"
@@ -71,6 +72,9 @@ type Config struct {
 	// KeepJobs is how many finished jobs stay in memory after their history is written;
 	// default 1000.
 	KeepJobs int
+	// Limits are the limits that this master sets when it becomes leader; default
+	// cluster.DefaultLimits.
+	Limits cluster.Limits
 	// ShuffleToken is the token that shuffle servers demand of tasks; default "", no
 	// token.
 	ShuffleToken string
@@ -88,6 +92,7 @@ func (c *Config) EnsureDefaults() {
 	}
 	c.SweepInterval = cmp.Or(c.SweepInterval, time.Hour)
 	c.KeepJobs = cmp.Or(c.KeepJobs, 1000)
+	c.Limits = cmp.Or(c.Limits, cluster.DefaultLimits())
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
@@ -98,6 +103,7 @@ func (c *Config) Validate() error {
 		validate.That(c.Log != nil, "jobmaster: no Log"),
 		validate.That(c.Policy != nil, "jobmaster: no Policy"),
 		validate.That(c.Resolve != nil, "jobmaster: no Resolve"),
+		c.Limits.Validate(),
 	}
 	for _, pool := range c.Pools {
 		errs = append(errs, validate.That(wellNamed(pool), "jobmaster: pool %q: a name of letters, digits, '-', '_' and '.' is expected", pool))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
@@ -84,9 +85,17 @@ func (p *fakeTasknode) output(task int32, attempt string) *taskproc.MapOutput {
 	return &taskproc.MapOutput{Task: task, Attempt: attempt, Path: "/" + p.name + "/" + attempt, IndexChecksum: 7}
 }
 
-// finish ends a map, whose output stays on the tasknode.
+// finish ends an attempt. What it wrote for other tasks stays on the tasknode.
 func (p *fakeTasknode) finish(start *taskproc.Start) {
-	done := &taskproc.Finished{Range: start.Range, Outputs: []*taskproc.MapOutput{p.output(start.Task, start.AttemptId)}}
+	done := &taskproc.Finished{Range: start.Range}
+	g := taskproc.ToGraph(start.Graph)
+	for i, e := range g.Edges {
+		if e.Channel == dag.ChannelFile && slices.Contains(g.Layout().Groups[start.GroupClass].Stages, g.StageIndex(e.From)) {
+			out := p.output(start.Task, start.AttemptId)
+			out.Edge = int32(i)
+			done.Outputs = append(done.Outputs, out)
+		}
+	}
 	p.report(start.AttemptId, &wire.Report{Report: &wire.Report_Finished{Finished: done}})
 }
 

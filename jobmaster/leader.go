@@ -81,8 +81,11 @@ func (m *Master) becomeLeader(ctx context.Context) {
 	}
 }
 
-// applyConfig requests the policy and the pools of this master's configuration.
+// applyConfig requests the limits, the policy and the pools of this master's configuration.
 func (m *Master) applyConfig() {
+	if m.cfg.Limits != m.view.Limits() {
+		m.request(cluster.SetLimits{Limits: m.cfg.Limits})
+	}
 	if p := m.cfg.PolicyName; p != "" && p != m.view.Policy() {
 		m.request(cluster.SetPolicy{Name: p})
 	}

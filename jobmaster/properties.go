@@ -30,8 +30,9 @@ type submission struct {
 // newSubmission checks a job. It reports every problem at once; for a bad property it
 // reports the value and what is expected.
 //
-// It runs in the caller's goroutine, because parsing a large graph must not delay the loop.
-func newSubmission(spec *wire.JobSpec) (*submission, error) {
+// It runs in the caller's goroutine, because parsing a large graph must not delay the loop. A
+// graph beyond the limits is not even checked: that takes longer the larger the graph is.
+func newSubmission(spec *wire.JobSpec, limits cluster.Limits) (*submission, error) {
 	document, err := proto.Marshal(spec)
 	if err != nil {
 		return nil, fmt.Errorf("jobmaster: job specification: %w", err)
@@ -41,11 +42,14 @@ func newSubmission(spec *wire.JobSpec) (*submission, error) {
 		Graph: taskproc.ToGraph(spec.Graph), Document: document,
 	}}
 	c, err := conf.FromMap(spec.Properties)
+	setLimits(&s.spec, c)
+	if err := limits.CheckSpec(s.spec); err != nil {
+		return nil, err
+	}
 	err = errors.Join(s.spec.Graph.Validate(), checkFingerprint(s.spec.Graph, spec), err, c.Validate())
 	if spec.ClientId == "" {
 		err = errors.Join(err, errors.New("jobmaster: submission without a client id"))
 	}
-	setLimits(&s.spec, c)
 	s.pool = choosePool(spec, c)
 	if err = errors.Join(err, setPreemption(&s.spec, spec, c)); err != nil {
 		return nil, err
@@ -75,6 +79,7 @@ func priorityName(priority int) string {
 // setLimits sets the limits of a job's attempts, its priority and its placement.
 func setLimits(spec *cluster.JobSpec, c *conf.Conf) {
 	spec.MaxAttempts = [2]int{c.Int("mapreduce.map.maxattempts"), c.Int("mapreduce.reduce.maxattempts")}
+	spec.MaxCounters = c.Int(conf.CountersLimit)
 	spec.SkipRecords = c.Int("mapreduce.map.skip.maxrecords")
 	spec.SlowStartPPM = int(c.Float("mapreduce.job.reduce.slowstart.completedmaps") * 1_000_000)
 	spec.TimeoutMillis = c.Duration("mapreduce.task.timeout").Milliseconds()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -18,7 +19,7 @@ func TestSubmissionReportsEveryBadProperty(t *testing.T) {
 			"mapreduce.map.maxattempts": "0", "mapreduce.task.timeout": "soon", "mapreduce.job.priority": "URGENT",
 			"hammr.job.may.preempt": "perhaps", "mapreduce.job.queuename": "nightly",
 		},
-	})
+	}, cluster.DefaultLimits())
 	for _, want := range []string{
 		"mapreduce.map.maxattempts=0: expected", "mapreduce.task.timeout=soon: expected", "mapreduce.job.priority=URGENT: expected",
 		"hammr.job.may.preempt=perhaps: expected true or false", `unknown preemption mode "melt"`,
@@ -30,7 +31,7 @@ func TestSubmissionReportsEveryBadProperty(t *testing.T) {
 }
 
 func TestSubmissionNeedsAClient(t *testing.T) {
-	_, err := newSubmission(&wire.JobSpec{Graph: taskproc.FromGraph(dag.MapReduce(1, 1))})
+	_, err := newSubmission(&wire.JobSpec{Graph: taskproc.FromGraph(dag.MapReduce(1, 1))}, cluster.DefaultLimits())
 	if err == nil || !strings.Contains(err.Error(), "client id") {
 		t.Errorf("submission without a client id: %v", err)
 	}
@@ -66,7 +67,7 @@ func TestDisallowedModesOfASubmission(t *testing.T) {
 		"split for reduces":           {properties: map[string]string{"hammr.job.reduce.preemption": "split"}, err: "hammr.job.reduce.preemption=split: expected some of checkpoint, suspend, kill, wait"},
 		"neither true nor false":      {properties: map[string]string{"hammr.job.may.preempt": "perhaps"}, err: "hammr.job.may.preempt=perhaps: expected true or false"},
 	} {
-		s, err := newSubmission(&wire.JobSpec{ClientId: "me", Graph: taskproc.FromGraph(chain), Properties: tt.properties, DisallowedModes: tt.disallowed})
+		s, err := newSubmission(&wire.JobSpec{ClientId: "me", Graph: taskproc.FromGraph(chain), Properties: tt.properties, DisallowedModes: tt.disallowed}, cluster.DefaultLimits())
 		switch {
 		case tt.err != "":
 			if err == nil || !strings.Contains(err.Error(), tt.err) {

@@ -2,6 +2,7 @@ package jobmaster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -32,7 +33,7 @@ type submitRequest struct {
 // A client may send a submission again because the answer was lost. It is still one job,
 // because the state remembers the key of each job.
 func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error) {
-	s, err := newSubmission(spec)
+	s, err := newSubmission(spec, m.cfg.Limits)
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +52,7 @@ func (r *submitRequest) handle(m *Master) {
 		r.answer <- submitted{err: fmt.Errorf("output directory %s is being written by %v", r.spec.OutputDir, other)}
 		return
 	}
-	if err := m.checkFits(r.spec); err != nil {
+	if err := errors.Join(m.view.CheckLimits(r.spec), m.checkFits(r.spec)); err != nil {
 		r.answer <- submitted{err: err}
 		return
 	}

@@ -3,9 +3,11 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"sync"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
@@ -69,6 +71,7 @@ func (e *Engine) start(ctx context.Context) (err error) {
 	e.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: fmt.Sprintf("local%d", e.cfg.Now().UnixMilli()),
 		Log:       newMemoryLog(), Policy: func(string, map[string]string) (sched.Policy, error) { return new(fifo.Policy), nil },
+		Limits:  cluster.ReadLimits(func(string) int { return math.MaxInt32 }), // the process is the user's own
 		OnePool: true, Resolve: e.resolve, Now: e.cfg.Now, Logger: e.cfg.Logger,
 	})
 	if err != nil {

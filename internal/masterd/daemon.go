@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/failpoint"
@@ -203,7 +204,7 @@ func (d *Daemon) openMaster() (err error) {
 		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile), Decisions: d.cfg.Decisions,
 		TasknodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, TasknodeForget: d.cfg.TasknodeForget,
 		HistoryDir: d.cfg.HistoryDir, LogDir: d.cfg.JobLogDir, StagingDir: d.cfg.Staging, Retention: d.cfg.Retention,
-		ShuffleToken: daemon.ShuffleToken(d.token), Now: failpoint.Now, Logger: d.cfg.Logger,
+		Limits: cluster.ReadLimits(d.cfg.Conf.Int), ShuffleToken: daemon.ShuffleToken(d.token), Now: failpoint.Now, Logger: d.cfg.Logger,
 	})
 	return err
 }

@@ -1,0 +1,49 @@
+package jobmaster_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
+)
+
+// TestReportWithAnUnknownEdgeFailsItsAttempt reports output for an edge that the graph does not
+// have. The attempt fails, the job finishes with the next one, and a master that applies the
+// whole log from its beginning has the same state.
+func TestReportWithAnUnknownEdgeFailsItsAttempt(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		w.elect(0)
+		a := w.addFake("a", "a:1", 1, 1)
+		id := w.submitNow(1, 1)
+		synctest.Wait()
+		first := a.starts[0]
+		a.report(first.AttemptId, &wire.Report{Report: &wire.Report_Finished{Finished: &taskproc.Finished{
+			Range: first.Range, Outputs: []*taskproc.MapOutput{{Edge: 99, Attempt: first.AttemptId, Path: "/a"}},
+		}}})
+		s, err := w.leader().Job(w.ctx, id, true)
+		if err != nil || len(s.Failures) != 1 || !strings.Contains(s.Failures[0].Cause, "edge 99: the job's graph has 1 edges") {
+			t.Fatalf("%v; failures are %v", err, s.GetFailures())
+		}
+		w.addMaster()
+		w.replay(1)
+		w.elect(1)
+		b := w.addFakeAgain("a", "a2", "a:1", 1, 1)
+		synctest.Wait()
+		for n := 0; n < len(b.starts); n++ { // finishing one may start another
+			b.finish(b.starts[n])
+		}
+		w.wantSucceeded(id)
+	})
+}
+
+// replay yields all committed batches to a master, as a log does to a master that starts.
+func (w *testCluster) replay(master int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, batch := range w.mu.entries {
+		w.logs[master].queue.Put(jobmaster.Committed{Batch: batch})
+	}
+}
