@@ -31,6 +31,7 @@ func (c DrainMachine) apply(tx *transition, _ taskRef) error {
 	tx.setSlots(m)
 	for _, a := range m.Attempts {
 		if p, err := tx.attempt(a.ID); err == nil && a.Active() {
+			tx.touched = p.job
 			tx.migrate(p, c.Cause)
 		}
 	}

@@ -32,12 +32,14 @@ func (c ExpireMachine) apply(tx *transition, _ taskRef) error {
 // loseMachine ends the attempts on a machine and takes away its slots, its output and its
 // checkpoints, except those of the attempts in retained, which is in order.
 func (tx *transition) loseMachine(m *Machine, cause string, retained []AttemptID, fetched Fetched) {
+	tx.losing = m
 	tx.loseCheckpoints(m.Name, retained)
 	for _, a := range slices.Clone(m.Attempts) {
 		p, err := tx.attempt(a.ID)
 		if err != nil {
 			panic(fmt.Sprintf("cluster: attempt of machine %s: %v", m.Name, err))
 		}
+		tx.touched = p.job
 		if a.Active() {
 			tx.endAttempt(p, eventLoseMachine, cause)
 		} else {
@@ -50,4 +52,5 @@ func (tx *transition) loseMachine(m *Machine, cause string, retained []AttemptID
 	for j := range tx.View().Jobs() {
 		tx.loseOutputs(j, m.Name, cause, retained, fetched)
 	}
+	tx.losing = nil
 }

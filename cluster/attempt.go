@@ -322,6 +322,7 @@ func (a *Attempt) SlotTime(at int64) int64 {
 // the slots in use, the stage's counts and lists, and the delta.
 func (tx *transition) step(p taskRef, event attemptEvent) {
 	a := p.attempt
+	tx.touched = p.job
 	slotTime := a.SlotTime(tx.at)
 	before, from := a.State, a.State.info()
 	a.State = before.after(event)

@@ -86,6 +86,7 @@ func (p taskRef) rejectCheckpoint() bool {
 func (tx *transition) loseCheckpoints(machine string, retained []AttemptID) {
 	var changed []taskRef
 	for j := range tx.View().Jobs() {
+		tx.touched = j
 		for _, stage := range j.Stages {
 			for _, t := range stage.Tasks {
 				t.ConsistentCheckpoint = t.ConsistentCheckpoint.withoutMachine(machine, retained)
@@ -97,6 +98,7 @@ func (tx *transition) loseCheckpoints(machine string, retained []AttemptID) {
 		}
 	}
 	for _, p := range changed {
+		tx.touched = p.job
 		tx.loseCheckpoint(p)
 	}
 }

@@ -252,6 +252,9 @@ func (j *Job) SplitOf(t *Task) (s Split, ok bool) {
 		return Split{}, false
 	}
 	for _, source := range j.SourcesOf(t) {
+		if source.Split >= len(j.splits) {
+			break // every master, with or without splits, has to apply the same entries
+		}
 		split := j.splits[source.Split]
 		s.Bytes += split.Bytes
 		for _, host := range split.Hosts {

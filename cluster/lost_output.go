@@ -144,6 +144,7 @@ func (tx *transition) loseOutputs(j *Job, machine, cause string, retained []Atte
 	if j.State != JobRunning {
 		return
 	}
+	tx.touched = j
 	for _, stage := range j.Stages {
 		if !stage.Stored {
 			tx.loseStageOutputs(taskRef{job: j, stage: stage}, machine, cause, retained, fetched)
@@ -211,6 +212,7 @@ func (tx *transition) rerunLostFor(id TaskID) {
 	if err != nil || p.job.State != JobRunning || !p.task.isWaiting() || p.task.hasInput() {
 		return
 	}
+	tx.touched = p.job
 	for _, up := range p.stage.upstream {
 		for t := range up.stage.LostUnneeded() {
 			if t.Winner != nil && p.job.Reads(p.task, t) { // revoking another task of its gang may have revoked it

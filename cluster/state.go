@@ -29,6 +29,8 @@ type State struct {
 	byName     map[string]*Machine  // machines by name
 	sessions   map[string]*session  // by client
 	free       [slotKinds]numberSet // machines with a free slot, by index
+
+	applying *transition // Apply in progress or, if it has panicked, until Condemn; else nil
 }
 
 // New returns the state of an empty cluster. The id is the middle part of all ids; every '_'
@@ -84,10 +86,13 @@ type transition struct {
 	delta          *Delta   // what has changed so far
 	lostCheckpoint []TaskID // tasks that wait and have lost their checkpoint
 
-	rollingBack bool // rollBackGang is in progress
+	rollingBack bool     // rollBackGang is in progress
+	touched     *Job     // job that is being changed, for Condemn; nil for none
+	losing      *Machine // machine that is being marked as lost, for Condemn; nil for none
 }
 
-// Apply applies one entry. On error the command was refused and nothing changed.
+// Apply applies one entry. On error the command was refused and nothing changed. If Apply
+// panics, the state may only be used after Condemn.
 func (s *State) Apply(e Entry) (Delta, error) {
 	if e.Client == "" {
 		return s.applyOnce(e)
@@ -111,10 +116,12 @@ func (s *State) applyOnce(e Entry) (Delta, error) {
 		return Delta{}, err
 	}
 	var delta Delta
-	tx := &transition{State: s, at: e.At, delta: &delta}
+	tx := &transition{State: s, at: e.At, delta: &delta, touched: p.job}
+	s.applying = tx
 	if err = e.Command.apply(tx, p); err == nil {
 		tx.rerunLost()
 	}
+	s.applying = nil
 	return delta, err
 }
 

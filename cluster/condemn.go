@@ -1,0 +1,249 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A panic in Apply is a mistake in this package. It must cost the job that it concerns and
+// nothing else, and the log that contains its cause must stay readable. So the caller
+// recovers it and calls Condemn, which makes the state consistent again:
+//
+//	Apply(entry) ── panic ──► Condemn(entry)
+//	                           ├─ the jobs that were being changed: all their work is void,
+//	                           │  their attempts are ordered to exit, and they fail
+//	                           ├─ machines: slots, lists and indexes are computed again
+//	                           └─ a command about a machine: applied again, without these jobs
+//
+// Every master of the same version panics at the same entry in the same place, so all come
+// to the same state. What Condemn does depends on nothing that the command has left half
+// done, except on values that are correct by themselves: ids, states of attempts, machines.
+
+// ErrInternal marks a command whose Apply has panicked. The delta that comes with it is valid.
+var ErrInternal = errors.New("cluster: internal error")
+
+// condemned is the cause of a job that was condemned. It does not contain the text of the
+// panic, which may differ between masters.
+const condemned = "internal error of the masters while they processed a change of this job; their logs have the details. " +
+	"Please report it, and submit the job again"
+
+// Condemn repairs the state after Apply of an entry has panicked. The error wraps ErrInternal.
+// The delta lists what has changed all the same.
+func (s *State) Condemn(e Entry) (Delta, error) {
+	tx := s.applying
+	if tx == nil {
+		tx = &transition{State: s, at: e.At, delta: new(Delta)}
+	}
+	tx.rollingBack, tx.lostCheckpoint = false, nil
+	s.applying = nil
+	// Each turn condemns another job, so the number of turns is bounded.
+	for found := tx.condemnTouched(e.Command); isAboutMachine(e.Command) && !tx.applyAgain(e.Command) && found; {
+		found = tx.condemnTouched(e.Command)
+	}
+	tx.delta.Policy = true // its caches may lack what the command has changed before the panic
+	return *tx.delta, fmt.Errorf("%w in command %T; the log has its stack", ErrInternal, e.Command)
+}
+
+// isAboutMachine reports whether a command changes a machine, and all jobs that use it.
+func isAboutMachine(c Command) bool {
+	switch c.(type) {
+	case AdmitMachine, DrainMachine, ExpireMachine, ForgetMachine, JoinMachine:
+		return true
+	}
+	return false
+}
+
+// applyAgain applies a command about a machine again, and reports whether it did not panic.
+func (tx *transition) applyAgain(c Command) (done bool) {
+	defer func() {
+		if recover() != nil {
+			done = false
+		}
+	}()
+	if tx.losing != nil {
+		tx.losing.Lost = false // it was not lost before the command
+		tx.repairMachines()
+	}
+	if c.apply(tx, taskRef{}) == nil {
+		tx.rerunLost()
+	}
+	return true
+}
+
+// condemnTouched condemns the job that the transition was changing, and the subject of the
+// command, and computes again what machines know of attempts. It reports whether there was
+// such a job.
+func (tx *transition) condemnTouched(c Command) (found bool) {
+	jobs := []*Job{tx.touched}
+	if p, ok := tx.subjectOf(c); ok && p.job != tx.touched {
+		jobs = append(jobs, p.job)
+	}
+	for _, j := range jobs {
+		if j != nil && !j.State.Final() && tx.View().Job(j.ID) == j {
+			tx.condemn(j)
+			found = true
+		}
+	}
+	tx.touched = nil
+	tx.repairMachines()
+	return found
+}
+
+// subjectOf returns the subject of a command; ok is false if it has none, or panics.
+func (s *State) subjectOf(c Command) (p taskRef, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	p, err := s.resolve(c.subject())
+	return p, err == nil
+}
+
+// condemn fails a job. None of its work counts, and no task is in an index.
+func (tx *transition) condemn(j *Job) {
+	j.Occupied, j.requiredLeft, j.names, j.nameIndex, j.sums = 0, 0, nil, nil, nil
+	for _, stage := range j.Stages {
+		stage.pending, stage.lostUnneeded, stage.suspended = numberSet{}, numberSet{}, nil
+		clear(stage.byHost)
+		clear(stage.byCheckpointMachine)
+		stage.Finished, stage.Running, stage.Failed, stage.Killed, stage.FinishedAt = 0, 0, 0, 0, 0
+		for n, t := range stage.Tasks {
+			stage.Tasks[n] = t.condemned(n)
+			for _, a := range t.Attempts {
+				tx.condemnAttempt(a)
+				stage.countStatus(a.Status(), 1)
+				if a.OnMachine() {
+					j.Occupied++
+				}
+			}
+		}
+		if stage.RequiredForCommit() {
+			j.requiredLeft += len(stage.Tasks)
+		}
+	}
+	j.setSuspended(false)
+	if j.State < JobAborting || j.Outcome == 0 {
+		j.Outcome, j.Cause = JobFailed, condemned
+	}
+	j.Cause = cmp.Or(j.Cause, condemned)
+	j.State = JobAborting
+	tx.delta.Jobs = append(tx.delta.Jobs, j.ID)
+}
+
+// condemned returns a task of which only its place, its input and its attempts are left.
+// Snapshots share the old task's values, not the task.
+func (t *Task) condemned(number int) *Task {
+	id := t.ID
+	id.Number = number
+	state := TaskKilled
+	if t.State == TaskFailed {
+		state = TaskFailed
+	}
+	return &Task{ID: id, State: state, Split: t.Split, Part: min(t.Part, number), Attempts: t.Attempts}
+}
+
+// condemnAttempt ends an attempt. Its process, if there may be one, is ordered to exit.
+func (tx *transition) condemnAttempt(a *Attempt) {
+	active, place := a.Active(), a.State.info().place
+	if m := tx.byName[a.Machine]; place != gone && (m == nil || m.Lost && tx.losing != m) {
+		place = gone
+		tx.delta.Freed = append(tx.delta.Freed, a.ID)
+	}
+	switch {
+	case active && place == gone:
+		a.State = AttemptKilled
+	case active && place == inMemory:
+		a.State = AttemptKilledSuspended
+	case active:
+		a.State = AttemptKilledExiting
+	case place == gone:
+		a.State = a.State.withoutProcess()
+	}
+	if active {
+		a.Cause = condemned
+		tx.delta.Ended = append(tx.delta.Ended, a.ID)
+	}
+	if a.EndedAt == 0 {
+		a.EndedAt = tx.at
+	}
+	if place != gone {
+		tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, a.ID)
+	}
+}
+
+// withoutProcess returns the state of an ended attempt whose process is gone and whose output
+// does not count.
+func (s AttemptState) withoutProcess() AttemptState {
+	switch s {
+	case AttemptFailedExiting, AttemptFailedSuspended:
+		return AttemptFailed
+	case AttemptKilledExiting, AttemptKilledSuspended:
+		return AttemptKilled
+	case AttemptPreemptedExiting, AttemptPreemptedSuspended:
+		return AttemptWorkLost
+	case AttemptSucceeded:
+		return AttemptRevoked
+	case AttemptOutputLost:
+		return AttemptRevokedLost
+	}
+	return s
+}
+
+// repairMachines computes again what follows from the attempts and the machines: the list of
+// attempts on each machine and the slots that they use, and the indexes of machines.
+func (tx *transition) repairMachines() {
+	present := make(map[string][]*Attempt)
+	used := make(map[string]Slots)
+	for j := range tx.View().Jobs() {
+		for stage, a := range j.Attempts() {
+			if !a.OnMachine() {
+				continue
+			}
+			present[a.Machine] = append(present[a.Machine], a)
+			if a.OccupiesSlot() {
+				used[a.Machine] = used[a.Machine].Plus(stage.Slots)
+			}
+		}
+	}
+	wasFree := tx.free
+	tx.free, tx.lost = [slotKinds]numberSet{}, 0
+	clear(tx.byName)
+	for i, m := range tx.machines {
+		before := m.index
+		m.index, tx.byName[m.Name] = i, m
+		m.Attempts, m.Used, m.Slots = inOrder(m.Attempts, present[m.Name]), used[m.Name], m.usableSlots()
+		if m.Lost {
+			tx.lost++
+		}
+		for kind := range tx.free {
+			if m.Free(Slot(kind)) <= 0 {
+				continue
+			}
+			if tx.free[kind].add(i); !wasFree[kind].has(before) {
+				m.FreeSince[kind] = tx.at
+			}
+		}
+	}
+}
+
+// inOrder returns the attempts that are present: first those that were listed, in their order,
+// then the others by their start.
+func inOrder(listed, present []*Attempt) []*Attempt {
+	missing := make(map[*Attempt]bool, len(present))
+	for _, a := range present {
+		missing[a] = true
+	}
+	var all []*Attempt
+	for _, a := range listed {
+		if missing[a] {
+			all = append(all, a)
+			delete(missing, a)
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(present), func(a *Attempt) bool { return !missing[a] })
+	slices.SortFunc(rest, compareStart)
+	return append(all, rest...)
+}
