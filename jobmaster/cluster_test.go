@@ -112,6 +112,7 @@ func (w *testCluster) addMaster() int {
 	cfg := jobmaster.Config{
 		ClusterID: "1", Log: l, Policy: policyNamed, TasknodeExpiry: w.expiry, TasknodeForget: w.forget, Pools: w.pools, HistoryDir: "mem:///history", KeepJobs: 2,
 		StagingDir: "mem:///staging", LogDir: "mem:///logs", Retention: 24 * time.Hour,
+		ShuffleToken: func(job string) string { return "token of " + job },
 		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 			return w.fs, strings.TrimPrefix(name, "mem://"), nil
 		},

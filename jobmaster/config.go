@@ -75,9 +75,9 @@ type Config struct {
 	// Limits are the limits that this master sets when it becomes leader; default
 	// cluster.DefaultLimits.
 	Limits cluster.Limits
-	// ShuffleToken is the token that shuffle servers demand of tasks; default "", no
-	// token.
-	ShuffleToken string
+	// ShuffleToken returns the token that shuffle servers demand of the tasks of a job;
+	// default always "", no token.
+	ShuffleToken func(job string) string
 	// Now returns the time of day; default time.Now. Timeouts do not depend on it, see
 	// clock.
 	Now func() time.Time
@@ -89,6 +89,9 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.ShuffleToken == nil {
+		c.ShuffleToken = func(string) string { return "" }
 	}
 	c.SweepInterval = cmp.Or(c.SweepInterval, time.Hour)
 	c.KeepJobs = cmp.Or(c.KeepJobs, 1000)

@@ -74,7 +74,7 @@ func (m *Master) sendCopyOutput(o control.Order) {
 	if !known {
 		return
 	}
-	order := &wire.Order_CopyOutput{AttemptId: a.ID.String(), JobId: j.ID.String(), Token: m.cfg.ShuffleToken}
+	order := &wire.Order_CopyOutput{AttemptId: a.ID.String(), JobId: j.ID.String(), Token: m.cfg.ShuffleToken(j.ID.String())}
 	if c := t.CheckpointOf(a.ID); c != nil {
 		order.Checkpoint = checkpointMessage(t.ID, c, o.Machine, m.addressOf(c.Machine))
 	} else if t.Winner == a {

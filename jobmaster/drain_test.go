@@ -206,6 +206,11 @@ func TestDrainedTasknodeListsNeededData(t *testing.T) {
 			o.Finished.Outputs[0].Path != "/a/"+first.AttemptId || o.Finished.Outputs[0].IndexChecksum != 7 {
 			t.Errorf("copied is %v", o)
 		}
+		for _, token := range []string{first.ShuffleToken, second.ShuffleToken, b.starts[0].ShuffleToken, b.copies[0].Token} {
+			if token != "token of "+first.JobId {
+				t.Errorf("shuffle token sent to a tasknode: %q", token)
+			}
+		}
 		b.reportCopy(b.copies[0], "no room")
 		a.finish(second)
 		w.wantTasknode("with nothing that runs,", "a", "DECOMMISSIONING drained output:m_000000_0 output:m_000001_0")

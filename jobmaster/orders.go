@@ -71,7 +71,7 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		Maps: int32(mapTasks(j)), Reduces: r.spec.Reduces,
 		Checkpoint: m.checkpointFor(a, t), Fingerprint: r.spec.Fingerprint,
 		User: r.spec.User, Binary: r.spec.Binary, BinarySha256: r.spec.BinarySha256,
-		ShuffleAddress: m.addressOf(a.Machine), ShuffleToken: m.cfg.ShuffleToken,
+		ShuffleAddress: m.addressOf(a.Machine), ShuffleToken: m.cfg.ShuffleToken(j.ID.String()),
 		LogDir: m.logDir(j.ID, r),
 		Graph:  r.spec.Graph, GroupClass: int32(stage.Index), Group: int32(t.Part),
 		Bundle: m.bundleMessage(stage, a), CombineSets: combineMessages(j, stage, t),

@@ -63,7 +63,7 @@ func checkpointIn(t *testing.T, dir string) *taskproc.Checkpoint {
 // attempt had run here, or nothing is. It also checks that an unusable checkpoint is
 // reported as unusable.
 func TestCopyCheckpoint(t *testing.T) {
-	const token = "secret"
+	const key = "secret"
 	for name, tt := range map[string]struct {
 		spoil func(dir string, o *wire.Order_CopyOutput) error // before it is copied
 		full  bool                                             // the disk here
@@ -87,13 +87,13 @@ func TestCopyCheckpoint(t *testing.T) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			served, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{there}, Token: token})
+			served, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{there}, Key: key})
 			if err != nil {
 				t.Fatal(err)
 			}
 			server := httptest.NewServer(served)
 			defer server.Close()
-			order := &wire.Order_CopyOutput{AttemptId: attemptID, JobId: "job_1_0001", Token: token, Checkpoint: checkpointIn(t, dir)}
+			order := &wire.Order_CopyOutput{AttemptId: attemptID, JobId: "job_1_0001", Token: transfer.JobToken(key, "job_1_0001"), Checkpoint: checkpointIn(t, dir)}
 			order.Checkpoint.Address = server.Listener.Addr().String()
 			if tt.spoil != nil {
 				if err := tt.spoil(dir, order); err != nil {

@@ -16,7 +16,7 @@ import (
 // TestCopyOutput checks that either the complete output of an attempt is copied from another
 // tasknode, as if it had run here, or nothing is.
 func TestCopyOutput(t *testing.T) {
-	const token = "secret"
+	const key = "secret"
 	for name, tt := range map[string]struct {
 		spoil func(dir string, o *wire.Order_CopyOutput) error // before it is copied
 		fails bool
@@ -34,6 +34,10 @@ func TestCopyOutput(t *testing.T) {
 		}, fails: true},
 		"other index": {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Finished.Outputs[0].IndexChecksum++; return nil }, fails: true},
 		"wrong token": {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Token = "guess"; return nil }, fails: true},
+		"token of another job": {spoil: func(_ string, o *wire.Order_CopyOutput) error {
+			o.Token = transfer.JobToken(key, "job_1_0002")
+			return nil
+		}, fails: true},
 		"no address": {spoil: func(_ string, o *wire.Order_CopyOutput) error {
 			o.Finished.Outputs[0].Address = "127.0.0.1:0"
 			return nil
@@ -45,7 +49,7 @@ func TestCopyOutput(t *testing.T) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			served, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{there}, Token: token})
+			served, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{there}, Key: key})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +57,7 @@ func TestCopyOutput(t *testing.T) {
 			defer server.Close()
 			output := writeSegments(t, dir)
 			output.Address = server.Listener.Addr().String()
-			order := &wire.Order_CopyOutput{AttemptId: attemptID, JobId: "job_1_0001", Token: token, Finished: &taskproc.Finished{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}
+			order := &wire.Order_CopyOutput{AttemptId: attemptID, JobId: "job_1_0001", Token: transfer.JobToken(key, "job_1_0001"), Finished: &taskproc.Finished{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}
 			if tt.spoil != nil {
 				if err := tt.spoil(dir, order); err != nil {
 					t.Fatal(err)

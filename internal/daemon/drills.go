@@ -1,9 +1,6 @@
 package daemon
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"log/slog"
 	"net/http"
 
@@ -50,12 +47,4 @@ func (d Drills) Close() error {
 		return nil
 	}
 	return d.control.Close()
-}
-
-// ShuffleToken returns the token that shuffle servers require from tasks. It is derived from
-// the cluster's token, which tasks must not know.
-func ShuffleToken(clusterToken string) string {
-	mac := hmac.New(sha256.New, []byte(clusterToken))
-	mac.Write([]byte("shuffle"))
-	return hex.EncodeToString(mac.Sum(nil))
 }

@@ -119,7 +119,7 @@ var importTable = []row{
 	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/wire"}},
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile"}},
 	{"internal/masterd", []string{
-		"cluster", "jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "storage",
+		"cluster", "jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
 	}},
 	{"internal/tasknoded", []string{

@@ -23,6 +23,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
+	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -199,12 +200,14 @@ func (d *Daemon) openDrills() (err error) {
 
 // openMaster makes the jobmaster on the log. Run starts it.
 func (d *Daemon) openMaster() (err error) {
+	shuffleKey := transfer.ServerKey(d.token)
 	d.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: policyMaker(d.cfg.Logger), Resolve: d.files.Resolve,
 		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile), Decisions: d.cfg.Decisions,
 		TasknodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, TasknodeForget: d.cfg.TasknodeForget,
 		HistoryDir: d.cfg.HistoryDir, LogDir: d.cfg.JobLogDir, StagingDir: d.cfg.Staging, Retention: d.cfg.Retention,
-		Limits: cluster.ReadLimits(d.cfg.Conf.Int), ShuffleToken: daemon.ShuffleToken(d.token), Now: failpoint.Now, Logger: d.cfg.Logger,
+		ShuffleToken: func(job string) string { return transfer.JobToken(shuffleKey, job) },
+		Limits:       cluster.ReadLimits(d.cfg.Conf.Int), Now: failpoint.Now, Logger: d.cfg.Logger,
 	})
 	return err
 }

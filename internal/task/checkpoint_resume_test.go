@@ -305,7 +305,7 @@ func TestUnusableCheckpoint(t *testing.T) {
 func TestCheckpointOfALostMachine(t *testing.T) {
 	m := newMachine(t, withoutErrors)
 	start := m.startOn(1)
-	start.Checkpoint = &taskproc.Checkpoint{Path: "/d/" + testJob + "/a/checkpoint", Bytes: 100, Address: deadAddress(t)}
+	start.Checkpoint = &taskproc.Checkpoint{Path: "/d/" + testJob + "/attempt_1_0001_r_000001_0/checkpoint", Bytes: 100, Address: deadAddress(t)}
 	start.Properties = map[string]string{"hammr.shuffle.fetch.timeout": "50ms"}
 	f := startReduce(t, new(reducer), start).finish().GetFailure()
 	if !f.GetBadCheckpoint() || !strings.Contains(f.GetCause(), start.Checkpoint.Address) {
@@ -369,7 +369,7 @@ func TestKilledWhileItFetches(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	m := newMachine(t, func() string { asked <- struct{}{}; return "error" })
 	start := newMachine(t, withoutErrors).startOn(1)
-	start.Checkpoint = &taskproc.Checkpoint{Path: "/d/" + testJob + "/a/checkpoint", Bytes: 100, Address: m.address}
+	start.Checkpoint = &taskproc.Checkpoint{Path: "/d/" + testJob + "/attempt_1_0001_r_000001_0/checkpoint", Bytes: 100, Address: m.address}
 	run := startReduce(t, new(reducer), start)
 	<-asked
 	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}})

@@ -372,7 +372,7 @@ func TestGangContinuesWhenADiskIsFull(t *testing.T) {
 			p := &forwarder{records: 90, seen: make(map[string][]string)}
 			r := newRig(t, g, p)
 			r.resumes = true
-			full := fault.Rule{Op: []fault.Op{fault.Create, fault.Write}[random.IntN(2)], Path: "/" + testJob + "/attempt_0_1/checkpoint-space", Err: syscall.ENOSPC}
+			full := fault.Rule{Op: []fault.Op{fault.Create, fault.Write}[random.IntN(2)], Path: "/" + testJob + "/attempt_1_0001_0_1/checkpoint-space", Err: syscall.ENOSPC}
 			r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
 			p.tick = r.checkpointAtRandom(random, 3)
 			r.run()
@@ -395,7 +395,7 @@ func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
 	}
 	p := &forwarder{records: 90, seen: make(map[string][]string)}
 	r := newRig(t, g, p)
-	full := fault.Rule{Op: fault.Create, Path: "/" + testJob + "/attempt_1_0/checkpoint", Err: syscall.ENOSPC}
+	full := fault.Rule{Op: fault.Create, Path: "/" + testJob + "/attempt_1_0001_1_0/checkpoint", Err: syscall.ENOSPC}
 	r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
 	p.tick = func(n *NodeRun) {
 		if n.Stage() == "a" {

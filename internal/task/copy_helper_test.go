@@ -24,10 +24,12 @@ import (
 )
 
 const (
-	testJob   = "job_1_0001"
-	testToken = "secret"
-	testPart  = 1
+	testJob  = "job_1_0001"
+	testKey  = "secret"
+	testPart = 1
 )
+
+var testToken = transfer.JobToken(testKey, testJob)
 
 // machine is a machine with outputs of maps and a shuffle server. choose selects the network
 // error of each answer.
@@ -40,7 +42,7 @@ type machine struct {
 func newMachine(t testing.TB, choose func() string) *machine {
 	t.Helper()
 	m := &machine{dir: t.TempDir(), choose: choose}
-	server, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{m.dir}, Token: testToken})
+	server, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{m.dir}, Key: testKey})
 	if err != nil {
 		t.Fatal(err)
 	}

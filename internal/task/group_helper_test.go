@@ -139,7 +139,7 @@ func (r *rig) machineOf(id dag.GroupID) *machine {
 }
 
 func (r *rig) start(id dag.GroupID) *taskproc.Start {
-	attempt := fmt.Sprintf("attempt_%d_%d", id.Class, id.Index)
+	attempt := fmt.Sprintf("attempt_1_0001_%d_%d", id.Class, id.Index)
 	start := &taskproc.Start{
 		JobId: testJob, AttemptId: attempt, Program: "p", Kind: taskproc.Kind_REDUCE, Task: int32(id.Index), Part: int32(id.Index),
 		Properties: r.properties, ShuffleToken: testToken, Graph: taskproc.FromGraph(r.graph),

@@ -188,7 +188,7 @@ func TestLostOutputNamesItsAttempt(t *testing.T) {
 		Stages: []dag.Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 1}},
 		Edges:  []dag.Edge{{From: "a", To: "c", Connection: dag.Broadcast}, {From: "b", To: "c"}},
 	}
-	for edge, attempt := range []string{"attempt_0_1", "attempt_1_1"} {
+	for edge, attempt := range []string{"attempt_1_0001_0_1", "attempt_1_0001_1_1"} {
 		for _, machines := range []int{0, 2} {
 			r := newRig(t, g, &relay{records: 100, seen: make(map[string][]string)})
 			if machines > 0 {

@@ -187,7 +187,7 @@ func (d *Daemon) listen() (err error) {
 // connection to the masters.
 func (d *Daemon) openParts() (err error) {
 	d.shuffle, err = transfer.NewServer(transfer.ServerConfig{
-		Dirs: d.taskDirs(), Token: daemon.ShuffleToken(d.token), Logger: d.cfg.Logger,
+		Dirs: d.taskDirs(), Key: transfer.ServerKey(d.token), Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package raftlog
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -39,7 +40,10 @@ func (l *Log) watch() {
 // checkProgress returns why a leader cannot serve. If nothing was committed since index
 // committed, it writes an empty entry. It updates committed.
 func (l *Log) checkProgress(committed *uint64) error {
-	if _, err := l.snapshots.List(); err != nil {
+	if _, err := l.snapshots.List(); outOfFiles(err) {
+		// The disk is not to blame: connections come and go. Commits show whether the log works.
+		l.cfg.Logger.Warn("snapshots cannot be listed; raise the limit of open files (ulimit -n)", "error", err)
+	} else if err != nil {
 		return fmt.Errorf("raftlog: snapshots cannot be read: %w", err)
 	}
 	if index := l.raft.CommitIndex(); index != *committed {
@@ -52,6 +56,11 @@ func (l *Log) checkProgress(committed *uint64) error {
 	}
 	*committed = l.raft.CommitIndex()
 	return nil // After any other error Raft has already stepped down.
+}
+
+// outOfFiles reports whether the process or the machine has too many open files.
+func outOfFiles(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // transferPatience is how long a transfer of a lead may take. A leader whose disk stalls

@@ -53,7 +53,7 @@ func benchOutput(b *testing.B, sizes []int) (segments []Segment, x *shuffle.Inde
 	address := benchServe(b, dir)
 	for p := range sizes {
 		segments = append(segments, Segment{Task: int32(p), Partition: p, Output: Output{
-			Address: address, Job: testJob, Attempt: "m", File: "map.out", IndexChecksum: x.Checksum,
+			Address: address, Job: testJob, Attempt: "attempt_1_0001_m_000000_0", File: "map.out", IndexChecksum: x.Checksum,
 		}})
 	}
 	return segments, x
@@ -61,7 +61,7 @@ func benchOutput(b *testing.B, sizes []int) (segments []Segment, x *shuffle.Inde
 
 // benchServe serves a directory as a tasknode does and returns the address.
 func benchServe(b *testing.B, dir string) string {
-	s, err := NewServer(ServerConfig{Dirs: []string{dir}, Token: testToken})
+	s, err := NewServer(ServerConfig{Dirs: []string{dir}, Key: testKey})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func eachKind(t *testing.T, test func(t *testing.T, e ends)) {
 		}
 	})
 	t.Run("http", func(t *testing.T) {
-		n := newTestMachine(t, ServerConfig{Token: testToken, IdleTimeout: 10 * time.Second, MaxStreams: 1})
+		n := newTestMachine(t, ServerConfig{Key: testKey, IdleTimeout: 10 * time.Second, MaxStreams: 1})
 		address := listen(t, n.server)
 		c := NewChannelClient(ChannelConfig{Token: testToken})
 		t.Cleanup(c.Close)
@@ -213,7 +213,7 @@ func TestRemovingAJobEndsItsStreams(t *testing.T) {
 
 func TestChannelRequests(t *testing.T) {
 	id := streamID(5, 6)
-	n := newTestMachine(t, ServerConfig{Token: testToken})
+	n := newTestMachine(t, ServerConfig{Key: testKey})
 	address := listen(t, n.server)
 	for name, c := range map[string]struct {
 		url    string
@@ -225,11 +225,12 @@ func TestChannelRequests(t *testing.T) {
 		"other":       {id.url(address, 0), testToken, "DELETE", 405},
 		"nobody":      {id.url(address, 0), testToken, "GET", 504},
 		"long wait":   {id.url(address, 2*time.Hour), testToken, "GET", 400},
-		"no wait":     {"http://" + address + "/channel/job/1/2/3/4/5/6", testToken, "GET", 400},
-		"no number":   {"http://" + address + "/channel/job/1/2/3/x/5/6?wait=1s", testToken, "POST", 400},
-		"short":       {"http://" + address + "/channel/job/1/2/3/4/5?wait=1s", testToken, "POST", 400},
-		"no job":      {"http://" + address + "/channel/../1/2/3/4/5/6?wait=1s", testToken, "POST", 400},
-		"other query": {"http://" + address + "/channel/job/1/2/3/4/5/6?wait=1s&x=1", testToken, "POST", 400},
+		"no wait":     {"http://" + address + "/channel/job_1_0001/1/2/3/4/5/6", testToken, "GET", 400},
+		"no number":   {"http://" + address + "/channel/job_1_0001/1/2/3/x/5/6?wait=1s", testToken, "POST", 400},
+		"short":       {"http://" + address + "/channel/job_1_0001/1/2/3/4/5?wait=1s", testToken, "POST", 400},
+		"no job":      {"http://" + address + "/channel/../1/2/3/4/5/6?wait=1s", JobToken(testKey, ".."), "POST", 400},
+		"other job":   {id.url(address, 0), JobToken(testKey, otherJob), "GET", 401},
+		"other query": {"http://" + address + "/channel/job_1_0001/1/2/3/4/5/6?wait=1s&x=1", testToken, "POST", 400},
 	} {
 		r, err := http.NewRequest(c.method, c.url, nil)
 		if err != nil {

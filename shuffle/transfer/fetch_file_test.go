@@ -79,13 +79,13 @@ func TestOpenFetchesEmptyFiles(t *testing.T) {
 }
 
 func TestFileOfStaysInTheJob(t *testing.T) {
-	f, err := FileOf("h:1", "job_1_0001", "/data/job_1_0001/x/job_1_0001/attempt_1/intake0/merge-1")
-	if want := (File{Address: "h:1", Job: "job_1_0001", Path: "attempt_1/intake0/merge-1"}); err != nil || f != want {
+	f, err := FileOf("h:1", "job_1_0001", "/data/job_1_0001/x/job_1_0001/attempt_1_0001_r_000000_0/intake0/merge-1")
+	if want := (File{Address: "h:1", Job: "job_1_0001", Path: "attempt_1_0001_r_000000_0/intake0/merge-1"}); err != nil || f != want {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for _, name := range []string{
-		"", "/etc/passwd", "/d/job_2_0001/a/f", "/d/job_1_0001/", "/d/job_1_0001/f", "/d/job_1_0001/../f", "/d/job_1_0001/a/../../f",
-		"/d/job_1_0001/a/b/c/d", "/d/job_1_0001/a/f?verify=true", "/d/job_1_0001/a/%2e%2e",
+		"", "/etc/passwd", "/d/job_2_0001/attempt_2_0001_a/f", "/d/job_1_0001/logs/f", "/d/job_1_0001/logs/attempt_1_0001_a/stdout", "/d/job_1_0001/", "/d/job_1_0001/f", "/d/job_1_0001/../f", "/d/job_1_0001/attempt_1_0001_a/../../f",
+		"/d/job_1_0001/attempt_1_0001_a/b/c/d", "/d/job_1_0001/attempt_1_0001_a/f?verify=true", "/d/job_1_0001/attempt_1_0001_a/%2e%2e",
 	} {
 		if f, err := FileOf("h:1", "job_1_0001", name); err == nil {
 			t.Errorf("%q: accepted as %v", name, f)

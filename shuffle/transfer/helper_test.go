@@ -23,9 +23,11 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	testJob   = "job_1_0001"
-	testToken = "secret"
+	testJob = "job_1_0001"
+	testKey = "secret"
 )
+
+var testToken = JobToken(testKey, testJob)
 
 // testMachine is a machine with local directories that contain map outputs.
 type testMachine struct {
@@ -36,7 +38,7 @@ type testMachine struct {
 func newTestMachine(t testing.TB, cfg ServerConfig) *testMachine {
 	t.Helper()
 	n := &testMachine{dirs: []string{t.TempDir(), t.TempDir()}}
-	cfg.Dirs, cfg.Token = n.dirs, testToken
+	cfg.Dirs, cfg.Key = n.dirs, testKey
 	s, err := NewServer(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -57,8 +57,23 @@ type request struct {
 // name returns the path of the file below a local directory.
 func (q *request) name() string { return path.Join(q.job, q.attempt, q.file) }
 
+// inJob returns the path of the file below the job's directory.
+func (q *request) inJob() string { return path.Join(q.attempt, q.file) }
+
+// jobOf returns the job in the path of a request for a file or a stream: the element that
+// parseRequest and parseChannel take as the job.
+func jobOf(urlPath string) string {
+	rest, found := strings.CutPrefix(urlPath, Prefix)
+	if !found {
+		rest = strings.TrimPrefix(urlPath, ChannelPrefix)
+	}
+	job, _, _ := strings.Cut(rest, "/")
+	return job
+}
+
 // parseRequest parses the path and the query of a URL. Names must not contain separators or
-// begin with a dot, so that they cannot lead elsewhere.
+// begin with a dot, so that they cannot lead elsewhere. ATTEMPT must be an attempt of JOB: what
+// else is in a job's directory, such as logs and records, is not for tasks.
 func parseRequest(u *url.URL) (request, error) {
 	rest, found := strings.CutPrefix(u.Path, Prefix)
 	names := strings.Split(rest, "/")
@@ -71,6 +86,10 @@ func parseRequest(u *url.URL) (request, error) {
 		}
 	}
 	q := request{job: names[0], attempt: names[1], file: path.Join(names[2:]...)}
+	id, isJob := strings.CutPrefix(q.job, "job_")
+	if !isJob || !strings.HasPrefix(q.attempt, "attempt_"+id+"_") {
+		return request{}, fmt.Errorf("path %.100q: %q is not an attempt of a job %q", u.Path, q.attempt, q.job)
+	}
 	return q, q.parseQuery(u.RawQuery)
 }
 

@@ -12,12 +12,12 @@ import (
 func TestParseRequest(t *testing.T) {
 	long := strings.Repeat("x", maxElement)
 	for path, want := range map[string]request{
-		"/shuffle/j/a/f": {job: "j", attempt: "a", file: "f"},
+		"/shuffle/job_1/attempt_1_a/f":                                {job: "job_1", attempt: "attempt_1_a", file: "f"},
 		"/shuffle/job_1_0001/attempt_1_0001_m_000000_0/map.out.index": {job: "job_1_0001", attempt: "attempt_1_0001_m_000000_0", file: "map.out.index"},
-		"/shuffle/j/a/f?partition=12&run=0":                           {job: "j", attempt: "a", file: "f", run: true, partition: 12},
-		"/shuffle/j/a/f?verify=true":                                  {job: "j", attempt: "a", file: "f", verify: true},
-		"/shuffle/j/a/d/f":                                            {job: "j", attempt: "a", file: "d/f"},
-		"/shuffle/j/a/" + long:                                        {job: "j", attempt: "a", file: long},
+		"/shuffle/job_1/attempt_1_a/f?partition=12&run=0":             {job: "job_1", attempt: "attempt_1_a", file: "f", run: true, partition: 12},
+		"/shuffle/job_1/attempt_1_a/f?verify=true":                    {job: "job_1", attempt: "attempt_1_a", file: "f", verify: true},
+		"/shuffle/job_1/attempt_1_a/d/f":                              {job: "job_1", attempt: "attempt_1_a", file: "d/f"},
+		"/shuffle/job_1/attempt_1_a/" + long:                          {job: "job_1", attempt: "attempt_1_a", file: long},
 	} {
 		u, err := url.Parse(path)
 		if err != nil {
@@ -31,13 +31,14 @@ func TestParseRequest(t *testing.T) {
 
 func TestParseRequestRefuses(t *testing.T) {
 	for _, path := range []string{
-		"/", "/shuffle/", "/shuffle/j/a", "/shuffle/j/a/d/f/g", "/shuffle/j/a/", "/shuffle/j/a/d/", "/shuffle/j/a/../f", "/other/j/a/f", "shuffle/j/a/f",
-		"/shuffle/../a/f", "/shuffle/j/./f", "/shuffle/j/a/..", "/shuffle/j/a/.f", "/shuffle/j//f", "/shuffle/j/a%2Fb%2Fc/f",
-		"/shuffle/j/a/%2e%2e", "/shuffle/j/a/f%00", `/shuffle/j/a/..%5Cf`, "/shuffle/j/a/f%20", "/shuffle/j/ä/f",
-		"/shuffle/j/a/" + strings.Repeat("x", maxElement+1),
-		"/shuffle/j/a/f?partition=1", "/shuffle/j/a/f?run=1", "/shuffle/j/a/f?partition=-1&run=0", "/shuffle/j/a/f?partition=1&run=x",
-		"/shuffle/j/a/f?partition=1&partition=2&run=0", "/shuffle/j/a/f?partition=2147483648&run=0", "/shuffle/j/a/f?verify=maybe",
-		"/shuffle/j/a/f?other=1", "/shuffle/j/a/f?verify=%zz", "/shuffle/j/a/f?a;b",
+		"/", "/shuffle/", "/shuffle/job_1/attempt_1_a", "/shuffle/job_1/attempt_1_a/d/f/g", "/shuffle/job_1/attempt_1_a/", "/shuffle/job_1/attempt_1_a/d/", "/shuffle/job_1/attempt_1_a/../f", "/other/j/a/f", "shuffle/j/a/f",
+		"/shuffle/../a/f", "/shuffle/job_1/./f", "/shuffle/job_1/attempt_1_a/..", "/shuffle/job_1/attempt_1_a/.f", "/shuffle/job_1//f", "/shuffle/job_1/attempt_1_a%2Fb%2Fc/f",
+		"/shuffle/job_1/attempt_1_a/%2e%2e", "/shuffle/job_1/attempt_1_a/f%00", `/shuffle/job_1/attempt_1_a/..%5Cf`, "/shuffle/job_1/attempt_1_a/f%20", "/shuffle/job_1/ä/f",
+		"/shuffle/job_1/attempt_1_a/" + strings.Repeat("x", maxElement+1),
+		"/shuffle/job_1/attempt_1_a/f?partition=1", "/shuffle/job_1/attempt_1_a/f?run=1", "/shuffle/job_1/attempt_1_a/f?partition=-1&run=0", "/shuffle/job_1/attempt_1_a/f?partition=1&run=x",
+		"/shuffle/job_1/attempt_1_a/f?partition=1&partition=2&run=0", "/shuffle/job_1/attempt_1_a/f?partition=2147483648&run=0", "/shuffle/job_1/attempt_1_a/f?verify=maybe",
+		"/shuffle/job_1/logs/f", "/shuffle/job_1/logs/attempt_1_a/stdout", "/shuffle/job_1/attempt_2_a/f", "/shuffle/job_1/attempt_10_a/f", "/shuffle/1/attempt_1_a/f",
+		"/shuffle/job_1/attempt_1_a/f?other=1", "/shuffle/job_1/attempt_1_a/f?verify=%zz", "/shuffle/job_1/attempt_1_a/f?a;b",
 	} {
 		u, err := url.Parse(path)
 		if err != nil {
@@ -53,7 +54,8 @@ func TestParseRequestRefuses(t *testing.T) {
 func TestURLsAreParsedByTheServer(t *testing.T) {
 	name := rapid.StringMatching(`[a-zA-Z0-9_][a-zA-Z0-9._-]{0,40}`)
 	rapid.Check(t, func(t *rapid.T) {
-		o := Output{Address: "h:1", Job: name.Draw(t, "job"), Attempt: name.Draw(t, "attempt"), File: name.Draw(t, "file")}
+		job := name.Draw(t, "job")
+		o := Output{Address: "h:1", Job: "job_" + job, Attempt: "attempt_" + job + "_" + name.Draw(t, "attempt"), File: name.Draw(t, "file")}
 		partition, run := rapid.IntRange(0, 1<<31-1).Draw(t, "partition"), rapid.IntRange(0, 1<<31-1).Draw(t, "run")
 		file := request{job: o.Job, attempt: o.Attempt, file: o.File}
 		index, one, ask := file, file, file
@@ -77,16 +79,19 @@ func TestURLsAreParsedByTheServer(t *testing.T) {
 }
 
 func FuzzParseRequest(f *testing.F) {
-	f.Add("/shuffle/j/a/f", "partition=1&run=2")
-	f.Add("/shuffle/j/../f", "verify=true")
+	f.Add("/shuffle/job_1/attempt_1_a/f", "partition=1&run=2")
+	f.Add("/shuffle/job_1/../f", "verify=true")
 	f.Fuzz(func(t *testing.T, path, query string) {
 		q, err := parseRequest(&url.URL{Path: path, RawQuery: query})
 		if err != nil {
 			return
 		}
 		name := q.name()
-		if !filepath.IsLocal(name) || strings.Count(name, "/") != 2 || filepath.Clean(name) != name || strings.ContainsAny(name, "\x00\\") {
+		if depth := strings.Count(name, "/"); !filepath.IsLocal(name) || depth != 2 && depth != 3 || filepath.Clean(name) != name || strings.ContainsAny(name, "\x00\\") {
 			t.Fatalf("path %q leads to %q", path, name)
+		}
+		if job := jobOf(path); job != q.job || !strings.HasPrefix(q.attempt, "attempt_") {
+			t.Fatalf("path %q needs the token of %q and leads to %s of %s", path, job, q.attempt, q.job)
 		}
 		if q.partition < 0 || q.number < 0 || !q.run && q.partition+q.number > 0 {
 			t.Fatalf("query %q means %+v", query, q)

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path"
+	"syscall"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -18,15 +20,16 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// open opens a regular file from the local directory that has it. A broken directory does
-// not hide files in the others; its error is returned only if no directory has the file.
-func (s *Server) open(name string) (*os.File, int64, error) {
-	first := failpoint.Disk(context.Background(), "open", name)
+// open opens a regular file of a job from the local directory that has it. A broken directory
+// does not hide files in the others; its error is returned only if no directory has the file.
+// name is below the job's directory.
+func (s *Server) open(job, name string) (*os.File, int64, error) {
+	first := failpoint.Disk(context.Background(), "open", path.Join(job, name))
 	if first != nil {
 		return nil, 0, first
 	}
 	for _, dir := range s.cfg.Dirs {
-		file, size, err := openIn(dir, name)
+		file, size, err := openIn(dir, job, name)
 		switch {
 		case err == nil || errors.As(err, new(*refusal)):
 			return file, size, err
@@ -35,35 +38,53 @@ func (s *Server) open(name string) (*os.File, int64, error) {
 		}
 	}
 	if first == nil {
-		first = fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+		first = fmt.Errorf("%s/%s: %w", job, name, fs.ErrNotExist)
 	}
 	return nil, 0, first
 }
 
-// openIn opens a file below a directory. No path leaves the directory, not even through
-// symbolic links: a task may have made them.
-func openIn(dir, name string) (*os.File, int64, error) {
-	root, err := os.OpenRoot(dir)
+// openIn opens a file below the directory of a job. No path leaves that directory, not even
+// through symbolic links: a task may have made them, to files of other jobs.
+func openIn(dir, job, name string) (*os.File, int64, error) {
+	all, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer root.Close() // files opened below it stay open
-	// Opening anything but a file, such as a pipe, might block forever.
-	info, err := root.Stat(name)
+	defer all.Close() // files opened below it stay open
+	if info, err := all.Lstat(job); err != nil {
+		return nil, 0, err
+	} else if !info.IsDir() {
+		return nil, 0, fmt.Errorf("%s: not a directory of a job: %w", job, fs.ErrNotExist)
+	}
+	root, err := all.OpenRoot(job)
 	if err != nil {
 		return nil, 0, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, refuse(http.StatusForbidden, "%s: not a file", name)
+	defer root.Close()
+	return openRegular(root, name)
+}
+
+// openRegular opens a file if it is a regular one. O_NONBLOCK opens a FIFO without waiting for
+// its writer. The open file itself is checked, since a task may replace a name at any time.
+func openRegular(root *os.Root, name string) (*os.File, int64, error) {
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
 	}
-	file, err := root.Open(name)
-	return file, info.Size(), err
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = refuse(http.StatusForbidden, "%s: not a regular file", name)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, info.Size(), nil
 }
 
 // send answers with a file or with one run of it. http.ServeContent handles ranges of
 // either.
 func (s *Server) send(w *response, r *http.Request, q request) error {
-	file, size, err := s.open(q.name())
+	file, size, err := s.open(q.job, q.inJob())
 	if err != nil {
 		return err
 	}
@@ -104,15 +125,15 @@ func runOf(x *shuffle.Index, q request) (shuffle.Run, error) {
 
 // readIndex reads and verifies the index of the data file that is requested.
 func (s *Server) readIndex(q request) (*shuffle.Index, error) {
-	name := shuffle.IndexPath(q.name())
-	file, _, err := s.open(name)
+	name := shuffle.IndexPath(q.inJob())
+	file, _, err := s.open(q.job, name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	x, err := shuffle.LoadIndex(file)
 	if err != nil {
-		return nil, fmt.Errorf("index %s: %w", name, err)
+		return nil, fmt.Errorf("index %s/%s: %w", q.job, name, err)
 	}
 	return x, nil
 }
@@ -169,7 +190,7 @@ func (s *Server) verifyDisk(ctx context.Context, q request) (verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	file, _, err := s.open(q.name())
+	file, _, err := s.open(q.job, q.inJob())
 	if err != nil {
 		return v, err
 	}

@@ -3,7 +3,6 @@ package transfer
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -22,8 +21,9 @@ type ServerConfig struct {
 	// DIR/JOB/ATTEMPT of one of them. A directory may be missing or broken for some time.
 	// There is no default.
 	Dirs []string
-	// Token is the token that clients must show; "" admits every client.
-	Token string
+	// Key is the secret from which the token of each job is derived (JobToken). A client must
+	// show the token of the job that it requests. "" admits every client.
+	Key string
 	// MaxStreams is how many requests are answered at once. Further requests are refused
 	// with 503. Default 256.
 	MaxStreams int
@@ -53,7 +53,7 @@ type Counts struct {
 	Bytes    int64 // bytes sent in bodies
 	Open     int64 // requests being answered
 	Busy     int64 // requests refused by MaxStreams
-	Denied   int64 // requests without the token
+	Denied   int64 // requests without the token of their job
 	Verified int64 // verifications of the disk
 	Corrupt  int64 // verifications that found damage
 }
@@ -63,9 +63,8 @@ type Counts struct {
 // wrote the files. net/http starts a goroutine for each connection.
 type Server struct {
 	cfg      ServerConfig
-	channels Rendezvous        // streams whose reader is on this machine
-	token    [sha256.Size]byte // hash of the cluster's token
-	indexes  indexCache        // indexes of files from which runs were requested
+	channels Rendezvous // streams whose reader is on this machine
+	indexes  indexCache // indexes of files from which runs were requested
 	counts   struct {
 		requests, bytes, open, busy, denied, verified, corrupt atomic.Int64
 	}
@@ -77,7 +76,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if len(cfg.Dirs) == 0 {
 		return nil, errors.New("transfer: no local directories to serve")
 	}
-	return &Server{cfg: cfg, token: sha256.Sum256([]byte(cfg.Token))}, nil
+	return &Server{cfg: cfg}, nil
 }
 
 // Counts returns the counts so far.
@@ -154,9 +153,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) answer(w *response, r *http.Request) error {
 	if !s.authorized(r) {
 		s.counts.denied.Add(1)
-		s.cfg.Logger.Warn("request without the cluster's token", "client", r.RemoteAddr)
+		s.cfg.Logger.Warn("request without the job's token", "client", r.RemoteAddr)
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		return refuse(http.StatusUnauthorized, "not the cluster's token")
+		return refuse(http.StatusUnauthorized, "not the token of the job in the path")
 	}
 	if isChannel(r) {
 		return s.joinStream(w, r)
@@ -181,13 +180,13 @@ func (s *Server) answer(w *response, r *http.Request) error {
 	return s.send(w, r, q)
 }
 
-// authorized compares the token in constant time. It compares hashes, so that the time does
-// not reveal the length either.
+// authorized reports whether a request shows the token of the job in its path. The time of the
+// comparison does not depend on the bytes.
 func (s *Server) authorized(r *http.Request) bool {
-	if s.cfg.Token == "" {
+	if s.cfg.Key == "" {
 		return true
 	}
 	shown, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	sum := sha256.Sum256([]byte(shown))
-	return subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1 && found
+	wanted := JobToken(s.cfg.Key, jobOf(r.URL.Path))
+	return subtle.ConstantTimeCompare([]byte(shown), []byte(wanted)) == 1 && found
 }

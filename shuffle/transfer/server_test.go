@@ -20,10 +20,10 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// ask sends one request with the token to a handler.
+// ask sends one request to a handler, with the token of the job in the path.
 func ask(h http.Handler, url string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, url, nil)
-	r.Header.Set("Authorization", "Bearer "+testToken)
+	r.Header.Set("Authorization", "Bearer "+JobToken(testKey, jobOf(r.URL.Path)))
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
@@ -85,15 +85,15 @@ func TestServerRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for url, want := range map[string]int{
-		o.url("missing", nil):                                 http.StatusNotFound,
-		o.url("dir", nil):                                     http.StatusForbidden,
-		o.url("link", nil):                                    http.StatusInternalServerError,
-		o.runURL(7, 0):                                        http.StatusNotFound,
-		o.runURL(0, 7):                                        http.StatusNotFound,
-		"http://h/shuffle/../../etc/passwd":                   http.StatusBadRequest,
-		"http://h/shuffle/%2e%2e/%2e%2e/passwd":               http.StatusBadRequest,
-		"http://h/shuffle/j/a/f?partition=1":                  http.StatusBadRequest,
-		"http://h/shuffle/job/attempt/none?run=0&partition=0": http.StatusNotFound,
+		o.url("missing", nil):                   http.StatusNotFound,
+		o.url("dir", nil):                       http.StatusForbidden,
+		o.url("link", nil):                      http.StatusInternalServerError,
+		o.runURL(7, 0):                          http.StatusNotFound,
+		o.runURL(0, 7):                          http.StatusNotFound,
+		"http://h/shuffle/../../etc/passwd":     http.StatusBadRequest,
+		"http://h/shuffle/%2e%2e/%2e%2e/passwd": http.StatusBadRequest,
+		"http://h/shuffle/job_1_0001/attempt_1_0001_/f?run=1":           http.StatusBadRequest,
+		"http://h/shuffle/job_1_9/attempt_1_9_m/none?run=0&partition=0": http.StatusNotFound,
 	} {
 		if w := ask(n.server, url); w.Code != want || strings.Contains(w.Body.String(), "nobody") {
 			t.Errorf("%s: %d %s", url, w.Code, w.Body)
@@ -289,13 +289,13 @@ func TestMissingDirectoryHidesNothing(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	want := func(index, status int) {
 		t.Helper()
-		name := fmt.Sprintf("%s%s/attempt/file%d", Prefix, testJob, index)
-		if w := ask(n.server, name, "Authorization", "Bearer "+testToken); w.Code != status {
+		name := fmt.Sprintf("%s%s/attempt_1_0001_m_000000_0/file%d", Prefix, testJob, index)
+		if w := ask(n.server, name); w.Code != status {
 			t.Errorf("file of directory %d: %d, want %d", index, w.Code, status)
 		}
 	}
 	for i, dir := range n.dirs {
-		attempt := filepath.Join(dir, testJob, "attempt")
+		attempt := filepath.Join(dir, testJob, "attempt_1_0001_m_000000_0")
 		if err := errors.Join(os.MkdirAll(attempt, 0o755), os.WriteFile(fmt.Sprintf("%s/file%d", attempt, i), []byte("x"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +320,7 @@ func TestMissingDirectoryHidesNothing(t *testing.T) {
 // file's URL path.
 func bigFile(t *testing.T, n *testMachine) string {
 	t.Helper()
-	dir := filepath.Join(n.dirs[1], testJob, "attempt")
+	dir := filepath.Join(n.dirs[1], testJob, "attempt_1_0001_m_000000_0")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func bigFile(t *testing.T, n *testMachine) string {
 	if err := errors.Join(f.Truncate(1<<30), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return Prefix + testJob + "/attempt/big"
+	return Prefix + testJob + "/attempt_1_0001_m_000000_0/big"
 }
 
 // askAndWait requests a file and reads only the start of the answer. The caller closes the
