@@ -171,17 +171,18 @@ func (m *Master) retainedBy(machine string, names []string) (retained []cluster.
 // of these outputs. If outputs were lost with the machine, their reports are requested
 // again.
 func (m *Master) useRetained(a *Attachment) {
+	var moved []cluster.AttemptID
 	for _, id := range a.retained {
 		j, t, attempt, known := m.view.Attempt(id)
 		switch {
 		case !known || j.State != cluster.JobRunning:
 		case t.Winner == attempt && a.addressChanged:
-			m.outputRevoked(id)
-			m.outputPublished(id)
+			moved = append(moved, id)
 		case attempt.Lost() && t.State < cluster.TaskSucceeded:
 			a.send(&wire.Order{Order: &wire.Order_ResendReport_{ResendReport: &wire.Order_ResendReport{AttemptId: id.String()}}})
 		}
 	}
+	m.outputsMoved(moved)
 	a.addressChanged = false
 }
 

@@ -18,7 +18,7 @@ import (
 //	    controller ──► OrderCopyOutput to another machine, for each needed output and checkpoint
 //	    that tasknode copies, retains and reports OutputCopied
 //	    controller ──► MoveOutput or MoveCheckpoint in the log
-//	                   outputMoved: readers get the new address
+//	                   outputsMoved: readers get the new address
 //	nothing needed is left ──► DECOMMISSIONED: the tasknode may be stopped
 
 // neededData returns the tasks whose outputs would be missed if a machine were stopped, and
@@ -122,13 +122,15 @@ func (m *Master) outputCopied(machine string, id cluster.AttemptID, copied *wire
 	m.events = append(m.events, ev)
 }
 
-// outputMoved sends the new address of an output to its readers.
+// outputsMoved sends the new addresses of the outputs of attempts to their readers.
 //
 // Readers see a move as a loss of the output, followed by an output of the same attempt at
 // another address.
-func (m *Master) outputMoved(id cluster.AttemptID) {
-	m.outputRevoked(id)
-	m.outputPublished(id)
+func (m *Master) outputsMoved(ids []cluster.AttemptID) {
+	m.outputsRevoked(ids)
+	for _, id := range ids {
+		m.outputPublished(id)
+	}
 }
 
 // machineNamed returns the machine of a tasknode. If the state has no such machine, the

@@ -62,10 +62,14 @@ func (p *fakeTasknode) handle(o *wire.Order) {
 	if let := o.GetDropCopy(); let != nil {
 		p.drops = append(p.drops, let.AttemptId)
 	}
-	for _, attempt := range o.GetOutputs().GetRevoked() {
+	outputs, revoked, err := taskproc.UnpackOutputs(o.GetOutputs().GetEdge(), o.GetOutputs().GetPacked())
+	if err != nil {
+		p.w.t.Error(err)
+	}
+	for _, attempt := range revoked {
 		delete(p.outputs, attempt)
 	}
-	for _, out := range o.GetOutputs().GetOutputs() {
+	for _, out := range outputs {
 		if before := p.outputs[out.Attempt]; before != nil {
 			p.w.t.Errorf("%s hears of %v, and the one before is not revoked: %v", p.name, out, before)
 		}

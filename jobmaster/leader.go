@@ -33,13 +33,14 @@ type lead struct {
 	watched         map[cluster.JobID]*record // records of jobs that have watchers
 	submits         map[submitKey]chan<- submitted
 	tasknodes       map[string]*tasknodeRecord
-	changes         []pendingChange // changes whose commands are on their way through the log
-	archivedJobs    []cluster.JobID // jobs whose history is written, oldest first
-	wakeAt          int64           // when the next step is due at the latest, ms since the epoch; 0 for never
-	poolFile        poolFileState   // state of Config.PoolFile
-	decisionsFailed bool            // a write to Config.Decisions failed and was logged
-	progressWanted  bool            // a machine was lost: ask the others for progress in the next step
-	reviewAt        int64           // when to review tasknodes, ms since the epoch; 0 for never
+	changes         []pendingChange        // changes whose commands are on their way through the log
+	archivedJobs    []cluster.JobID        // jobs whose history is written, oldest first
+	wakeAt          int64                  // when the next step is due at the latest, ms since the epoch; 0 for never
+	poolFile        poolFileState          // state of Config.PoolFile
+	decisionsFailed bool                   // a write to Config.Decisions failed and was logged
+	outputsUnsent   map[cluster.JobID]bool // jobs with logs of outputs that have changed in this step
+	progressWanted  bool                   // a machine was lost: ask the others for progress in the next step
+	reviewAt        int64                  // when to review tasknodes, ms since the epoch; 0 for never
 }
 
 // becomeLeader starts to lead. Every order that tasknodes need follows from the state.
@@ -58,6 +59,8 @@ func (m *Master) becomeLeader(ctx context.Context) {
 		watched:   make(map[cluster.JobID]*record),
 		submits:   make(map[submitKey]chan<- submitted),
 		tasknodes: make(map[string]*tasknodeRecord),
+
+		outputsUnsent: make(map[cluster.JobID]bool),
 	}
 	m.brain.Trace(m.cfg.Decisions != nil)
 	for machine := range m.view.Machines() {
@@ -155,6 +158,7 @@ func (m *Master) step() {
 	for _, o := range out.Orders {
 		m.sendOrder(o)
 	}
+	m.sendOutputs()
 	for _, w := range out.Work {
 		m.startWork(w)
 	}
@@ -190,12 +194,8 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 	for _, id := range delta.Published {
 		m.outputPublished(id)
 	}
-	for _, id := range delta.Revoked {
-		m.outputRevoked(id)
-	}
-	for _, id := range delta.Moved {
-		m.outputMoved(id)
-	}
+	m.outputsRevoked(delta.Revoked)
+	m.outputsMoved(delta.Moved)
 	for _, name := range delta.Machines {
 		m.machineChanged(name)
 	}

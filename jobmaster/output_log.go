@@ -18,30 +18,28 @@ import (
 // of its graph.
 type outputLogs struct {
 	edges    map[int]*outputLog                          // by index in the graph's edges
-	reported map[cluster.AttemptID][]*taskproc.MapOutput // outputs of attempts that are not published yet
+	reported map[cluster.AttemptID][]*taskproc.MapOutput // outputs of attempts that are not published yet, if a partition is empty
+	unsent   map[int]bool                                // edges whose log has changed since it was sent
 }
 
-// outputLog lists the outputs written for one edge. Finished and revoked outputs are always
-// appended. Each machine that runs readers of the edge gets the log from its beginning:
+// outputLog is the log of one edge. Each machine that runs readers of the edge gets the log
+// from its beginning:
 //
-//	entries   [ m0 | m1 | revoke m0 | m2 | m0' ]
+//	log       [ m0 | m1 | revoke m0 | m2 | m0' ]
 //	sent["a"] ────────────────────^            machine a needs m2 and m0'
 type outputLog struct {
-	entries  []outputEntry
+	taskproc.OutputLog
 	sent     map[string]int // number of entries sent, by machine
 	complete bool           // every writer has finished
 }
 
-// outputEntry is a finished output, or an attempt whose output is revoked.
-type outputEntry struct {
-	output  *taskproc.MapOutput
-	revoked string
-}
-
-// keepReported keeps the outputs that an attempt has reported until its report is in the
-// log. They include the bytes of each partition, which are too large for the log. Another
-// leader does not have these numbers. Readers then also request partitions that are empty.
+// keepReported keeps the sets of empty partitions that an attempt has reported until its
+// report is in the log. They are too large for the log. Another leader does not have them.
+// Readers then also request partitions that are empty.
 func (l *outputLogs) keepReported(id cluster.AttemptID, outputs []*taskproc.MapOutput) {
+	if !slices.ContainsFunc(outputs, func(o *taskproc.MapOutput) bool { return len(o.Empty) > 0 }) {
+		return
+	}
 	if l.reported == nil {
 		l.reported = make(map[cluster.AttemptID][]*taskproc.MapOutput)
 	}
@@ -71,7 +69,7 @@ func (m *Master) outputPublished(id cluster.AttemptID) {
 	m.addOutputs(j, t)
 	for _, edge := range filesFrom(j, stage) {
 		m.record(j.ID).outputs.log(edge).complete = j.EdgeComplete(edge)
-		m.sendOutputs(j, edge)
+		m.outputsChanged(j, edge)
 	}
 }
 
@@ -101,10 +99,9 @@ func (m *Master) addOutputs(j *cluster.Job, t *cluster.Task) {
 		out := m.mapOutput(j, t, s)
 		out.Ordinal, out.Start = r.ordinal(j, t, s)
 		if i < len(reported) {
-			out.PartitionBytes = reported[i].PartitionBytes
+			out.Empty = reported[i].Empty
 		}
-		l := r.outputs.log(s.Edge)
-		l.entries = append(l.entries, outputEntry{output: out})
+		r.outputs.log(s.Edge).Add(out)
 	}
 }
 
@@ -134,17 +131,34 @@ func (r *record) ordinal(j *cluster.Job, t *cluster.Task, s cluster.Segments) (o
 	return int32(r.files + stage), &taskproc.Position{Offset: int64(s.Node)}
 }
 
-// outputRevoked adds the loss of an attempt's outputs to the logs.
-func (m *Master) outputRevoked(id cluster.AttemptID) {
-	j, stage, _, _ := m.view.Task(id.Task)
+// outputsRevoked adds the loss of the outputs of attempts to the logs. Attempts of one stage
+// that follow each other are added together, since that costs as much as for one of them.
+func (m *Master) outputsRevoked(ids []cluster.AttemptID) {
+	for len(ids) > 0 {
+		first, n := ids[0].Task, 1
+		for n < len(ids) && ids[n].Task.Job == first.Job && ids[n].Task.Stage == first.Stage {
+			n++
+		}
+		m.outputsOfStageRevoked(ids[:n])
+		ids = ids[n:]
+	}
+}
+
+// outputsOfStageRevoked does the same for attempts of one stage.
+func (m *Master) outputsOfStageRevoked(ids []cluster.AttemptID) {
+	j, stage, _, _ := m.view.Task(ids[0].Task)
 	if !j.Loaded() {
 		return
 	}
+	attempts := make([]string, len(ids))
+	for i, id := range ids {
+		attempts[i] = id.String()
+	}
 	for _, edge := range filesFrom(j, stage) {
 		l := m.record(j.ID).outputs.log(edge)
-		l.entries = append(l.entries, outputEntry{revoked: id.String()})
+		l.Revoke(attempts)
 		l.complete = false
-		m.sendOutputs(j, edge)
+		m.outputsChanged(j, edge)
 	}
 }
 
@@ -169,11 +183,36 @@ func files(j *cluster.Job, end func(dag.Edge) string, stage *cluster.Stage) (edg
 	return edges
 }
 
-// sendOutputs sends new entries to every subscribed machine.
-func (m *Master) sendOutputs(j *cluster.Job, edge int) {
-	for machine := range m.record(j.ID).outputs.log(edge).sent {
-		m.sendOutputsTo(machine, j, edge)
+// outputsChanged makes the end of this step send the new entries of a log.
+func (m *Master) outputsChanged(j *cluster.Job, edge int) {
+	o := &m.record(j.ID).outputs
+	if o.unsent == nil {
+		o.unsent = make(map[int]bool)
 	}
+	o.unsent[edge] = true
+	m.outputsUnsent[j.ID] = true
+}
+
+// sendOutputs sends the new entries of all logs to the subscribed machines. Machines that
+// need the same entries share the orders, so that a log is encoded once for all of them.
+func (m *Master) sendOutputs() {
+	for id := range m.outputsUnsent {
+		r := m.records[id]
+		if r == nil {
+			continue
+		}
+		for edge := range r.outputs.unsent {
+			l, orders := r.outputs.log(edge), make(map[int][]*wire.Order)
+			for machine, sent := range l.sent {
+				if orders[sent] == nil {
+					orders[sent] = l.orders(id, edge, sent)
+				}
+				m.sendLog(machine, l, orders[sent])
+			}
+		}
+		clear(r.outputs.unsent)
+	}
+	clear(m.outputsUnsent)
 }
 
 // subscribe makes a machine receive the logs that a stage reads, each from its beginning.
@@ -183,9 +222,8 @@ func (m *Master) subscribe(machine string, j *cluster.Job, stage *cluster.Stage)
 		if _, subscribed := l.sent[machine]; subscribed {
 			continue
 		}
-		l.sent[machine] = 0
 		l.complete = j.EdgeComplete(edge)
-		m.sendOutputsTo(machine, j, edge)
+		m.sendLog(machine, l, l.orders(j.ID, edge, 0))
 	}
 }
 
@@ -199,27 +237,24 @@ func (m *Master) unsubscribe(machine string) {
 	}
 }
 
-// sendOutputsTo sends a machine the entries of an edge's log that it has not been sent yet.
-// Revision is the number of the first of these entries, and Next is the number after the
-// last. The tasknode ignores entries that it has. Entries from number 0 replace all that it
-// has.
-//
-// An output that is revoked in the same message is left out. The revocation is sent, because
-// the machine may have the output from an earlier leader.
-func (m *Master) sendOutputsTo(machine string, j *cluster.Job, edge int) {
-	l := m.record(j.ID).outputs.log(edge)
-	order := &wire.Order_Outputs{
-		JobId: j.ID.String(), Edge: int32(edge),
-		Revision: uint64(l.sent[machine]), Next: uint64(len(l.entries)), Complete: l.complete,
+// sendLog sends a machine the orders with the rest of a log.
+func (m *Master) sendLog(machine string, l *outputLog, orders []*wire.Order) {
+	for _, o := range orders {
+		m.deliver(machine, o)
 	}
-	for _, e := range l.entries[l.sent[machine]:] {
-		if e.output != nil {
-			order.Outputs = append(order.Outputs, e.output)
-			continue
-		}
-		order.Revoked = append(order.Revoked, e.revoked)
-		order.Outputs = slices.DeleteFunc(order.Outputs, func(o *taskproc.MapOutput) bool { return o.Attempt == e.revoked })
+	l.sent[machine] = l.Len()
+}
+
+// orders returns orders with the entries of a log from the given number on. Revision is the
+// number of the first entry of an order, and Next is the number after the last. The tasknode
+// ignores entries that it has. Entries from number 0 replace all that it has.
+func (l *outputLog) orders(job cluster.JobID, edge, from int) (orders []*wire.Order) {
+	for _, part := range l.Since(from) {
+		orders = append(orders, &wire.Order{Order: &wire.Order_Outputs_{Outputs: &wire.Order_Outputs{
+			JobId: job.String(), Edge: int32(edge),
+			Revision: uint64(part.From), Next: uint64(part.Next), Length: uint64(l.Len()), Packed: part.Packed,
+			Complete: l.complete && part.Next == l.Len(),
+		}}})
 	}
-	l.sent[machine] = len(l.entries)
-	m.deliver(machine, &wire.Order{Order: &wire.Order_Outputs_{Outputs: order}})
+	return orders
 }

@@ -89,10 +89,14 @@ func TestReadersGetTheNewAddressOfATasknode(t *testing.T) {
 		received := make(map[string]*taskproc.MapOutput)
 		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{ReduceSlots: 1}}}
 		_, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
-			for _, attempt := range o.GetOutputs().GetRevoked() {
+			outputs, revoked, err := taskproc.UnpackOutputs(0, o.GetOutputs().GetPacked())
+			if err != nil {
+				t.Error(err)
+			}
+			for _, attempt := range revoked {
 				delete(received, attempt)
 			}
-			for _, out := range o.GetOutputs().GetOutputs() {
+			for _, out := range outputs {
 				received[out.Attempt] = out
 			}
 		}, func(error) {})

@@ -125,6 +125,9 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 		a.cfg.Logger.Warn("task did not obey the order to end", "attempt", a.start.AttemptId, "killed", !stuck, "stack", stack)
 	}
 	conn.close()
+	if conn.sendErr != nil && !stuck && conn.lastMessage.GetFinished() == nil && !a.isKilled() && ctx.Err() == nil {
+		return failure(conn.sendErr)
+	}
 	return a.buildReport(ctx, task, conn.lastMessage, stuck, stack)
 }
 

@@ -331,11 +331,14 @@ func TestCrashAndFailedLaunchAreFailures(t *testing.T) {
 
 func TestOutputsReachReducesOnceAndWithoutThoseRevoked(t *testing.T) {
 	run(t, func(b *rig) {
+		length := uint64(0) // of the master's log, if it is sent in parts
 		publish := func(from, to uint64, complete bool, revoked []string, attempts ...string) {
-			o := &wire.Order_Outputs{JobId: "job_1_0001", Revision: from, Next: to, Complete: complete, Revoked: revoked}
+			var log taskproc.OutputLog
+			log.Revoke(revoked)
 			for i, a := range attempts {
-				o.Outputs = append(o.Outputs, &taskproc.MapOutput{Task: int32(i), Attempt: a})
+				log.Add(&taskproc.MapOutput{Task: int32(i), Attempt: a})
 			}
+			o := &wire.Order_Outputs{JobId: "job_1_0001", Revision: from, Next: to, Length: max(to, length), Packed: log.Since(0)[0].Packed, Complete: complete}
 			b.orders.Put(&wire.Order{Order: &wire.Order_Outputs_{Outputs: o}})
 		}
 		publish(0, 2, false, nil, "a", "b")
@@ -365,6 +368,15 @@ func TestOutputsReachReducesOnceAndWithoutThoseRevoked(t *testing.T) {
 		publish(1, 2, false, []string{"d"})
 		if m, err := task.Receive(); err != nil || len(m.GetOutputs().GetRevoked()) != 1 || m.GetOutputs().Complete {
 			t.Errorf("received %v, %v", m, err)
+		}
+		publish(2, 4, false, nil, "e", "f")
+		receive("ef", false)
+		length = 2
+		publish(0, 1, false, nil, "e")
+		receive("e", false)
+		publish(1, 2, true, nil, "g")
+		if m, err := task.Receive(); err != nil || strings.Join(m.GetOutputs().GetRevoked(), " ") != "f" || !m.GetOutputs().Complete {
+			t.Errorf("received %v, %v after the last part from a new master", m, err)
 		}
 		task.end(nil)
 		<-b.reports

@@ -1,6 +1,7 @@
 package tasknode
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/hammr/hammr/internal/taskproc"
@@ -18,8 +19,9 @@ type job struct {
 
 // edgeOutputs are the outputs that finished tasks have written for a file edge.
 type edgeOutputs struct {
-	outputs  []*taskproc.MapOutput // readable outputs, one for each writing Node
-	revision uint64                // number of entries of the master's log that outputs includes
+	log      taskproc.OutputLog // the same outputs as in the master's log; the entries have other numbers
+	revision uint64             // number of entries of the master's log that log includes
+	replaced map[string]bool    // attempts whose outputs readers may know from an earlier log, while the first parts of another have come; nil otherwise
 	complete bool
 }
 
@@ -67,41 +69,61 @@ func (j *job) outputsOf(edge int32) *edgeOutputs {
 //	anything else      was added before, or comes from a master that does not lead
 //
 // If a log is sent from its beginning and lacks an output that was known, the output was
-// lost in the meantime. Readers then get it as revoked.
+// lost in the meantime. Readers get it as revoked after the last part of the log.
 func (d *Daemon) addOutputs(o *wire.Order_Outputs) {
 	w := d.job(o.JobId).outputsOf(o.Edge)
-	revoked := o.Revoked
-	switch o.Revision {
-	case 0: // a new master sends its log from the beginning
-		revoked = append(revoked, missingAttempts(w.outputs, o.Outputs)...)
-		w.outputs = nil
-	case w.revision:
-	default:
+	outputs, revoked, err := taskproc.UnpackOutputs(o.Edge, o.Packed)
+	switch {
+	case err != nil:
+		d.cfg.Logger.Error("unusable list of outputs from the jobmaster", "job", o.JobId, "error", err)
+		return
+	case o.Revision == 0:
+		w.startOver()
+	case o.Revision != w.revision:
 		return // entries that were added before
 	}
 	w.revision = o.Next
-	w.outputs = slices.DeleteFunc(w.outputs, func(m *taskproc.MapOutput) bool { return slices.Contains(o.Revoked, m.Attempt) })
-	w.outputs = append(w.outputs, o.Outputs...)
+	w.log.Revoke(revoked)
+	for _, out := range outputs {
+		w.log.Add(out)
+	}
 	w.complete = o.Complete
-	news := outputsMessage(&taskproc.Outputs{Edge: o.Edge, Outputs: o.Outputs, Revoked: revoked, Complete: o.Complete})
+	news := &taskproc.Outputs{Edge: o.Edge, Packed: o.Packed, Complete: o.Complete}
+	if o.Next >= o.Length {
+		news.Revoked = w.missing()
+	}
+	d.sendToReaders(o.JobId, news)
+}
+
+// sendToReaders sends outputs to the attempts that read their edge.
+func (d *Daemon) sendToReaders(job string, news *taskproc.Outputs) {
+	message := outputsMessage(news)
 	for _, a := range d.attempts {
-		if a.start.JobId == o.JobId && slices.Contains(a.reads, o.Edge) {
-			a.inbox.Put(news)
+		if a.start.JobId == job && slices.Contains(a.reads, news.Edge) {
+			a.inbox.Put(message)
 		}
 	}
 }
 
-// missingAttempts returns the attempts whose outputs are in before but not in now.
-func missingAttempts(before, now []*taskproc.MapOutput) (attempts []string) {
-	there := make(map[string]bool, len(now))
-	for _, m := range now {
-		there[m.Attempt] = true
+// startOver begins another log, and remembers what readers know from the log before.
+func (w *edgeOutputs) startOver() {
+	if w.replaced == nil {
+		w.replaced = make(map[string]bool)
 	}
-	for _, m := range before {
-		if !there[m.Attempt] {
-			attempts = append(attempts, m.Attempt)
-		}
+	for o := range w.log.Outputs() {
+		w.replaced[o.Attempt] = true
 	}
+	w.log = taskproc.OutputLog{}
+}
+
+// missing returns the attempts whose outputs an earlier log had and the complete present log
+// has not.
+func (w *edgeOutputs) missing() []string {
+	for o := range w.log.Outputs() {
+		delete(w.replaced, o.Attempt)
+	}
+	attempts := slices.Sorted(maps.Keys(w.replaced))
+	w.replaced = nil
 	return attempts
 }
 
@@ -109,7 +131,10 @@ func missingAttempts(before, now []*taskproc.MapOutput) (attempts []string) {
 func (j *job) sendKnownOutputs(a *attempt) {
 	for _, edge := range a.reads {
 		w := j.outputsOf(edge)
-		a.inbox.Put(outputsMessage(&taskproc.Outputs{Edge: edge, Outputs: slices.Clone(w.outputs), Complete: w.complete}))
+		for _, part := range w.log.Since(0) {
+			complete := w.complete && part.Next == w.log.Len()
+			a.inbox.Put(outputsMessage(&taskproc.Outputs{Edge: edge, Packed: part.Packed, Complete: complete}))
+		}
 	}
 }
 

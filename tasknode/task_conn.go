@@ -1,7 +1,12 @@
 package tasknode
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
 	"sync"
+	"syscall"
 
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -16,6 +21,7 @@ type taskConn struct {
 	conn        taskproc.TasknodeEnd
 	lastMessage *taskproc.FromTask // nil if the task sent none; valid after ended is closed
 	ended       chan struct{}      // closed when the task sends no more
+	sendErr     error              // why the task did not get a message; nil also if its connection broke; valid after close
 	closing     chan struct{}      // closed when no more messages are to be sent
 	workers     sync.WaitGroup     // goroutines of reader and writer
 }
@@ -36,23 +42,46 @@ func (t *taskConn) close() {
 }
 
 // write sends messages until there are no more to send, or until the task does not receive
-// them.
+// them. The task would wait for a message that cannot be sent, so write then closes the
+// connection, which ends the attempt.
 func (t *taskConn) write(a *attempt) {
-	if t.conn.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: a.start}}) != nil {
-		return // the reader notices the end of the connection too
+	err := t.writeAll(a)
+	if err != nil && !isBroken(err) {
+		t.sendErr = fmt.Errorf("message to the task: %w", err)
+	}
+	if err != nil {
+		t.conn.Close() // ends the reader too
+	}
+}
+
+// writeAll sends Start and the messages of the inbox. The error is that of a send.
+func (t *taskConn) writeAll(a *attempt) error {
+	if err := t.conn.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: a.start}}); err != nil {
+		return err
 	}
 	for {
 		select {
 		case <-t.closing:
-			return
+			return nil
 		case <-a.inbox.Ready():
 			for _, m := range a.inbox.Take() {
-				if t.conn.Send(m) != nil {
-					return
+				if err := t.conn.Send(m); err != nil {
+					return err
 				}
 			}
 		}
 	}
+}
+
+// isBroken reports whether an error of a send says that an end of the connection is closed.
+// The task's exit status or last message then shows why.
+func isBroken(err error) bool {
+	for _, closed := range []error{io.ErrClosedPipe, net.ErrClosed, syscall.EPIPE, syscall.ECONNRESET} {
+		if errors.Is(err, closed) {
+			return true
+		}
+	}
+	return false
 }
 
 // read reads until the task closes the connection, so that the task never blocks in a send.

@@ -25,7 +25,7 @@ import (
 // task then starts over.
 const (
 	magic      = "HAMMRCKP"
-	version    = 2
+	version    = 3
 	headLength = len(magic) + 4 + 4
 	tailLength = 8
 	maxLength  = 1 << 30 // bytes

@@ -21,7 +21,7 @@ func someCheckpoint() *taskproc.CheckpointBody {
 			Pending:   []*taskproc.PendingOutput{{Output: "part", Data: []byte("rest")}},
 			UserState: []byte{0, 1},
 			Remaining: &taskproc.Range{Start: &taskproc.Position{Offset: 7}, End: &taskproc.Position{Offset: 9, Skip: 1}},
-			Fetched:   []*taskproc.MapOutput{{Task: 1, Attempt: "a", Path: "/d/a", Address: "h:1", PartitionBytes: []int64{1, 2}}},
+			Fetched:   []*taskproc.Fetched{{Edge: 1, Nodes: []byte{5}}},
 			Merge:     []*taskproc.MergeInput{{Path: "/d/a", Offset: 3, Length: 90, Tagged: true, BlockOffset: 24, BlockRecord: 2}},
 			Published: []*taskproc.MapOutput{{Edge: 1, Path: "/d/b", IndexChecksum: 5}},
 			Live:      []*taskproc.LiveInput{{Edge: 2, Finished: []int32{0, 3}}},

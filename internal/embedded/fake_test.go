@@ -163,7 +163,7 @@ func (f *fakeTask) playMap(ctx context.Context) (*taskproc.FromTask, error) {
 	if f.start.Reduces == 0 {
 		return f.withPiece(ctx, done, f.name())
 	}
-	done.Outputs = []*taskproc.MapOutput{{Task: f.start.Task, Path: f.start.LocalDir, IndexChecksum: 7, PartitionBytes: make([]int64, f.start.Reduces)}}
+	done.Outputs = []*taskproc.MapOutput{{Task: f.start.Task, Path: f.start.LocalDir, IndexChecksum: 7}}
 	return message(done), nil
 }
 

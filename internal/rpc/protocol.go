@@ -11,7 +11,7 @@ import (
 
 // Version is the version of the messages in package wire. Programs of different versions
 // refuse each other.
-const Version = "1"
+const Version = "2"
 
 // Headers of every call. The answer has HeaderProtocol too.
 const (

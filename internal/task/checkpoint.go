@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -66,7 +68,9 @@ func (r *Reduce) addTo(s *taskproc.NodeState) error {
 		return &unwrittenError{err}
 	}
 	r.countMerges()
-	s.Fetched = r.fetched
+	for _, edge := range slices.Sorted(maps.Keys(r.fetched)) {
+		s.Fetched = append(s.Fetched, &taskproc.Fetched{Edge: int32(edge), Nodes: r.fetched[edge]})
+	}
 	s.Merge = checkpoint.MergeInputs(state)
 	return nil
 }

@@ -153,9 +153,13 @@ func (n *NodeRun) publishOne(c Channel, open *openCollector) (*taskproc.MapOutpu
 	if index, err = n.joinPublished(c, index); err != nil {
 		return nil, err
 	}
+	sizes := index.PartitionBytes()
 	output := &taskproc.MapOutput{
 		Edge: int32(c.Edge), Task: n.group.taskOf(n), Attempt: n.Attempt.Start.AttemptId,
-		Path: index.Path, IndexChecksum: index.Checksum, PartitionBytes: index.PartitionBytes(),
+		Path: index.Path, IndexChecksum: index.Checksum, Empty: taskproc.EmptySet(sizes),
+	}
+	for _, n := range sizes {
+		output.Bytes += n
 	}
 	if m := n.source; m != nil {
 		output.Ordinal, output.Start = m.split.Parts[0].Ordinal, taskproc.FromPosition(m.origin())

@@ -45,7 +45,6 @@ func offerOf(o *taskproc.MapOutput) writtenOutput { return writtenOutput{writerO
 type copyPhase struct {
 	r       *Reduce
 	edges   map[int]*copyEdge                     // by place in the graph's edges
-	have    map[writer]bool                       // writers whose segments are in the intake
 	pending map[writer]bool                       // writers whose segments are being copied
 	outputs map[writtenOutput]*taskproc.MapOutput // outputs that were given to the copier
 	offered map[writtenOutput]string              // addresses of the outputs that are not revoked
@@ -60,6 +59,7 @@ type copyEdge struct {
 	Channel
 	partition int  // partition that is read of each output
 	have      int  // number of writers whose segments are in the intake
+	pending   int  // number of writers whose segments are being copied
 	complete  bool // the master has announced all outputs
 }
 
@@ -73,6 +73,11 @@ func (e *copyEdge) finished() bool {
 	return e.complete
 }
 
+// awaitsWriters reports whether outputs are awaited that the master has not announced.
+func (e *copyEdge) awaitsWriters() bool {
+	return !e.complete && (e.Peers == nil || e.have+e.pending < len(e.Peers))
+}
+
 // reads reports whether the reduce reads the output of a Node.
 func (e *copyEdge) reads(task int32) bool {
 	return e.Peers == nil || slices.Contains(e.Peers, int(task))
@@ -81,16 +86,13 @@ func (e *copyEdge) reads(task int32) bool {
 // newCopyPhase begins with what a checkpoint already had, and subscribes to the board.
 func (r *Reduce) newCopyPhase() *copyPhase {
 	p := &copyPhase{
-		r: r, edges: make(map[int]*copyEdge), have: make(map[writer]bool), pending: make(map[writer]bool),
+		r: r, edges: make(map[int]*copyEdge), pending: make(map[writer]bool),
 		outputs: make(map[writtenOutput]*taskproc.MapOutput), offered: make(map[writtenOutput]string), numbers: make(map[writer]int32),
 	}
 	var edges []int
 	for _, c := range r.channels {
 		edges = append(edges, c.Edge)
-		p.edges[c.Edge] = &copyEdge{Channel: c, partition: c.partition(r.Node.number)}
-	}
-	for _, o := range r.fetched {
-		p.markTaken(o)
+		p.edges[c.Edge] = &copyEdge{Channel: c, partition: c.partition(r.Node.number), have: r.fetched[c.Edge].size()}
 	}
 	r.Node.group.fetched.open(r)
 	r.subscription = r.Node.group.board.subscribe(edges)
@@ -123,10 +125,23 @@ func (p *copyPhase) finished() bool {
 	return len(p.pending) == 0
 }
 
+// awaitsWriters reports whether an edge awaits outputs that the master has not announced.
+func (p *copyPhase) awaitsWriters() bool {
+	for _, e := range p.edges {
+		if e.awaitsWriters() {
+			return true
+		}
+	}
+	return false
+}
+
 // step waits for an event and handles it. A third of the reduce's progress is copying,
 // another the sort, and the last the reduce function, as in Hadoop.
 func (p *copyPhase) step() error {
 	r := p.r
+	if p.awaitsWriters() {
+		defer r.Node.beginWait()()
+	}
 	var err error
 	select {
 	case <-r.Node.Attempt.ctx.Done():
@@ -140,8 +155,16 @@ func (p *copyPhase) step() error {
 	case <-p.results():
 		err = p.collect(p.copier.Take())
 	}
-	r.Node.setFraction(float64(len(p.have)) / float64(max(1, p.expected())) / 3)
+	r.Node.setFraction(float64(p.have()) / float64(max(1, p.expected())) / 3)
 	return err
+}
+
+// have returns the number of outputs in the intake.
+func (p *copyPhase) have() (n int) {
+	for _, e := range p.edges {
+		n += e.have
+	}
+	return n
 }
 
 // checkpointRequested returns a channel that is readable when the reduce is asked for a
@@ -182,7 +205,7 @@ func (p *copyPhase) openCopier() {
 	p.fetcher = a.newFetcher(&p.r.Node.group.server.segments, timeout)
 	p.copier = transfer.NewCopier(a.ctx, transfer.CopierConfig{
 		Fetcher:     p.fetcher,
-		Sink:        p.r.intake,
+		Sink:        liveSink{p.r.intake, a},
 		Parallel:    c.Int(conf.ShuffleParallelCopies),
 		GiveUpAfter: timeout,
 		MaxDelay:    min(c.Duration(conf.ShuffleRetryDelayMax), timeout/4),
@@ -201,12 +224,15 @@ func (a *Attempt) newFetcher(shared *transfer.Sources, timeout time.Duration) *t
 	})
 }
 
-// collect handles copies that have ended.
+// collect handles copies that have ended. An answer of a machine is a sign of life, even if
+// it says that the machine is busy.
 func (p *copyPhase) collect(results []transfer.Result) error {
+	p.r.Node.Attempt.KeepAlive()
 	for _, c := range results {
 		if c.Err == nil {
 			o := p.copied(c)
 			delete(p.pending, writerOf(o))
+			p.edges[int(o.Edge)].pending--
 			p.taken(o, c.Runs)
 			continue
 		}

@@ -3,7 +3,6 @@ package task
 import (
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -15,7 +14,7 @@ import (
 func (p *copyPhase) handleOutputs(e *copyEdge, update *taskproc.Outputs) error {
 	p.revoke(e, update.Revoked)
 	for _, o := range update.Outputs {
-		if p.have[writerOf(o)] || !e.reads(o.Task) {
+		if p.r.fetched[e.Edge].has(o.Task) || !e.reads(o.Task) {
 			continue
 		}
 		if p.r.canCheckpoint() && p.r.Node.Attempt.signals.acceptCheckpoint() {
@@ -32,8 +31,12 @@ func (p *copyPhase) handleOutputs(e *copyEdge, update *taskproc.Outputs) error {
 // revoke cancels copies of lost outputs. Outputs that are taken in stay. For the others
 // the reduce waits until the task has run again.
 func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
+	if len(attempts) == 0 {
+		return
+	}
+	revoked := setOf(attempts)
 	for o := range p.offered {
-		if o.edge == e.Edge && slices.Contains(attempts, o.attempt) {
+		if o.edge == e.Edge && revoked[o.attempt] {
 			p.copier.Drop(p.numbers[o.writer], o.attempt)
 			delete(p.offered, o)
 		}
@@ -56,17 +59,12 @@ func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
 			return &LostOutputError{Attempt: o.Attempt, Err: err}
 		}
 		p.taken(o, runs)
-	case e.empty(o):
+	case o.HasNone(e.partition):
 		p.taken(o, nil)
 	default:
 		p.copy(e, o)
 	}
 	return nil
-}
-
-// empty reports whether an output has nothing for this reduce.
-func (e *copyEdge) empty(o *taskproc.MapOutput) bool {
-	return e.partition < len(o.PartitionBytes) && o.PartitionBytes[e.partition] == 0
 }
 
 // takeLocal gives the runs of an output on this machine to the intake.
@@ -78,6 +76,7 @@ func (r *Reduce) takeLocal(e *copyEdge, o *taskproc.MapOutput) ([]shuffle.Run, e
 	if e.partition >= len(index.Partitions) {
 		return nil, fmt.Errorf("index of %s: no partition %d, it has %d", o.Path, e.partition, len(index.Partitions))
 	}
+	r.localWriters[o.Path] = o.Attempt
 	for _, source := range index.Sources(r.Node.Attempt.Local, e.partition, ordinalOf(o)) {
 		if err := r.intake.AddLocal(source); err != nil {
 			return nil, err
@@ -94,21 +93,12 @@ func (p *copyPhase) taken(o *taskproc.MapOutput, runs []shuffle.Run) {
 		bytes += run.Length
 		r.total += run.Records
 	}
-	p.markTaken(o)
-	r.fetched = append(r.fetched, o)
+	p.edges[int(o.Edge)].have++
+	r.fetched[int(o.Edge)] = r.fetched[int(o.Edge)].with(o.Task)
 	r.Node.group.fetched.add(r, o)
 	r.Node.Attempt.Counters.Add(counter.ShuffledMaps, 1)
 	r.Node.Attempt.Counters.Add(counter.ReduceShuffleBytes, bytes)
 	r.Node.Attempt.KeepAlive()
-}
-
-// markTaken counts a writer whose output is in the intake, in this attempt or before a
-// checkpoint.
-func (p *copyPhase) markTaken(o *taskproc.MapOutput) {
-	p.have[writerOf(o)] = true
-	if e := p.edges[int(o.Edge)]; e != nil {
-		e.have++
-	}
 }
 
 // copy gives an output to the copier, under a number by which the copier recognizes newer
@@ -123,7 +113,10 @@ func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 		number = int32(len(p.writers))
 		p.numbers[w], p.writers = number, append(p.writers, w)
 	}
-	p.pending[w] = true
+	if !p.pending[w] {
+		p.pending[w] = true
+		e.pending++
+	}
 	p.outputs[offerOf(o)], p.offered[offerOf(o)] = o, o.Address
 	p.copier.Add(transfer.Segment{Task: number, Partition: e.partition, Ordinal: ordinalOf(o), Output: p.output(o)})
 }

@@ -224,7 +224,7 @@ func TestReduceWithAnotherToken(t *testing.T) {
 // known to be empty.
 func TestReduceSkipsEmptyPartitions(t *testing.T) {
 	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, withoutErrors))[0]
-	o.Address, o.PartitionBytes = deadAddress(t), []int64{5, 0}
+	o.Address, o.Empty = deadAddress(t), taskproc.EmptySet([]int64{5, 0})
 	p := new(reducer)
 	run := startReduce(t, p, &taskproc.Start{Maps: 1})
 	run.report(true, o)

@@ -2,6 +2,7 @@ package task
 
 import (
 	"maps"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -40,6 +41,17 @@ func (s nodeSet) with(n int32) nodeSet {
 	return s
 }
 
+// has reports whether n is in the set.
+func (s nodeSet) has(n int32) bool { return int(n/8) < len(s) && s[n/8]&(1<<(n%8)) != 0 }
+
+// size returns how many numbers are in the set.
+func (s nodeSet) size() (n int) {
+	for _, b := range s {
+		n += bits.OnesCount8(b)
+	}
+	return n
+}
+
 // and returns the intersection as a new set.
 func (s nodeSet) and(other nodeSet) nodeSet {
 	both := slices.Clone(s[:min(len(s), len(other))])
@@ -70,11 +82,8 @@ func (f *fetchedSets) open(r *Reduce) {
 	sets := make(map[int]nodeSet, len(r.channels))
 	f.mu.reduces[r] = sets
 	for _, c := range r.channels {
-		sets[c.Edge] = nil
+		sets[c.Edge] = slices.Clone(r.fetched[c.Edge])
 		f.mu.changed[c.Edge] = true
-	}
-	for _, o := range r.fetched {
-		sets[int(o.Edge)] = sets[int(o.Edge)].with(o.Task)
 	}
 }
 

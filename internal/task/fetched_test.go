@@ -34,7 +34,7 @@ func TestFetchedIsWhatAllReadersHave(t *testing.T) {
 	f.expect(edges(0, 1))
 	f.expect(edges(0))
 	wantChanges(t, &f, "")
-	one := &Reduce{Node: new(NodeRun), channels: edges(0, 1), fetched: []*taskproc.MapOutput{{Edge: 1, Task: 9}}}
+	one := &Reduce{Node: new(NodeRun), channels: edges(0, 1), fetched: map[int]nodeSet{1: nodeSet(nil).with(9)}}
 	f.open(one)
 	f.add(one, &taskproc.MapOutput{Task: 2})
 	wantChanges(t, &f, "0:[] 1:[00000000 00000010] ")

@@ -135,9 +135,7 @@ func (g *groupRun) finishedMessage() *taskproc.Finished {
 		done.OutputRecords += p.Records
 	}
 	for _, o := range done.Outputs {
-		for _, b := range o.PartitionBytes {
-			done.OutputBytes += b
-		}
+		done.OutputBytes += o.Bytes
 	}
 	return done
 }
@@ -178,11 +176,13 @@ func (g *groupRun) progress() *taskproc.Progress {
 	return p
 }
 
-// inEngine reports whether a Node is in a phase without user code. Sorting, copying and
-// fetching a checkpoint count as activity, and so does waiting for other Nodes.
+// inEngine reports whether a Node is in a phase without user code. Sorting and fetching a
+// checkpoint count as activity, and so does waiting for other Nodes. Copying counts
+// while it waits for outputs that other Nodes have yet to write. A reduce that knows all
+// outputs and copies none is stuck.
 func (g *groupRun) inEngine() bool {
 	return slices.ContainsFunc(g.laidOutNodes(), func(n *NodeRun) bool {
 		phase, _ := n.progress()
-		return phase == taskproc.PhaseResume || phase == "copy" || phase == "sort" || n.waiting.Load() > 0
+		return phase == taskproc.PhaseResume || phase == "sort" || n.waiting.Load() > 0
 	})
 }

@@ -98,7 +98,8 @@ func mergeOutputs(earlier, later *taskproc.Outputs) *taskproc.Outputs {
 	}
 	kept := earlier.Outputs
 	if len(later.Revoked) > 0 {
-		kept = slices.DeleteFunc(kept, func(o *taskproc.MapOutput) bool { return slices.Contains(later.Revoked, o.Attempt) })
+		revoked := setOf(later.Revoked)
+		kept = slices.DeleteFunc(kept, func(o *taskproc.MapOutput) bool { return revoked[o.Attempt] })
 	}
 	return &taskproc.Outputs{
 		Edge:     later.Edge,
@@ -106,4 +107,13 @@ func mergeOutputs(earlier, later *taskproc.Outputs) *taskproc.Outputs {
 		Revoked:  append(earlier.Revoked, later.Revoked...),
 		Complete: later.Complete,
 	}
+}
+
+// setOf returns the set of these texts.
+func setOf(texts []string) map[string]bool {
+	set := make(map[string]bool, len(texts))
+	for _, t := range texts {
+		set[t] = true
+	}
+	return set
 }

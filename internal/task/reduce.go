@@ -26,20 +26,21 @@ import (
 type Reduce struct {
 	Node *NodeRun
 
-	channels     []Channel             // in order of edges
-	dir          string                // directory of its own files, in the attempt's directory
-	err          error                 // error of an unknown input name
-	subscription *subscription         // subscription to the outputs of its edges; open while it copies
-	fetched      []*taskproc.MapOutput // outputs that the intake has, with those of a checkpoint
-	memory       int64                 // bytes borrowed for the intake
-	intake       *shuffle.Intake       // nil before Groups
-	merge        *shuffle.Merge        // merge of all runs; nil before copying is complete
-	groups       *shuffle.Groups       // groups of merge; nil before
-	total        int64                 // records to be reduced, for progress
-	done         int64                 // groups finished by this attempt
-	checkpointed bool                  // it stopped at a boundary for a checkpoint
-	closed       bool                  // Close was called
-	counted      struct {              // values already added to the attempt's counters
+	channels     []Channel         // in order of edges
+	dir          string            // directory of its own files, in the attempt's directory
+	err          error             // error of an unknown input name
+	subscription *subscription     // subscription to the outputs of its edges; open while it copies
+	fetched      map[int]nodeSet   // writers whose outputs the intake has, with those of a checkpoint, by edge
+	localWriters map[string]string // attempts that wrote the files on this machine that the intake reads, by path
+	memory       int64             // bytes borrowed for the intake
+	intake       *shuffle.Intake   // nil before Groups
+	merge        *shuffle.Merge    // merge of all runs; nil before copying is complete
+	groups       *shuffle.Groups   // groups of merge; nil before
+	total        int64             // records to be reduced, for progress
+	done         int64             // groups finished by this attempt
+	checkpointed bool              // it stopped at a boundary for a checkpoint
+	closed       bool              // Close was called
+	counted      struct {          // values already added to the attempt's counters
 		records int64               // values returned or skipped
 		intake  shuffle.IntakeStats // statistics of merges
 	}
@@ -49,7 +50,10 @@ type Reduce struct {
 // without names, all inputs that are files. The Node closes it, unless the caller does
 // so earlier. Only the reduce of all inputs of a Node can be checkpointed.
 func (n *NodeRun) Reduce(inputs ...string) *Reduce {
-	r := &Reduce{Node: n, channels: fileChannels(n.inputs), dir: fmt.Sprintf("intake%d-%d-%d", n.stage, n.number, len(n.reduces))}
+	r := &Reduce{
+		Node: n, channels: fileChannels(n.inputs), dir: fmt.Sprintf("intake%d-%d-%d", n.stage, n.number, len(n.reduces)),
+		fetched: make(map[int]nodeSet), localWriters: make(map[string]string),
+	}
 	if len(inputs) > 0 {
 		r.channels, r.err = n.named(inputs)
 	}
@@ -67,7 +71,8 @@ func (n *NodeRun) Reduce(inputs ...string) *Reduce {
 // adopt continues with the state of another reduce, which is not used any more.
 func (r *Reduce) adopt(last *Reduce) {
 	r.Node.group.fetched.remove(last)
-	r.fetched, r.memory, r.intake, r.merge, r.groups = last.fetched, last.memory, last.intake, last.merge, last.groups
+	r.fetched, r.localWriters = last.fetched, last.localWriters
+	r.memory, r.intake, r.merge, r.groups = last.memory, last.intake, last.merge, last.groups
 	r.total, r.counted = last.total, last.counted
 }
 
@@ -153,7 +158,9 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 		r.intake, err = shuffle.NewIntake(opts)
 		return err
 	}
-	r.fetched = r.Node.resumed.Fetched
+	for _, f := range r.Node.resumed.Fetched {
+		r.fetched[int(f.Edge)] = slices.Clone(f.Nodes)
+	}
 	for _, m := range r.Node.resumed.Merge {
 		r.total += m.Records
 	}
@@ -168,10 +175,8 @@ func (r *Reduce) blame(err error) error {
 	if !ok || errors.As(err, new(*LostOutputError)) {
 		return err
 	}
-	for _, o := range r.fetched {
-		if o.Path == read.Path {
-			return &LostOutputError{Attempt: o.Attempt, Err: err}
-		}
+	if attempt, local := r.localWriters[read.Path]; local {
+		return &LostOutputError{Attempt: attempt, Err: err}
 	}
 	return err
 }

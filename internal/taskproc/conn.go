@@ -41,11 +41,14 @@ func NewTaskEnd(stream io.ReadWriteCloser) TaskEnd { return TaskEnd{newConn(stre
 // receives the message.
 func (e TaskEnd) Send(m *FromTask) error { return e.c.send(m) }
 
-// Receive waits for the next message. One goroutine calls it. The error is io.EOF if
-// the other end has closed.
+// Receive waits for the next message, and unpacks its outputs. One goroutine calls it. The
+// error is io.EOF if the other end has closed.
 func (e TaskEnd) Receive() (*ToTask, error) {
 	m := new(ToTask)
-	return m, ReadMessage(e.c.reader, m)
+	if err := ReadMessage(e.c.reader, m); err != nil {
+		return m, err
+	}
+	return m, m.GetOutputs().unpack()
 }
 
 // Close closes the connection. A Send or Receive in progress returns an error.

@@ -120,7 +120,7 @@ func (x Preempt_Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Preempt_Mode.Descriptor instead.
 func (Preempt_Mode) EnumDescriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{13, 0}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{14, 0}
 }
 
 // Position is dag.Position.
@@ -475,19 +475,20 @@ func (x *Piece) GetPart() int32 {
 // MapOutput is the location of the segments that a finished Node of any stage wrote for
 // one edge of the graph that is a file.
 type MapOutput struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Task           int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"` // number of the Node in its stage; of one cut from another, a number of its own
-	Attempt        string                 `protobuf:"bytes,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Ordinal        int32                  `protobuf:"varint,3,opt,name=ordinal,proto3" json:"ordinal,omitempty"` // with start: order among equal keys
-	Start          *Position              `protobuf:"bytes,4,opt,name=start,proto3" json:"start,omitempty"`
-	Path           string                 `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`       // data file; its index is PATH.index
-	Address        string                 `protobuf:"bytes,6,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" if the file is local
-	IndexChecksum  uint64                 `protobuf:"varint,7,opt,name=index_checksum,json=indexChecksum,proto3" json:"index_checksum,omitempty"`
-	PartitionBytes []int64                `protobuf:"varint,8,rep,packed,name=partition_bytes,json=partitionBytes,proto3" json:"partition_bytes,omitempty"`
-	Edge           int32                  `protobuf:"varint,9,opt,name=edge,proto3" json:"edge,omitempty"`      // place in the graph's edges
-	Stored         bool                   `protobuf:"varint,10,opt,name=stored,proto3" json:"stored,omitempty"` // path is a full name in a file system that every machine reaches
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Task          int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"` // number of the Node in its stage; of one cut from another, a number of its own
+	Attempt       string                 `protobuf:"bytes,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Ordinal       int32                  `protobuf:"varint,3,opt,name=ordinal,proto3" json:"ordinal,omitempty"` // with start: order among equal keys
+	Start         *Position              `protobuf:"bytes,4,opt,name=start,proto3" json:"start,omitempty"`
+	Path          string                 `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`       // data file; its index is PATH.index
+	Address       string                 `protobuf:"bytes,6,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" if the file is local
+	IndexChecksum uint64                 `protobuf:"varint,7,opt,name=index_checksum,json=indexChecksum,proto3" json:"index_checksum,omitempty"`
+	Edge          int32                  `protobuf:"varint,9,opt,name=edge,proto3" json:"edge,omitempty"`      // place in the graph's edges
+	Stored        bool                   `protobuf:"varint,10,opt,name=stored,proto3" json:"stored,omitempty"` // path is a full name in a file system that every machine reaches
+	Empty         []byte                 `protobuf:"bytes,11,opt,name=empty,proto3" json:"empty,omitempty"`    // bit p%8 of byte p/8: partition p has no records; absent if that is not known
+	Bytes         int64                  `protobuf:"varint,12,opt,name=bytes,proto3" json:"bytes,omitempty"`   // stored bytes of all partitions
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MapOutput) Reset() {
@@ -569,13 +570,6 @@ func (x *MapOutput) GetIndexChecksum() uint64 {
 	return 0
 }
 
-func (x *MapOutput) GetPartitionBytes() []int64 {
-	if x != nil {
-		return x.PartitionBytes
-	}
-	return nil
-}
-
 func (x *MapOutput) GetEdge() int32 {
 	if x != nil {
 		return x.Edge
@@ -588,6 +582,20 @@ func (x *MapOutput) GetStored() bool {
 		return x.Stored
 	}
 	return false
+}
+
+func (x *MapOutput) GetEmpty() []byte {
+	if x != nil {
+		return x.Empty
+	}
+	return nil
+}
+
+func (x *MapOutput) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
 }
 
 // Counter is one counter's value.
@@ -1122,13 +1130,14 @@ func (x *CombineSet) GetWriters() []int32 {
 
 // Outputs lists for a task which outputs it can read along an edge that is a file. Later
 // messages about the edge add to earlier ones. complete says that no more will follow,
-// except replacements of revoked ones.
+// except replacements of revoked ones. Revocations count before the outputs of a message.
 type Outputs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Edge          int32                  `protobuf:"varint,4,opt,name=edge,proto3" json:"edge,omitempty"` // place in the graph's edges
 	Outputs       []*MapOutput           `protobuf:"bytes,1,rep,name=outputs,proto3" json:"outputs,omitempty"`
 	Complete      bool                   `protobuf:"varint,2,opt,name=complete,proto3" json:"complete,omitempty"`
 	Revoked       []string               `protobuf:"bytes,3,rep,name=revoked,proto3" json:"revoked,omitempty"` // attempts whose outputs, listed earlier, are lost; their tasks run again
+	Packed        []byte                 `protobuf:"bytes,5,opt,name=packed,proto3" json:"packed,omitempty"`   // PackedOutputs: more outputs and revocations
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1191,6 +1200,83 @@ func (x *Outputs) GetRevoked() []string {
 	return nil
 }
 
+func (x *Outputs) GetPacked() []byte {
+	if x != nil {
+		return x.Packed
+	}
+	return nil
+}
+
+// PackedOutputs lists outputs and revoked attempts of one edge. What many outputs have in
+// common is there once. A master encodes it once for all machines and tasks.
+type PackedOutputs struct {
+	state         protoimpl.MessageState  `protogen:"open.v1"`
+	AttemptPrefix string                  `protobuf:"bytes,1,opt,name=attempt_prefix,json=attemptPrefix,proto3" json:"attempt_prefix,omitempty"` // of all attempts
+	Places        []*PackedOutputs_Place  `protobuf:"bytes,2,rep,name=places,proto3" json:"places,omitempty"`
+	Outputs       []*PackedOutputs_Output `protobuf:"bytes,3,rep,name=outputs,proto3" json:"outputs,omitempty"`
+	Revoked       []string                `protobuf:"bytes,4,rep,name=revoked,proto3" json:"revoked,omitempty"` // without attempt_prefix
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PackedOutputs) Reset() {
+	*x = PackedOutputs{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PackedOutputs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PackedOutputs) ProtoMessage() {}
+
+func (x *PackedOutputs) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PackedOutputs.ProtoReflect.Descriptor instead.
+func (*PackedOutputs) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *PackedOutputs) GetAttemptPrefix() string {
+	if x != nil {
+		return x.AttemptPrefix
+	}
+	return ""
+}
+
+func (x *PackedOutputs) GetPlaces() []*PackedOutputs_Place {
+	if x != nil {
+		return x.Places
+	}
+	return nil
+}
+
+func (x *PackedOutputs) GetOutputs() []*PackedOutputs_Output {
+	if x != nil {
+		return x.Outputs
+	}
+	return nil
+}
+
+func (x *PackedOutputs) GetRevoked() []string {
+	if x != nil {
+		return x.Revoked
+	}
+	return nil
+}
+
 // Truncate sets the end of a map's range: the map ends at the first record boundary at
 // or after position, since another task reads the rest. A tasknode of an earlier version
 // leaves position out to ask for what Preempt.SPLIT asks for.
@@ -1203,7 +1289,7 @@ type Truncate struct {
 
 func (x *Truncate) Reset() {
 	*x = Truncate{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[12]
+	mi := &file_internal_taskproc_task_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +1301,7 @@ func (x *Truncate) String() string {
 func (*Truncate) ProtoMessage() {}
 
 func (x *Truncate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[12]
+	mi := &file_internal_taskproc_task_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +1314,7 @@ func (x *Truncate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Truncate.ProtoReflect.Descriptor instead.
 func (*Truncate) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{12}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Truncate) GetPosition() *Position {
@@ -1248,7 +1334,7 @@ type Preempt struct {
 
 func (x *Preempt) Reset() {
 	*x = Preempt{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[13]
+	mi := &file_internal_taskproc_task_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1260,7 +1346,7 @@ func (x *Preempt) String() string {
 func (*Preempt) ProtoMessage() {}
 
 func (x *Preempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[13]
+	mi := &file_internal_taskproc_task_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1273,7 +1359,7 @@ func (x *Preempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preempt.ProtoReflect.Descriptor instead.
 func (*Preempt) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{13}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Preempt) GetMode() Preempt_Mode {
@@ -1294,7 +1380,7 @@ type Suspend struct {
 
 func (x *Suspend) Reset() {
 	*x = Suspend{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[14]
+	mi := &file_internal_taskproc_task_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1306,7 +1392,7 @@ func (x *Suspend) String() string {
 func (*Suspend) ProtoMessage() {}
 
 func (x *Suspend) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[14]
+	mi := &file_internal_taskproc_task_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1319,7 +1405,7 @@ func (x *Suspend) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Suspend.ProtoReflect.Descriptor instead.
 func (*Suspend) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{14}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Suspend) GetNumber() int64 {
@@ -1338,7 +1424,7 @@ type Resume struct {
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[15]
+	mi := &file_internal_taskproc_task_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1350,7 +1436,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[15]
+	mi := &file_internal_taskproc_task_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1363,7 +1449,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{15}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{16}
 }
 
 // Kill asks a task to end at once. What it wrote is removed.
@@ -1376,7 +1462,7 @@ type Kill struct {
 
 func (x *Kill) Reset() {
 	*x = Kill{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[16]
+	mi := &file_internal_taskproc_task_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1388,7 +1474,7 @@ func (x *Kill) String() string {
 func (*Kill) ProtoMessage() {}
 
 func (x *Kill) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[16]
+	mi := &file_internal_taskproc_task_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1401,7 +1487,7 @@ func (x *Kill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Kill.ProtoReflect.Descriptor instead.
 func (*Kill) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{16}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Kill) GetCause() string {
@@ -1431,7 +1517,7 @@ type ToTask struct {
 
 func (x *ToTask) Reset() {
 	*x = ToTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[17]
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1443,7 +1529,7 @@ func (x *ToTask) String() string {
 func (*ToTask) ProtoMessage() {}
 
 func (x *ToTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[17]
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1456,7 +1542,7 @@ func (x *ToTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToTask.ProtoReflect.Descriptor instead.
 func (*ToTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{17}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ToTask) GetMessage() isToTask_Message {
@@ -1599,7 +1685,7 @@ type RequestProgress struct {
 
 func (x *RequestProgress) Reset() {
 	*x = RequestProgress{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1611,7 +1697,7 @@ func (x *RequestProgress) String() string {
 func (*RequestProgress) ProtoMessage() {}
 
 func (x *RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1624,7 +1710,7 @@ func (x *RequestProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestProgress.ProtoReflect.Descriptor instead.
 func (*RequestProgress) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
 }
 
 // Fetched is the set of outputs that an attempt has taken in along an edge. The attempt
@@ -1639,7 +1725,7 @@ type Fetched struct {
 
 func (x *Fetched) Reset() {
 	*x = Fetched{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1651,7 +1737,7 @@ func (x *Fetched) String() string {
 func (*Fetched) ProtoMessage() {}
 
 func (x *Fetched) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1664,7 +1750,7 @@ func (x *Fetched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fetched.ProtoReflect.Descriptor instead.
 func (*Fetched) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Fetched) GetEdge() int32 {
@@ -1700,7 +1786,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1712,7 +1798,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1725,7 +1811,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Progress) GetFraction() float64 {
@@ -1813,7 +1899,7 @@ type Finished struct {
 
 func (x *Finished) Reset() {
 	*x = Finished{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1825,7 +1911,7 @@ func (x *Finished) String() string {
 func (*Finished) ProtoMessage() {}
 
 func (x *Finished) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1838,7 +1924,7 @@ func (x *Finished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finished.ProtoReflect.Descriptor instead.
 func (*Finished) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Finished) GetRange() *Range {
@@ -1901,7 +1987,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1913,7 +1999,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1926,7 +2012,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Failure) GetCause() string {
@@ -2002,7 +2088,7 @@ type Checkpointed struct {
 
 func (x *Checkpointed) Reset() {
 	*x = Checkpointed{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2014,7 +2100,7 @@ func (x *Checkpointed) String() string {
 func (*Checkpointed) ProtoMessage() {}
 
 func (x *Checkpointed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2027,7 +2113,7 @@ func (x *Checkpointed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpointed.ProtoReflect.Descriptor instead.
 func (*Checkpointed) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Checkpointed) GetCheckpoint() *Checkpoint {
@@ -2048,7 +2134,7 @@ type Exited struct {
 
 func (x *Exited) Reset() {
 	*x = Exited{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2060,7 +2146,7 @@ func (x *Exited) String() string {
 func (*Exited) ProtoMessage() {}
 
 func (x *Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2073,7 +2159,7 @@ func (x *Exited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Exited.ProtoReflect.Descriptor instead.
 func (*Exited) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Exited) GetCause() string {
@@ -2094,7 +2180,7 @@ type SuspendReady struct {
 
 func (x *SuspendReady) Reset() {
 	*x = SuspendReady{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2106,7 +2192,7 @@ func (x *SuspendReady) String() string {
 func (*SuspendReady) ProtoMessage() {}
 
 func (x *SuspendReady) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2119,7 +2205,7 @@ func (x *SuspendReady) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendReady.ProtoReflect.Descriptor instead.
 func (*SuspendReady) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SuspendReady) GetNumber() int64 {
@@ -2140,7 +2226,7 @@ type PreemptionDeclined struct {
 
 func (x *PreemptionDeclined) Reset() {
 	*x = PreemptionDeclined{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2152,7 +2238,7 @@ func (x *PreemptionDeclined) String() string {
 func (*PreemptionDeclined) ProtoMessage() {}
 
 func (x *PreemptionDeclined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2165,7 +2251,7 @@ func (x *PreemptionDeclined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptionDeclined.ProtoReflect.Descriptor instead.
 func (*PreemptionDeclined) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PreemptionDeclined) GetCause() string {
@@ -2201,7 +2287,7 @@ type FromTask struct {
 
 func (x *FromTask) Reset() {
 	*x = FromTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2213,7 +2299,7 @@ func (x *FromTask) String() string {
 func (*FromTask) ProtoMessage() {}
 
 func (x *FromTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2312,7 @@ func (x *FromTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromTask.ProtoReflect.Descriptor instead.
 func (*FromTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *FromTask) GetMessage() isFromTask_Message {
@@ -2364,7 +2450,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2376,7 +2462,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2389,7 +2475,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Checkpoint) GetPath() string {
@@ -2469,7 +2555,7 @@ type CheckpointBody struct {
 
 func (x *CheckpointBody) Reset() {
 	*x = CheckpointBody{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2481,7 +2567,7 @@ func (x *CheckpointBody) String() string {
 func (*CheckpointBody) ProtoMessage() {}
 
 func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2494,7 +2580,7 @@ func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointBody.ProtoReflect.Descriptor instead.
 func (*CheckpointBody) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CheckpointBody) GetJobId() string {
@@ -2543,7 +2629,7 @@ type NodeState struct {
 	Published     []*MapOutput           `protobuf:"bytes,6,rep,name=published,proto3" json:"published,omitempty"`                  // its files for other Nodes so far
 	UserState     []byte                 `protobuf:"bytes,7,opt,name=user_state,json=userState,proto3" json:"user_state,omitempty"` // written by the user's Save
 	Remaining     *Range                 `protobuf:"bytes,8,opt,name=remaining,proto3" json:"remaining,omitempty"`                  // sources: what is still to be read
-	Fetched       []*MapOutput           `protobuf:"bytes,9,rep,name=fetched,proto3" json:"fetched,omitempty"`                      // readers of files: the outputs that have been taken in
+	Fetched       []*Fetched             `protobuf:"bytes,12,rep,name=fetched,proto3" json:"fetched,omitempty"`                     // readers of files: the outputs that have been taken in, by edge
 	Merge         []*MergeInput          `protobuf:"bytes,10,rep,name=merge,proto3" json:"merge,omitempty"`                         // sorted runs that it has, or merges
 	Live          []*LiveInput           `protobuf:"bytes,11,rep,name=live,proto3" json:"live,omitempty"`                           // edges of which some writers have finished
 	unknownFields protoimpl.UnknownFields
@@ -2552,7 +2638,7 @@ type NodeState struct {
 
 func (x *NodeState) Reset() {
 	*x = NodeState{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2564,7 +2650,7 @@ func (x *NodeState) String() string {
 func (*NodeState) ProtoMessage() {}
 
 func (x *NodeState) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2577,7 +2663,7 @@ func (x *NodeState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeState.ProtoReflect.Descriptor instead.
 func (*NodeState) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *NodeState) GetStage() int32 {
@@ -2636,7 +2722,7 @@ func (x *NodeState) GetRemaining() *Range {
 	return nil
 }
 
-func (x *NodeState) GetFetched() []*MapOutput {
+func (x *NodeState) GetFetched() []*Fetched {
 	if x != nil {
 		return x.Fetched
 	}
@@ -2668,7 +2754,7 @@ type LiveInput struct {
 
 func (x *LiveInput) Reset() {
 	*x = LiveInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2680,7 +2766,7 @@ func (x *LiveInput) String() string {
 func (*LiveInput) ProtoMessage() {}
 
 func (x *LiveInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2693,7 +2779,7 @@ func (x *LiveInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LiveInput.ProtoReflect.Descriptor instead.
 func (*LiveInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{31}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LiveInput) GetEdge() int32 {
@@ -2722,7 +2808,7 @@ type PendingOutput struct {
 
 func (x *PendingOutput) Reset() {
 	*x = PendingOutput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2734,7 +2820,7 @@ func (x *PendingOutput) String() string {
 func (*PendingOutput) ProtoMessage() {}
 
 func (x *PendingOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2747,7 +2833,7 @@ func (x *PendingOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingOutput.ProtoReflect.Descriptor instead.
 func (*PendingOutput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{32}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PendingOutput) GetOutput() string {
@@ -2785,7 +2871,7 @@ type MergeInput struct {
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2797,7 +2883,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2810,7 +2896,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{33}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -2910,7 +2996,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[34]
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2922,7 +3008,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[34]
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2985,7 +3071,7 @@ type Graph_Stage struct {
 
 func (x *Graph_Stage) Reset() {
 	*x = Graph_Stage{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2997,7 +3083,7 @@ func (x *Graph_Stage) String() string {
 func (*Graph_Stage) ProtoMessage() {}
 
 func (x *Graph_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3055,7 +3141,7 @@ type Graph_Edge struct {
 
 func (x *Graph_Edge) Reset() {
 	*x = Graph_Edge{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[36]
+	mi := &file_internal_taskproc_task_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3067,7 +3153,7 @@ func (x *Graph_Edge) String() string {
 func (*Graph_Edge) ProtoMessage() {}
 
 func (x *Graph_Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[36]
+	mi := &file_internal_taskproc_task_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3136,7 +3222,7 @@ type Bundle_Group struct {
 
 func (x *Bundle_Group) Reset() {
 	*x = Bundle_Group{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[38]
+	mi := &file_internal_taskproc_task_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3148,7 +3234,7 @@ func (x *Bundle_Group) String() string {
 func (*Bundle_Group) ProtoMessage() {}
 
 func (x *Bundle_Group) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[38]
+	mi := &file_internal_taskproc_task_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3185,6 +3271,167 @@ func (x *Bundle_Group) GetAddress() string {
 	return ""
 }
 
+// Place is a directory of a machine that has outputs.
+type PackedOutputs_Place struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"` // as MapOutput.address
+	Path          string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`       // as MapOutput.path, with a NUL byte in place of the attempt's id
+	Stored        bool                   `protobuf:"varint,3,opt,name=stored,proto3" json:"stored,omitempty"`  // as MapOutput.stored
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PackedOutputs_Place) Reset() {
+	*x = PackedOutputs_Place{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PackedOutputs_Place) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PackedOutputs_Place) ProtoMessage() {}
+
+func (x *PackedOutputs_Place) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PackedOutputs_Place.ProtoReflect.Descriptor instead.
+func (*PackedOutputs_Place) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{12, 0}
+}
+
+func (x *PackedOutputs_Place) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *PackedOutputs_Place) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *PackedOutputs_Place) GetStored() bool {
+	if x != nil {
+		return x.Stored
+	}
+	return false
+}
+
+type PackedOutputs_Output struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Place         int32                  `protobuf:"varint,1,opt,name=place,proto3" json:"place,omitempty"`    // index in places
+	Attempt       string                 `protobuf:"bytes,2,opt,name=attempt,proto3" json:"attempt,omitempty"` // without attempt_prefix
+	Task          int32                  `protobuf:"varint,3,opt,name=task,proto3" json:"task,omitempty"`
+	Ordinal       int32                  `protobuf:"varint,4,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	StartOffset   int64                  `protobuf:"varint,5,opt,name=start_offset,json=startOffset,proto3" json:"start_offset,omitempty"`
+	StartSkip     int64                  `protobuf:"varint,6,opt,name=start_skip,json=startSkip,proto3" json:"start_skip,omitempty"`
+	IndexChecksum uint64                 `protobuf:"fixed64,7,opt,name=index_checksum,json=indexChecksum,proto3" json:"index_checksum,omitempty"`
+	Empty         []byte                 `protobuf:"bytes,8,opt,name=empty,proto3" json:"empty,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PackedOutputs_Output) Reset() {
+	*x = PackedOutputs_Output{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PackedOutputs_Output) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PackedOutputs_Output) ProtoMessage() {}
+
+func (x *PackedOutputs_Output) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PackedOutputs_Output.ProtoReflect.Descriptor instead.
+func (*PackedOutputs_Output) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{12, 1}
+}
+
+func (x *PackedOutputs_Output) GetPlace() int32 {
+	if x != nil {
+		return x.Place
+	}
+	return 0
+}
+
+func (x *PackedOutputs_Output) GetAttempt() string {
+	if x != nil {
+		return x.Attempt
+	}
+	return ""
+}
+
+func (x *PackedOutputs_Output) GetTask() int32 {
+	if x != nil {
+		return x.Task
+	}
+	return 0
+}
+
+func (x *PackedOutputs_Output) GetOrdinal() int32 {
+	if x != nil {
+		return x.Ordinal
+	}
+	return 0
+}
+
+func (x *PackedOutputs_Output) GetStartOffset() int64 {
+	if x != nil {
+		return x.StartOffset
+	}
+	return 0
+}
+
+func (x *PackedOutputs_Output) GetStartSkip() int64 {
+	if x != nil {
+		return x.StartSkip
+	}
+	return 0
+}
+
+func (x *PackedOutputs_Output) GetIndexChecksum() uint64 {
+	if x != nil {
+		return x.IndexChecksum
+	}
+	return 0
+}
+
+func (x *PackedOutputs_Output) GetEmpty() []byte {
+	if x != nil {
+		return x.Empty
+	}
+	return nil
+}
+
 // Copy is a checkpoint file, with all files that it names, in the file system of
 // the job's output.
 type Checkpoint_Copy struct {
@@ -3198,7 +3445,7 @@ type Checkpoint_Copy struct {
 
 func (x *Checkpoint_Copy) Reset() {
 	*x = Checkpoint_Copy{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[39]
+	mi := &file_internal_taskproc_task_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3210,7 +3457,7 @@ func (x *Checkpoint_Copy) String() string {
 func (*Checkpoint_Copy) ProtoMessage() {}
 
 func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[39]
+	mi := &file_internal_taskproc_task_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3223,7 +3470,7 @@ func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint_Copy.ProtoReflect.Descriptor instead.
 func (*Checkpoint_Copy) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28, 0}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29, 0}
 }
 
 func (x *Checkpoint_Copy) GetPath() string {
@@ -3296,7 +3543,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\arecords\x18\x05 \x01(\x03R\arecords\x12\x16\n" +
 	"\x06suffix\x18\x06 \x01(\tR\x06suffix\x12\x14\n" +
 	"\x05stage\x18\a \x01(\x05R\x05stage\x12\x12\n" +
-	"\x04part\x18\b \x01(\x05R\x04part\"\xac\x02\n" +
+	"\x04part\x18\b \x01(\x05R\x04part\"\xb5\x02\n" +
 	"\tMapOutput\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\x05R\x04task\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x18\n" +
@@ -3304,11 +3551,12 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x05start\x18\x04 \x01(\v2\x17.hammr.task.v1.PositionR\x05start\x12\x12\n" +
 	"\x04path\x18\x05 \x01(\tR\x04path\x12\x18\n" +
 	"\aaddress\x18\x06 \x01(\tR\aaddress\x12%\n" +
-	"\x0eindex_checksum\x18\a \x01(\x04R\rindexChecksum\x12'\n" +
-	"\x0fpartition_bytes\x18\b \x03(\x03R\x0epartitionBytes\x12\x12\n" +
+	"\x0eindex_checksum\x18\a \x01(\x04R\rindexChecksum\x12\x12\n" +
 	"\x04edge\x18\t \x01(\x05R\x04edge\x12\x16\n" +
 	"\x06stored\x18\n" +
-	" \x01(\bR\x06stored\"I\n" +
+	" \x01(\bR\x06stored\x12\x14\n" +
+	"\x05empty\x18\v \x01(\fR\x05empty\x12\x14\n" +
+	"\x05bytes\x18\f \x01(\x03R\x05bytesJ\x04\b\b\x10\t\"I\n" +
 	"\aCounter\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -3372,12 +3620,32 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"CombineSet\x12\x12\n" +
 	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\x05R\x04node\x12\x18\n" +
-	"\awriters\x18\x03 \x03(\x05R\awriters\"\x87\x01\n" +
+	"\awriters\x18\x03 \x03(\x05R\awriters\"\x9f\x01\n" +
 	"\aOutputs\x12\x12\n" +
 	"\x04edge\x18\x04 \x01(\x05R\x04edge\x122\n" +
 	"\aoutputs\x18\x01 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x12\x1a\n" +
 	"\bcomplete\x18\x02 \x01(\bR\bcomplete\x12\x18\n" +
-	"\arevoked\x18\x03 \x03(\tR\arevoked\"?\n" +
+	"\arevoked\x18\x03 \x03(\tR\arevoked\x12\x16\n" +
+	"\x06packed\x18\x05 \x01(\fR\x06packed\"\x82\x04\n" +
+	"\rPackedOutputs\x12%\n" +
+	"\x0eattempt_prefix\x18\x01 \x01(\tR\rattemptPrefix\x12:\n" +
+	"\x06places\x18\x02 \x03(\v2\".hammr.task.v1.PackedOutputs.PlaceR\x06places\x12=\n" +
+	"\aoutputs\x18\x03 \x03(\v2#.hammr.task.v1.PackedOutputs.OutputR\aoutputs\x12\x18\n" +
+	"\arevoked\x18\x04 \x03(\tR\arevoked\x1aM\n" +
+	"\x05Place\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\x12\x16\n" +
+	"\x06stored\x18\x03 \x01(\bR\x06stored\x1a\xe5\x01\n" +
+	"\x06Output\x12\x14\n" +
+	"\x05place\x18\x01 \x01(\x05R\x05place\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x12\n" +
+	"\x04task\x18\x03 \x01(\x05R\x04task\x12\x18\n" +
+	"\aordinal\x18\x04 \x01(\x05R\aordinal\x12!\n" +
+	"\fstart_offset\x18\x05 \x01(\x03R\vstartOffset\x12\x1d\n" +
+	"\n" +
+	"start_skip\x18\x06 \x01(\x03R\tstartSkip\x12%\n" +
+	"\x0eindex_checksum\x18\a \x01(\x06R\rindexChecksum\x12\x14\n" +
+	"\x05empty\x18\b \x01(\fR\x05empty\"?\n" +
 	"\bTruncate\x123\n" +
 	"\bposition\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\"]\n" +
 	"\aPreempt\x12/\n" +
@@ -3475,7 +3743,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04task\x18\x02 \x01(\x05R\x04task\x12'\n" +
 	"\x04kind\x18\x03 \x01(\x0e2\x13.hammr.task.v1.KindR\x04kind\x122\n" +
 	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x12.\n" +
-	"\x05nodes\x18\x05 \x03(\v2\x18.hammr.task.v1.NodeStateR\x05nodes\"\xd5\x03\n" +
+	"\x05nodes\x18\x05 \x03(\v2\x18.hammr.task.v1.NodeStateR\x05nodes\"\xd9\x03\n" +
 	"\tNodeState\x12\x14\n" +
 	"\x05stage\x18\x01 \x01(\x05R\x05stage\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\x05R\x04node\x12\x1a\n" +
@@ -3485,11 +3753,12 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\tpublished\x18\x06 \x03(\v2\x18.hammr.task.v1.MapOutputR\tpublished\x12\x1d\n" +
 	"\n" +
 	"user_state\x18\a \x01(\fR\tuserState\x122\n" +
-	"\tremaining\x18\b \x01(\v2\x14.hammr.task.v1.RangeR\tremaining\x122\n" +
-	"\afetched\x18\t \x03(\v2\x18.hammr.task.v1.MapOutputR\afetched\x12/\n" +
+	"\tremaining\x18\b \x01(\v2\x14.hammr.task.v1.RangeR\tremaining\x120\n" +
+	"\afetched\x18\f \x03(\v2\x16.hammr.task.v1.FetchedR\afetched\x12/\n" +
 	"\x05merge\x18\n" +
 	" \x03(\v2\x19.hammr.task.v1.MergeInputR\x05merge\x12,\n" +
-	"\x04live\x18\v \x03(\v2\x18.hammr.task.v1.LiveInputR\x04live\";\n" +
+	"\x04live\x18\v \x03(\v2\x18.hammr.task.v1.LiveInputR\x04liveJ\x04\b\t\x10\n" +
+	"\";\n" +
 	"\tLiveInput\x12\x12\n" +
 	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x1a\n" +
 	"\bfinished\x18\x02 \x03(\x05R\bfinished\";\n" +
@@ -3531,114 +3800,119 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_internal_taskproc_task_proto_goTypes = []any{
-	(Kind)(0),                  // 0: hammr.task.v1.Kind
-	(Preempt_Mode)(0),          // 1: hammr.task.v1.Preempt.Mode
-	(*Position)(nil),           // 2: hammr.task.v1.Position
-	(*Range)(nil),              // 3: hammr.task.v1.Range
-	(*Split)(nil),              // 4: hammr.task.v1.Split
-	(*Graph)(nil),              // 5: hammr.task.v1.Graph
-	(*Piece)(nil),              // 6: hammr.task.v1.Piece
-	(*MapOutput)(nil),          // 7: hammr.task.v1.MapOutput
-	(*Counter)(nil),            // 8: hammr.task.v1.Counter
-	(*Start)(nil),              // 9: hammr.task.v1.Start
-	(*Source)(nil),             // 10: hammr.task.v1.Source
-	(*Bundle)(nil),             // 11: hammr.task.v1.Bundle
-	(*CombineSet)(nil),         // 12: hammr.task.v1.CombineSet
-	(*Outputs)(nil),            // 13: hammr.task.v1.Outputs
-	(*Truncate)(nil),           // 14: hammr.task.v1.Truncate
-	(*Preempt)(nil),            // 15: hammr.task.v1.Preempt
-	(*Suspend)(nil),            // 16: hammr.task.v1.Suspend
-	(*Resume)(nil),             // 17: hammr.task.v1.Resume
-	(*Kill)(nil),               // 18: hammr.task.v1.Kill
-	(*ToTask)(nil),             // 19: hammr.task.v1.ToTask
-	(*RequestProgress)(nil),    // 20: hammr.task.v1.RequestProgress
-	(*Fetched)(nil),            // 21: hammr.task.v1.Fetched
-	(*Progress)(nil),           // 22: hammr.task.v1.Progress
-	(*Finished)(nil),           // 23: hammr.task.v1.Finished
-	(*Failure)(nil),            // 24: hammr.task.v1.Failure
-	(*Checkpointed)(nil),       // 25: hammr.task.v1.Checkpointed
-	(*Exited)(nil),             // 26: hammr.task.v1.Exited
-	(*SuspendReady)(nil),       // 27: hammr.task.v1.SuspendReady
-	(*PreemptionDeclined)(nil), // 28: hammr.task.v1.PreemptionDeclined
-	(*FromTask)(nil),           // 29: hammr.task.v1.FromTask
-	(*Checkpoint)(nil),         // 30: hammr.task.v1.Checkpoint
-	(*CheckpointBody)(nil),     // 31: hammr.task.v1.CheckpointBody
-	(*NodeState)(nil),          // 32: hammr.task.v1.NodeState
-	(*LiveInput)(nil),          // 33: hammr.task.v1.LiveInput
-	(*PendingOutput)(nil),      // 34: hammr.task.v1.PendingOutput
-	(*MergeInput)(nil),         // 35: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),         // 36: hammr.task.v1.Split.Part
-	(*Graph_Stage)(nil),        // 37: hammr.task.v1.Graph.Stage
-	(*Graph_Edge)(nil),         // 38: hammr.task.v1.Graph.Edge
-	nil,                        // 39: hammr.task.v1.Start.PropertiesEntry
-	(*Bundle_Group)(nil),       // 40: hammr.task.v1.Bundle.Group
-	(*Checkpoint_Copy)(nil),    // 41: hammr.task.v1.Checkpoint.Copy
+	(Kind)(0),                    // 0: hammr.task.v1.Kind
+	(Preempt_Mode)(0),            // 1: hammr.task.v1.Preempt.Mode
+	(*Position)(nil),             // 2: hammr.task.v1.Position
+	(*Range)(nil),                // 3: hammr.task.v1.Range
+	(*Split)(nil),                // 4: hammr.task.v1.Split
+	(*Graph)(nil),                // 5: hammr.task.v1.Graph
+	(*Piece)(nil),                // 6: hammr.task.v1.Piece
+	(*MapOutput)(nil),            // 7: hammr.task.v1.MapOutput
+	(*Counter)(nil),              // 8: hammr.task.v1.Counter
+	(*Start)(nil),                // 9: hammr.task.v1.Start
+	(*Source)(nil),               // 10: hammr.task.v1.Source
+	(*Bundle)(nil),               // 11: hammr.task.v1.Bundle
+	(*CombineSet)(nil),           // 12: hammr.task.v1.CombineSet
+	(*Outputs)(nil),              // 13: hammr.task.v1.Outputs
+	(*PackedOutputs)(nil),        // 14: hammr.task.v1.PackedOutputs
+	(*Truncate)(nil),             // 15: hammr.task.v1.Truncate
+	(*Preempt)(nil),              // 16: hammr.task.v1.Preempt
+	(*Suspend)(nil),              // 17: hammr.task.v1.Suspend
+	(*Resume)(nil),               // 18: hammr.task.v1.Resume
+	(*Kill)(nil),                 // 19: hammr.task.v1.Kill
+	(*ToTask)(nil),               // 20: hammr.task.v1.ToTask
+	(*RequestProgress)(nil),      // 21: hammr.task.v1.RequestProgress
+	(*Fetched)(nil),              // 22: hammr.task.v1.Fetched
+	(*Progress)(nil),             // 23: hammr.task.v1.Progress
+	(*Finished)(nil),             // 24: hammr.task.v1.Finished
+	(*Failure)(nil),              // 25: hammr.task.v1.Failure
+	(*Checkpointed)(nil),         // 26: hammr.task.v1.Checkpointed
+	(*Exited)(nil),               // 27: hammr.task.v1.Exited
+	(*SuspendReady)(nil),         // 28: hammr.task.v1.SuspendReady
+	(*PreemptionDeclined)(nil),   // 29: hammr.task.v1.PreemptionDeclined
+	(*FromTask)(nil),             // 30: hammr.task.v1.FromTask
+	(*Checkpoint)(nil),           // 31: hammr.task.v1.Checkpoint
+	(*CheckpointBody)(nil),       // 32: hammr.task.v1.CheckpointBody
+	(*NodeState)(nil),            // 33: hammr.task.v1.NodeState
+	(*LiveInput)(nil),            // 34: hammr.task.v1.LiveInput
+	(*PendingOutput)(nil),        // 35: hammr.task.v1.PendingOutput
+	(*MergeInput)(nil),           // 36: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),           // 37: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),          // 38: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),           // 39: hammr.task.v1.Graph.Edge
+	nil,                          // 40: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),         // 41: hammr.task.v1.Bundle.Group
+	(*PackedOutputs_Place)(nil),  // 42: hammr.task.v1.PackedOutputs.Place
+	(*PackedOutputs_Output)(nil), // 43: hammr.task.v1.PackedOutputs.Output
+	(*Checkpoint_Copy)(nil),      // 44: hammr.task.v1.Checkpoint.Copy
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	2,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	2,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	36, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
-	37, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
-	38, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
+	37, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	38, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
+	39, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
 	2,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
 	0,  // 6: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	39, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	40, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
 	4,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
 	3,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
 	2,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
-	30, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	31, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	5,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
 	10, // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
 	11, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
 	12, // 15: hammr.task.v1.Start.combine_sets:type_name -> hammr.task.v1.CombineSet
 	4,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
-	40, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
+	41, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
 	7,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	2,  // 19: hammr.task.v1.Truncate.position:type_name -> hammr.task.v1.Position
-	1,  // 20: hammr.task.v1.Preempt.mode:type_name -> hammr.task.v1.Preempt.Mode
-	9,  // 21: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
-	13, // 22: hammr.task.v1.ToTask.outputs:type_name -> hammr.task.v1.Outputs
-	14, // 23: hammr.task.v1.ToTask.truncate:type_name -> hammr.task.v1.Truncate
-	15, // 24: hammr.task.v1.ToTask.preempt:type_name -> hammr.task.v1.Preempt
-	18, // 25: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
-	16, // 26: hammr.task.v1.ToTask.suspend:type_name -> hammr.task.v1.Suspend
-	17, // 27: hammr.task.v1.ToTask.resume:type_name -> hammr.task.v1.Resume
-	20, // 28: hammr.task.v1.ToTask.request_progress:type_name -> hammr.task.v1.RequestProgress
-	8,  // 29: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
-	2,  // 30: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
-	21, // 31: hammr.task.v1.Progress.fetched:type_name -> hammr.task.v1.Fetched
-	3,  // 32: hammr.task.v1.Finished.range:type_name -> hammr.task.v1.Range
-	6,  // 33: hammr.task.v1.Finished.pieces:type_name -> hammr.task.v1.Piece
-	7,  // 34: hammr.task.v1.Finished.outputs:type_name -> hammr.task.v1.MapOutput
-	8,  // 35: hammr.task.v1.Finished.counters:type_name -> hammr.task.v1.Counter
-	2,  // 36: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
-	30, // 37: hammr.task.v1.Checkpointed.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	22, // 38: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
-	23, // 39: hammr.task.v1.FromTask.finished:type_name -> hammr.task.v1.Finished
-	24, // 40: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
-	25, // 41: hammr.task.v1.FromTask.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	26, // 42: hammr.task.v1.FromTask.exited:type_name -> hammr.task.v1.Exited
-	27, // 43: hammr.task.v1.FromTask.suspend_ready:type_name -> hammr.task.v1.SuspendReady
-	28, // 44: hammr.task.v1.FromTask.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	41, // 45: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
-	0,  // 46: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
-	8,  // 47: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
-	32, // 48: hammr.task.v1.CheckpointBody.nodes:type_name -> hammr.task.v1.NodeState
-	6,  // 49: hammr.task.v1.NodeState.pieces:type_name -> hammr.task.v1.Piece
-	34, // 50: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.PendingOutput
-	7,  // 51: hammr.task.v1.NodeState.published:type_name -> hammr.task.v1.MapOutput
-	3,  // 52: hammr.task.v1.NodeState.remaining:type_name -> hammr.task.v1.Range
-	7,  // 53: hammr.task.v1.NodeState.fetched:type_name -> hammr.task.v1.MapOutput
-	35, // 54: hammr.task.v1.NodeState.merge:type_name -> hammr.task.v1.MergeInput
-	33, // 55: hammr.task.v1.NodeState.live:type_name -> hammr.task.v1.LiveInput
-	2,  // 56: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
-	57, // [57:57] is the sub-list for method output_type
-	57, // [57:57] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	42, // 19: hammr.task.v1.PackedOutputs.places:type_name -> hammr.task.v1.PackedOutputs.Place
+	43, // 20: hammr.task.v1.PackedOutputs.outputs:type_name -> hammr.task.v1.PackedOutputs.Output
+	2,  // 21: hammr.task.v1.Truncate.position:type_name -> hammr.task.v1.Position
+	1,  // 22: hammr.task.v1.Preempt.mode:type_name -> hammr.task.v1.Preempt.Mode
+	9,  // 23: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
+	13, // 24: hammr.task.v1.ToTask.outputs:type_name -> hammr.task.v1.Outputs
+	15, // 25: hammr.task.v1.ToTask.truncate:type_name -> hammr.task.v1.Truncate
+	16, // 26: hammr.task.v1.ToTask.preempt:type_name -> hammr.task.v1.Preempt
+	19, // 27: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
+	17, // 28: hammr.task.v1.ToTask.suspend:type_name -> hammr.task.v1.Suspend
+	18, // 29: hammr.task.v1.ToTask.resume:type_name -> hammr.task.v1.Resume
+	21, // 30: hammr.task.v1.ToTask.request_progress:type_name -> hammr.task.v1.RequestProgress
+	8,  // 31: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
+	2,  // 32: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
+	22, // 33: hammr.task.v1.Progress.fetched:type_name -> hammr.task.v1.Fetched
+	3,  // 34: hammr.task.v1.Finished.range:type_name -> hammr.task.v1.Range
+	6,  // 35: hammr.task.v1.Finished.pieces:type_name -> hammr.task.v1.Piece
+	7,  // 36: hammr.task.v1.Finished.outputs:type_name -> hammr.task.v1.MapOutput
+	8,  // 37: hammr.task.v1.Finished.counters:type_name -> hammr.task.v1.Counter
+	2,  // 38: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
+	31, // 39: hammr.task.v1.Checkpointed.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	23, // 40: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
+	24, // 41: hammr.task.v1.FromTask.finished:type_name -> hammr.task.v1.Finished
+	25, // 42: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
+	26, // 43: hammr.task.v1.FromTask.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	27, // 44: hammr.task.v1.FromTask.exited:type_name -> hammr.task.v1.Exited
+	28, // 45: hammr.task.v1.FromTask.suspend_ready:type_name -> hammr.task.v1.SuspendReady
+	29, // 46: hammr.task.v1.FromTask.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	44, // 47: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
+	0,  // 48: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
+	8,  // 49: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
+	33, // 50: hammr.task.v1.CheckpointBody.nodes:type_name -> hammr.task.v1.NodeState
+	6,  // 51: hammr.task.v1.NodeState.pieces:type_name -> hammr.task.v1.Piece
+	35, // 52: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.PendingOutput
+	7,  // 53: hammr.task.v1.NodeState.published:type_name -> hammr.task.v1.MapOutput
+	3,  // 54: hammr.task.v1.NodeState.remaining:type_name -> hammr.task.v1.Range
+	22, // 55: hammr.task.v1.NodeState.fetched:type_name -> hammr.task.v1.Fetched
+	36, // 56: hammr.task.v1.NodeState.merge:type_name -> hammr.task.v1.MergeInput
+	34, // 57: hammr.task.v1.NodeState.live:type_name -> hammr.task.v1.LiveInput
+	2,  // 58: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	59, // [59:59] is the sub-list for method output_type
+	59, // [59:59] is the sub-list for method input_type
+	59, // [59:59] is the sub-list for extension type_name
+	59, // [59:59] is the sub-list for extension extendee
+	0,  // [0:59] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -3646,7 +3920,7 @@ func file_internal_taskproc_task_proto_init() {
 	if File_internal_taskproc_task_proto != nil {
 		return
 	}
-	file_internal_taskproc_task_proto_msgTypes[17].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[18].OneofWrappers = []any{
 		(*ToTask_Start)(nil),
 		(*ToTask_Outputs)(nil),
 		(*ToTask_Truncate)(nil),
@@ -3656,7 +3930,7 @@ func file_internal_taskproc_task_proto_init() {
 		(*ToTask_Resume)(nil),
 		(*ToTask_RequestProgress)(nil),
 	}
-	file_internal_taskproc_task_proto_msgTypes[27].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[28].OneofWrappers = []any{
 		(*FromTask_Progress)(nil),
 		(*FromTask_Finished)(nil),
 		(*FromTask_Failure)(nil),
@@ -3671,7 +3945,7 @@ func file_internal_taskproc_task_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   40,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -4720,16 +4720,16 @@ func (x *Order_ResumeAttempt) GetAttemptId() string {
 }
 
 // Outputs is a part, from revision on, of the log of outputs that were written
-// for one edge of a job's graph.
+// for one edge of a job's graph. A long log is sent in several parts.
 type Order_Outputs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	Edge          int32                  `protobuf:"varint,7,opt,name=edge,proto3" json:"edge,omitempty"`         // index in the graph's edges
 	Revision      uint64                 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"` // length of the log before this part
 	Next          uint64                 `protobuf:"varint,6,opt,name=next,proto3" json:"next,omitempty"`         // length of the log with this part
-	Outputs       []*taskproc.MapOutput  `protobuf:"bytes,3,rep,name=outputs,proto3" json:"outputs,omitempty"`
-	Revoked       []string               `protobuf:"bytes,5,rep,name=revoked,proto3" json:"revoked,omitempty"`    // attempts whose output was lost since
-	Complete      bool                   `protobuf:"varint,4,opt,name=complete,proto3" json:"complete,omitempty"` // as far as is known, every writer has finished
+	Length        uint64                 `protobuf:"varint,9,opt,name=length,proto3" json:"length,omitempty"`     // length of the whole log when this part was sent
+	Packed        []byte                 `protobuf:"bytes,8,opt,name=packed,proto3" json:"packed,omitempty"`      // hammr.task.v1.PackedOutputs
+	Complete      bool                   `protobuf:"varint,4,opt,name=complete,proto3" json:"complete,omitempty"` // as far as is known, every writer has finished; only in the last part
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4792,16 +4792,16 @@ func (x *Order_Outputs) GetNext() uint64 {
 	return 0
 }
 
-func (x *Order_Outputs) GetOutputs() []*taskproc.MapOutput {
+func (x *Order_Outputs) GetLength() uint64 {
 	if x != nil {
-		return x.Outputs
+		return x.Length
 	}
-	return nil
+	return 0
 }
 
-func (x *Order_Outputs) GetRevoked() []string {
+func (x *Order_Outputs) GetPacked() []byte {
 	if x != nil {
-		return x.Revoked
+		return x.Packed
 	}
 	return nil
 }
@@ -6610,7 +6610,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa7\x0e\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x95\x0e\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x12=\n" +
@@ -6647,15 +6647,15 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a.\n" +
 	"\rResumeAttempt\x12\x1d\n" +
 	"\n" +
-	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a\xce\x01\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a\xbc\x01\n" +
 	"\aOutputs\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04edge\x18\a \x01(\x05R\x04edge\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x12\n" +
-	"\x04next\x18\x06 \x01(\x04R\x04next\x122\n" +
-	"\aoutputs\x18\x03 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x12\x18\n" +
-	"\arevoked\x18\x05 \x03(\tR\arevoked\x12\x1a\n" +
-	"\bcomplete\x18\x04 \x01(\bR\bcomplete\x1a\"\n" +
+	"\x04next\x18\x06 \x01(\x04R\x04next\x12\x16\n" +
+	"\x06length\x18\t \x01(\x04R\x06length\x12\x16\n" +
+	"\x06packed\x18\b \x01(\fR\x06packed\x12\x1a\n" +
+	"\bcomplete\x18\x04 \x01(\bR\bcompleteJ\x04\b\x03\x10\x04J\x04\b\x05\x10\x06\x1a\"\n" +
 	"\tRemoveJob\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x1a,\n" +
 	"\vAcknowledge\x12\x1d\n" +
@@ -7183,8 +7183,8 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*taskproc.PreemptionDeclined)(nil), // 105: hammr.task.v1.PreemptionDeclined
 	(*taskproc.Start)(nil),              // 106: hammr.task.v1.Start
 	(*taskproc.Position)(nil),           // 107: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),          // 108: hammr.task.v1.MapOutput
-	(*taskproc.Checkpoint)(nil),         // 109: hammr.task.v1.Checkpoint
+	(*taskproc.Checkpoint)(nil),         // 108: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 109: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	61,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
@@ -7249,71 +7249,70 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	2,   // 59: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
 	106, // 60: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
 	107, // 61: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	108, // 62: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	102, // 63: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	109, // 64: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	83,  // 65: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	108, // 66: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	109, // 67: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	90,  // 68: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	91,  // 69: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	93,  // 70: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	92,  // 71: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	16,  // 72: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	18,  // 73: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	20,  // 74: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	25,  // 75: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	21,  // 76: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	23,  // 77: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	26,  // 78: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	28,  // 79: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	30,  // 80: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	32,  // 81: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	34,  // 82: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	36,  // 83: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	38,  // 84: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	41,  // 85: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	43,  // 86: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	45,  // 87: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	47,  // 88: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	50,  // 89: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	52,  // 90: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	55,  // 91: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	55,  // 92: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	55,  // 93: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	13,  // 94: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	57,  // 95: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	59,  // 96: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	17,  // 97: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	19,  // 98: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 99: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 100: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	22,  // 101: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	24,  // 102: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	27,  // 103: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	29,  // 104: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	31,  // 105: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	33,  // 106: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	35,  // 107: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	37,  // 108: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	40,  // 109: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	42,  // 110: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	44,  // 111: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	46,  // 112: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	48,  // 113: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	51,  // 114: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	54,  // 115: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	56,  // 116: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	56,  // 117: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	56,  // 118: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	12,  // 119: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	58,  // 120: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	60,  // 121: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	97,  // [97:122] is the sub-list for method output_type
-	72,  // [72:97] is the sub-list for method input_type
-	72,  // [72:72] is the sub-list for extension type_name
-	72,  // [72:72] is the sub-list for extension extendee
-	0,   // [0:72] is the sub-list for field type_name
+	102, // 62: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	108, // 63: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	83,  // 64: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	109, // 65: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	108, // 66: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	90,  // 67: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	91,  // 68: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	93,  // 69: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	92,  // 70: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	16,  // 71: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	18,  // 72: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	20,  // 73: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	25,  // 74: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	21,  // 75: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	23,  // 76: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	26,  // 77: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	28,  // 78: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	30,  // 79: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	32,  // 80: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	34,  // 81: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	36,  // 82: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	38,  // 83: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	41,  // 84: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	43,  // 85: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	45,  // 86: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	47,  // 87: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	50,  // 88: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	52,  // 89: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	55,  // 90: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	55,  // 91: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	55,  // 92: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	13,  // 93: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	57,  // 94: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	59,  // 95: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	17,  // 96: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	19,  // 97: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10,  // 98: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10,  // 99: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	22,  // 100: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	24,  // 101: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	27,  // 102: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	29,  // 103: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	31,  // 104: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	33,  // 105: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	35,  // 106: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	37,  // 107: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	40,  // 108: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	42,  // 109: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	44,  // 110: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	46,  // 111: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	48,  // 112: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	51,  // 113: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	54,  // 114: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	56,  // 115: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	56,  // 116: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	56,  // 117: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	12,  // 118: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	58,  // 119: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	60,  // 120: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	96,  // [96:121] is the sub-list for method output_type
+	71,  // [71:96] is the sub-list for method input_type
+	71,  // [71:71] is the sub-list for extension type_name
+	71,  // [71:71] is the sub-list for extension extendee
+	0,   // [0:71] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }

@@ -48,7 +48,7 @@ func (l *launcher) play(ctx context.Context, end taskproc.TaskEnd) {
 	start := first.GetStart()
 	done := &taskproc.Finished{Range: start.Range, Counters: []*taskproc.Counter{{Group: "g", Name: "tasks", Value: 1}}}
 	if start.Kind == taskproc.Kind_MAP {
-		done.Outputs = []*taskproc.MapOutput{{Task: start.Task, Path: start.LocalDir, PartitionBytes: make([]int64, start.Reduces)}}
+		done.Outputs = []*taskproc.MapOutput{{Task: start.Task, Path: start.LocalDir}}
 		l.wait(ctx, start.AttemptId)
 	} else if !hearOfMaps(end) {
 		return

@@ -18,8 +18,9 @@ import (
 const (
 	joinTimeout = 10 * time.Second // how long a tasknode may take to send its first report
 	sendTimeout = 30 * time.Second // how long a tasknode may take to receive orders
-	// maxOrdersBytes bounds a message with several orders.
-	maxOrdersBytes = 4 << 20
+	// maxOrdersBytes bounds a message with several orders. Every session may encode one at the
+	// same time.
+	maxOrdersBytes = 128 << 10
 )
 
 type attendStream = connect.BidiStream[wire.Report, wire.Orders]
