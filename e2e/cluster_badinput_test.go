@@ -42,14 +42,14 @@ func TestOtherVersions(t *testing.T) {
 	e := newEngine(t)
 	refuse := connectrpc.NewErrorWriter()
 	later := rpc.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set(rpc.HeaderProtocol, "2")
-		_ = refuse.Write(w, r, rpc.Refuse(wire.Refusal_PROTOCOL, "2", "protocol version 1, not 2")) // the client reports
+		w.Header().Set(rpc.HeaderProtocol, "99")
+		_ = refuse.Write(w, r, rpc.Refuse(wire.Refusal_PROTOCOL, "99", "protocol version "+rpc.Version+", not 99")) // the client reports
 	}), nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	go later.Serve(l)
 	t.Cleanup(func() { later.Close() })
-	text := l.Addr().String() + ": the master speaks protocol version 2, this program 1; use programs of the same release"
+	text := l.Addr().String() + ": the master speaks protocol version 99, this program " + rpc.Version + "; use programs of the same release"
 	in, out := newFile(t, "in", []byte("a\n")), filepath.Join(t.TempDir(), "out")
 	for _, args := range [][]string{
 		{"node", "list", "--master", l.Addr().String()},
@@ -65,13 +65,13 @@ func TestOtherVersions(t *testing.T) {
 	must(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	rpc.SetHeaders(request.Header, "any", "")
-	request.Header.Set(rpc.HeaderProtocol, "2")
+	request.Header.Set(rpc.HeaderProtocol, "99")
 	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	must(t, err)
 	var body bytes.Buffer
 	_, err = body.ReadFrom(answer.Body)
 	must(t, errors.Join(err, answer.Body.Close()))
-	if want := `protocol version \"2\", not 1`; !strings.Contains(body.String(), want) {
+	if want := `protocol version \"99\", not ` + rpc.Version; !strings.Contains(body.String(), want) {
 		t.Errorf("a later client is told %s, want %s", body.String(), want)
 	}
 }
