@@ -20,15 +20,16 @@ type JoinMachine struct {
 	Rack     string      `cbor:"Rack"`
 	Hosts    []string    `cbor:"Hosts"`
 	Slots    Slots       `cbor:"Slots"`
-	Retained []AttemptID `cbor:"Held"` // attempts whose output or checkpoint it still has, ascending
+	MemoryMB int64       `cbor:"MemoryMB,omitzero"` // that its tasks may take together, MiB; 0 for any amount
+	Retained []AttemptID `cbor:"Held"`              // attempts whose output or checkpoint it still has, ascending
 	Fetched  Fetched     `cbor:"Fetched,omitzero"`
 }
 
 func (c JoinMachine) subject() any { return nil }
 
 func (c JoinMachine) apply(tx *transition, _ taskRef) error {
-	if c.Name == "" || c.Slots[MapSlot] < 0 || c.Slots[ReduceSlot] < 0 {
-		return fmt.Errorf("%w: machine %q with slots %v", ErrRefused, c.Name, c.Slots)
+	if c.Name == "" || c.Slots[MapSlot] < 0 || c.Slots[ReduceSlot] < 0 || c.MemoryMB < 0 || c.MemoryMB > maxMemoryMB {
+		return fmt.Errorf("%w: machine %q with slots %v and %d MiB of memory", ErrRefused, c.Name, c.Slots, c.MemoryMB)
 	}
 	if !slices.IsSortedFunc(c.Retained, AttemptID.Compare) || !c.Fetched.isSorted() {
 		return fmt.Errorf("%w: machine %q with attempts out of order", ErrRefused, c.Name)
@@ -50,6 +51,7 @@ func (c JoinMachine) apply(tx *transition, _ taskRef) error {
 		tx.restoreRetained(c.Retained, c.Name)
 	}
 	m.Instance, m.Address, m.HTTP, m.Rack, m.Hosts, m.Offered = c.Instance, c.Address, c.HTTP, c.Rack, c.Hosts, c.Slots
+	m.MemoryMB = c.MemoryMB
 	tx.setSlots(m)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil

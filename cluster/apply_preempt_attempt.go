@@ -158,8 +158,8 @@ func (c ResumeAttempt) apply(tx *transition, p taskRef) error {
 		return fmt.Errorf("%w: %v is of a job that is suspended", ErrRefused, c.Attempt)
 	}
 	together := p.gang()
-	if lacks := tx.firstWithoutSlots(together); lacks != nil {
-		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, lacks.stage.Slot, lacks.attempt.Machine)
+	if err := tx.checkResume(together); err != nil {
+		return err
 	}
 	for _, each := range together {
 		tx.resume(each)
@@ -168,24 +168,29 @@ func (c ResumeAttempt) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// firstWithoutSlots returns the first suspended attempt in together that would find no slot
-// on its machine if all of them resumed; nil if there are slots for all.
-func (s *State) firstWithoutSlots(together []taskRef) *taskRef {
-	taken := make(map[string]Slots)
-	for i, p := range together {
+// checkResume returns why the suspended attempts in together cannot all resume; nil if their
+// machines have slots and memory for all of them. An excluded machine still has slots for its
+// suspended attempts.
+func (s *State) checkResume(together []taskRef) error {
+	taken := make(map[string]Capacity)
+	for _, p := range together {
 		m := s.byName[p.attempt.Machine]
-		if !m.hasSlotsToResume(p.stage.Slots, taken[m.Name]) {
-			return &together[i]
+		slots := m.Offered
+		if m.Lost {
+			slots = Slots{}
 		}
-		taken[m.Name] = taken[m.Name].Plus(p.stage.Slots)
+		if err := m.checkFree(p.stage, slots, taken[m.Name]); err != nil {
+			return err
+		}
+		taken[m.Name] = taken[m.Name].Plus(p.stage.Takes())
 	}
 	return nil
 }
 
-// CanResume reports whether there are slots for a suspended attempt and its gang.
+// CanResume reports whether there are slots and memory for a suspended attempt and its gang.
 func (v View) CanResume(a *Attempt) bool {
 	p, err := v.s.attempt(a.ID)
-	return err == nil && v.s.firstWithoutSlots(p.gang()) == nil
+	return err == nil && v.s.checkResume(p.gang()) == nil
 }
 
 // resume gives a suspended attempt its slot back, even if no slot is free: an attempt that

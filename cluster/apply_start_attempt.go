@@ -24,7 +24,7 @@ func (c StartAttempt) apply(tx *transition, p taskRef) error {
 	if !p.stage.StartsAlone() {
 		return fmt.Errorf("%w: %v starts with its bundle, in %v slots", ErrRefused, c.Task, p.stage.Slots)
 	}
-	if err := c.check(p, m, Slots{}); err != nil {
+	if err := c.check(p, m, Capacity{}); err != nil {
 		return err
 	}
 	c.start(tx, p, m)
@@ -42,8 +42,8 @@ func (c StartAttempt) start(tx *transition, p taskRef, m *Machine) {
 	tx.addAttempt(p, m)
 }
 
-// check checks a start against the state. The slots in taken do not count as free.
-func (c StartAttempt) check(p taskRef, m *Machine, taken Slots) error {
+// check checks a start against the state. What is in taken does not count as free.
+func (c StartAttempt) check(p taskRef, m *Machine, taken Capacity) error {
 	switch {
 	case m == nil:
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
@@ -51,14 +51,12 @@ func (c StartAttempt) check(p taskRef, m *Machine, taken Slots) error {
 		return errTooEarly
 	case !p.task.isWaiting():
 		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Task, p.task.State)
-	case !m.hasSlots(p.stage.Slots, taken):
-		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, p.stage.Slot, c.Machine)
 	case p.task.Ranged && c.Range != p.task.Range:
 		return fmt.Errorf("%w: %v owns %v, not %v", ErrRefused, c.Task, p.task.Range, c.Range)
 	case p.task.Split < 0 && c.Range != dag.Range{}:
 		return fmt.Errorf("%w: %v reads no split", ErrRefused, c.Task)
 	}
-	return nil
+	return m.checkFree(p.stage, m.Slots, taken)
 }
 
 // launch counts a start, and separately a start on a machine or in a rack that has the
@@ -117,9 +115,9 @@ func (c StartBundle) apply(tx *transition, p taskRef) error {
 }
 
 // check checks each start against the state, and all of them together against the free
-// slots.
+// capacity.
 func (c StartBundle) check(tx *transition, tasks []*Task) error {
-	taken := make(map[string]Slots)
+	taken := make(map[string]Capacity)
 	named := make(map[TaskID]bool)
 	for _, s := range c.Starts {
 		p, err := tx.task(s.Task)
@@ -134,7 +132,7 @@ func (c StartBundle) check(tx *transition, tasks []*Task) error {
 		if err := s.check(p, m, taken[s.Machine]); err != nil {
 			return err
 		}
-		taken[s.Machine] = taken[s.Machine].Plus(p.stage.Slots)
+		taken[s.Machine] = taken[s.Machine].Plus(p.stage.Takes())
 	}
 	return nil
 }
@@ -178,8 +176,6 @@ func (c SpeculateTask) check(p taskRef, m *Machine) error {
 		return fmt.Errorf("%w: %v has read output that is lost", ErrRefused, c.Task)
 	case slices.ContainsFunc(p.task.Attempts, func(a *Attempt) bool { return a.Machine == c.Machine }):
 		return fmt.Errorf("%w: %v already has an attempt on %s", ErrRefused, c.Task, c.Machine)
-	case m.Free(p.stage.Slot) < 1:
-		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, p.stage.Slot, c.Machine)
 	}
-	return nil
+	return m.checkFree(p.stage, m.Slots, Capacity{})
 }

@@ -58,6 +58,11 @@ func (s JobSpec) validate() error {
 			errs = append(errs, fmt.Errorf("cluster: %d attempts allowed for a %v task", n, Slot(kind)))
 		}
 	}
+	for kind, mb := range s.MemoryMB {
+		if mb < 0 || mb > maxMemoryMB {
+			errs = append(errs, fmt.Errorf("cluster: memory of %d MiB for a %v task", mb, Slot(kind)))
+		}
+	}
 	if s.SlowStartPPM < 0 || s.SlowStartPPM > 1_000_000 {
 		errs = append(errs, fmt.Errorf("cluster: slow start of %d millionths", s.SlowStartPPM))
 	}

@@ -358,9 +358,9 @@ func (tx *transition) changePlace(p taskRef, from, to processPlace, slotTime int
 	}
 	switch {
 	case from == inSlot:
-		m.Used = m.Used.Minus(p.stage.Slots)
+		m.take(p.stage, -1)
 	case to == inSlot:
-		m.Used = m.Used.Plus(p.stage.Slots)
+		m.take(p.stage, 1)
 	default:
 		return
 	}

@@ -12,7 +12,7 @@ import (
 // CheckInvariants computes all counts and indexes of the state again, and reports every
 // difference. Tests call it after each transition.
 func (s *State) CheckInvariants() error {
-	c := &checker{used: make(map[string]Slots), listed: make(map[string]int)}
+	c := &checker{used: make(map[string]Capacity), listed: make(map[string]int)}
 	for j := range s.View().Jobs() {
 		c.job(j)
 		c.checkpoints(s, j)
@@ -37,8 +37,8 @@ func (s *State) CheckInvariants() error {
 // checker collects the differences that CheckInvariants finds.
 type checker struct {
 	errs   []error
-	used   map[string]Slots // slots in use by machine, counted over attempts
-	listed map[string]int   // number of attempts by machine, counted over attempts
+	used   map[string]Capacity // what is in use by machine, counted over attempts
+	listed map[string]int      // number of attempts by machine, counted over attempts
 }
 
 // require notes a difference if a condition is false.
@@ -129,7 +129,7 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 			c.listed[a.Machine]++
 		}
 		if a.OccupiesSlot() {
-			c.used[a.Machine] = c.used[a.Machine].Plus(s.Slots)
+			c.used[a.Machine] = c.used[a.Machine].Plus(s.Takes())
 		}
 		listed := slices.Contains(s.suspended, a)
 		c.require(listed == a.Suspended(), "%v is %v, listed as suspended: %v", a.ID, a.State, listed)
@@ -201,7 +201,8 @@ func (c *checker) ranges(j *Job, s *Stage) {
 // indexes.
 func (c *checker) machine(s *State, i int, m *Machine) {
 	c.require(m.index == i && s.byName[m.Name] == m, "machine %s is not found by name and index", m.Name)
-	c.require(c.used[m.Name] == m.Used, "machine %s: Used %v, counted %v", m.Name, m.Used, c.used[m.Name])
+	used := Capacity{m.Used, m.UsedMemoryMB}
+	c.require(c.used[m.Name] == used, "machine %s: used %v, counted %v", m.Name, used, c.used[m.Name])
 	c.require(m.Slots == m.usableSlots(), "machine %s: slots %v of %v, lost %v, excluded %v", m.Name, m.Slots, m.Offered, m.Lost, m.Excluded)
 	c.require(!m.Draining || m.Excluded, "machine %s is drained and not excluded", m.Name)
 	for kind := range m.Used {

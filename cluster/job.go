@@ -67,6 +67,8 @@ type JobSpec struct {
 	OutputDir string    `cbor:"OutputDir"` // full name, "" for a job that writes no files
 	Placement string    `cbor:"Placement"` // how policies match its tasks with machines; "": as they prefer
 
+	MemoryMB [slotKinds]int64 `cbor:"MemoryMB,omitzero"` // memory that a task takes, by kind of its slots, MiB; 0 is none
+
 	MaxAttempts   [slotKinds]int `cbor:"MaxAttempts"`   // failed tries a task may have before its job fails; at least 1
 	SkipRecords   int            `cbor:"SkipRecords"`   // failing records a task may skip; 0 is none
 	SlowStartPPM  int            `cbor:"SlowStartPPM"`  // millionths of a stage to be finished before its readers start
@@ -227,6 +229,9 @@ func (j *Job) Loaded() bool { return j.loaded }
 func (j *Job) buildStages() {
 	j.Layout = j.Spec.Graph.Layout()
 	j.Stages = newStages(j.Spec.Graph, j.Layout)
+	for _, s := range j.Stages {
+		s.MemoryMB = j.Spec.MemoryMB[s.Slot]
+	}
 	j.Bundles = newBundles(j.Layout, j.Stages)
 	for _, b := range j.Bundles {
 		j.disallowModes(b)

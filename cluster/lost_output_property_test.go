@@ -241,7 +241,7 @@ func drawFitting(t *rapid.T, s *State) Command {
 		for task := range stage.Pending() {
 			for _, m := range s.machines {
 				c := StartAttempt{Task: task.ID, Machine: m.Name, Range: s.jobs[0].RangeOf(task)}
-				if p, _ := s.task(task.ID); c.check(p, m, Slots{}) == nil {
+				if p, _ := s.task(task.ID); c.check(p, m, Capacity{}) == nil {
 					fitting = append(fitting, c)
 				}
 			}

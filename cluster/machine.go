@@ -5,9 +5,9 @@ import "maps"
 // Machine is a host with its tasknode.
 //
 // Invariants: Slots is Offered, or zero while the machine is lost or excluded. Used is the
-// sum of the slots of all attempts that occupy a slot on the machine. Used exceeds Slots
-// after the machine was excluded or its disks became full, and while attempts resume in
-// order to move.
+// sum of the slots of all attempts that occupy a slot on the machine, and UsedMemoryMB the sum
+// of their memory. Used exceeds Slots after the machine was excluded or its disks became full,
+// and while attempts resume in order to move.
 type Machine struct {
 	Name     string   // unique; the tasknode keeps it over restarts
 	Instance string   // of its tasknode; it differs after each start
@@ -18,11 +18,15 @@ type Machine struct {
 	Offered  Slots    // slots that its tasknode offers
 	Slots    Slots    // offered slots that may be used: none while it is lost or excluded
 	Used     Slots    // slots in use; may exceed Slots after it was excluded
-	Epoch    int      // how often it has joined; joins while it was not lost do not count
-	Lost     bool     // it has expired and not joined since
-	LostAt   int64    // when it last expired, ms since the epoch; 0 for never
-	Excluded bool     // it gets no new tasks; it runs those that it has and serves their output
-	Draining bool     // it is Excluded, and its tasks and output move to other machines
+
+	MemoryMB     int64 // memory that its tasks may take together, MiB; 0 for any amount
+	UsedMemoryMB int64 // memory of the attempts that occupy a slot, MiB
+
+	Epoch    int   // how often it has joined; joins while it was not lost do not count
+	Lost     bool  // it has expired and not joined since
+	LostAt   int64 // when it last expired, ms since the epoch; 0 for never
+	Excluded bool  // it gets no new tasks; it runs those that it has and serves their output
+	Draining bool  // it is Excluded, and its tasks and output move to other machines
 
 	// FreeSince is when the number of free slots of a kind last rose above 0. It means
 	// nothing while no slot is free.
@@ -31,18 +35,6 @@ type Machine struct {
 	Attempts []*Attempt // attempts whose processes are on the machine, in order of start
 
 	index int // its index in State.machines
-}
-
-// hasSlots reports whether a machine has slots free in addition to those that are taken
-// already.
-func (m *Machine) hasSlots(slots, taken Slots) bool {
-	return slots.FitsIn(m.Slots.Minus(m.Used).Minus(taken))
-}
-
-// hasSlotsToResume is like hasSlots, but for suspended attempts: an excluded machine still
-// has slots for its suspended attempts.
-func (m *Machine) hasSlotsToResume(slots, taken Slots) bool {
-	return !m.Lost && slots.FitsIn(m.Offered.Minus(m.Used).Minus(taken))
 }
 
 // FirstOverSuspended returns the first machine that would have more suspended attempts than

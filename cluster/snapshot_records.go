@@ -24,7 +24,7 @@ type clusterRecord struct {
 	Limits     *Limits   `cbor:"9,keyasint,omitempty"` // nil for DefaultLimits
 }
 
-// machineRecord is a Machine. Slots and Used are computed on restoring.
+// machineRecord is a Machine. Slots and what is used are computed on restoring.
 type machineRecord struct {
 	Name     string      `cbor:"1,keyasint"`
 	Address  string      `cbor:"2,keyasint,omitempty"`
@@ -41,6 +41,7 @@ type machineRecord struct {
 	Excluded  bool             `cbor:"12,keyasint,omitempty"`
 	LostAt    int64            `cbor:"13,keyasint,omitempty"`
 	Draining  bool             `cbor:"14,keyasint,omitempty"`
+	MemoryMB  int64            `cbor:"15,keyasint,omitempty"`
 }
 
 // sessionRecord contains the remembered requests of a client.

@@ -58,7 +58,7 @@ func (r *restorer) addMachines(records []machineRecord) {
 		}
 		machine := &Machine{
 			Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
-			Offered: m.Offered, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, Draining: m.Draining, index: i,
+			Offered: m.Offered, MemoryMB: m.MemoryMB, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, Draining: m.Draining, index: i,
 		}
 		machine.Slots = machine.usableSlots()
 		r.machines = append(r.machines, machine)
@@ -213,7 +213,7 @@ func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 		}
 		p.job.Occupied++
 		if a.OccupiesSlot() {
-			m.Used = m.Used.Plus(p.stage.Slots)
+			m.take(p.stage, 1)
 		} else if a.Suspended() {
 			p.stage.noteSuspended(a)
 		}

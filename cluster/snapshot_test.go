@@ -201,10 +201,10 @@ func TestSnapshotsHaveEveryField(t *testing.T) {
 		computed string // or known otherwise
 	}{
 		{State{}, clusterRecord{}, "byName free lost"},
-		{Machine{}, machineRecord{}, "Slots Used index"},
+		{Machine{}, machineRecord{}, "Slots Used UsedMemoryMB index"},
 		{session{}, sessionRecord{}, ""},
 		{Job{}, jobRecord{}, "ID Occupied nameIndex sums requiredLeft splits loaded Layout Bundles"},
-		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot Bundle Source Sink Stored Finished Running upstream pending lostUnneeded byHost byCheckpointMachine suspended jobSuspended DisallowedModes"},
+		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot MemoryMB Bundle Source Sink Stored Finished Running upstream pending lostUnneeded byHost byCheckpointMachine suspended jobSuspended DisallowedModes"},
 		{Task{}, taskRecord{}, "ID Winner"},
 		{Attempt{}, attemptRecord{}, "ID Slot State PreemptMode"},
 		{dag.Range{}, struct{ Start, End dag.Position }{}, ""},

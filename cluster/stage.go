@@ -20,6 +20,7 @@ type Stage struct {
 	Nodes           []int           // places of its stages in the graph, ascending
 	Slots           Slots           // slots that a task takes
 	Slot            Slot            // the kind of these slots; ReduceSlot if a task takes both kinds
+	MemoryMB        int64           // memory that a task takes, MiB; 0 if its job names none
 	Bundle          *Bundle         // class of the bundles that its tasks are in
 	Source          bool            // it reads splits
 	Sink            bool            // no stage reads what some of its Nodes write: it is the job's output

@@ -105,7 +105,7 @@ func (tx *transition) addAttempt(p taskRef, m *Machine) {
 	p.task.Attempts = append(p.task.Attempts, a)
 	p.job.Occupied++
 	m.Attempts = append(m.Attempts, a)
-	m.Used = m.Used.Plus(p.stage.Slots)
+	m.take(p.stage, 1)
 	tx.indexFree(m)
 	tx.delta.Started = append(tx.delta.Started, a.ID)
 }

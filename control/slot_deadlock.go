@@ -117,31 +117,31 @@ func (c *Controller) progressesInMapSlot(a *cluster.Attempt) bool {
 	return !a.Active() || stage.Bundle.InputsComplete()
 }
 
-// countUnplaceable returns the number of waiting tasks of a stage that find no free slots on
-// machines that they may use. Each task takes the first machine that fits, so the number may
+// countUnplaceable returns the number of waiting tasks of a stage that find no free slots or
+// no memory on machines that they may use. Each task takes the first machine that fits, so the number may
 // be too high, but never too low.
 func (c *Controller) countUnplaceable(now int64, j *cluster.Job, stage *cluster.Stage) (tasks int) {
 	avoided := c.view.Avoided(j, now)
-	free := make(map[string]cluster.Slots)
+	free := make(map[string]cluster.Capacity)
 	for m := range c.view.Machines() {
-		free[m.Name] = m.FreeSlots()
+		free[m.Name] = m.FreeCapacity()
 	}
 	for t := range stage.Pending() {
-		if !c.reserveSlots(t, stage.Slots, free, avoided) {
+		if !c.reserveCapacity(t, stage.Takes(), free, avoided) {
 			tasks++
 		}
 	}
 	return tasks
 }
 
-// reserveSlots takes the slots of one task out of free.
-func (c *Controller) reserveSlots(t *cluster.Task, slots cluster.Slots, free map[string]cluster.Slots, avoided []string) bool {
+// reserveCapacity takes what one task takes out of free.
+func (c *Controller) reserveCapacity(t *cluster.Task, takes cluster.Capacity, free map[string]cluster.Capacity, avoided []string) bool {
 	failedOn := c.view.FailedOn(t)
 	for m := range c.view.Machines() {
-		if !slots.FitsIn(free[m.Name]) || slices.Contains(avoided, m.Name) || slices.Contains(failedOn, m.Name) {
+		if !takes.FitsIn(free[m.Name]) || slices.Contains(avoided, m.Name) || slices.Contains(failedOn, m.Name) {
 			continue
 		}
-		free[m.Name] = free[m.Name].Minus(slots)
+		free[m.Name] = free[m.Name].Minus(takes)
 		return true
 	}
 	return false

@@ -85,7 +85,7 @@ func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.St
 	if slowest == nil || doubled >= max(1, stage.Running*speculationPercent/100) {
 		return
 	}
-	if m := c.machineFor(slowest, stage.Slot); m != "" {
+	if m := c.machineFor(slowest, stage); m != "" {
 		c.enqueue(cluster.SpeculateTask{Task: slowest.ID, Machine: m})
 		c.traceTask(now, slowest.ID, sched.Decision{Kind: sched.DecisionLaunch, Machine: m, Cause: "its attempt is slow: it is tried a second time"})
 	}
@@ -102,11 +102,11 @@ func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
 	return now - age + int64(float64(age)/p.Fraction)
 }
 
-// machineFor returns a machine with a free slot on which the task has no attempt, "" for
-// none.
-func (c *Controller) machineFor(t *cluster.Task, kind cluster.Slot) string {
-	for m := range c.view.MachinesWithFree(kind) {
-		if !slices.ContainsFunc(t.Attempts, func(a *cluster.Attempt) bool { return a.Machine == m.Name }) {
+// machineFor returns a machine with a free slot and memory on which the task has no attempt,
+// "" for none.
+func (c *Controller) machineFor(t *cluster.Task, stage *cluster.Stage) string {
+	for m := range c.view.MachinesWithFree(stage.Slot) {
+		if m.HasMemory(stage) && !slices.ContainsFunc(t.Attempts, func(a *cluster.Attempt) bool { return a.Machine == m.Name }) {
 			return m.Name
 		}
 	}

@@ -61,7 +61,7 @@ func (c *Controller) moveStranded(now int64, plan sched.Plan) {
 
 // moveIfStranded moves a suspended attempt and its gang, or notes when to look again. A
 // job that is suspended as a whole stays where it is: its attempts wait for no slot.
-func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attempt, free map[string]cluster.Slots) {
+func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attempt, free map[string]cluster.Capacity) {
 	s := &c.stranded
 	since := a.SuspendedAt + strandedAfter
 	together := c.view.GangOf(a)
@@ -75,29 +75,29 @@ func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attemp
 	case c.view.CanResume(a) || !c.reserveAll(now, together, free):
 		s.retry = now + strandedRetry
 	default:
-		c.enqueue(cluster.MoveAttempt{Attempt: a.ID, Cause: c.firstFullMachine(together) + " has no slot for it to resume in, and other machines have"})
+		c.enqueue(cluster.MoveAttempt{Attempt: a.ID, Cause: c.firstFullMachine(together) + " has no slot or memory for it to resume, and other machines have"})
 	}
 }
 
-// firstFullMachine returns the first machine of the suspended attempts that has no slot for
-// its attempt.
+// firstFullMachine returns the first machine of the suspended attempts that has no slot or no
+// memory for its attempt.
 func (c *Controller) firstFullMachine(together []*cluster.Attempt) string {
 	for _, a := range together {
 		_, stage, _, _ := c.view.Task(a.ID.Task)
-		if m := c.view.Machine(a.Machine); m.Free(stage.Slot) <= 0 {
+		if m := c.view.Machine(a.Machine); m.Free(stage.Slot) <= 0 || !m.HasMemory(stage) {
 			return m.Name
 		}
 	}
 	return together[0].Machine
 }
 
-// reserveAll takes the slots of all suspended attempts out of free. If they do not all fit,
-// it takes none.
-func (c *Controller) reserveAll(now int64, together []*cluster.Attempt, free map[string]cluster.Slots) bool {
+// reserveAll takes the slots and memory of all suspended attempts out of free. If they do not
+// all fit, it takes none.
+func (c *Controller) reserveAll(now int64, together []*cluster.Attempt, free map[string]cluster.Capacity) bool {
 	left := maps.Clone(free)
 	for _, a := range together {
 		j, stage, t, _ := c.view.Task(a.ID.Task)
-		if !c.reserveSlots(t, stage.Slots, left, c.view.Avoided(j, now)) {
+		if !c.reserveCapacity(t, stage.Takes(), left, c.view.Avoided(j, now)) {
 			return false
 		}
 	}
@@ -115,7 +115,7 @@ func (c *Controller) onExcludedMachine(together []*cluster.Attempt) bool {
 // moved, they resume on that machine, which still has slots for its own attempts. A gang
 // would need slots on all its machines at the same time, which may never happen. So a gang
 // starts over.
-func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, free map[string]cluster.Slots) {
+func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, free map[string]cluster.Capacity) {
 	a := together[0]
 	movable := c.view.CanMigrate(a)
 	switch {
@@ -130,17 +130,17 @@ func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, fre
 	}
 }
 
-// freeAfter returns the slots that a plan leaves free, by machine.
-func (c *Controller) freeAfter(plan sched.Plan) map[string]cluster.Slots {
-	free := make(map[string]cluster.Slots)
+// freeAfter returns the slots and the memory that a plan leaves free, by machine.
+func (c *Controller) freeAfter(plan sched.Plan) map[string]cluster.Capacity {
+	free := make(map[string]cluster.Capacity)
 	for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {
 		for m := range c.view.MachinesWithFree(kind) {
-			free[m.Name] = m.FreeSlots()
+			free[m.Name] = m.FreeCapacity()
 		}
 	}
 	take := func(machine string, id cluster.TaskID) {
 		if _, stage, _, ok := c.view.Task(id); ok {
-			free[machine] = free[machine].Minus(stage.Slots)
+			free[machine] = free[machine].Minus(stage.Takes())
 		}
 	}
 	for start := range plan.AllStarts() {

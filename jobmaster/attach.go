@@ -78,7 +78,7 @@ func (m *Master) attach(a *Attachment, hello *wire.Report_Joined) error {
 func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
 	c := cluster.JoinMachine{
 		Name: a.machine, Instance: hello.Instance, Address: hello.Address, HTTP: hello.Http, Rack: hello.Rack,
-		Hosts: hello.Hosts, Slots: cluster.Slots{int(hello.MapSlots), int(hello.ReduceSlots)},
+		Hosts: hello.Hosts, Slots: cluster.Slots{int(hello.MapSlots), int(hello.ReduceSlots)}, MemoryMB: hello.MemoryMb,
 	}
 	a.retained, a.addressChanged = m.retainedBy(a.machine, hello.Retained), false
 	if before := m.view.Machine(a.machine); before != nil {

@@ -125,6 +125,7 @@ func (m *Master) tasknodeStatus(machine *cluster.Machine) *wire.Tasknode {
 		Name: machine.Name, State: m.tasknodeState(machine, n), Address: machine.Address, Http: machine.HTTP, Rack: machine.Rack, Hosts: machine.Hosts,
 		MapSlots: int32(machine.Offered[cluster.MapSlot]), ReduceSlots: int32(machine.Offered[cluster.ReduceSlot]),
 		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
+		MemoryMb: machine.MemoryMB, MemoryUsedMb: machine.UsedMemoryMB,
 		LastHeartbeat: n.lastSeen, Directories: n.heartbeat.GetDirectories(), Load: n.heartbeat.GetLoad(), ClockSkew: n.skew,
 		Draining: machine.Draining, Lost: machine.Lost,
 	}

@@ -43,7 +43,7 @@ func (m *Master) reason(j *cluster.Job) string {
 				return m.bundleReason(j, stage.Bundle, numbers)
 			}
 		default:
-			return fmt.Sprintf("%d %s tasks wait for %s", stage.Waiting(), stage.Name, m.shortage(stage.Slot))
+			return fmt.Sprintf("%d %s tasks wait for %s", stage.Waiting(), stage.Name, m.shortage(j, stage))
 		}
 	}
 	return ""
@@ -123,9 +123,10 @@ func (m *Master) freeSlots() (free cluster.Slots) {
 	return free
 }
 
-// shortage returns why a task that needs a slot of this kind has none. If slots are free,
-// the task avoids their machines, or the policy keeps them for other jobs.
-func (m *Master) shortage(kind cluster.Slot) string {
+// shortage returns why a task of a stage has no slot. If slots are free, their machines lack
+// memory, the task avoids them, or the policy keeps them for other jobs.
+func (m *Master) shortage(j *cluster.Job, stage *cluster.Stage) string {
+	kind := stage.Slot
 	alive, slots, free := 0, 0, m.freeSlots()[kind]
 	for machine := range m.view.Machines() {
 		if !machine.Lost {
@@ -140,6 +141,9 @@ func (m *Master) shortage(kind cluster.Slot) string {
 		return fmt.Sprintf("%v slots; no tasknode that takes tasks has any", kind)
 	case free == 0:
 		return fmt.Sprintf("%v slots; all %d are in use", kind, slots)
+	}
+	if lack := m.memoryShortage(j, stage); lack != "" {
+		return lack
 	}
 	return fmt.Sprintf("other %v slots than the %d that are free", kind, free)
 }

@@ -52,7 +52,7 @@ func (r *submitRequest) handle(m *Master) {
 		r.answer <- submitted{err: fmt.Errorf("output directory %s is being written by %v", r.spec.OutputDir, other)}
 		return
 	}
-	if err := errors.Join(m.view.CheckLimits(r.spec), m.checkFits(r.spec)); err != nil {
+	if err := errors.Join(m.view.CheckLimits(r.spec), m.checkFits(r.spec), m.checkMemory(r.spec)); err != nil {
 		r.answer <- submitted{err: err}
 		return
 	}

@@ -54,7 +54,7 @@ func (p *GangPlacer) Place(machineSlots []MachineSlots, groups []Group) (at []in
 // Fits reports whether Place finds machines for the groups.
 func (p *GangPlacer) Fits(machineSlots []MachineSlots, groups []Group) bool {
 	b := newGangPlacement(p.places, machineSlots, groups)
-	if !b.anyAvoids {
+	if !b.anyAvoids && b.needMB == 0 {
 		b.singles = [2][]int{} // the groups of one slot are not placed: counting their slots suffices
 	}
 	_, _, ok := b.within(func(int) bool { return true })
@@ -71,6 +71,7 @@ type gangPlacement struct {
 	groups       []Group
 
 	need      dag.Slots
+	needMB    int64     // sum of the memory of all groups, MiB
 	costs     [][]int64 // by group and machine: bytes times distance; nil if there are none
 	avoid     [][]int   // by group: machines on which it must not start, ascending
 	anyAvoids bool      // a group avoids a machine
@@ -90,7 +91,7 @@ type shape struct {
 func newGangPlacement(p *machineIndex, machineSlots []MachineSlots, groups []Group) *gangPlacement {
 	b := &gangPlacement{machineIndex: p, machineSlots: machineSlots, groups: groups}
 	for i, g := range groups {
-		b.need = b.need.Plus(g.Slots)
+		b.need, b.needMB = b.need.Plus(g.Slots), b.needMB+g.MemoryMB
 		b.costs = append(b.costs, p.costs(g.Task))
 		b.avoid = append(b.avoid, p.avoided(Demand{}, g.Task))
 		b.anyAvoids = b.anyAvoids || len(b.avoid[i]) > 0
@@ -157,7 +158,7 @@ func (b *gangPlacement) avoids(group, machine int) bool {
 func (b *gangPlacement) onOneMachine() (at []int, ok bool) {
 	best, least := -1, int64(0)
 	for m, slots := range b.machineSlots {
-		if !b.need.FitsIn(slots.Free) || b.avoidedBySome(m) {
+		if !b.need.FitsIn(slots.Free) || b.needMB > 0 && b.needMB > slots.FreeMB || b.avoidedBySome(m) {
 			continue
 		}
 		var cost int64
@@ -198,10 +199,10 @@ func (b *gangPlacement) inOneRack() (at []int, ok bool) {
 
 // within places the groups on machines in scope, and returns the transfer cost.
 func (b *gangPlacement) within(scope func(machine int) bool) (at []int, cost int64, ok bool) {
-	p := &packing{gangPlacement: b, free: make([]dag.Slots, len(b.machineSlots)), at: make([]int, len(b.groups)), tries: maxTries}
+	p := &packing{gangPlacement: b, free: make([]capacity, len(b.machineSlots)), at: make([]int, len(b.groups)), tries: maxTries}
 	for m, slots := range b.machineSlots {
 		if scope(m) {
-			p.free[m] = slots.Free
+			p.free[m] = capacity{slots.Free, slots.FreeMB}
 		}
 	}
 	if p.isHopeless() || !p.placeLarge(0) {
@@ -213,14 +214,16 @@ func (b *gangPlacement) within(scope func(machine int) bool) (at []int, cost int
 	return p.at, cost, true
 }
 
-// MachineSlots contains the slots of a machine.
+// MachineSlots contains the slots and the free memory of a machine.
 type MachineSlots struct {
-	Free dag.Slots // available for assignment
-	Used dag.Slots // occupied
+	Free   dag.Slots // available for assignment
+	Used   dag.Slots // occupied
+	FreeMB int64     // memory available for assignment, MiB
 }
 
 // Group is a set of tasks that run together in slots of one machine.
 type Group struct {
 	Task
-	Slots dag.Slots // at least one
+	Slots    dag.Slots // at least one
+	MemoryMB int64     // memory that it takes, MiB; 0 for none. Groups of one slot of a kind take the same
 }

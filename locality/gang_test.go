@@ -83,7 +83,7 @@ func randomGang(r *rand.Rand, most int) gang {
 			slots = dag.Slots{}
 			slots[r.IntN(2)] = 1
 		}
-		g.groups = append(g.groups, Group{randomTask(r), slots})
+		g.groups = append(g.groups, Group{Task: randomTask(r), Slots: slots})
 	}
 	return g
 }

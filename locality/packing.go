@@ -17,9 +17,29 @@ const (
 // packing is the search for machines for the groups of a gang.
 type packing struct {
 	*gangPlacement
-	free  []dag.Slots // by machine in scope: free slots that are not assigned yet
-	at    []int       // by group
-	tries int         // tries left
+	free  []capacity // by machine in scope: what is not assigned yet
+	at    []int      // by group
+	tries int        // tries left
+}
+
+// capacity is what a machine has left for the groups of a gang.
+type capacity struct {
+	slots    dag.Slots
+	memoryMB int64 // MiB
+}
+
+// fits reports whether a group fits.
+func (c capacity) fits(g Group) bool {
+	return g.Slots.FitsIn(c.slots) && (g.MemoryMB == 0 || g.MemoryMB <= c.memoryMB)
+}
+
+// count returns how many equal groups of one slot of a kind fit.
+func (c capacity) count(kind int, g Group) int {
+	n := max(c.slots[kind], 0)
+	if g.MemoryMB > 0 {
+		n = int(min(int64(n), max(c.memoryMB, 0)/g.MemoryMB))
+	}
+	return n
 }
 
 // isHopeless reports whether there are too few slots for any assignment.
@@ -27,11 +47,11 @@ func (p *packing) isHopeless() bool {
 	var total dag.Slots
 	fitting := make([]int, len(p.shapes))
 	for _, free := range p.free {
-		for kind, n := range free {
+		for kind, n := range free.slots {
 			total[kind] += max(n, 0)
 		}
 		for i, s := range p.shapes {
-			fitting[i] += s.slots.CountIn(free)
+			fitting[i] += s.slots.CountIn(free.slots)
 		}
 	}
 	for i, s := range p.shapes {
@@ -45,22 +65,17 @@ func (p *packing) isHopeless() bool {
 // placeLarge places the large groups from the n-th on, and then the groups of one slot.
 func (p *packing) placeLarge(n int) bool {
 	if n == len(p.large) {
-		free := slices.Clone(p.free)
-		if p.tries -= flowTries; p.placeSingles() {
-			return true
-		}
-		p.free = free
-		return false
+		return p.tryPlaceSingles(0, 1) || p.needMB > 0 && p.tryPlaceSingles(1, 0)
 	}
 	group := p.large[n]
-	var failed []dag.Slots
+	var failed []capacity
 	for _, m := range p.candidates(group) {
 		if p.tries--; p.tries < 0 {
 			return false
 		}
 		free := p.free[m]
 		if !p.anyAvoids && slices.Contains(failed, free) {
-			continue // a machine with the same free slots has failed already
+			continue // a machine with the same capacity has failed already
 		}
 		p.put(group, m)
 		if p.placeLarge(n + 1) {
@@ -76,20 +91,32 @@ func (p *packing) placeLarge(n int) bool {
 // first and, of equally near machines, the one with the fewest free slots first.
 func (p *packing) candidates(group int) (machines []int) {
 	for m, free := range p.free {
-		if p.groups[group].Slots.FitsIn(free) && !p.avoids(group, m) {
+		if free.fits(p.groups[group]) && !p.avoids(group, m) {
 			machines = append(machines, m)
 		}
 	}
 	slices.SortStableFunc(machines, func(a, b int) int {
-		return cmp.Or(cmp.Compare(p.cost(group, a), p.cost(group, b)), cmp.Compare(p.free[a].Total(), p.free[b].Total()))
+		return cmp.Or(cmp.Compare(p.cost(group, a), p.cost(group, b)), cmp.Compare(p.free[a].slots.Total(), p.free[b].slots.Total()))
 	})
 	return machines
 }
 
+// tryPlaceSingles places the groups of one slot, in an order of their kinds, and reports whether
+// all fit. If not, it changes nothing. The order matters only if both kinds compete for memory.
+func (p *packing) tryPlaceSingles(kinds ...int) bool {
+	free := slices.Clone(p.free)
+	if p.tries -= flowTries; p.placeSingles(kinds) {
+		return true
+	}
+	p.free = free
+	return false
+}
+
 // placeSingles places the groups of one slot and reports whether all fit. Groups without a
 // preferred machine take the slots that are left.
-func (p *packing) placeSingles() bool {
-	for kind, singles := range p.singles {
+func (p *packing) placeSingles(kinds []int) bool {
+	for _, kind := range kinds {
+		singles := p.singles[kind]
 		var demand Demand
 		var choosy, others []int
 		for _, g := range singles {
@@ -114,7 +141,7 @@ func (p *packing) placeChoosy(kind int, groups []int, demand Demand) bool {
 	if len(groups) == 0 {
 		return true
 	}
-	machines, places := p.machinesOf(kind)
+	machines, places := p.machinesOf(kind, p.groups[groups[0]])
 	starts := p.topology.Flow(machines, []Demand{demand})
 	for _, s := range starts {
 		p.put(groups[s.Task], places[s.Machine])
@@ -128,7 +155,7 @@ func (p *packing) placeOthers(kind int, groups []int) bool {
 	if len(groups) == 0 {
 		return true
 	}
-	machines, places := p.machinesOf(kind)
+	machines, places := p.machinesOf(kind, p.groups[groups[0]])
 	at := InOrder(machines, len(groups))
 	for i, m := range at {
 		p.put(groups[i], places[m])
@@ -138,14 +165,16 @@ func (p *packing) placeOthers(kind int, groups []int) bool {
 
 // put assigns a group to a machine.
 func (p *packing) put(group, machine int) {
-	p.at[group], p.free[machine] = machine, p.free[machine].Minus(p.groups[group].Slots)
+	free, g := &p.free[machine], p.groups[group]
+	p.at[group] = machine
+	free.slots, free.memoryMB = free.slots.Minus(g.Slots), free.memoryMB-g.MemoryMB
 }
 
-// machinesOf returns the machines in scope with free slots of a kind, in the form that Flow
-// takes, and their indexes.
-func (p *packing) machinesOf(kind int) (machines []Machine, places []int) {
+// machinesOf returns the machines in scope on which groups of one slot of a kind like g fit, in
+// the form that Flow takes, and their indexes.
+func (p *packing) machinesOf(kind int, g Group) (machines []Machine, places []int) {
 	for i, m := range p.machines {
-		free, slots := p.free[i][kind], p.machineSlots[i]
+		free, slots := p.free[i].count(kind, g), p.machineSlots[i]
 		if free > 0 {
 			m.Free, m.Used = free, slots.Free[kind]+slots.Used[kind]-free
 			machines, places = append(machines, m), append(places, i)

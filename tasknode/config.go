@@ -32,6 +32,9 @@ type Config struct {
 	// MapSlots and ReduceSlots are how many attempts of each kind may run at once;
 	// there is no default.
 	MapSlots, ReduceSlots int
+	// MemoryMB is how much memory the attempts may take together, in MiB; default 0, any
+	// amount.
+	MemoryMB int64
 	// Dirs are the directories for local files of attempts. Only this daemon may use them,
 	// because it removes the files of jobs that it does not know. There is no default.
 	Dirs []string

@@ -132,7 +132,7 @@ func (d *Daemon) connected(session Session) {
 func (d *Daemon) describeMachine() *wire.Report {
 	joined := &wire.Report_Joined{
 		Address: d.cfg.Address, Http: d.cfg.HTTP, Rack: d.cfg.Rack, Hosts: d.cfg.Hosts, Instance: d.cfg.Instance,
-		MapSlots: int32(d.cfg.MapSlots), ReduceSlots: int32(d.cfg.ReduceSlots), Clock: failpoint.Now().UnixMilli(),
+		MapSlots: int32(d.cfg.MapSlots), ReduceSlots: int32(d.cfg.ReduceSlots), MemoryMb: d.cfg.MemoryMB, Clock: failpoint.Now().UnixMilli(),
 		Jobs: slices.Sorted(maps.Keys(d.jobs)), Retained: slices.Sorted(maps.Keys(d.retained)),
 		Attempts: slices.Sorted(maps.Keys(d.attempts)),
 	}

@@ -109,6 +109,9 @@ func (q *query) writeTasknode(tasknode *wire.Tasknode) {
 	line("Load", "%.2f", n.Load)
 	line("Map-Slots", "%s used", ratio(n.MapsRunning, n.MapSlots))
 	line("Reduce-Slots", "%s used", ratio(n.ReducesRunning, n.ReduceSlots))
+	if n.MemoryMB > 0 {
+		line("Memory", "%d of %d MiB used", n.MemoryUsedMB, n.MemoryMB)
+	}
 	for _, d := range n.Directories {
 		text := fmt.Sprintf("%s free of %s", bytesText(d.Free), bytesText(d.Total))
 		if d.Fault != "" {

@@ -36,6 +36,7 @@ func (c *tasknodeFlags) settings() daemon.Settings {
 		daemon.String("token-file", &c.TokenFile, "`file` with the cluster's secret").Required(),
 		daemon.Int("map-slots", &c.MapSlots, 0, "`number` of map tasks at once"),
 		daemon.Int("reduce-slots", &c.ReduceSlots, 0, "`number` of reduce tasks at once"),
+		daemon.Int("memory-mb", &c.MemoryMB, 0, "`MiB` of memory that tasks may take together (default hammr.tasknode.memory.mb, else the machine's less 1 GiB)"),
 		daemon.String("address", &c.Address, "`host:port` of the shuffle server; a host is also the source address of connections to HDFS"),
 		daemon.String("http", &c.HTTP, "`host:port` of the HTTP server for health and metrics"),
 		daemon.String("advertise", &c.Advertise, "`host:port` at which others reach --address (default the machine's name)"),

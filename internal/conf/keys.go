@@ -121,6 +121,7 @@ var declared = []Key{
 	key("hammr.job.channel.stored", Bool, "false", "keep the files between stages with the job's output, so that they survive a lost machine"),
 	key("hammr.channel.connect.timeout", Duration, "60s", "time that a Node waits for the process at the other end of a stream").atLeast(1),
 	key("hammr.client.timeout", Duration, "60s", "time for which a client looks for the leading master").atLeast(1),
+	key("hammr.tasknode.memory.mb", Int, "0", "MiB that the tasks of a machine may take together; 0: its memory less 1 GiB; its --memory-mb overrides it").between(0, 1<<40),
 	key("hammr.tasknode.expiry", Duration, "10s", "silence after which masters consider a machine lost; their --expiry overrides it").atLeast(1),
 	key("hammr.jobmaster.election.timeout", Duration, "500ms", "silence of the leader after which masters elect another; their --election-timeout overrides it").atLeast(1).renames("hammr.jobmaster.heartbeat"),
 	key("hammr.limits.jobs", Int, "10000", "unfinished jobs that a cluster accepts; masters read this and the other limits").between(1, 1<<31-1),

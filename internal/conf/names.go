@@ -21,7 +21,9 @@ const (
 	LocalBlockSize = "hammr.local.blocksize"
 	LocalDurable   = "hammr.local.durable"
 
-	// Times of a cluster: flags of the daemons override the last two.
+	// Memory of a machine and times of a cluster: flags of the daemons override all but
+	// ClientTimeout.
+	TasknodeMemoryMB      = "hammr.tasknode.memory.mb"
 	ClientTimeout         = "hammr.client.timeout"
 	TasknodeExpiry        = "hammr.tasknode.expiry"
 	MasterElectionTimeout = "hammr.jobmaster.election.timeout"

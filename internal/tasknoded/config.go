@@ -53,6 +53,10 @@ type Config struct {
 	// MapSlots and ReduceSlots are how many tasks of each kind run at once; one of the two
 	// may be 0. Default 2 and 1.
 	MapSlots, ReduceSlots int
+	// MemoryMB is how much memory its tasks may take together, in MiB: no task starts if the
+	// limits of all tasks (mapreduce.map.memory.mb, mapreduce.reduce.memory.mb) would exceed it.
+	// Default hammr.tasknode.memory.mb of Conf; if that is 0, the machine's memory less 1 GiB.
+	MemoryMB int
 	// Rack is the rack of the machine, for example /rack1. Default from the topology table
 	// or script of Conf (net.topology.*).
 	Rack string
@@ -106,6 +110,7 @@ func (c *Config) Validate() error {
 		validate.That(c.TokenFile != "", "--token-file is missing"),
 		validate.That(len(c.Masters) > 0, "--masters is missing"),
 		validate.That(c.MapSlots+c.ReduceSlots > 0, "--map-slots and --reduce-slots: both are 0, there would be nothing to run"),
+		validate.That(c.MemoryMB >= 0, "--memory-mb %d is negative", c.MemoryMB),
 	}
 	if len(c.Masters) > 0 {
 		_, err := c.masters()

@@ -255,7 +255,7 @@ func (d *Daemon) openTasknode() (err error) {
 	d.tasknode, err = tasknode.New(tasknode.Config{
 		Name: d.cfg.Name, Rack: d.cfg.Rack, Hosts: hosts,
 		Address: d.cfg.Advertise, HTTP: d.pageAddress,
-		MapSlots: d.cfg.MapSlots, ReduceSlots: d.cfg.ReduceSlots,
+		MapSlots: d.cfg.MapSlots, ReduceSlots: d.cfg.ReduceSlots, MemoryMB: d.taskMemoryMB(),
 		Dirs: d.taskDirs(), DirChooser: d.disks,
 		AggregateLogs: (&tasknode.LogAggregator{Local: logDir, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
 		Launcher: &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), joined: d.announceReady},

@@ -1,11 +1,13 @@
 package tasknoded
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -35,7 +37,7 @@ func (d *Daemon) memory() (available, swap int64) {
 	if err != nil {
 		return 0, 0
 	}
-	available, swap = parseMeminfo(string(text))
+	available, swap = meminfoField(string(text), "MemAvailable"), meminfoField(string(text), "SwapFree")
 	if d.cgroup != "" {
 		if _, err := os.Stat(filepath.Join(d.cgroup, "cgroup.controllers")); err == nil {
 			swap = 0
@@ -44,20 +46,42 @@ func (d *Daemon) memory() (available, swap int64) {
 	return available, swap
 }
 
-// parseMeminfo reads the text of /proc/meminfo, whose unit is KiB.
-func parseMeminfo(text string) (available, swap int64) {
+// meminfoField returns a field of the text of /proc/meminfo in bytes; 0 if it has none.
+func meminfoField(text, field string) int64 {
 	for line := range strings.Lines(text) {
 		name, rest, _ := strings.Cut(line, ":")
-		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-		switch {
-		case err != nil:
-		case name == "MemAvailable":
-			available = kib << 10
-		case name == "SwapFree":
-			swap = kib << 10
+		if kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64); err == nil && name == field {
+			return kib << 10
 		}
 	}
-	return available, swap
+	return 0
+}
+
+// reservedMB is the part of a machine's memory that tasks do not get by default: the tasknode,
+// the DataNode and the system use it. In MiB.
+const reservedMB = 1024
+
+// taskMemoryMB returns the memory that tasks may take together, in MiB; 0 for any amount, if
+// neither the configuration nor the machine tells.
+func (d *Daemon) taskMemoryMB() int64 {
+	if mb := cmp.Or(d.cfg.MemoryMB, d.cfg.Conf.Int(conf.TasknodeMemoryMB)); mb > 0 {
+		return int64(mb)
+	}
+	meminfo, _ := os.ReadFile("/proc/meminfo")
+	limit, _ := os.ReadFile("/sys/fs/cgroup/memory.max") // of the container, if it is one
+	return defaultMemoryMB(string(meminfo), string(limit))
+}
+
+// defaultMemoryMB returns the memory of a machine, given the text of /proc/meminfo, or the limit
+// of its container if that is less, without the part that is reserved. A machine of less than 2
+// GiB keeps half of it for tasks.
+func defaultMemoryMB(meminfo, limit string) int64 {
+	total := meminfoField(meminfo, "MemTotal")
+	if bytes, err := strconv.ParseInt(strings.TrimSpace(limit), 10, 64); err == nil && bytes > 0 {
+		total = min(total, bytes)
+	}
+	mb := total >> 20
+	return max(mb-reservedMB, mb/2)
 }
 
 // loadAverage returns the average load of the machine in the last minute, 0 if unknown.

@@ -2,9 +2,9 @@ package tasknoded
 
 import "testing"
 
-// TestParseMeminfo parses texts of kernels that lack a value, and checks that the value is
+// TestMeminfoField parses texts of kernels that lack a value, and checks that the value is
 // then 0.
-func TestParseMeminfo(t *testing.T) {
+func TestMeminfoField(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text            string
 		available, swap int64
@@ -14,8 +14,26 @@ func TestParseMeminfo(t *testing.T) {
 		"garbage": {"MemAvailable:   lots kB\nSwapFree\n\n:\n", 0, 0},
 		"nothing": {},
 	} {
-		if available, swap := parseMeminfo(tt.text); available != tt.available || swap != tt.swap {
+		available, swap := meminfoField(tt.text, "MemAvailable"), meminfoField(tt.text, "SwapFree")
+		if available != tt.available || swap != tt.swap {
 			t.Errorf("%s: %d and %d, want %d and %d", name, available, swap, tt.available, tt.swap)
+		}
+	}
+}
+
+// TestDefaultMemory checks how much memory tasks get on machines of different sizes.
+func TestDefaultMemory(t *testing.T) {
+	for name, tt := range map[string]struct {
+		meminfo, limit string
+		want           int64 // MiB
+	}{
+		"a machine of 24 GiB":        {"MemTotal: 25165824 kB\n", "max\n", 23 << 10},
+		"a container of 4 GiB":       {"MemTotal: 25165824 kB\n", "4294967296\n", 3 << 10},
+		"a small machine keeps half": {"MemTotal: 1048576 kB\n", "", 512},
+		"unknown":                    {"", "", 0},
+	} {
+		if got := defaultMemoryMB(tt.meminfo, tt.limit); got != tt.want {
+			t.Errorf("%s: %d MiB, want %d", name, got, tt.want)
 		}
 	}
 }

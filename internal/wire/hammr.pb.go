@@ -2878,10 +2878,12 @@ type Tasknode struct {
 	Attempts       []string                      `protobuf:"bytes,13,rep,name=attempts,proto3" json:"attempts,omitempty"`                     // attempts that have a slot
 	ClockSkew      int64                         `protobuf:"varint,14,opt,name=clock_skew,json=clockSkew,proto3" json:"clock_skew,omitempty"` // ms that its clock is ahead of the master's
 	Hosts          []string                      `protobuf:"bytes,15,rep,name=hosts,proto3" json:"hosts,omitempty"`
-	Draining       bool                          `protobuf:"varint,16,opt,name=draining,proto3" json:"draining,omitempty"`      // its outputs and checkpoints are being moved to other machines
-	Outputs        []string                      `protobuf:"bytes,17,rep,name=outputs,proto3" json:"outputs,omitempty"`         // of an excluded tasknode: finished attempts whose segments lie there and are needed
-	Checkpoints    []string                      `protobuf:"bytes,18,rep,name=checkpoints,proto3" json:"checkpoints,omitempty"` // of an excluded tasknode: tasks whose checkpoints lie there and are needed
-	Lost           bool                          `protobuf:"varint,19,opt,name=lost,proto3" json:"lost,omitempty"`              // it was silent for too long
+	Draining       bool                          `protobuf:"varint,16,opt,name=draining,proto3" json:"draining,omitempty"`                               // its outputs and checkpoints are being moved to other machines
+	Outputs        []string                      `protobuf:"bytes,17,rep,name=outputs,proto3" json:"outputs,omitempty"`                                  // of an excluded tasknode: finished attempts whose segments lie there and are needed
+	Checkpoints    []string                      `protobuf:"bytes,18,rep,name=checkpoints,proto3" json:"checkpoints,omitempty"`                          // of an excluded tasknode: tasks whose checkpoints lie there and are needed
+	Lost           bool                          `protobuf:"varint,19,opt,name=lost,proto3" json:"lost,omitempty"`                                       // it was silent for too long
+	MemoryMb       int64                         `protobuf:"varint,20,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"`               // MiB that its tasks may take together, 0 for any amount
+	MemoryUsedMb   int64                         `protobuf:"varint,21,opt,name=memory_used_mb,json=memoryUsedMb,proto3" json:"memory_used_mb,omitempty"` // MiB that the limits of its running tasks add up to
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -3047,6 +3049,20 @@ func (x *Tasknode) GetLost() bool {
 		return x.Lost
 	}
 	return false
+}
+
+func (x *Tasknode) GetMemoryMb() int64 {
+	if x != nil {
+		return x.MemoryMb
+	}
+	return 0
+}
+
+func (x *Tasknode) GetMemoryUsedMb() int64 {
+	if x != nil {
+		return x.MemoryUsedMb
+	}
+	return 0
 }
 
 type ListNodesResponse struct {
@@ -5124,14 +5140,15 @@ type Report_Joined struct {
 	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" when files are local
 	MapSlots      int32                  `protobuf:"varint,2,opt,name=map_slots,json=mapSlots,proto3" json:"map_slots,omitempty"`
 	ReduceSlots   int32                  `protobuf:"varint,3,opt,name=reduce_slots,json=reduceSlots,proto3" json:"reduce_slots,omitempty"`
-	Hosts         []string               `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty"`        // names and addresses by which storage may know the machine
-	Instance      string                 `protobuf:"bytes,5,opt,name=instance,proto3" json:"instance,omitempty"`  // of the daemon: another one after each restart
-	Rack          string                 `protobuf:"bytes,6,opt,name=rack,proto3" json:"rack,omitempty"`          // as in "/rack1", "" when unknown
-	Attempts      []string               `protobuf:"bytes,7,rep,name=attempts,proto3" json:"attempts,omitempty"`  // attempts that run, or whose last report is not acknowledged
-	Http          string                 `protobuf:"bytes,8,opt,name=http,proto3" json:"http,omitempty"`          // host:port of its page of metrics and logs, "" when there is none
-	Clock         int64                  `protobuf:"varint,9,opt,name=clock,proto3" json:"clock,omitempty"`       // of the machine, ms since the epoch
-	Jobs          []string               `protobuf:"bytes,10,rep,name=jobs,proto3" json:"jobs,omitempty"`         // jobs whose files it has
-	Retained      []string               `protobuf:"bytes,11,rep,name=retained,proto3" json:"retained,omitempty"` // attempts whose segments or checkpoints it retains
+	Hosts         []string               `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty"`                         // names and addresses by which storage may know the machine
+	Instance      string                 `protobuf:"bytes,5,opt,name=instance,proto3" json:"instance,omitempty"`                   // of the daemon: another one after each restart
+	Rack          string                 `protobuf:"bytes,6,opt,name=rack,proto3" json:"rack,omitempty"`                           // as in "/rack1", "" when unknown
+	Attempts      []string               `protobuf:"bytes,7,rep,name=attempts,proto3" json:"attempts,omitempty"`                   // attempts that run, or whose last report is not acknowledged
+	Http          string                 `protobuf:"bytes,8,opt,name=http,proto3" json:"http,omitempty"`                           // host:port of its page of metrics and logs, "" when there is none
+	Clock         int64                  `protobuf:"varint,9,opt,name=clock,proto3" json:"clock,omitempty"`                        // of the machine, ms since the epoch
+	Jobs          []string               `protobuf:"bytes,10,rep,name=jobs,proto3" json:"jobs,omitempty"`                          // jobs whose files it has
+	Retained      []string               `protobuf:"bytes,11,rep,name=retained,proto3" json:"retained,omitempty"`                  // attempts whose segments or checkpoints it retains
+	MemoryMb      int64                  `protobuf:"varint,12,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"` // MiB that its tasks may take together, 0 for any amount
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5241,6 +5258,13 @@ func (x *Report_Joined) GetRetained() []string {
 		return x.Retained
 	}
 	return nil
+}
+
+func (x *Report_Joined) GetMemoryMb() int64 {
+	if x != nil {
+		return x.MemoryMb
+	}
+	return 0
 }
 
 // Heartbeat says that the tasknode is alive. It names no attempt.
@@ -6681,7 +6705,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x0fRequestProgressB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
-	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xf5\v\n" +
+	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\x92\f\n" +
 	"\x06Report\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1d\n" +
 	"\n" +
@@ -6696,7 +6720,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\theartbeat\x18\n" +
 	" \x01(\v2\x1a.hammr.v1.Report.HeartbeatH\x00R\theartbeat\x12D\n" +
 	"\routput_copied\x18\v \x01(\v2\x1d.hammr.v1.Report.OutputCopiedH\x00R\foutputCopied\x12T\n" +
-	"\x13preemption_declined\x18\f \x01(\v2!.hammr.task.v1.PreemptionDeclinedH\x00R\x12preemptionDeclined\x1a\x9e\x02\n" +
+	"\x13preemption_declined\x18\f \x01(\v2!.hammr.task.v1.PreemptionDeclinedH\x00R\x12preemptionDeclined\x1a\xbb\x02\n" +
 	"\x06Joined\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1b\n" +
 	"\tmap_slots\x18\x02 \x01(\x05R\bmapSlots\x12!\n" +
@@ -6709,7 +6733,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05clock\x18\t \x01(\x03R\x05clock\x12\x12\n" +
 	"\x04jobs\x18\n" +
 	" \x03(\tR\x04jobs\x12\x1a\n" +
-	"\bretained\x18\v \x03(\tR\bretained\x1a\xa6\x02\n" +
+	"\bretained\x18\v \x03(\tR\bretained\x12\x1b\n" +
+	"\tmemory_mb\x18\f \x01(\x03R\bmemoryMb\x1a\xa6\x02\n" +
 	"\tHeartbeat\x12\x14\n" +
 	"\x05clock\x18\x01 \x01(\x03R\x05clock\x12F\n" +
 	"\vdirectories\x18\x02 \x03(\v2$.hammr.v1.Report.Heartbeat.DirectoryR\vdirectories\x12\x12\n" +
@@ -6818,7 +6843,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"\x13\n" +
 	"\x11ResumeJobResponse\"$\n" +
 	"\x10ListNodesRequest\x12\x10\n" +
-	"\x03all\x18\x01 \x01(\bR\x03all\"\xc2\x04\n" +
+	"\x03all\x18\x01 \x01(\bR\x03all\"\x85\x05\n" +
 	"\bTasknode\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -6840,7 +6865,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\bdraining\x18\x10 \x01(\bR\bdraining\x12\x18\n" +
 	"\aoutputs\x18\x11 \x03(\tR\aoutputs\x12 \n" +
 	"\vcheckpoints\x18\x12 \x03(\tR\vcheckpoints\x12\x12\n" +
-	"\x04lost\x18\x13 \x01(\bR\x04lost\"E\n" +
+	"\x04lost\x18\x13 \x01(\bR\x04lost\x12\x1b\n" +
+	"\tmemory_mb\x18\x14 \x01(\x03R\bmemoryMb\x12$\n" +
+	"\x0ememory_used_mb\x18\x15 \x01(\x03R\fmemoryUsedMb\"E\n" +
 	"\x11ListNodesResponse\x120\n" +
 	"\ttasknodes\x18\x01 \x03(\v2\x12.hammr.v1.TasknodeR\ttasknodes\"B\n" +
 	"\x10AdmitNodeRequest\x12\x12\n" +

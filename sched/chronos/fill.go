@@ -44,12 +44,14 @@ func (d *slotPlan) fill(g *grant) {
 	}
 }
 
-// put gives a vacant slot to a task, unless the task starts elsewhere or avoids the machine.
+// put gives a vacant slot to a task, unless the task starts elsewhere, avoids the machine or
+// does not fit into its memory.
 func (d *slotPlan) put(g *grant, j *cluster.Job, stage *cluster.Stage, t *cluster.Task) bool {
-	if d.started[t.ID] || d.avoids(j, t, g.machine) {
+	if d.started[t.ID] || d.avoids(j, t, g.machine) || !d.hasMemory(g.machine, stage, 0) {
 		return false
 	}
 	d.started[t.ID] = true
+	d.usedMB[g.machine] += stage.MemoryMB
 	g.start, g.job, g.stage = d.startOf(j, t, g.machine), j, stage
 	return true
 }

@@ -15,6 +15,7 @@ type slotPlan struct {
 	grants  []*grant                 // in the order of the plan
 	on      map[slotKey][]*grant     // the same by machine and kind
 	used    map[slotKey]int          // slots that the plan takes
+	usedMB  map[string]int64         // memory that the plan takes, by machine, MiB
 	own     map[cluster.TaskID]*task // tasks to be recovered
 	idle    []*cluster.Task          // tasks that have lost their slot
 	started map[cluster.TaskID]bool  // tasks of grants; in write, also the tasks to be recovered
@@ -45,7 +46,7 @@ func (g *grant) resumes() bool { return g.resume != (cluster.AttemptID{}) }
 // newSlotPlan makes a slotPlan from the starts and resumes of a plan.
 func (r *recovery) newSlotPlan(plan *sched.Plan) *slotPlan {
 	d := &slotPlan{
-		recovery: r, on: make(map[slotKey][]*grant), used: make(map[slotKey]int),
+		recovery: r, on: make(map[slotKey][]*grant), used: make(map[slotKey]int), usedMB: make(map[string]int64),
 		own: make(map[cluster.TaskID]*task, len(r.tasks)), started: make(map[cluster.TaskID]bool),
 	}
 	for _, t := range r.tasks {
@@ -78,9 +79,10 @@ func (r *recovery) newSlotPlan(plan *sched.Plan) *slotPlan {
 	return d
 }
 
-// use counts the slots of a task of a bundle as taken.
+// use counts the slots and the memory of a task of a bundle as taken.
 func (d *slotPlan) use(id cluster.TaskID, machine string) {
 	_, stage, _, _ := d.view.Task(id)
+	d.usedMB[machine] += stage.MemoryMB
 	for kind, n := range stage.Slots {
 		d.used[slotKey{machine, cluster.Slot(kind)}] += n
 	}
@@ -91,6 +93,7 @@ func (d *slotPlan) add(g *grant) {
 	d.grants = append(d.grants, g)
 	d.on[g.slotKey] = append(d.on[g.slotKey], g)
 	d.used[g.slotKey]++
+	d.usedMB[g.machine] += d.memoryOf(g)
 	d.started[g.start.Task] = true
 }
 
@@ -105,7 +108,7 @@ func (d *slotPlan) claim(t *task, machine string) bool {
 		d.keep(t)
 		return true
 	}
-	if m := d.view.Machine(machine); d.used[at] < m.Free(at.kind) {
+	if m := d.view.Machine(machine); d.used[at] < m.Free(at.kind) && d.hasMemory(machine, t.stage, 0) {
 		g := &grant{slotKey: at, job: t.job, stage: t.stage}
 		d.add(g)
 		d.give(t, g)
@@ -113,7 +116,7 @@ func (d *slotPlan) claim(t *task, machine string) bool {
 	}
 	for _, resumed := range []bool{true, false} {
 		for _, g := range slices.Backward(d.on[at]) {
-			if !g.fixed && g.resumes() == resumed {
+			if !g.fixed && g.resumes() == resumed && d.hasMemory(machine, t.stage, d.memoryOf(g)) {
 				d.give(t, g)
 				return true
 			}
@@ -130,6 +133,7 @@ func (d *slotPlan) swap(t *task, among []*grant) bool {
 	for _, g := range among {
 		switch {
 		case g.fixed || g.kind != t.kind() || g.resumes() || slices.Contains(t.avoid, g.machine):
+		case !d.hasMemory(g.machine, t.stage, d.memoryOf(g)):
 		case g.job == t.job:
 			d.give(t, g)
 			return true
@@ -157,6 +161,20 @@ func (d *slotPlan) mayMove(g *grant, machine string) bool {
 	return ok && d.own[t.ID] == nil && !d.avoids(g.job, t, machine)
 }
 
+// hasMemory reports whether a machine has memory for a task of a stage, besides what the plan
+// gives to others; released is memory that the task replaces, MiB.
+func (d *slotPlan) hasMemory(machine string, s *cluster.Stage, released int64) bool {
+	return s.MemoryMB == 0 || s.MemoryMB <= d.view.Machine(machine).FreeMemoryMB()-d.usedMB[machine]+released
+}
+
+// memoryOf returns the memory that a grant takes, in MiB.
+func (d *slotPlan) memoryOf(g *grant) int64 {
+	if g.vacant() {
+		return 0
+	}
+	return g.stage.MemoryMB
+}
+
 // give gives a slot to a task. The task that had the slot may get another.
 func (d *slotPlan) give(t *task, g *grant) {
 	if t.own == g {
@@ -167,6 +185,7 @@ func (d *slotPlan) give(t *task, g *grant) {
 		d.vacate(t.own)
 	}
 	d.vacate(g)
+	d.usedMB[g.machine] += t.stage.MemoryMB
 	g.start, g.resume, g.job, g.stage, g.fixed = d.startOf(t.job, t.Task, g.machine), cluster.AttemptID{}, t.job, t.stage, true
 	t.grant = g
 }
@@ -185,5 +204,6 @@ func (d *slotPlan) vacate(g *grant) {
 		t.own = nil
 	}
 	delete(d.started, g.start.Task)
+	d.usedMB[g.machine] -= g.stage.MemoryMB
 	g.start, g.resume = sched.Start{}, cluster.AttemptID{}
 }

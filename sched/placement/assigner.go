@@ -18,6 +18,7 @@ import (
 //
 // Invariant: available is the sum of free, less the grants of the batch.
 type assigner struct {
+	round          *Round  // its round
 	placer         *Placer // placer of the policy
 	now            int64   // ms since the epoch
 	view           cluster.View
@@ -65,7 +66,7 @@ const maxPatientMachines = maxPatientTasks / 2
 
 // newAssigner collects the slots that are free on each machine.
 func (r *Round) newAssigner(unit cluster.Slots, machines iter.Seq[*cluster.Machine], free func(*cluster.Machine) cluster.Slots) *assigner {
-	a := &assigner{placer: r.placer, now: r.now, view: r.view, unit: unit, assigned: make(map[cluster.TaskID]bool), placed: make(map[*cluster.Stage]int)}
+	a := &assigner{round: r, placer: r.placer, now: r.now, view: r.view, unit: unit, assigned: make(map[cluster.TaskID]bool), placed: make(map[*cluster.Stage]int)}
 	if r.placer.patient() && r.placer.live <= maxPatientMachines {
 		machines = r.view.Machines()
 	}
@@ -81,6 +82,16 @@ func (r *Round) newAssigner(unit cluster.Slots, machines iter.Seq[*cluster.Machi
 
 // capacity returns how many slots a machine has, free or not.
 func (a *assigner) capacity(m *cluster.Machine) int { return a.unit.CountIn(m.Slots) }
+
+// capacityFor returns how many tasks of a stage a machine can run at once, by its slots and
+// its memory.
+func (a *assigner) capacityFor(s *cluster.Stage, m *cluster.Machine) int {
+	n := a.capacity(m)
+	if s.MemoryMB > 0 {
+		n = int(min(int64(n), m.TotalMemoryMB()/s.MemoryMB))
+	}
+	return n
+}
 
 // indexOf returns the index of a machine in machines.
 func (a *assigner) indexOf(machine string) (i int, ok bool) {
@@ -133,9 +144,11 @@ func (a *assigner) offer(j *cluster.Job, stage *cluster.Stage, most int, noWait 
 	}
 }
 
-// assignTask gives a slot of machine i to a task. The caller counts it in placed.
-func (a *assigner) assignTask(i int, t *cluster.Task, level locality.Level) {
+// assignTask gives a slot of machine i to a task of an offer.
+func (a *assigner) assignTask(i int, o offer, t *cluster.Task, level locality.Level) {
 	a.free[i]--
+	a.placed[o.stage]++
+	a.round.memory.take(a.machines[i].Name, o.job, o.stage)
 	a.assigned[t.ID] = true
 	a.starts = append(a.starts, newStart(t, a.machines[i].Name, level))
 }
@@ -144,18 +157,19 @@ func (a *assigner) assignTask(i int, t *cluster.Task, level locality.Level) {
 // returns the number of slots. An attempt resumes only on its own machine. Suspended
 // attempts come before waiting tasks, because they occupy memory already (HFSP, section
 // 3.4).
-func (a *assigner) resumeSuspended(stage *cluster.Stage, most int) (n int) {
+func (a *assigner) resumeSuspended(j *cluster.Job, stage *cluster.Stage, most int) (n int) {
 	for _, attempt := range stage.Suspended() {
 		if n == most || a.remaining() == 0 {
 			break
 		}
-		if i, ok := a.indexOf(attempt.Machine); ok && a.free[i] > 0 && !a.resumed[attempt.ID] {
+		if i, ok := a.indexOf(attempt.Machine); ok && a.free[i] > 0 && !a.resumed[attempt.ID] && a.round.hasMemory(a.machines[i], j, stage) {
 			if a.resumed == nil {
 				a.resumed = make(map[cluster.AttemptID]bool)
 			}
 			a.resumed[attempt.ID] = true
 			a.free[i]--
 			a.available--
+			a.round.takeMemory(attempt.Machine, j, stage)
 			a.resumes = append(a.resumes, attempt.ID)
 			n++
 		}
@@ -205,17 +219,17 @@ func (a *assigner) localityMachines(avoid []string, keep func(machine int) bool)
 }
 
 // localityTask converts a task for package locality.
-func (a *assigner) localityTask(j *cluster.Job, t *cluster.Task) locality.Task {
+func (a *assigner) localityTask(j *cluster.Job, stage *cluster.Stage, t *cluster.Task) locality.Task {
 	out := taskOf(j, t)
-	out.Avoid = a.failedOn(t)
+	out.Avoid = a.failedOn(t, stage)
 	return out
 }
 
 // localityTasks converts several tasks, in the same order.
-func (a *assigner) localityTasks(j *cluster.Job, tasks []*cluster.Task) []locality.Task {
+func (a *assigner) localityTasks(o offer, tasks []*cluster.Task) []locality.Task {
 	out := make([]locality.Task, len(tasks))
 	for i, t := range tasks {
-		out[i] = a.localityTask(j, t)
+		out[i] = a.localityTask(o.job, o.stage, t)
 	}
 	return out
 }
@@ -229,35 +243,31 @@ func taskOf(j *cluster.Job, t *cluster.Task) (out locality.Task) {
 	return out
 }
 
-// avoided returns the machines on which no task of a job is to start; nil if no other
-// machine has slots.
-func (a *assigner) avoided(j *cluster.Job) []string {
-	return a.nilIfNoOther(a.view.Avoided(j, a.now))
+// avoided returns the machines on which no task of a stage is to start because its job had
+// failures there; nil if no other machine could run one.
+func (a *assigner) avoided(j *cluster.Job, stage *cluster.Stage) []string {
+	return a.nilIfNoOther(a.view.Avoided(j, a.now), stage)
 }
 
 // failedOn returns the machines on which one task is not to start, because it failed
 // there before.
-func (a *assigner) failedOn(t *cluster.Task) []string {
+func (a *assigner) failedOn(t *cluster.Task, stage *cluster.Stage) []string {
 	if t.Charged == 0 {
 		return nil
 	}
-	return a.nilIfNoOther(a.view.FailedOn(t))
+	return a.nilIfNoOther(a.view.FailedOn(t), stage)
 }
 
-// nilIfNoOther returns names, or nil if no machine outside of names has slots: a task
-// that waits for a better machine would wait for ever.
-func (a *assigner) nilIfNoOther(names []string) []string {
+// nilIfNoOther returns names, or nil if no machine outside of names has slots and memory
+// for a task of the stage: a task that waits for a better machine would wait for ever.
+func (a *assigner) nilIfNoOther(names []string, stage *cluster.Stage) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	others := a.total
-	for _, name := range names {
-		if m := a.view.Machine(name); m != nil {
-			others -= a.capacity(m)
+	for m := range a.view.Machines() {
+		if a.capacity(m) > 0 && stage.MemoryMB <= m.TotalMemoryMB() && !slices.Contains(names, m.Name) {
+			return names
 		}
 	}
-	if others <= 0 {
-		return nil
-	}
-	return names
+	return nil
 }

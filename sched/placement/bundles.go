@@ -26,30 +26,35 @@ func (r *Round) offerBundles(w sched.Want, most int) {
 	r.reapply(released)
 }
 
-// offerSuspended resumes a suspended bundle if all of its machines have the slots.
+// offerSuspended resumes a suspended bundle if all of its machines have the slots and the
+// memory.
 // Otherwise it reserves the free ones, unless a machine has lost so many slots that the
 // bundle could not resume even if nothing else ran.
 func (r *Round) offerSuspended(w sched.Want) {
 	switch needs := r.needsByMachine(w); {
-	case r.haveSlots(needs, r.freeOn):
-		r.resumeBundle(w.Suspended, needs)
-	case r.haveSlots(needs, capacityOf):
+	case r.haveCapacity(needs, r.freeCapacity(w.Job, w.Bundle)):
+		r.resumeBundle(w, needs)
+	case r.haveCapacity(needs, totalCapacity):
 		r.reserveOn(needs)
 	}
 }
 
-// haveSlots reports whether machines have all the slots in needs.
-func (r *Round) haveSlots(needs []machineSlots, slots func(*cluster.Machine) cluster.Slots) bool {
+// haveCapacity reports whether machines have all that is in needs.
+func (r *Round) haveCapacity(needs []machineSlots, capacity func(*cluster.Machine) cluster.Capacity) bool {
 	return !slices.ContainsFunc(needs, func(n machineSlots) bool {
-		return !n.slots.FitsIn(slots(r.view.Machine(n.machine)))
+		need := cluster.Capacity{Slots: n.slots, MemoryMB: n.memoryMB}
+		return !need.FitsIn(capacity(r.view.Machine(n.machine)))
 	})
 }
 
-// resumeBundle plans that suspended attempts resume together, and takes their slots.
-func (r *Round) resumeBundle(suspended []*cluster.Attempt, needs []machineSlots) {
+// resumeBundle plans that suspended attempts resume together, and takes their slots and
+// memory.
+func (r *Round) resumeBundle(w sched.Want, needs []machineSlots) {
 	resume := sched.BundleResume{}
-	for _, a := range suspended {
+	for _, a := range w.Suspended {
 		resume.Attempts = append(resume.Attempts, a.ID)
+		_, stage, _, _ := r.view.Task(a.ID.Task)
+		r.takeMemory(a.Machine, w.Job, stage)
 	}
 	for _, n := range needs {
 		r.takeSlots(n.machine, n.slots)
@@ -57,8 +62,8 @@ func (r *Round) resumeBundle(suspended []*cluster.Attempt, needs []machineSlots)
 	r.resumes = append(r.resumes, resume)
 }
 
-// needsByMachine returns the slots that suspended attempts need, in the order in which
-// their machines come up first.
+// needsByMachine returns the slots and the memory that suspended attempts need, in the order
+// in which their machines come up first.
 func (r *Round) needsByMachine(w sched.Want) (needs []machineSlots) {
 	for _, a := range w.Suspended {
 		i := slices.IndexFunc(needs, func(n machineSlots) bool { return n.machine == a.Machine })
@@ -67,6 +72,7 @@ func (r *Round) needsByMachine(w sched.Want) (needs []machineSlots) {
 		}
 		_, stage, _, _ := r.view.Task(a.ID.Task)
 		needs[i].slots = needs[i].slots.Plus(stage.Slots)
+		needs[i].memoryMB += stage.MemoryMB
 	}
 	return needs
 }
@@ -82,15 +88,24 @@ func (r *Round) offerGroups(w sched.Want, most int) {
 	if a.total == 0 {
 		return
 	}
+	tight := w.Stage.MemoryMB > 0 && slices.ContainsFunc(a.machines, func(m *cluster.Machine) bool {
+		return r.freeFor(w.Job, w.Stage, m) < int64(w.Stage.Slots.CountIn(r.freeOn(m)))*w.Stage.MemoryMB
+	})
+	var hidden []int
+	if tight {
+		hidden = a.hide(w.Job, w.Stage)
+	}
 	a.offer(w.Job, w.Stage, most, false)
 	a.flush()
+	a.unhide(hidden)
+	r.memory.ample = nil
 	for _, s := range a.starts {
 		r.takeSlots(s.Machine, w.Stage.Slots)
 		r.bundles = append(r.bundles, sched.BundleStart{Job: w.Job.ID, Class: w.Bundle.Index, Number: s.Task.Number, Starts: []sched.Start{s}})
 	}
 	r.wakeAt(a.wake)
 	if left := min(most, w.Count) - len(a.starts); left > 0 {
-		r.reserve(&claim{job: w.Job, class: w.Bundle, need: w.Need, bundles: left})
+		r.reserve(&claim{job: w.Job, class: w.Bundle, need: w.Need, bundles: left, needMemory: tight && a.available > 0})
 	}
 }
 
@@ -120,7 +135,7 @@ func (r *Round) offerGangs(w sched.Want, most int) {
 		}
 	}
 	if left := min(most, w.Count) - started; waiting != nil && left > 0 {
-		r.reserve(&claim{job: w.Job, class: w.Bundle, need: w.Need, bundles: left, avoid: waiting.avoid, tasksAvoid: waiting.tasksAvoid})
+		r.reserve(&claim{job: w.Job, class: w.Bundle, need: w.Need, bundles: left, avoid: waiting.avoid, tasksAvoid: waiting.tasksAvoid, needMemory: r.lacksMemory(waiting)})
 	}
 }
 
@@ -141,7 +156,7 @@ func (r *Round) newGang(j *cluster.Job, b *cluster.Bundle, number int) *gang {
 	g := &gang{job: j, class: b, number: number, tasks: b.WaitingIn(number), avoid: r.view.Avoided(j, r.now)}
 	for i, t := range g.tasks {
 		_, stage, _, _ := r.view.Task(t.ID)
-		g.groups = append(g.groups, locality.Group{Slots: stage.Slots, Task: taskOf(j, t)})
+		g.groups = append(g.groups, locality.Group{Slots: stage.Slots, MemoryMB: stage.MemoryMB, Task: taskOf(j, t)})
 		g.groups[i].Avoid = r.view.FailedOn(t)
 		g.tasksAvoid = g.tasksAvoid || len(g.groups[i].Avoid) > 0
 	}
@@ -159,16 +174,26 @@ type gangMachines struct {
 	all    []locality.Machine      // all machines, in the order of the view
 	placer *locality.GangPlacer    // placer for all machines; nil before the first gang
 	free   []locality.MachineSlots // parallel to all; nil if slots have been taken since
+	of     *cluster.Bundle         // class of gangs that free is for
 }
 
 // fitsIdle reports whether a gang would start if nothing else ran. Slots are reserved only
 // for such gangs: slots reserved for other gangs would stay free for ever.
 func (r *Round) fitsIdle(g *gang) bool {
-	return r.gangPlacer().Fits(r.without(g.avoid, r.slotsOf(capacityOf)), g.groups)
+	return r.gangPlacer().Fits(r.without(g.avoid, r.slotsOf(totalCapacity)), g.groups)
 }
 
-// capacityOf returns the slots of a machine, free or not.
-func capacityOf(m *cluster.Machine) cluster.Slots { return m.Slots }
+// lacksMemory reports whether a gang that finds no machines would find them if it needed no
+// memory.
+func (r *Round) lacksMemory(g *gang) bool {
+	groups := slices.Clone(g.groups)
+	need := false
+	for i := range groups {
+		need = need || groups[i].MemoryMB > 0
+		groups[i].MemoryMB = 0
+	}
+	return need && r.gangPlacer().Fits(r.without(g.avoid, r.slotsOf(r.freeCapacity(g.job, g.class))), groups)
+}
 
 // placeGang finds a machine with free slots for each of the groups. The sums of free slots
 // are compared first, since this check is cheap and most large gangs fail it.
@@ -182,8 +207,8 @@ func (r *Round) placeGang(g *gang) (at []int, ok bool) {
 			return nil, false
 		}
 	}
-	if r.gangs.free == nil {
-		r.gangs.free = r.slotsOf(r.freeOn)
+	if r.gangs.free == nil || r.gangs.of != g.class {
+		r.gangs.free, r.gangs.of = r.slotsOf(r.freeCapacity(g.job, g.class)), g.class
 	}
 	return r.gangPlacer().Place(r.without(g.avoid, r.gangs.free), g.groups)
 }
@@ -197,8 +222,11 @@ func (r *Round) startGang(g *gang, at []int) {
 		m, group := at[i], g.groups[i]
 		machine := r.gangs.all[m].Name
 		start.Starts = append(start.Starts, newStart(t, machine, r.gangPlacer().Level(group.Task, m)))
+		_, stage, _, _ := r.view.Task(t.ID)
 		r.takeSlots(machine, group.Slots)
+		r.takeMemory(machine, g.job, stage)
 		free[m].Free, free[m].Used = free[m].Free.Minus(group.Slots), free[m].Used.Plus(group.Slots)
+		free[m].FreeMB -= group.MemoryMB
 	}
 	r.gangs.free = free
 	r.bundles = append(r.bundles, start)
@@ -216,12 +244,12 @@ func (r *Round) gangPlacer() *locality.GangPlacer {
 	return r.gangs.placer
 }
 
-// slotsOf returns the slots of all machines. The function free returns the slots that count
-// as free; the others count as used.
-func (r *Round) slotsOf(free func(*cluster.Machine) cluster.Slots) (all []locality.MachineSlots) {
+// slotsOf returns the slots and the memory of all machines. The function free returns what
+// counts as free; the other slots count as used.
+func (r *Round) slotsOf(free func(*cluster.Machine) cluster.Capacity) (all []locality.MachineSlots) {
 	for m := range r.view.Machines() {
 		n := free(m)
-		all = append(all, locality.MachineSlots{Free: n, Used: m.Slots.Minus(n).AtLeast(cluster.Slots{})})
+		all = append(all, locality.MachineSlots{Free: n.Slots, FreeMB: n.MemoryMB, Used: m.Slots.Minus(n.Slots).AtLeast(cluster.Slots{})})
 	}
 	return all
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Candidate is a machine with free slots for a task, as 'hammr job explain' lists it.
+// Candidate is a machine with slots and memory free for a task, as 'hammr job explain' lists it.
 type Candidate struct {
 	Machine       string
 	Transfer      locality.Transfer // bytes of input that would be transferred
@@ -20,7 +20,7 @@ type Candidate struct {
 	Avoided       bool              // the task does not start there
 }
 
-// Candidates returns the machines with free slots for a task, best first: the machine with
+// Candidates returns the machines with slots and memory free for a task, best first: the machine with
 // its checkpoint, then by the bytes of input that would be transferred; avoided machines
 // come last. The list helps to explain why a task is not running. A Round places many tasks
 // together, so it may choose otherwise. Racks is the operator's table, as in
@@ -37,7 +37,7 @@ func Candidates(now int64, view cluster.View, racks map[string]string, id cluste
 	task := taskOf(j, t)
 	avoided := append(slices.Clone(view.Avoided(j, now)), view.FailedOn(t)...)
 	for m := range view.Machines() {
-		if stage.Slots.FitsIn(m.FreeSlots()) {
+		if stage.Takes().FitsIn(m.FreeCapacity()) {
 			machine := describe(m)
 			found = append(found, Candidate{
 				m.Name, topology.Transfer(task, machine), topology.LevelOf(task, machine), m.Name == task.CheckpointOn, slices.Contains(avoided, m.Name),
@@ -156,6 +156,9 @@ func (r *Round) reason(o *tracedOffer) (cause string, until int64) {
 		return "no slot is free", 0
 	case o.stage.Waiting() == 0 || !o.job.Ready(o.stage):
 		return "no slot is free where its attempts are suspended", 0
+	}
+	if lack := r.memoryReason(o.job, o.stage); lack != "" {
+		return lack, 0
 	}
 	return "avoids the machines with free slots: " + a.freeMachineNames(), 0
 }

@@ -57,13 +57,12 @@ func (a *assigner) assignByFlow(batch []offer, quota []int, keep func(machine in
 	demands := make([]locality.Demand, len(batch))
 	for d, o := range batch {
 		tasks[d] = a.candidateTasks(o, quota != nil && d == len(batch)-1)
-		demands[d] = locality.Demand{Grant: o.grant, Avoid: a.avoided(o.job), Tasks: a.localityTasks(o.job, tasks[d])}
+		demands[d] = locality.Demand{Grant: o.grant, Avoid: a.avoided(o.job, o.stage), Tasks: a.localityTasks(o, tasks[d])}
 	}
 	demands[len(batch)-1].Quota = quota
 	starts := a.placer.topology.Flow(a.localityMachines(nil, keep), demands)
 	for _, s := range starts {
-		a.assignTask(s.Machine, tasks[s.Demand][s.Task], s.Level)
-		a.placed[batch[s.Demand].stage]++
+		a.assignTask(s.Machine, batch[s.Demand], tasks[s.Demand][s.Task], s.Level)
 	}
 }
 
@@ -169,7 +168,11 @@ func (a *assigner) isPatient(o offer) bool {
 //
 //	26 tasks on 4 machines of 2 slots: ceil(26 / 8) = 4 waves, so at most 8 tasks a machine
 func (a *assigner) quota(o offer) []int {
-	waves := (len(o.stage.Tasks) + a.total - 1) / a.total
+	total := 0
+	for _, m := range a.machines {
+		total += a.capacityFor(o.stage, m)
+	}
+	waves := (len(o.stage.Tasks) + total - 1) / max(total, 1)
 	started := make(map[string]int)
 	for _, t := range o.stage.Tasks {
 		switch t.State {
@@ -181,7 +184,7 @@ func (a *assigner) quota(o offer) []int {
 	}
 	quota := make([]int, len(a.machines))
 	for i, m := range a.machines {
-		quota[i] = waves*a.capacity(m) - started[m.Name]
+		quota[i] = waves*a.capacityFor(o.stage, m) - started[m.Name]
 	}
 	return quota
 }

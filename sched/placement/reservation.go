@@ -15,13 +15,15 @@ import (
 // the readers wait for may take reserved slots: otherwise the readers would never end.
 type reservation struct {
 	slots  []machineSlots          // slots by machine that are still reserved
+	memory []string                // machines whose memory is reserved
 	exempt map[*cluster.Stage]bool // stages that may take the slots
 }
 
-// machineSlots counts slots of one machine.
+// machineSlots counts slots of one machine, and the memory of the tasks in them.
 type machineSlots struct {
-	machine string
-	slots   cluster.Slots
+	machine  string
+	slots    cluster.Slots
+	memoryMB int64 // MiB; not set in a reservation
 }
 
 // claim describes bundles of a class that could start if enough slots were free.
@@ -32,6 +34,7 @@ type claim struct {
 	bundles    int             // at least 1
 	avoid      []string        // machines that they cannot use
 	tasksAvoid bool            // some of their tasks avoid further machines
+	needMemory bool            // slots would be free, but the machines lack memory
 }
 
 // count returns how many slots are reserved.
@@ -44,14 +47,15 @@ func (res *reservation) count() (n int) {
 
 // countsOnly reports whether only the number of slots matters, not their machines.
 func (c *claim) countsOnly() bool {
-	return !c.tasksAvoid && !slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool {
+	return !c.tasksAvoid && !c.needMemory && !slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool {
 		return s.Slots.Total() > 1
 	})
 }
 
 // reserve keeps slots for bundles: as many as they need if any slots will do, otherwise all
 // slots that the bundles may use on their machines. It also keeps slots of a kind that is
-// not scarce, because they might be gone when scarce slots come free.
+// not scarce, because they might be gone when scarce slots come free. If memory is what the
+// bundles lack, it keeps the memory of all machines that they may use.
 func (r *Round) reserve(c *claim) {
 	res, need, count := new(reservation), c.need, c.countsOnly()
 	var found cluster.Slots
@@ -59,7 +63,7 @@ func (r *Round) reserve(c *claim) {
 		if slices.Contains(c.avoid, m.Name) {
 			continue
 		}
-		reserved := machineSlots{m.Name, r.freeOn(m)}
+		reserved := machineSlots{machine: m.Name, slots: r.freeOn(m)}
 		for kind := range need {
 			if count {
 				reserved.slots[kind] = min(reserved.slots[kind], need[kind]*c.bundles-found[kind])
@@ -71,19 +75,25 @@ func (r *Round) reserve(c *claim) {
 			found[kind] += reserved.slots[kind]
 		}
 		res.add(reserved)
+		if c.needMemory {
+			res.memory = append(res.memory, m.Name)
+		}
 	}
 	res.exempt = r.writersFor(func(kind int) bool { return need[kind] > 0 && (!count || found[kind] < need[kind]) })
 	r.enforce(res)
 }
 
-// reserveOn keeps free slots that are needed on particular machines.
+// reserveOn keeps free slots that are needed on particular machines, and their memory.
 func (r *Round) reserveOn(needs []machineSlots) {
 	res := new(reservation)
 	var lacks cluster.Slots
 	for _, need := range needs {
 		slots := r.freeOn(r.view.Machine(need.machine)).AtMost(need.slots)
 		lacks = lacks.Plus(need.slots.Minus(slots))
-		res.add(machineSlots{need.machine, slots})
+		res.add(machineSlots{machine: need.machine, slots: slots})
+		if need.memoryMB > 0 {
+			res.memory = append(res.memory, need.machine)
+		}
 	}
 	res.exempt = r.writersFor(func(kind int) bool { return lacks[kind] > 0 })
 	r.enforce(res)
@@ -182,6 +192,7 @@ func (r *Round) release(stages ...*cluster.Stage) (released []*reservation) {
 		r.flush()
 	}
 	for _, res := range released {
+		r.memory.block(res.memory, -1)
 		for _, reserved := range res.slots {
 			r.takeSlots(reserved.machine, reserved.slots.Times(-1))
 		}
@@ -201,8 +212,9 @@ func (r *Round) reapply(released []*reservation) {
 	}
 }
 
-// apply takes the reserved slots out of the slots that can be given out.
+// apply takes the reserved slots and memory out of what can be given out.
 func (res *reservation) apply(r *Round) {
+	r.memory.block(res.memory, 1)
 	for _, reserved := range res.slots {
 		r.takeSlots(reserved.machine, reserved.slots)
 	}

@@ -14,6 +14,7 @@ type Round struct {
 	view   cluster.View
 
 	assigners [2]*assigner // by kind of slot
+	memory    memory       // of the machines, shared by all assigners
 	trace     trace        // offers, if decisions are traced
 
 	bundles      []sched.BundleStart  // planned so far
@@ -100,8 +101,12 @@ func (r *Round) offerTasks(w sched.Want, most int, noWait bool) {
 	r.trace.add(w, most)
 	a := r.assigners[w.Stage.Slot]
 	released := r.release(w.Stage)
-	most -= a.resumeSuspended(w.Stage, most)
-	if w.Stage.Waiting() > 0 && w.Job.Ready(w.Stage) {
+	most -= a.resumeSuspended(w.Job, w.Stage, most)
+	switch {
+	case w.Stage.Waiting() == 0 || !w.Job.Ready(w.Stage) || most == 0:
+	case r.isTight(w.Job, w.Stage):
+		a.offerTight(w.Job, w.Stage, most, noWait)
+	default:
 		a.offer(w.Job, w.Stage, most, noWait)
 	}
 	if len(released) > 0 {

@@ -19,11 +19,10 @@ func (a *assigner) assignByDelay(o offer) {
 		allowed[i] = d.Level(waited[i])
 	}
 	tasks := a.candidateTasks(o, false)
-	demand := locality.Demand{Tasks: a.localityTasks(o.job, tasks), Grant: o.grant, Avoid: a.avoided(o.job)}
+	demand := locality.Demand{Tasks: a.localityTasks(o, tasks), Grant: o.grant, Avoid: a.avoided(o.job, o.stage)}
 	starts := a.placer.topology.Nearest(a.localityMachines(nil, nil), allowed, demand)
 	for _, s := range starts {
-		a.assignTask(s.Machine, tasks[s.Task], s.Level)
-		a.placed[o.stage]++
+		a.assignTask(s.Machine, o, tasks[s.Task], s.Level)
 	}
 	a.recount()
 	if a.placed[o.stage] == o.stage.Waiting() {
@@ -65,7 +64,7 @@ func (a *assigner) waited(o offer) []int64 {
 // splits have unknown hosts, and all tasks if the method is None. A task with a checkpoint
 // starts on the checkpoint's machine. A task that avoids machines is placed separately.
 func (a *assigner) assignEvenly(o offer) {
-	avoid := a.avoided(o.job)
+	avoid := a.avoided(o.job, o.stage)
 	affinity := a.affinity(o)
 	var plain []*cluster.Task // tasks that are placed together at the end
 	placed := 0
@@ -76,7 +75,7 @@ func (a *assigner) assignEvenly(o offer) {
 		if a.assigned[t.ID] {
 			continue
 		}
-		failedOn := a.failedOn(t)
+		failedOn := a.failedOn(t, o.stage)
 		if i, ok := a.checkpointMachine(t); ok && !slices.Contains(avoid, a.machines[i].Name) && !slices.Contains(failedOn, a.machines[i].Name) {
 			a.assignAt(i, o, t, affinity)
 			placed++
@@ -111,10 +110,9 @@ func (a *assigner) assignAt(i int, o offer, t *cluster.Task, affinity locality.A
 	}
 	level := locality.Remote
 	if o.stage.Located() {
-		level = a.placer.topology.LevelOf(a.localityTask(o.job, t), describe(a.machines[i]))
+		level = a.placer.topology.LevelOf(a.localityTask(o.job, o.stage, t), describe(a.machines[i]))
 	}
-	a.assignTask(i, t, level)
-	a.placed[o.stage]++
+	a.assignTask(i, o, t, level)
 }
 
 // affinity returns where tasks of the stage run and where their input lies; nothing for a
@@ -152,8 +150,7 @@ func (a *assigner) assignOnOnlyMachine(o offer) {
 					break
 				}
 				if !a.assigned[t.ID] {
-					a.assignTask(only, t, locality.MachineLocal)
-					a.placed[o.stage]++
+					a.assignTask(only, o, t, locality.MachineLocal)
 					taken++
 				}
 			}

@@ -14,10 +14,11 @@ import (
 //	submit, join, expire, finish, fail, suspend, … ──► state ──► Observe
 //	                     plan ──► Commands, none of which may be refused
 type ModelTest struct {
-	*Cluster                        // Now advances by 1 with each command, and the time of entries by 1/3
-	Random   *rapid.T               // draws the commands, so that failures shrink
-	Policy   sched.Policy           // policy under test; the caller resets it first
-	Draw     func(*cluster.JobSpec) // changes the spec of a job before it is submitted; may be nil
+	LimitMemory bool                   // tasks take memory, and machines have a limited amount of it
+	*Cluster                           // Now advances by 1 with each command, and the time of entries by 1/3
+	Random      *rapid.T               // draws the commands, so that failures shrink
+	Policy      sched.Policy           // policy under test; the caller resets it first
+	Draw        func(*cluster.JobSpec) // changes the spec of a job before it is submitted; may be nil
 }
 
 // Try applies a command that may be refused, and reports whether it was applied. Time
@@ -40,6 +41,9 @@ func (l *ModelTest) submit() {
 	s.Priority = rapid.IntRange(0, 1).Draw(l.Random, "priority")
 	s.SlowStartPPM = rapid.SampledFrom([]int{0, 500_000, 1_000_000}).Draw(l.Random, "slow start")
 	s.MaxAttempts, s.MaxMachineFailures = [2]int{99, 99}, 2
+	for kind := range s.MemoryMB {
+		s.MemoryMB[kind] = l.drawMemory(4)
+	}
 	if l.Draw != nil {
 		l.Draw(&s)
 	}
@@ -52,6 +56,14 @@ func (l *ModelTest) submit() {
 	l.Try(cluster.StartJob{Job: delta.Submitted})
 }
 
+// drawMemory draws the memory of a task or a machine in MiB, at most most; 0 without LimitMemory.
+func (l *ModelTest) drawMemory(most int64) int64 {
+	if !l.LimitMemory {
+		return 0
+	}
+	return rapid.Int64Range(0, most).Draw(l.Random, "memory")
+}
+
 // Step applies a random command. A plan is applied as a whole, and a refused command of a
 // plan fails the test: a policy must not plan what the state does not accept.
 func (l *ModelTest) Step() {
@@ -61,7 +73,8 @@ func (l *ModelTest) Step() {
 	case verb == "join":
 		l.Try(cluster.JoinMachine{
 			Name: machine, Hosts: []string{machine}, Rack: "/" + machine[:1+rapid.IntRange(0, 1).Draw(l.Random, "rack")],
-			Slots: cluster.Slots{rapid.IntRange(0, 4).Draw(l.Random, "maps"), rapid.IntRange(0, 3).Draw(l.Random, "reduces")},
+			Slots:    cluster.Slots{rapid.IntRange(0, 4).Draw(l.Random, "maps"), rapid.IntRange(0, 3).Draw(l.Random, "reduces")},
+			MemoryMB: l.drawMemory(8),
 		})
 	case verb == "submit":
 		l.submit()

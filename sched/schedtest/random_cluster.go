@@ -18,6 +18,7 @@ import (
 type RandomCluster struct {
 	*Cluster               // the state, and the present time
 	Random    *rand.Rand   // random numbers from the seed: the same seed gives the same run
+	Memory    *rand.Rand   // draws the memory of tasks; nil if the machines have any amount
 	Policy    sched.Policy // policy under test
 	FailOneIn int          // one task in FailOneIn fails; 0 is none
 
@@ -25,16 +26,28 @@ type RandomCluster struct {
 }
 
 // NewRandomCluster returns a cluster of three machines, m0 to m2, with two to four map
-// slots and one to three reduce slots each.
+// slots and one to three reduce slots each. On one seed in three the memory of a machine is
+// gone before its slots.
 func NewRandomCluster(t testing.TB, seed uint64, policy sched.Policy) *RandomCluster {
 	b := &RandomCluster{Cluster: New(t), Random: rand.New(rand.NewPCG(seed, 5)), Policy: policy, FailOneIn: 20, ends: make(map[cluster.AttemptID]int64)}
+	if seed%3 == 1 {
+		b.Memory = rand.New(rand.NewPCG(seed, 6))
+	}
 	for i := range 3 {
 		name := fmt.Sprintf("m%d", i)
-		b.Do(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{2 + b.Random.IntN(3), 1 + b.Random.IntN(3)}})
+		c := cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{2 + b.Random.IntN(3), 1 + b.Random.IntN(3)}}
+		if b.Memory != nil {
+			c.MemoryMB = leastMemory
+		}
+		b.Do(c)
 	}
 	b.Policy.Reset(b.Now, b.PolicyView())
 	return b
 }
+
+// leastMemory is what two maps and one reduce of the largest size take, so that every graph of
+// RandomGraph fits the cluster, MiB.
+const leastMemory = 2*2 + 4
 
 // Do applies a command at the present time. The policy observes it once all machines have
 // joined.
@@ -69,6 +82,15 @@ func (b *RandomCluster) ready() bool {
 // Submit starts a job. Its tasks never run out of tries: otherwise FailOneIn could end the
 // job before the test is over.
 func (b *RandomCluster) Submit(s cluster.JobSpec) *cluster.Job {
+	b.T.Helper()
+	if b.Memory != nil {
+		s.MemoryMB = [2]int64{1 + b.Memory.Int64N(2), 1 + b.Memory.Int64N(4)}
+	}
+	return b.SubmitAs(s)
+}
+
+// SubmitAs is like Submit, with the memory that the spec gives.
+func (b *RandomCluster) SubmitAs(s cluster.JobSpec) *cluster.Job {
 	b.T.Helper()
 	s.MaxAttempts = [2]int{99, 99}
 	id := b.Do(cluster.SubmitJob{Spec: s}).Submitted
