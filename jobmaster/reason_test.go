@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/tasknode"
 )
 
 // TestReasonOfWaitingJobs removes one reason to wait after the other.
@@ -108,5 +109,40 @@ func TestReasonNamesTheExhaustedPool(t *testing.T) {
 		if e := w.explain(id, ""); e.Stages[0].Running != 3 || e.Stages[1].Running != 3 {
 			t.Errorf("in a pool without a maximum: %v", e.Stages)
 		}
+	})
+}
+
+// TestReasonNamesMissingMemory fills the memory of a tasknode with a task of one job. Another
+// job waits for memory although slots are free, and 'explain' says so. A job that needs more
+// than the tasknode has is refused.
+func TestReasonNamesMissingMemory(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		w.elect(0)
+		w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 4, ReduceSlots: 1, MemoryMB: 3000, Dirs: []string{w.t.TempDir()}})
+		w.sleep(500 * time.Millisecond)
+		withMemory := func(spec *wire.JobSpec, mb string) *wire.JobSpec {
+			spec.Properties = map[string]string{"mapreduce.map.memory.mb": mb}
+			return spec
+		}
+		first := w.submitSpec(withMemory(w.spec(1, 0), "2000"))
+		w.sleep(100 * time.Millisecond)
+		second := w.submitSpec(withMemory(w.another(1, 0), "1500"))
+		w.sleep(300 * time.Millisecond)
+		const want = "1 map tasks wait for 1500 MiB of memory each (mapreduce.map.memory.mb); machines with free slots have at most 1000 MiB left"
+		if s, err := w.leader().Job(w.ctx, second, true); err != nil || s.Reason != want {
+			t.Errorf("it waits for %q, %v; want %q", s.GetReason(), err, want)
+		}
+		e, err := w.leader().Explain(w.ctx, second, "")
+		if err != nil || !strings.Contains(e.String(), "needs 1500 MiB of memory; machines with free slots have at most 1000 MiB left") {
+			t.Errorf("explained as %v, %v", e, err)
+		}
+		tooLarge := withMemory(w.another(1, 0), "3001")
+		tooLarge.Sequence, tooLarge.OutputDir = 3, "mem:///third"
+		if _, err := w.leader().Submit(w.ctx, tooLarge); err == nil ||
+			!strings.Contains(err.Error(), "a map task needs 3001 MiB (mapreduce.map.memory.mb), and the largest machine offers its tasks 3000 MiB") {
+			t.Errorf("a job that fits no machine: %v", err)
+		}
+		w.wantSucceeded(first)
+		w.wantSucceeded(second)
 	})
 }

@@ -56,7 +56,7 @@ type body struct {
 // ErrStuck.
 func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error) {
 	cfg.ensureDefaults()
-	err := errors.Join(cfg.validate(), cfg.validateTriggers(w), w.Validate())
+	err := errors.Join(cfg.validate(), cfg.validateTriggers(w), cfg.validateMemory(w), w.Validate())
 	if cfg.Policy == nil {
 		err = errors.Join(err, errors.New("sim: no policy"))
 	}

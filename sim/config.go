@@ -20,6 +20,9 @@ type Config struct {
 	Machines    int // number of machines; no default
 	MapSlots    int // of each machine; default 1, negative for none
 	ReduceSlots int // of each machine; default 1, negative for none
+	// MemoryMB is how much memory the tasks of a machine may take together, in MiB; default 0,
+	// any amount.
+	MemoryMB int64
 	// SharedSlots runs reduces in map slots, as engines with one kind of slots do. They
 	// start when all maps of their job have finished.
 	SharedSlots bool
@@ -92,7 +95,7 @@ func (c Config) Validate() error {
 // policy.
 func (c Config) ValidateFor(w *workload.Workload) error {
 	c.ensureDefaults()
-	return errors.Join(c.validate(), c.validateTriggers(w))
+	return errors.Join(c.validate(), c.validateTriggers(w), c.validateMemory(w))
 }
 
 // Where 0 is a meaningful setting, a negative number stands for it.
@@ -130,8 +133,27 @@ func (c *Config) validate() error {
 		invalid("rates of %d, %d and %d bytes/s, tasks of %d bytes, %d ms to publish a split: none may be negative",
 			c.RemoteRate, c.ShuffleRate, c.Costs.DiskRate, c.Costs.TaskBytes, c.Costs.SplitMillis)
 	}
+	if c.MemoryMB < 0 || c.MemoryMB > workload.MaxMemoryMB {
+		invalid("machines of %d MiB; expected 0 to %d", c.MemoryMB, int64(workload.MaxMemoryMB))
+	}
 	for _, f := range c.Failures {
 		errs = append(errs, f.validate(c.Machines))
 	}
 	return errors.Join(errs...)
+}
+
+// validateMemory reports the first job with a task that fits no machine: the run would never
+// end.
+func (c *Config) validateMemory(w *workload.Workload) error {
+	for i := range w.Jobs {
+		j := &w.Jobs[i]
+		memory := j.EffectiveMemoryMB()
+		if len(j.Reduces) == 0 {
+			memory[1] = 0
+		}
+		if most := max(memory[0], memory[1]); c.MemoryMB > 0 && most > c.MemoryMB {
+			return fmt.Errorf("sim: a task of job %q takes %d MiB, and the tasks of a machine may take %d MiB: use larger machines", j.ID, most, c.MemoryMB)
+		}
+	}
+	return nil
 }

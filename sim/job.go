@@ -44,6 +44,7 @@ func (b *body) submit(in *workload.Job) {
 	b.request(cluster.SubmitJob{Spec: cluster.JobSpec{
 		Name: in.ID, User: in.User, Pool: in.Pool, Priority: in.Priority,
 		Graph:       b.graph(in),
+		MemoryMB:    in.EffectiveMemoryMB(),
 		MaxAttempts: [2]int{maxAttempts, maxAttempts}, SlowStartPPM: int(slowStart * 1e6),
 		MaxMachineFailures: maxMachineFailures, FailureDecayMillis: failureDecay,
 	}})

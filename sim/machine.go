@@ -83,7 +83,7 @@ func (m *machine) instanceName() string { return string(rune('a' + m.instance%26
 func (b *body) attach(m *machine) {
 	c := cluster.JoinMachine{
 		Name: m.name, Instance: m.instanceName(), Rack: m.rack, Hosts: []string{m.name},
-		Slots: cluster.Slots{b.cfg.MapSlots, b.cfg.ReduceSlots},
+		Slots: cluster.Slots{b.cfg.MapSlots, b.cfg.ReduceSlots}, MemoryMB: b.cfg.MemoryMB,
 	}
 	if known := b.view.Machine(m.name); known != nil && (known.Lost || known.Instance != c.Instance) {
 		c.Retained = b.retained(m)

@@ -54,6 +54,7 @@ func (c *simCluster) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&c.cfg.Machines, "nodes", 0, "`number` of machines")
 	flags.IntVar(&c.cfg.MapSlots, "map-slots", 4, "`number` of map slots of a machine")
 	flags.IntVar(&c.cfg.ReduceSlots, "reduce-slots", 2, "`number` of reduce slots of a machine")
+	flags.Int64Var(&c.cfg.MemoryMB, "memory-mb", 0, "`MiB` of memory that the tasks of a machine may take together; 0 is any amount")
 	flags.IntVar(&c.cfg.Racks, "racks", 1, "`number` of racks")
 	flags.IntVar(&c.cfg.Replication, "replication", 3, "`copies` of each block of input")
 	flags.Uint64Var(&c.cfg.Seed, "seed", 1, "`number` that seeds all random choices")
@@ -123,6 +124,9 @@ func (c *simCluster) checkNumbers() error {
 	}
 	if n := c.cfg.ReduceSlots; n < 0 || n > maxSlots {
 		invalid("--reduce-slots %d: expected 0 to %d", n, maxSlots)
+	}
+	if n := c.cfg.MemoryMB; n < 0 || n > workload.MaxMemoryMB {
+		invalid("--memory-mb %d: expected 0 to %d", n, int64(workload.MaxMemoryMB))
 	}
 	if c.cfg.Racks < 1 || c.cfg.Replication < 1 {
 		invalid("--racks %d --replication %d: expected at least 1 of each", c.cfg.Racks, c.cfg.Replication)

@@ -19,6 +19,7 @@ import (
 var csvColumns = []string{
 	"job", "arrival_s", "maps", "reduces", "map_input_bytes", "shuffle_bytes",
 	"output_bytes", "bin", "source_job", "name", "pool", "user", "priority", "weight", "slow_start",
+	"map_mb", "reduce_mb",
 }
 
 const csvRequired = 6
@@ -117,6 +118,7 @@ func (r *csvRow) addJob(m *Model) {
 		Priority:  int(r.whole("priority", -2, 2)),
 		Weight:    r.number("weight", 0, MinWeight, MaxWeight),
 		SlowStart: r.number("slow_start", -1, -1, 1),
+		MemoryMB:  [2]int64{r.whole("map_mb", 0, MaxMemoryMB), r.whole("reduce_mb", 0, MaxMemoryMB)},
 	}
 	maps, reduces := r.whole("maps", 1, MaxTasks), r.whole("reduces", 0, MaxTasks)
 	input, shuffled := r.whole("map_input_bytes", 0, MaxBytes), r.whole("shuffle_bytes", 0, MaxBytes)

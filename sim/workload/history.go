@@ -16,6 +16,9 @@ const historyVersion = 1
 // slowStartProperty sets when the reduces of a job start.
 const slowStartProperty = "mapreduce.job.reduce.slowstart.completedmaps"
 
+// memoryProperties set the memory of maps and of reduces.
+var memoryProperties = [2]string{"mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb"}
+
 // historyLine is a line of a job's history, or the head of a job's report, which has no
 // type.
 //
@@ -172,8 +175,13 @@ func (o *openHistory) begin(line int, j *historyJob) error {
 	if err != nil {
 		return err
 	}
+	memory, err := memoryOf(j.Properties)
+	if err != nil {
+		return err
+	}
 	*o = openHistory{line: line, input: int64(j.InputBytes), job: &loggedJob{finish: int64(j.FinishTime), Job: Job{
 		ID: j.JobID, Name: j.Name, User: j.User, Pool: j.Queue, Priority: priority, Submit: int64(j.SubmitTime), SlowStart: slowStart,
+		MemoryMB: memory,
 	}}}
 	for _, p := range j.Partitions {
 		o.partitions = appendPartition(o.partitions, p.Partition, int64(p.Bytes))
@@ -212,6 +220,20 @@ func slowStartOf(properties map[string]string) (float64, error) {
 		return 0, fmt.Errorf("property %s: %q, expected a number from 0 to 1", slowStartProperty, text)
 	}
 	return x, nil
+}
+
+// memoryOf returns the memory of maps and reduces in a job's properties, in MiB; 0 if unset.
+func memoryOf(properties map[string]string) (memory [2]int64, err error) {
+	for kind, name := range memoryProperties {
+		text, found := properties[name]
+		if !found {
+			continue
+		}
+		if memory[kind], err = strconv.ParseInt(text, 10, 64); err != nil || memory[kind] < 1 || memory[kind] > MaxMemoryMB {
+			return memory, fmt.Errorf("property %s: %q, expected 1 to %d MiB", name, text, int64(MaxMemoryMB))
+		}
+	}
+	return memory, nil
 }
 
 // spreadBytes gives each map an equal part of the input, and each reduce its partition.
@@ -261,8 +283,13 @@ func (h *jobLog) addReport(line int, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
+	memory, err := memoryOf(r.Configuration)
+	if err != nil {
+		return err
+	}
 	j := loggedJob{finish: r.FinishTime, Job: Job{
 		ID: r.JobID, Name: r.Name, User: r.User, Pool: r.Queue, Priority: priority, Submit: r.StartTime, SlowStart: slowStart,
+		MemoryMB: memory,
 	}}
 	for _, t := range r.Tasks {
 		j.tasks = append(j.tasks, reportTask(t))

@@ -19,6 +19,8 @@ type rumenJob struct {
 	SubmitTime  int64       `json:"submitTime"`
 	MapTasks    []rumenTask `json:"mapTasks"`
 	ReduceTasks []rumenTask `json:"reduceTasks"`
+	MapMB       int64       `json:"jobMapMB"`    // -1 if unknown
+	ReduceMB    int64       `json:"jobReduceMB"` // -1 if unknown
 }
 
 // rumenTask is a map or a reduce with its attempts.
@@ -88,7 +90,7 @@ func (h *jobLog) addRumen(line int, r *rumenJob) {
 	}
 	j := loggedJob{Job: Job{
 		ID: string(r.JobID), Name: string(r.JobName), User: string(r.User), Pool: string(r.Queue),
-		Submit: r.SubmitTime, Priority: priority, SlowStart: -1,
+		Submit: r.SubmitTime, Priority: priority, SlowStart: -1, MemoryMB: [2]int64{max(0, r.MapMB), max(0, r.ReduceMB)},
 	}}
 	for _, t := range r.MapTasks {
 		j.tasks = append(j.tasks, t.logged(false))

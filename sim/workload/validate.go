@@ -83,6 +83,11 @@ func (j *Job) validate(f *problems, i int) {
 	if !(j.SlowStart <= 1) {
 		f.add("%s: slow start %v, expected 0 to 1, or less than 0 for %v", at, j.SlowStart, DefaultSlowStart)
 	}
+	for _, mb := range j.MemoryMB {
+		if mb < 0 || mb > MaxMemoryMB {
+			f.add("%s: a task takes %d MiB, expected 0 to %d", at, mb, int64(MaxMemoryMB))
+		}
+	}
 	if len(j.Maps) == 0 {
 		f.add("%s: no maps, expected at least one", at)
 	}

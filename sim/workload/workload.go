@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"math"
 )
 
@@ -14,6 +15,8 @@ const (
 	MaxMillis = 1 << 37 // ms; longest task and last submission: four years
 	MaxTasks  = 1 << 25 // tasks of all jobs together
 	MaxBytes  = 1 << 60 // of all tasks together
+
+	MaxMemoryMB = 1 << 30 // of a task or a machine, MiB
 
 	MinWeight, MaxWeight = 1e-9, 1e9 // range of Job.Weight
 )
@@ -48,6 +51,8 @@ type Job struct {
 	Weight           float64 // in its pool, MinWeight to MaxWeight; 0 is 1
 	SlowStart        float64 // fraction of finished maps at which reduces start; negative is DefaultSlowStart
 
+	MemoryMB [2]int64 // memory of a map and of a reduce, MiB; 0 is DefaultMemoryMB
+
 	Class string // of the paper's table (small, medium, …), "" for none
 
 	Maps, Reduces []Task // at least one map
@@ -75,6 +80,15 @@ func (j *Job) EffectiveSlowStart() float64 {
 		return DefaultSlowStart
 	}
 	return j.SlowStart
+}
+
+// DefaultMemoryMB is the memory of a task whose workload names none, in MiB: the default of
+// mapreduce.map.memory.mb and mapreduce.reduce.memory.mb.
+const DefaultMemoryMB = 1024
+
+// EffectiveMemoryMB returns the memory of maps and reduces, or its default.
+func (j *Job) EffectiveMemoryMB() [2]int64 {
+	return [2]int64{cmp.Or(j.MemoryMB[0], DefaultMemoryMB), cmp.Or(j.MemoryMB[1], DefaultMemoryMB)}
 }
 
 // Sum adds up the times and the bytes of tasks.
