@@ -52,6 +52,8 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.Duration("snapshot-interval", &c.SnapshotInterval, "shortest `time` between two checks of --snapshot-entries; the longest is twice that"),
 		daemon.Int("nice", &c.Nice, -20, "`niceness` of the process; below 0, other processes delay it less; 0 does not change it"),
 		daemon.Duration("store-delay", &c.StoreDelay, "`time` added to each write to the log, to simulate a slow disk"),
+		daemon.Int("max-connections", &c.MaxConnections, 1, "`number` of connections that --address accepts at once, at most half of the process's limit of open files"),
+		daemon.Int("max-connections-per-address", &c.MaxConnectionsPerAddress, 1, "`number` of these from one IP address; raise it if many machines share one"),
 		daemon.Bool("drills", &c.Drills, "let holders of the token inject faults"),
 		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http"),
 		daemon.String("ready-file", &c.ReadyFile, "`file` to write when the master serves and knows a leader"),

@@ -45,6 +45,8 @@ func (c *tasknodeFlags) settings() daemon.Settings {
 		daemon.Duration("heartbeat", &c.Heartbeat, "`time` between two heartbeats"),
 		daemon.String("cgroup", &c.Cgroup, "`directory` of a control group that limits the memory of tasks; auto creates one if the machine allows it, none uses none"),
 		daemon.Bool("own-user", &c.RunAsDaemonUser, "run tasks as the tasknode's user, also if that is root; without it, root runs them as the users who submitted the jobs"),
+		daemon.Int("max-connections", &c.MaxConnections, 1, "`number` of connections that --address accepts at once, at most half of the process's limit of open files"),
+		daemon.Int("max-connections-per-address", &c.MaxConnectionsPerAddress, 1, "`number` of these from one IP address; raise it if many machines share one"),
 		daemon.Bool("drills", &c.Drills, "let holders of the token inject faults, also into tasks"),
 		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http"),
 		daemon.String("ready-file", &c.ReadyFile, "`file` to write when the tasknode has joined"),

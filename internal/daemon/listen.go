@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// Listen listens on the address of a setting. If the address has no port, it uses
-// defaultPort. The error names the setting.
+// Listen listens on the address of a setting, within limits. If the address has no port, it
+// uses defaultPort. The error names the setting.
 //
 // A port in use has an error text of its own, because users who start two daemons on one
 // machine often see that error.
-func Listen(setting, address, defaultPort string) (net.Listener, error) {
+func Listen(setting, address, defaultPort string, limits Limits) (*Listener, error) {
 	address = WithDefaultPort(address, defaultPort)
 	l, err := net.Listen("tcp", address)
 	switch {
@@ -25,7 +25,7 @@ func Listen(setting, address, defaultPort string) (net.Listener, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--%s %s: %w", setting, address, err)
 	}
-	return l, nil
+	return newListener(l.(*net.TCPListener), limits), nil // "tcp" gives no other type
 }
 
 // WithDefaultPort returns address, with port added if address has none.
@@ -55,7 +55,9 @@ func AdvertisedAddress(l net.Listener) (string, error) {
 // ServePage serves a daemon's page in a goroutine. stop closes the listener and the
 // connections, and waits for the goroutine.
 func ServePage(l net.Listener, page http.Handler) (stop func()) {
-	server := &http.Server{Handler: page, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{
+		Handler: page, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

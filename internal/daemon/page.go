@@ -19,6 +19,8 @@ type PageConfig struct {
 	Health func(r *http.Request) error
 	// Metrics are shown in addition to the metrics of the process; default none.
 	Metrics []prometheus.Collector
+	// Listeners are the daemon's listeners by their setting, for metrics; default none.
+	Listeners map[string]*Listener
 	// Handlers serve further paths, by pattern of http.ServeMux; default none.
 	Handlers map[string]http.Handler
 	// Profiles shows Go's profiles, which cost time and reveal internals; default false.
@@ -43,6 +45,7 @@ func NewPage(cfg PageConfig) http.Handler {
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) { health(w, r, cfg.Health) })
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(listenerMetrics(cfg.Listeners))
 	registry.MustRegister(cfg.Metrics...)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	for pattern, handler := range cfg.Handlers {
@@ -75,6 +78,28 @@ func addProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+}
+
+var (
+	openMetric    = NewMetric("connections", "open connections", "port")
+	refusedMetric = NewMetric("connections_refused_total", "connections closed at once because there were too many", "port")
+)
+
+// listenerMetrics are metrics of a daemon's listeners by their setting.
+type listenerMetrics map[string]*Listener
+
+// Describe implements prometheus.Collector.
+func (listenerMetrics) Describe(to chan<- *prometheus.Desc) {
+	to <- openMetric
+	to <- refusedMetric
+}
+
+// Collect implements prometheus.Collector.
+func (m listenerMetrics) Collect(to chan<- prometheus.Metric) {
+	for setting, l := range m {
+		to <- prometheus.MustNewConstMetric(openMetric, prometheus.GaugeValue, float64(l.Open()), setting)
+		to <- prometheus.MustNewConstMetric(refusedMetric, prometheus.CounterValue, float64(l.Refused()), setting)
+	}
 }
 
 // NewMetric describes a metric of a daemon. It adds the prefix hammr_ to the name.

@@ -117,7 +117,7 @@ var importTable = []row{
 	{"examples/internal/extest", []string{"mr", "mr/mrtest"}},
 	{"internal/scaffold", nil},
 	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/wire"}},
-	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile"}},
+	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/masterd", []string{
 		"cluster", "jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",

@@ -96,6 +96,12 @@ type Config struct {
 	Nice int
 	// StoreDelay slows each write to the log, to simulate a slow disk. Default 0.
 	StoreDelay time.Duration
+	// MaxConnections bounds the open connections of Address. At most half of the files that
+	// the process may open are used for them. Default 16384.
+	MaxConnections int
+	// MaxConnectionsPerAddress bounds the connections of Address from one IP address.
+	// Default 1024.
+	MaxConnectionsPerAddress int
 	// Drills lets holders of the token inject faults. Default false.
 	Drills bool
 	// Profiles shows Go's profiles on the page. Default false.
@@ -122,6 +128,13 @@ func (c *Config) EnsureDefaults() {
 	c.SnapshotEntries = cmp.Or(c.SnapshotEntries, raftlog.DefaultSnapshotThreshold)
 	c.SnapshotInterval = cmp.Or(c.SnapshotInterval, raftlog.DefaultSnapshotInterval)
 	c.Nice = cmp.Or(c.Nice, -5)
+	c.MaxConnections = cmp.Or(c.MaxConnections, 16384)
+	c.MaxConnectionsPerAddress = cmp.Or(c.MaxConnectionsPerAddress, 1024)
+}
+
+// limits returns the limits of connections to Address.
+func (c *Config) limits() daemon.Limits {
+	return daemon.Limits{Total: c.MaxConnections, PerAddress: c.MaxConnectionsPerAddress, Logger: c.Logger}
 }
 
 // Validate reports every error of the configuration at once. It reads no files.

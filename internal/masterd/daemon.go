@@ -21,6 +21,7 @@ import (
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 	"github.com/hammr/hammr/shuffle/transfer"
@@ -36,18 +37,19 @@ import (
 // Goroutines: the goroutines of its parts; one for each of the two listeners; one that
 // waits for the first leader.
 type Daemon struct {
-	cfg      Config          // complete after resolve
-	token    string          // token of the cluster
-	peers    []raftlog.Peer  // the first masters; only this master if none are configured
-	files    *storage.Router // file systems of jobs, histories and staging
-	listener net.Listener    // listener that port shares
-	page     net.Listener    // listener of the page of health and metrics
-	port     *daemon.Port    // shares listener between clients and masters
-	log      *raftlog.Log    // replicates commands, and knows the leader
+	cfg      Config           // complete after resolve
+	token    string           // token of the cluster
+	peers    []raftlog.Peer   // the first masters; only this master if none are configured
+	files    *storage.Router  // file systems of jobs, histories and staging
+	listener *daemon.Listener // listener that port shares
+	page     *daemon.Listener // listener of the page of health and metrics
+	port     *daemon.Port     // shares listener between clients and masters
+	log      *raftlog.Log     // replicates commands, and knows the leader
 	master   *jobmaster.Master
 	fatal    chan error // receives the error that ended the log
 	drills   daemon.Drills
-	open     daemon.Closers // closes what Open has opened so far
+	refusal  syncutil.Throttle // log lines about refused masters
+	open     daemon.Closers    // closes what Open has opened so far
 }
 
 // Open makes a jobmaster ready to run. If it fails, it closes what it has opened.
@@ -136,11 +138,11 @@ func (d *Daemon) resolveCluster() error {
 // listen opens both listeners. It is called before the log is opened, so that a port in use
 // is reported at once.
 func (d *Daemon) listen() (err error) {
-	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort); err != nil {
+	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort, d.cfg.limits()); err != nil {
 		return err
 	}
 	d.open.Add(d.listener.Close)
-	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort); err != nil {
+	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger)); err != nil {
 		return err
 	}
 	d.open.Add(d.page.Close)
@@ -167,9 +169,7 @@ func (d *Daemon) findAddress() (err error) {
 func (d *Daemon) openLog() (err error) {
 	d.port = daemon.NewPort(d.listener, daemon.PortConfig{
 		Cluster: d.cfg.ClusterID, Token: d.token,
-		Refused: func(from net.Addr, err error) {
-			d.cfg.Logger.Warn("connection of a master refused", "from", from, "error", err)
-		},
+		Refused: d.masterRefused,
 	})
 	d.open.Add(d.port.Close)
 	cfg := raftlog.Config{
@@ -188,6 +188,13 @@ func (d *Daemon) openLog() (err error) {
 	}
 	d.open.Add(d.log.Close)
 	return os.WriteFile(filepath.Join(d.cfg.Dir, clusterFile), []byte(d.cfg.ClusterID+"\n"), 0o644)
+}
+
+// masterRefused logs a refused master, at most once a second.
+func (d *Daemon) masterRefused(from net.Addr, err error) {
+	if skipped, ok := d.refusal.Allow(); ok {
+		d.cfg.Logger.Warn("connection of a master refused", "from", from, "error", err, "not logged", skipped)
+	}
 }
 
 // openDrills enables fault injection if the configuration says so. The log has already

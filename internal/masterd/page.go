@@ -50,7 +50,8 @@ func (d *Daemon) newPage() http.Handler {
 			}
 			return nil
 		},
-		Handlers: map[string]http.Handler{faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger)},
+		Listeners: map[string]*daemon.Listener{"address": d.listener, "http": d.page},
+		Handlers:  map[string]http.Handler{faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger)},
 	})
 }
 

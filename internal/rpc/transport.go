@@ -87,6 +87,7 @@ func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
 		Protocols:         protocols,
 		HTTP2:             http2Config(),
 		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       2 * time.Minute, // longer than callers keep idle connections
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}

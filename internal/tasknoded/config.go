@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/validate"
 )
@@ -72,6 +73,12 @@ type Config struct {
 	// RunAsDaemonUser runs tasks as the daemon's user. Default false: a daemon that runs as
 	// root runs tasks as the users who submitted the jobs.
 	RunAsDaemonUser bool
+	// MaxConnections bounds the open connections of Address. At most half of the files that
+	// the process may open are used for them. Default 16384.
+	MaxConnections int
+	// MaxConnectionsPerAddress bounds the connections of Address from one IP address.
+	// Default 8192.
+	MaxConnectionsPerAddress int
 	// Drills lets holders of the token inject faults, also into tasks. Default false.
 	Drills bool
 	// Profiles shows Go's profiles on the page. Default false.
@@ -100,6 +107,14 @@ func (c *Config) EnsureDefaults() {
 	c.ReduceSlots = cmp.Or(c.ReduceSlots, 1)
 	c.Heartbeat = cmp.Or(c.Heartbeat, time.Second)
 	c.Cgroup = cmp.Or(c.Cgroup, CgroupAuto)
+	c.MaxConnections = cmp.Or(c.MaxConnections, 16384)
+	// A machine has one connection for each stream that its tasks read or write here.
+	c.MaxConnectionsPerAddress = cmp.Or(c.MaxConnectionsPerAddress, 8192)
+}
+
+// limits returns the limits of connections to Address.
+func (c *Config) limits() daemon.Limits {
+	return daemon.Limits{Total: c.MaxConnections, PerAddress: c.MaxConnectionsPerAddress, Logger: c.Logger}
 }
 
 // Validate reports every error of the configuration at once. It reads no files.

@@ -34,13 +34,13 @@ import (
 //
 // Goroutines: the goroutines of its parts, and one for each of the two listeners.
 type Daemon struct {
-	cfg         Config          // complete after resolve
-	token       string          // token of the cluster
-	files       *storage.Router // for programs and aggregated logs
-	disks       *disks.Set      // local directories of tasks
-	listener    net.Listener    // listener of the shuffle server
-	page        net.Listener    // listener of the page of health, metrics and logs
-	pageAddress string          // address at which others reach the page
+	cfg         Config           // complete after resolve
+	token       string           // token of the cluster
+	files       *storage.Router  // for programs and aggregated logs
+	disks       *disks.Set       // local directories of tasks
+	listener    *daemon.Listener // listener of the shuffle server
+	page        *daemon.Listener // listener of the page of health, metrics and logs
+	pageAddress string           // address at which others reach the page
 	shuffle     *transfer.Server
 	programs    *artifact.Cache // cache of the programs that tasks run
 	launcher    *process.Launcher
@@ -166,11 +166,11 @@ func (d *Daemon) openDisks() (err error) {
 
 // listen opens both listeners and finds the addresses at which others reach them.
 func (d *Daemon) listen() (err error) {
-	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort); err != nil {
+	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort, d.cfg.limits()); err != nil {
 		return err
 	}
 	d.open.Add(d.listener.Close)
-	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort); err != nil {
+	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger)); err != nil {
 		return err
 	}
 	d.open.Add(d.page.Close)

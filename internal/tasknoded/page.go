@@ -13,7 +13,8 @@ import (
 func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
-		Health: func(*http.Request) error { return d.disks.Check() },
+		Health:    func(*http.Request) error { return d.disks.Check() },
+		Listeners: map[string]*daemon.Listener{"address": d.listener, "http": d.page},
 		Handlers: map[string]http.Handler{
 			"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
 			faultrpc.Path:                  d.drills.Handler(d.token, d.cfg.Logger),

@@ -8,6 +8,7 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -16,6 +17,8 @@ type authHandler struct {
 	cfg    Config
 	next   http.Handler
 	refuse *connect.ErrorWriter
+
+	refusal syncutil.Throttle // log lines about refused callers
 }
 
 // ServeHTTP implements http.Handler. A request of a browser gets a readable text. Every
@@ -27,7 +30,9 @@ func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := g.check(r.Header); err != nil {
-		g.cfg.Logger.Warn("caller refused", "caller", r.RemoteAddr, "call", r.URL.Path, "error", err)
+		if skipped, ok := g.refusal.Allow(); ok {
+			g.cfg.Logger.Warn("caller refused", "caller", r.RemoteAddr, "call", r.URL.Path, "error", err, "not logged", skipped)
+		}
 		_ = g.refuse.Write(w, r, err) // the caller may have disconnected
 		return
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // ServerConfig configures a Server.
@@ -63,8 +65,9 @@ type Counts struct {
 // wrote the files. net/http starts a goroutine for each connection.
 type Server struct {
 	cfg      ServerConfig
-	channels Rendezvous // streams whose reader is on this machine
-	indexes  indexCache // indexes of files from which runs were requested
+	channels Rendezvous        // streams whose reader is on this machine
+	indexes  indexCache        // indexes of files from which runs were requested
+	denial   syncutil.Throttle // log lines about denied requests
 	counts   struct {
 		requests, bytes, open, busy, denied, verified, corrupt atomic.Int64
 	}
@@ -88,6 +91,9 @@ func (s *Server) Counts() Counts {
 	}
 }
 
+// headerTimeout bounds how long a client may take to send the header of its request.
+const headerTimeout = 10 * time.Second
+
 // shutdownGrace is how long active answers may take after the end of ctx.
 const shutdownGrace = 5 * time.Second
 
@@ -96,7 +102,7 @@ const shutdownGrace = 5 * time.Second
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: s.cfg.IdleTimeout,
+		ReadHeaderTimeout: min(s.cfg.IdleTimeout, headerTimeout),
 		IdleTimeout:       s.cfg.IdleTimeout,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
@@ -153,7 +159,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) answer(w *response, r *http.Request) error {
 	if !s.authorized(r) {
 		s.counts.denied.Add(1)
-		s.cfg.Logger.Warn("request without the job's token", "client", r.RemoteAddr)
+		if skipped, ok := s.denial.Allow(); ok {
+			s.cfg.Logger.Warn("request without the job's token", "client", r.RemoteAddr, "not logged", skipped)
+		}
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		return refuse(http.StatusUnauthorized, "not the token of the job in the path")
 	}

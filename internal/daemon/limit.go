@@ -1,0 +1,147 @@
+package daemon
+
+import (
+	"cmp"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hammr/hammr/internal/syncutil"
+)
+
+// Limits bound the connections that callers may have open at a listener. Without bounds,
+// strangers could take all file descriptors of a daemon, which its log and its files need.
+type Limits struct {
+	// Total bounds all connections. At most half of the process's limit of open files is used.
+	// Default 16384.
+	Total int
+	// PerAddress bounds the connections from one IPv4 address or one IPv6 network of 64 bits.
+	// Default 1024.
+	PerAddress int
+	// Logger receives at most one line a second about refused connections. Default none.
+	Logger *slog.Logger
+}
+
+// PageLimits returns the limits of a page, which has few callers.
+func PageLimits(logger *slog.Logger) Limits {
+	return Limits{Total: 256, PerAddress: 64, Logger: logger}
+}
+
+// capped returns the limits with their defaults, and for a process that may open this many
+// files; 0 if that is not known.
+func (l Limits) capped(files int) Limits {
+	l.Total, l.PerAddress = cmp.Or(l.Total, 16384), cmp.Or(l.PerAddress, 1024)
+	if files > 0 {
+		l.Total = max(1, min(l.Total, files/2))
+	}
+	if l.Logger == nil {
+		l.Logger = slog.New(slog.DiscardHandler)
+	}
+	return l
+}
+
+// Listener is a TCP listener that closes connections beyond its Limits at once.
+type Listener struct {
+	*net.TCPListener
+	limits  Limits
+	refused atomic.Int64
+	refusal syncutil.Throttle // log lines about refused connections
+
+	mu struct {
+		sync.Mutex
+		open      int                // accepted connections; <= limits.Total
+		byAddress map[netip.Addr]int // the same by source; each > 0 and <= limits.PerAddress
+	}
+}
+
+// newListener bounds the connections of a listener.
+func newListener(l *net.TCPListener, limits Limits) *Listener {
+	bounded := &Listener{TCPListener: l, limits: limits.capped(openFilesLimit())}
+	bounded.mu.byAddress = make(map[netip.Addr]int)
+	return bounded
+}
+
+// Open returns how many connections are open.
+func (l *Listener) Open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mu.open
+}
+
+// Refused returns how many connections were refused.
+func (l *Listener) Refused() int64 { return l.refused.Load() }
+
+// Accept implements net.Listener. It returns connections of *net.TCPConn, so that the kernel
+// can still copy files to them.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.AcceptTCP()
+		if err != nil {
+			return nil, err
+		}
+		source := sourceOf(conn.RemoteAddr())
+		if bound := l.admit(source); bound != "" {
+			conn.Close()
+			l.refused.Add(1)
+			if skipped, ok := l.refusal.Allow(); ok {
+				l.limits.Logger.Warn("connection refused", "at", l.Addr(), "from", conn.RemoteAddr(), "cause", bound, "not logged", skipped)
+			}
+			continue
+		}
+		return &boundedConn{TCPConn: conn, release: func() { l.release(source) }}, nil
+	}
+}
+
+// admit counts a connection, or returns the bound that it would exceed.
+func (l *Listener) admit(source netip.Addr) (bound string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.mu.open >= l.limits.Total:
+		return "too many connections; see --max-connections"
+	case l.mu.byAddress[source] >= l.limits.PerAddress:
+		return "too many connections from this address; see --max-connections-per-address"
+	}
+	l.mu.open++
+	l.mu.byAddress[source]++
+	return ""
+}
+
+// release ends the count of a connection.
+func (l *Listener) release(source netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.open--
+	if l.mu.byAddress[source]--; l.mu.byAddress[source] == 0 {
+		delete(l.mu.byAddress, source)
+	}
+}
+
+// sourceOf returns the unit in which connections are counted. One caller often has a whole IPv6
+// network of 64 bits.
+func sourceOf(remote net.Addr) netip.Addr {
+	tcp, _ := remote.(*net.TCPAddr)
+	if tcp == nil {
+		return netip.Addr{}
+	}
+	address := tcp.AddrPort().Addr().Unmap().WithZone("")
+	if address.Is6() {
+		return netip.PrefixFrom(address, 64).Masked().Addr()
+	}
+	return address
+}
+
+// boundedConn ends the count of its connection at the first Close.
+type boundedConn struct {
+	*net.TCPConn
+	release func()
+	once    sync.Once
+}
+
+// Close implements net.Conn.
+func (c *boundedConn) Close() error {
+	c.once.Do(c.release)
+	return c.TCPConn.Close()
+}
