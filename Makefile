@@ -25,7 +25,7 @@ export GORACE := atexit_sleep_ms=0 $(GORACE)
 # Test programs without what only debuggers read are linked in half the time.
 LINK := -ldflags=-w
 
-.PHONY: all build test race lint fuzz soak soak-metamorphic soak-failovers soak-drills bench bench-cluster bench-recovery bench-failover bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build test race lint fuzz soak soak-metamorphic soak-failovers soak-drills soak-fleet bench bench-cluster bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -124,6 +124,17 @@ bench-recovery: build
 FAILOVERS ?= 20
 bench-failover: build
 	bin/hammr bench failover --rounds $(FAILOVERS)
+
+# Three masters with MACHINES fake machines on this machine: some or all SCENARIOS, and a
+# soak of DURATION with faults. FLEET_FLAGS=--strict fails when a goal is missed.
+MACHINES ?= 1000
+SCENARIOS ?= throughput,running,outputs,failover,rack,outage,flap
+FLEET_FLAGS ?=
+bench-fleet: build
+	bin/hammr bench fleet --machines $(MACHINES) --scenario $(SCENARIOS) $(if $(OUT),--out $(OUT)) $(FLEET_FLAGS)
+
+soak-fleet: build
+	bin/hammr bench fleet --machines $(MACHINES) --scenario mixed --duration $(DURATION) $(if $(OUT),--out $(OUT)) $(FLEET_FLAGS)
 
 # What preemption costs. The record loops with and without their checks for orders, in
 # LAYOUTS builds that the linker lays out in different ways: three and a half

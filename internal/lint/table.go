@@ -149,6 +149,11 @@ var importTable = []row{
 	{"bench/suspend", []string{"sim/plot"}},
 	{"bench/growth", []string{"sim/plot"}},
 	{"bench/failover", []string{"chaos/rig", "internal/client/remote", "internal/percentile", "internal/testcluster", "internal/syncutil"}},
+	{"bench/fleet", []string{
+		"cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/jsonfile", "internal/localcluster",
+		"internal/percentile", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate",
+		"internal/wire", "storage", "storage/local", "tasknode", "tasknode/masterlink",
+	}},
 	{"bench/recovery", []string{"chaos/rig", "internal/conf", "internal/fsconf", "internal/minihdfs", "internal/percentile", "internal/taskproc", "internal/wire", "storage"}},
 	{"bench/program/...", []string{"bench", "mr"}},
 	{"cmd/...", []string{"..."}},

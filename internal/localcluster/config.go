@@ -25,6 +25,8 @@ type Config struct {
 	Masters int
 	// Tasknodes is the number of tasknodes. Default that of Addresses, else 1.
 	Tasknodes int
+	// MastersOnly starts no tasknode: the caller attaches its own. Default false.
+	MastersOnly bool
 	// MapSlots and ReduceSlots are the slots of each tasknode. Default 2 and 1.
 	MapSlots, ReduceSlots int
 	// Addresses are IP addresses of this machine, one for each tasknode. Default 127.0.0.1
@@ -56,7 +58,9 @@ func (c *Config) EnsureDefaults() {
 		}
 	}
 	set(&c.Masters, 1)
-	set(&c.Tasknodes, max(1, len(c.Addresses)))
+	if !c.MastersOnly {
+		set(&c.Tasknodes, max(1, len(c.Addresses)))
+	}
 	set(&c.MapSlots, 2)
 	set(&c.ReduceSlots, 1)
 	if c.StartTimeout == 0 {
@@ -75,8 +79,9 @@ func (c *Config) Validate() error {
 	check(c.Dir != "", "no directory for the cluster")
 	check(len(c.Program) > 0, "no program for the daemons")
 	check(c.Masters == 1 || c.Masters == 3 || c.Masters == 5, "%d masters; a cluster has 1, 3 or 5", c.Masters)
-	check(c.Tasknodes >= 1 && c.Tasknodes <= 1000, "%d tasknodes, not within 1 to 1000", c.Tasknodes)
+	check(c.MastersOnly || c.Tasknodes >= 1 && c.Tasknodes <= 1000, "%d tasknodes, not within 1 to 1000", c.Tasknodes)
 	check(c.MapSlots >= 1 && c.ReduceSlots >= 1, "%d map slots and %d reduce slots; a tasknode has at least one of each", c.MapSlots, c.ReduceSlots)
+	check(!c.MastersOnly || c.Tasknodes == 0, "%d tasknodes of a cluster of masters only", c.Tasknodes)
 	check(len(c.Addresses) == 0 || len(c.Addresses) == c.Tasknodes, "%d addresses for %d tasknodes", len(c.Addresses), c.Tasknodes)
 	check(len(c.MasterHosts) == 0 || len(c.MasterHosts) == c.Masters, "%d hosts for %d masters", len(c.MasterHosts), c.Masters)
 	check(len(c.Namespaces) == 0 || len(c.Namespaces) == c.Tasknodes, "%d network namespaces for %d tasknodes", len(c.Namespaces), c.Tasknodes)

@@ -1,0 +1,54 @@
+package fleet_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hammr/hammr/bench/fleet"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestMixedFleet runs jobs on 200 machines that come and go, while leaders are killed and
+// stopped. It asserts only that every job finishes, and that no task is lost or runs twice
+// without a cause: times depend on the machine.
+func TestMixedFleet(t *testing.T) {
+	hammr := filepath.Join(t.TempDir(), "hammr")
+	build := exec.Command("go", "build", "-o", hammr, "github.com/hammr/hammr/cmd/hammr")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("the masters' program cannot be built: %v\n%s", err, out)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, fmt.Errorf("the fleet has not ended in time"))
+	defer cancel()
+	r, err := fleet.Run(ctx, fleet.Options{
+		Config: fleet.Config{Machines: 200, MapSlots: 4, ReduceSlots: 1, Expiry: 6 * time.Second, SlowPercent: 5},
+		Hammr:  hammr, Dir: t.TempDir(), Scenario: "mixed", Duration: 30 * time.Second, Logf: t.Logf,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Print(t.Output())
+	for _, v := range r.Violations {
+		t.Error(v)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, o := range []fleet.Options{
+		{Config: fleet.Config{Machines: 10}, Scenario: "nothing"},
+		{Config: fleet.Config{Machines: 1}, Scenario: "mixed"},
+		{Config: fleet.Config{Machines: 10}, Scenario: "mixed", Duration: time.Second},
+	} {
+		if _, err := fleet.Run(t.Context(), o); err == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package fleet
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+const jobID = "job_1700000000000_0001"
+
+// attemptOf returns an attempt at the only task of the job.
+func attemptOf(t *testing.T, n string) cluster.AttemptID {
+	t.Helper()
+	id, err := cluster.ParseAttemptID("attempt_1700000000000_0001_m_000000_" + n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// TestLedger checks that the ledger accepts attempts that run again for a cause, and no
+// others.
+func TestLedger(t *testing.T) {
+	first, second := attemptOf(t, "0"), attemptOf(t, "1")
+	for name, c := range map[string]struct {
+		play func(l *Ledger)
+		want string // part of the violation, "" for none
+	}{
+		"one attempt": {func(l *Ledger) { l.started(first); l.finished(first) }, ""},
+		"a failure":   {func(l *Ledger) { l.started(first); l.excuse(first); l.started(second); l.finished(second) }, ""},
+		"a lost output": {func(l *Ledger) {
+			l.started(first)
+			l.finished(first)
+			l.excuse(first)
+			l.started(second)
+			l.finished(second)
+		}, ""},
+		"an order on its way":     {func(l *Ledger) { l.machineLost(); l.started(second); l.finished(second) }, ""},
+		"no cause":                {func(l *Ledger) { l.started(first); l.started(second); l.finished(second) }, "nothing happened to"},
+		"two winners":             {func(l *Ledger) { l.started(first); l.started(second); l.finished(first); l.finished(second) }, "so has another attempt"},
+		"an attempt from nowhere": {func(l *Ledger) { l.started(second); l.finished(second) }, "none was lost"},
+		"the same start twice":    {func(l *Ledger) { l.started(first); l.started(first); l.finished(first) }, "started twice"},
+		"an unfinished task":      {func(l *Ledger) { l.started(first) }, "finished 0"},
+		"a split":                 {func(l *Ledger) { l.started(first); l.finished(first); l.split(first.Task.Job) }, "with 2 tasks"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLedger()
+			l.submitted(jobID, 1)
+			c.play(l)
+			l.JobSucceeded(jobID)
+			got := strings.Join(l.Violations(), "; ")
+			if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+				t.Errorf("violations %q, want %q", got, c.want)
+			}
+		})
+	}
+}

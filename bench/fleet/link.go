@@ -1,0 +1,95 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// traffic is the network card of a machine: it counts bytes, delays messages, and is cut off
+// while the machine is away.
+type traffic struct {
+	received, sent atomic.Int64 // bytes
+	delay          time.Duration
+
+	mu struct {
+		sync.Mutex
+		conns map[net.Conn]bool
+	}
+}
+
+// addressOf returns the machine's address on the loopback network, whose addresses all lead
+// to this computer. So masters see as many addresses as machines.
+func addressOf(i int) net.IP { return net.IPv4(127, 77, byte(i/250), byte(i%250+1)) }
+
+var errAway = errors.New("fleet: the machine has no network now")
+
+// dialer returns a function that connects from the machine's own address.
+func (m *machine) dialer(i int) func(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: addressOf(i)}}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if time.Now().UnixNano() < m.away.Load() {
+			return nil, fmt.Errorf("%s: %w", m.name, errAway)
+		}
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return m.traffic.track(conn), nil
+	}
+}
+
+// conn is a connection whose bytes are counted.
+type conn struct {
+	net.Conn
+	traffic *traffic
+}
+
+func (t *traffic) track(c net.Conn) net.Conn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.mu.conns == nil {
+		t.mu.conns = make(map[net.Conn]bool)
+	}
+	tracked := &conn{c, t}
+	t.mu.conns[tracked] = true
+	return tracked
+}
+
+// cut closes all connections.
+func (t *traffic) cut() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for c := range t.mu.conns {
+		_ = c.(*conn).Conn.Close() // its users get the error
+	}
+	clear(t.mu.conns)
+}
+
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.traffic.received.Add(int64(n))
+	if n > 0 && c.traffic.delay > 0 {
+		time.Sleep(c.traffic.delay)
+	}
+	return n, err
+}
+
+func (c *conn) Write(p []byte) (int, error) {
+	c.traffic.sent.Add(int64(len(p)))
+	if c.traffic.delay > 0 {
+		time.Sleep(c.traffic.delay)
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *conn) Close() error {
+	c.traffic.mu.Lock()
+	delete(c.traffic.mu.conns, c)
+	c.traffic.mu.Unlock()
+	return c.Conn.Close()
+}

@@ -1,0 +1,229 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/tasknode"
+	"github.com/hammr/hammr/tasknode/masterlink"
+)
+
+// machine is a tasknode whose tasks are timers. It has the tables of tasknode.Daemon:
+//
+//	Start ──► attempts ── timer ──► unacked ── Acknowledge ──► (nothing)
+//	                        └─────► retained, a map of a job with reduces ── RemoveJob, DropCopy ──► (nothing)
+//
+// Only the loop uses the tables.
+type machine struct {
+	fleet   *Fleet
+	name    string
+	rack    string
+	address string
+	masters *rpc.Masters
+	inbox   *syncutil.Mailbox[func()]
+	traffic traffic
+	away    atomic.Int64 // until when the machine has no network, ns since the epoch
+
+	instance string
+	session  tasknode.Session // nil if there is none
+	attempts map[string]*attempt
+	unacked  map[string]*wire.Report
+	retained map[string]*wire.Report // final reports of attempts with outputs
+	jobs     map[string]*job
+	freed    [2][]time.Time // when slots of each kind became free, oldest first
+	beat     time.Time      // when the next heartbeat is due
+	progress time.Time      // when the next progress reports are due
+}
+
+// job is what a machine knows about a job.
+type job struct {
+	Job
+	known    map[string]bool // attempts that were ordered, so that none is started twice
+	outputs  outputs
+	complete bool // all maps have finished
+}
+
+func (f *Fleet) newMachine(i int) (*machine, error) {
+	m := &machine{
+		fleet: f, name: fmt.Sprintf("f%04d", i), rack: fmt.Sprintf("/rack%d", i/f.cfg.RackSize),
+		address: fmt.Sprintf("%s:13562", addressOf(i)), inbox: syncutil.NewMailbox[func()](), instance: rand.Text(),
+		attempts: make(map[string]*attempt), unacked: make(map[string]*wire.Report),
+		retained: make(map[string]*wire.Report), jobs: make(map[string]*job),
+	}
+	if i%100 < f.cfg.SlowPercent {
+		m.traffic.delay = f.cfg.SlowDelay
+	}
+	// Machines must not report all at the same moment.
+	phase := f.cfg.Heartbeat * time.Duration(i) / time.Duration(f.cfg.Machines)
+	m.beat, m.progress = time.Now().Add(phase), time.Now().Add(phase/2)
+	var err error
+	m.masters, err = rpc.New(rpc.Config{
+		Masters: f.cfg.Masters, Token: f.cfg.Token, ClusterID: f.cfg.ClusterID, Timeout: time.Second, Dial: m.dialer(i),
+	})
+	return m, err
+}
+
+// run is the loop. It ends with ctx.
+func (m *machine) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.inbox.Ready():
+			for _, do := range m.inbox.Take() {
+				do()
+			}
+		case <-timer.C:
+		}
+		timer.Reset(time.Until(m.advance(time.Now())))
+	}
+}
+
+// advance does what is due, and returns when it must be called again.
+func (m *machine) advance(now time.Time) (next time.Time) {
+	if !now.Before(m.progress) {
+		m.progress = now.Add(progressInterval)
+		m.sendProgress(now)
+	}
+	if !now.Before(m.beat) {
+		m.beat = now.Add(m.fleet.cfg.Heartbeat)
+		m.send(&wire.Report{Report: &wire.Report_Heartbeat_{Heartbeat: &wire.Report_Heartbeat{Clock: now.UnixMilli(), MemoryAvailable: 64 << 30}}})
+	}
+	next = m.beat
+	if len(m.attempts) > 0 && m.progress.Before(next) {
+		next = m.progress
+	}
+	for _, a := range m.attempts {
+		if a.runs() && !now.Before(a.end) {
+			m.end(a, a.result())
+		} else if a.runs() && a.end.Before(next) {
+			next = a.end
+		}
+	}
+	return next
+}
+
+// connect keeps a session with the leading master, as tasknode.Daemon does, except while the
+// machine is away.
+func (m *machine) connect(ctx context.Context) {
+	link := masterlink.NewLink(m.masters)
+	for wait := firstRetry; ctx.Err() == nil; wait = min(2*wait, lastRetry) {
+		if syncutil.Sleep(ctx, time.Until(time.Unix(0, m.away.Load()))) != nil {
+			return
+		}
+		session, err := link.Connect(ctx, m.hello())
+		if err == nil {
+			wait = firstRetry
+			err = m.serve(ctx, session)
+		}
+		m.fleet.note(m.name, err)
+		_ = syncutil.Sleep(ctx, wait) // the loop's condition notices the end of ctx
+	}
+}
+
+// Delays between two attempts to find a master, as of tasknodes.
+const (
+	firstRetry = 50 * time.Millisecond
+	lastRetry  = 2 * time.Second
+)
+
+// hello returns the report that begins a session. The loop makes it.
+func (m *machine) hello() *wire.Report {
+	answer := make(chan *wire.Report, 1)
+	m.inbox.Put(func() {
+		answer <- &wire.Report{Machine: m.name, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
+			Address: m.address, MapSlots: int32(m.fleet.cfg.MapSlots), ReduceSlots: int32(m.fleet.cfg.ReduceSlots),
+			Hosts: []string{m.name}, Instance: m.instance, Rack: m.rack, Clock: time.Now().UnixMilli(),
+			Attempts: append(slices.Collect(maps.Keys(m.attempts)), slices.Collect(maps.Keys(m.unacked))...),
+			Jobs:     slices.Collect(maps.Keys(m.jobs)), Retained: slices.Collect(maps.Keys(m.retained)),
+		}}}
+	})
+	select {
+	case hello := <-answer:
+		return hello
+	case <-m.fleet.ctx.Done():
+		return nil
+	}
+}
+
+// serve passes the orders of one session to the loop. Final reports that no master has
+// acknowledged are sent again.
+func (m *machine) serve(ctx context.Context, session tasknode.Session) error {
+	defer session.Close()
+	if time.Now().UnixNano() < m.away.Load() {
+		return nil
+	}
+	m.fleet.connected.Add(1)
+	defer m.fleet.connected.Add(-1)
+	m.inbox.Put(func() {
+		m.session = session
+		for _, r := range m.unacked {
+			m.send(r)
+		}
+	})
+	defer m.inbox.Put(func() { m.session = nil })
+	for {
+		orders, err := session.Receive(ctx)
+		if err != nil {
+			return err
+		}
+		m.inbox.Put(func() {
+			for _, o := range orders {
+				m.execute(o)
+			}
+		})
+	}
+}
+
+// send sends a report. Without a session the report is lost.
+func (m *machine) send(r *wire.Report) {
+	if m.session != nil {
+		r.Machine = m.name
+		m.session.Send(r)
+	}
+}
+
+// leave cuts the machine off for a time. With crash, it also ends the daemon and its tasks;
+// its disk keeps the outputs.
+func (m *machine) leave(d time.Duration, crash bool) {
+	m.inbox.Put(func() {
+		m.away.Store(time.Now().Add(d).UnixNano())
+		m.traffic.cut()
+		if d >= m.fleet.cfg.Expiry/2 {
+			m.excuseAll(m.retained)
+		}
+		if crash || d >= m.fleet.cfg.Expiry/2 {
+			m.fleet.ledger.machineLost()
+			m.excuseAll(m.unacked)
+			for _, a := range m.attempts {
+				m.fleet.ledger.excuse(a.id)
+			}
+		}
+		if crash {
+			m.instance = rand.Text()
+			m.freed = [2][]time.Time{}
+			clear(m.attempts)
+			clear(m.unacked)
+		}
+	})
+}
+
+// excuseAll excuses the attempts of final reports.
+func (m *machine) excuseAll(reports map[string]*wire.Report) {
+	for name := range reports {
+		if id, err := cluster.ParseAttemptID(name); err == nil {
+			m.fleet.ledger.excuse(id)
+		}
+	}
+}

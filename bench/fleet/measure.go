@@ -1,0 +1,123 @@
+package fleet
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/testcluster"
+)
+
+// processUsage is what a master's process has used, as the kernel reports it.
+type processUsage struct {
+	cpu      time.Duration // since its start
+	resident int64         // bytes
+}
+
+// clockTick is the unit of times in /proc. It is the same on every architecture that Go
+// supports on Linux.
+const clockTick = 10 * time.Millisecond
+
+// usageOf reads /proc.
+func usageOf(pid int) (u processUsage, err error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return u, err
+	}
+	// The name is in parentheses and may contain spaces. Fields 14 and 15 are the times, 24
+	// is the resident memory in pages.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 22 {
+		return u, fmt.Errorf("/proc/%d/stat: %d fields after the name", pid, len(fields))
+	}
+	for _, field := range fields[11:13] {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return u, fmt.Errorf("/proc/%d/stat: %w", pid, err)
+		}
+		u.cpu += time.Duration(ticks) * clockTick
+	}
+	pages, err := strconv.ParseInt(fields[21], 10, 64)
+	u.resident = pages * int64(os.Getpagesize())
+	return u, err
+}
+
+// leaderUsage returns the name of the leader and what its process has used.
+func leaderUsage(ctx context.Context, c *testcluster.Cluster) (leader string, u processUsage, err error) {
+	if leader, err = c.AwaitLeader(ctx); err != nil {
+		return "", u, err
+	}
+	p, err := c.Process(leader)
+	if err == nil {
+		u, err = usageOf(p.PID)
+	}
+	return leader, u, err
+}
+
+// get reads a path of a master's page.
+func get(ctx context.Context, c *testcluster.Cluster, master, path string) ([]byte, error) {
+	p, err := c.Process(master)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.HTTP+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("page of %s: %w", master, err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("page of %s: %s: %s", master, path, answer.Status)
+	}
+	return body, err
+}
+
+// metrics returns the metrics of a master, by name with labels.
+func metrics(ctx context.Context, c *testcluster.Cluster, master string) (map[string]float64, error) {
+	body, err := get(ctx, c, master, "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[string]float64)
+	for lines := bufio.NewScanner(bytes.NewReader(body)); lines.Scan(); {
+		name, text, _ := strings.Cut(lines.Text(), " ")
+		if v, err := strconv.ParseFloat(text, 64); err == nil && !strings.HasPrefix(name, "#") {
+			values[name] = v
+		}
+	}
+	return values, nil
+}
+
+// heapOf returns the bytes that a master's heap has in use after a garbage collection, which
+// it forces.
+func heapOf(ctx context.Context, c *testcluster.Cluster, master string) (int64, error) {
+	if _, err := get(ctx, c, master, "/debug/pprof/heap?gc=1"); err != nil {
+		return 0, err
+	}
+	values, err := metrics(ctx, c, master)
+	return int64(values["go_memstats_heap_alloc_bytes"]), err
+}
+
+// profile writes a CPU profile of the leader into a file.
+func profile(ctx context.Context, c *testcluster.Cluster, file string, d time.Duration) error {
+	leader, err := c.AwaitLeader(ctx)
+	if err != nil {
+		return err
+	}
+	body, err := get(ctx, c, leader, fmt.Sprintf("/debug/pprof/profile?seconds=%d", max(1, int(d.Seconds()))))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, body, 0o666)
+}

@@ -1,0 +1,323 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// serves waits until a master answers a call that changes the log, and returns how long
+// that took.
+func (r *run) serves(ctx context.Context) (time.Duration, error) {
+	began := time.Now()
+	err := syncutil.Poll(ctx, 10*time.Millisecond, func(ctx context.Context) (bool, error) {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		return r.cluster.Client().SetPolicy(ctx, "fifo", nil) == nil, nil
+	})
+	return time.Since(began), err
+}
+
+// failover kills the leader while the state has many tasks, and waits for another.
+func failover(ctx context.Context, r *run) error {
+	if r.Tasks == 0 {
+		r.Tasks = 200 * r.Machines
+	}
+	id, err := r.submit(ctx, Job{Maps: r.Tasks, Map: Span{20 * time.Second, 60 * time.Second}})
+	if err != nil {
+		return err
+	}
+	running := min(r.Tasks, r.Machines*r.MapSlots)
+	if err := r.awaitCount(ctx, &r.fleet.counts.starts, 0, running); err != nil {
+		return err
+	}
+	leader, err := r.cluster.AwaitLeader(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.cluster.Kill(ctx, leader); err != nil {
+		return err
+	}
+	served, err := r.serves(ctx)
+	if err != nil {
+		return err
+	}
+	profiled := r.profileFor(ctx, 10*time.Second)
+	began := time.Now()
+	if err := r.fleet.Await(ctx); err != nil {
+		return err
+	}
+	attached := time.Since(began) + served
+	starts := r.fleet.counts.starts.Load()
+	if err := r.awaitCount(ctx, &r.fleet.counts.starts, starts, running/2); err != nil { // slots get new tasks
+		return err
+	}
+	r.result.add("tasks in the state", float64(r.Tasks), "")
+	r.result.atMost("another leader serves after", served.Seconds(), "s", 3)
+	r.result.add("all machines attached after", attached.Seconds(), "s")
+	r.result.atMost("attempts lost", float64(r.fleet.ledger.Restarts()), "", 0)
+	if r.fleet.ledger.Restarts() > 0 {
+		r.result.violated("attempts ran again because the leader was killed")
+	}
+	if err := errors.Join(profiled(), r.addLoopTurn(ctx), r.cluster.Start(ctx, leader)); err != nil {
+		return err
+	}
+	return r.kill(ctx, id)
+}
+
+// drainRack drains all machines of a rack at once, when the maps of a job have finished and
+// its reduces, which may read their outputs again, still run.
+func drainRack(ctx context.Context, r *run) error {
+	names := r.fleet.Names()[:min(r.RackSize, r.Machines/2)]
+	job := Job{
+		Maps: 2 * r.Machines * r.MapSlots, Reduces: r.Machines, Map: Span{time.Second, 3 * time.Second}, Reduce: Span{20 * time.Second, 30 * time.Second},
+	}
+	id, err := r.submit(ctx, job)
+	if err != nil {
+		return err
+	}
+	if err := r.awaitCount(ctx, &r.fleet.counts.ends, 0, job.Maps); err != nil {
+		return err
+	}
+	began := time.Now()
+	var drains sync.WaitGroup
+	errs := make([]error, len(names))
+	for i, name := range names {
+		drains.Go(func() { errs[i] = r.client.DrainTasknode(ctx, name) })
+	}
+	drains.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	answered := time.Since(began)
+	if err := r.awaitNodes(ctx, names, func(n *wire.Tasknode) bool { return len(n.Outputs) == 0 }); err != nil {
+		return err
+	}
+	r.result.add("machines drained at once", float64(len(names)), "")
+	r.result.add("calls answered after", answered.Seconds(), "s")
+	r.result.add("outputs moved after", time.Since(began).Seconds(), "s")
+	if err := r.await(ctx, id); err != nil {
+		return err
+	}
+	if err := r.awaitNodes(ctx, names, func(n *wire.Tasknode) bool { return n.State == "DECOMMISSIONED" }); err != nil {
+		return err
+	}
+	if n := r.fleet.ledger.Restarts(); n > 0 {
+		r.result.violated("%d attempts ran again because of a drain", n)
+	}
+	return r.addLoopTurn(ctx)
+}
+
+// awaitNodes waits until machines are as wanted.
+func (r *run) awaitNodes(ctx context.Context, names []string, wanted func(*wire.Tasknode) bool) error {
+	return syncutil.Poll(ctx, 100*time.Millisecond, func(ctx context.Context) (bool, error) {
+		all, err := r.client.Tasknodes(ctx, true)
+		n := 0
+		for _, node := range all {
+			if slices.Contains(names, node.Name) && wanted(node) {
+				n++
+			}
+		}
+		return n == len(names), err
+	})
+}
+
+// outage takes the network of half the machines away, first for less than the expiry, when
+// nothing may run again, and then for longer.
+func outage(ctx context.Context, r *run) error {
+	id, err := r.submit(ctx, Job{
+		Maps: 4 * r.Machines * r.MapSlots, Reduces: r.Machines, Map: Span{5 * time.Second, 15 * time.Second}, Reduce: Span{time.Second, 3 * time.Second},
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.awaitCount(ctx, &r.fleet.counts.starts, 0, r.Machines*r.MapSlots); err != nil {
+		return err
+	}
+	for _, away := range []time.Duration{r.Expiry / 3, r.Expiry * 3 / 2} {
+		before := r.fleet.ledger.Restarts()
+		for i := range r.Machines / 2 {
+			r.fleet.Cut(i, away)
+		}
+		stall, err := r.longestCall(ctx, away)
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		if err := r.fleet.Await(ctx); err != nil {
+			return err
+		}
+		name := fmt.Sprintf("away %v: ", away.Round(time.Second))
+		r.result.atMost(name+"longest call", millis(stall), "ms", 1000)
+		r.result.add(name+"all machines back after", time.Since(began).Seconds(), "s")
+		r.result.add(name+"attempts run again so far", float64(r.fleet.ledger.Restarts()-before), "")
+	}
+	if err := r.await(ctx, id); err != nil {
+		return err
+	}
+	return r.addLoopTurn(ctx)
+}
+
+// longestCall calls the leader all the time for a while, and returns the time of the longest
+// call. A call waits for the loop, so this is a bound of its longest stall.
+func (r *run) longestCall(ctx context.Context, d time.Duration) (most time.Duration, err error) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		began := time.Now()
+		if _, err := r.client.Policy(ctx); err != nil {
+			return most, err
+		}
+		most = max(most, time.Since(began))
+		if err := syncutil.Sleep(ctx, 10*time.Millisecond); err != nil {
+			return most, err
+		}
+	}
+	return most, nil
+}
+
+// flap lets machines crash, or lose their network, and come back all the time.
+func flap(ctx context.Context, r *run) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	end := time.Now().Add(r.Duration)
+	feeding := make(chan error, 1)
+	go func() { feeding <- r.feed(ctx, r.mixedJob(), 3, end) }()
+	rng := rand.New(rand.NewPCG(r.Seed, 1))
+	for time.Now().Before(end) {
+		r.disturb(rng)
+		if err := syncutil.Sleep(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+	err := <-feeding
+	return errors.Join(err, r.addLoopTurn(ctx))
+}
+
+// disturb lets one machine in a hundred crash or lose its network, for a time that may be
+// longer than the expiry.
+func (r *run) disturb(rng *rand.Rand) {
+	for range max(1, r.Machines/100) {
+		i, away := rng.IntN(r.Machines), time.Duration(rng.Int64N(int64(r.Expiry*3/2)))
+		if rng.IntN(2) == 0 {
+			r.fleet.Crash(i, away)
+		} else {
+			r.fleet.Cut(i, away)
+		}
+	}
+}
+
+// mixedJob is a job of two waves of short maps, with failures.
+func (r *run) mixedJob() Job {
+	return Job{
+		Maps: max(1, r.Machines*r.MapSlots/2), Reduces: max(1, r.Machines/2), FailPercent: 1,
+		Map: Span{time.Second, 4 * time.Second}, Reduce: Span{500 * time.Millisecond, 2 * time.Second},
+	}
+}
+
+// mixed is the soak: jobs all the time, while machines flap, leaders are killed and stopped,
+// and machines are drained. At the end every job must have finished, and the masters' heaps
+// must not have grown.
+func mixed(ctx context.Context, r *run) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	end := time.Now().Add(r.Duration)
+	feeding := make(chan error, 1)
+	go func() { feeding <- r.feed(ctx, r.mixedJob(), 3, end) }()
+	rng := rand.New(rand.NewPCG(r.Seed, 2))
+	period := min(max(r.Duration/6, 5*time.Second), 30*time.Second)
+	third, faults := time.Now().Add(r.Duration/3), time.Now().Add(period/2)
+	var early map[string]int64
+	kills, rounds := 0, 0
+	for ; time.Now().Before(end); rounds++ {
+		if rounds%3 == 0 {
+			r.disturb(rng)
+		}
+		var err error
+		if time.Now().After(faults) {
+			faults = time.Now().Add(period)
+			err = r.breakMaster(ctx, kills)
+			kills++
+		}
+		if early == nil && time.Now().After(third) {
+			early, err = r.heaps(ctx)
+		}
+		if err = errors.Join(err, syncutil.Sleep(ctx, time.Second)); err != nil {
+			return err
+		}
+	}
+	if err := <-feeding; err != nil {
+		return err
+	}
+	r.result.add("faults of leaders", float64(kills), "")
+	r.result.add("tasks ended", float64(r.fleet.counts.ends.Load()), "")
+	return r.compareHeaps(ctx, early)
+}
+
+// breakMaster kills the leader and starts it again, stops it for 3 s, or drains a machine
+// and admits it again; n selects which.
+func (r *run) breakMaster(ctx context.Context, n int) error {
+	leader, err := r.cluster.AwaitLeader(ctx)
+	if err != nil {
+		return err
+	}
+	switch n % 3 {
+	case 0:
+		r.Logf("leader %s is killed", leader)
+		if err := r.cluster.Kill(ctx, leader); err != nil {
+			return err
+		}
+		took, err := r.serves(ctx)
+		r.result.add("another leader serves after", took.Seconds(), "s")
+		return errors.Join(err, r.cluster.Start(ctx, leader))
+	case 1:
+		r.Logf("leader %s is stopped for 3 s", leader)
+		return errors.Join(r.cluster.Stop(ctx, leader), syncutil.Sleep(ctx, 3*time.Second), r.cluster.Continue(ctx, leader))
+	}
+	name := r.fleet.Names()[n%r.Machines]
+	r.Logf("machine %s is drained", name)
+	return errors.Join(r.client.DrainTasknode(ctx, name), syncutil.Sleep(ctx, 2*time.Second), r.client.AdmitTasknode(ctx, name, false))
+}
+
+// heaps returns the heap of each master after a garbage collection.
+func (r *run) heaps(ctx context.Context) (map[string]int64, error) {
+	masters, _ := r.cluster.Names()
+	out := make(map[string]int64)
+	for _, name := range masters {
+		heap, err := heapOf(ctx, r.cluster, name)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = heap
+	}
+	return out, nil
+}
+
+// heapSlack is how much a heap may differ between two moments without growth: jobs that run
+// need different amounts.
+const heapSlack = 32 << 20
+
+// compareHeaps checks that the heap of no master has grown since a third of the run. Runs
+// that are shorter than ten minutes only report it: their finished jobs are still retained.
+func (r *run) compareHeaps(ctx context.Context, early map[string]int64) error {
+	late, err := r.heaps(ctx)
+	for name, heap := range late {
+		r.result.add("heap of "+name+" at a third", mebibytes(early[name]), "MiB")
+		r.result.add("heap of "+name+" at the end", mebibytes(heap), "MiB")
+		if r.Duration >= 10*time.Minute && heap > early[name]*5/4+heapSlack {
+			r.result.violated("the heap of %s has grown from %d to %d bytes", name, early[name], heap)
+		}
+	}
+	jobs, listErr := r.client.Jobs(ctx, false)
+	for _, j := range jobs {
+		if j.State < wire.JobState_SUCCEEDED {
+			r.result.violated("%s is still %v at the end", j.JobId, j.State)
+		}
+	}
+	return errors.Join(err, listErr)
+}
