@@ -181,7 +181,7 @@ func (m *machine) preempt(a *attempt, split bool) {
 	at := r.GetStart().GetOffset() + int64(a.fraction(time.Now())*float64(r.GetEnd().GetOffset()-r.GetStart().GetOffset()))
 	if split && !a.isReduce() && a.rangeEnd == nil && at > r.GetStart().GetOffset() && at < r.GetEnd().GetOffset() {
 		a.rangeEnd, a.fate.fails = &taskproc.Position{Offset: at}, false
-		m.fleet.ledger.split(a.id.Task.Job)
+		m.fleet.ledger.addTasks(a.start.JobId, 1)
 		m.end(a, a.result())
 		return
 	}

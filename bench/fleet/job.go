@@ -50,7 +50,7 @@ func (f *Fleet) Submit(ctx context.Context, c client.Client, job Job) (id string
 		splits[i] = &taskproc.Split{Parts: []*taskproc.Split_Part{{Length: splitLength, FileSize: splitLength, Ordinal: int32(i)}}}
 	}
 	if id, err = c.Submit(ctx, spec, splits); err == nil {
-		f.ledger.submitted(id, job.Maps+job.Reduces)
+		f.ledger.addTasks(id, job.Maps+job.Reduces)
 	}
 	return id, err
 }

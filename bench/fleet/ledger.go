@@ -8,30 +8,29 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// Ledger records what the machines did, independently of the masters' state. Its methods may
-// be called by several goroutines at once.
+// Ledger records what the machines did, independently of the masters' state. A job is checked
+// at its end, so that the order in which machines report causes does not matter. Its methods
+// may be called by several goroutines at once.
 type Ledger struct {
 	mu struct {
 		sync.Mutex
 		jobs       map[string]*jobLedger
 		lost       int // machines that crashed or were silent for long enough to be declared lost
-		restarts   int // attempts that started again with a cause
+		restarts   int // attempts that started after another attempt of their task
 		violations []string
 	}
 }
 
 // jobLedger is the record of one job.
 type jobLedger struct {
-	tasks    int // as submitted
-	splits   int // tasks that were added by splitting others
+	tasks    int // as submitted, and those that were made by splitting others
 	attempts map[cluster.AttemptID]attemptEntry
-	finished map[cluster.TaskID]int // attempts that finished with an output that was not lost
 }
 
 // attemptEntry is what happened to an attempt.
 //
 //	started ──► finished   its output counts, unless excused
-//	   └──────► excused    it may run again: it failed, or its machine crashed or was silent
+//	   └──────► excused    its task may run again: it failed, or its machine crashed or was silent
 type attemptEntry struct{ finished, excused bool }
 
 func newLedger() *Ledger {
@@ -40,29 +39,26 @@ func newLedger() *Ledger {
 	return l
 }
 
-// jobLocked returns the record of a job. A machine may start a task before the client knows the
-// job's id.
+// jobLocked returns the record of a job. A machine may start a task before the client knows
+// the job's id.
 func (l *Ledger) jobLocked(id string) *jobLedger {
 	j := l.mu.jobs[id]
 	if j == nil {
-		j = &jobLedger{attempts: make(map[cluster.AttemptID]attemptEntry), finished: make(map[cluster.TaskID]int)}
+		j = &jobLedger{attempts: make(map[cluster.AttemptID]attemptEntry)}
 		l.mu.jobs[id] = j
 	}
 	return j
 }
 
-// submitted registers a job and its number of tasks.
-func (l *Ledger) submitted(id string, tasks int) {
+// addTasks adds to the number of tasks of a job, when it is submitted or a task is split.
+func (l *Ledger) addTasks(job string, tasks int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.jobLocked(id).tasks = tasks
+	l.jobLocked(job).tasks += tasks
 }
 
-// started records that a machine has started an attempt. Every earlier attempt of the task
-// must have ended for a known cause.
-//
-// If no machine has received the order to start an earlier attempt, its machine must have
-// been lost with the order on its way.
+// started records that a machine has started an attempt. A machine starts an attempt at most
+// once, so a second start means that two machines run it.
 func (l *Ledger) started(id cluster.AttemptID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,59 +66,33 @@ func (l *Ledger) started(id cluster.AttemptID) {
 	if e, twice := j.attempts[id]; twice && !e.excused {
 		l.violatedLocked("%v was started twice", id)
 	}
-	for n := range id.Number {
-		earlier := cluster.AttemptID{Task: id.Task, Number: n}
-		switch e, known := j.attempts[earlier]; {
-		case !known && l.mu.lost == 0:
-			l.violatedLocked("%v has started, but no machine has received %v and none was lost", id, earlier)
-		case known && !e.excused:
-			l.violatedLocked("%v has started, although nothing happened to %v", id, earlier)
-		}
-	}
 	if id.Number > 0 {
 		l.mu.restarts++
 	}
 	j.attempts[id] = attemptEntry{}
 }
 
-// finished records that an attempt has finished its task. Another attempt of the task may
-// have finished only if its output may be lost.
+// finished records that an attempt has finished its task.
 func (l *Ledger) finished(id cluster.AttemptID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	j := l.jobLocked(id.Task.Job.String())
-	e := j.attempts[id]
-	if !e.excused {
-		if j.finished[id.Task]++; j.finished[id.Task] > 1 {
-			l.violatedLocked("%v has finished, and so has another attempt of its task", id)
-		}
-	}
-	e.finished = true
-	j.attempts[id] = e
+	l.note(func(e *attemptEntry) { e.finished = true }, id)
 }
 
-// split records that an attempt has finished only the first part of its input.
-func (l *Ledger) split(job cluster.JobID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.jobLocked(job.String()).splits++
-}
-
-// excuse records that attempts may run again, whether they have finished or not.
+// excuse records that the tasks of attempts may run again, whether the attempts have finished
+// or not.
 func (l *Ledger) excuse(ids ...cluster.AttemptID) {
+	l.note(func(e *attemptEntry) { e.excused = true }, ids...)
+}
+
+// note changes entries. It ignores those of a job that is over.
+func (l *Ledger) note(change func(*attemptEntry), ids ...cluster.AttemptID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, id := range ids {
-		j := l.mu.jobs[id.Task.Job.String()]
-		if j == nil {
-			continue // the job is over
+		if j := l.mu.jobs[id.Task.Job.String()]; j != nil {
+			e := j.attempts[id]
+			change(&e)
+			j.attempts[id] = e
 		}
-		e := j.attempts[id]
-		if e.finished && !e.excused {
-			j.finished[id.Task]--
-		}
-		e.excused = true
-		j.attempts[id] = e
 	}
 }
 
@@ -133,32 +103,41 @@ func (l *Ledger) machineLost() {
 	l.mu.lost++
 }
 
-// JobSucceeded checks that every task of a job that has succeeded was finished, and forgets
-// the job.
-func (l *Ledger) JobSucceeded(id string) {
+// JobEnded checks the attempts of a job that is over, and forgets the job. If it has
+// succeeded, every task must have been finished.
+func (l *Ledger) JobEnded(id string, succeeded bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	j := l.jobLocked(id)
 	done := make(map[cluster.TaskID]bool)
 	for attempt, e := range j.attempts {
+		l.checkEarlierLocked(j, attempt)
 		if e.finished {
 			done[attempt.Task] = true
 		}
 	}
-	if len(done) != j.tasks+j.splits {
-		l.violatedLocked("%s has succeeded with %d tasks, but machines have finished %d", id, j.tasks+j.splits, len(done))
+	if succeeded && len(done) != j.tasks {
+		l.violatedLocked("%s has succeeded with %d tasks, but machines have finished %d", id, j.tasks, len(done))
 	}
 	delete(l.mu.jobs, id)
 }
 
-// Forget drops the record of a job that did not have to succeed.
-func (l *Ledger) Forget(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.mu.jobs, id)
+// checkEarlierLocked checks that every earlier attempt of the same task has ended for a known
+// cause. If no machine has received the order to start an earlier attempt, its machine must
+// have been lost with the order on its way.
+func (l *Ledger) checkEarlierLocked(j *jobLedger, id cluster.AttemptID) {
+	for n := range id.Number {
+		earlier := cluster.AttemptID{Task: id.Task, Number: n}
+		switch e, known := j.attempts[earlier]; {
+		case !known && l.mu.lost == 0:
+			l.violatedLocked("%v has started, but no machine has received %v and none was lost", id, earlier)
+		case known && !e.excused:
+			l.violatedLocked("%v has started, although nothing happened to %v", id, earlier)
+		}
+	}
 }
 
-// Restarts returns the number of attempts that started again for a cause.
+// Restarts returns the number of attempts that started after another attempt of their task.
 func (l *Ledger) Restarts() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -38,17 +38,18 @@ func TestLedger(t *testing.T) {
 		}, ""},
 		"an order on its way":     {func(l *Ledger) { l.machineLost(); l.started(second); l.finished(second) }, ""},
 		"no cause":                {func(l *Ledger) { l.started(first); l.started(second); l.finished(second) }, "nothing happened to"},
-		"two winners":             {func(l *Ledger) { l.started(first); l.started(second); l.finished(first); l.finished(second) }, "so has another attempt"},
+		"two winners":             {func(l *Ledger) { l.started(first); l.started(second); l.finished(first); l.finished(second) }, "nothing happened to"},
 		"an attempt from nowhere": {func(l *Ledger) { l.started(second); l.finished(second) }, "none was lost"},
 		"the same start twice":    {func(l *Ledger) { l.started(first); l.started(first); l.finished(first) }, "started twice"},
 		"an unfinished task":      {func(l *Ledger) { l.started(first) }, "finished 0"},
-		"a split":                 {func(l *Ledger) { l.started(first); l.finished(first); l.split(first.Task.Job) }, "with 2 tasks"},
+		"a late cause":            {func(l *Ledger) { l.started(first); l.started(second); l.excuse(first); l.finished(second) }, ""},
+		"a split":                 {func(l *Ledger) { l.started(first); l.finished(first); l.addTasks(jobID, 1) }, "with 2 tasks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLedger()
-			l.submitted(jobID, 1)
+			l.addTasks(jobID, 1)
 			c.play(l)
-			l.JobSucceeded(jobID)
+			l.JobEnded(jobID, true)
 			got := strings.Join(l.Violations(), "; ")
 			if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 				t.Errorf("violations %q, want %q", got, c.want)

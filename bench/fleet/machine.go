@@ -97,6 +97,9 @@ func (m *machine) advance(now time.Time) (next time.Time) {
 		m.sendProgress(now)
 	}
 	if !now.Before(m.beat) {
+		if now.Sub(m.beat) >= m.fleet.cfg.Expiry/2 {
+			m.excuseAll(false) // this process had no CPU time
+		}
 		m.beat = now.Add(m.fleet.cfg.Heartbeat)
 		m.send(&wire.Report{Report: &wire.Report_Heartbeat_{Heartbeat: &wire.Report_Heartbeat{Clock: now.UnixMilli(), MemoryAvailable: 64 << 30}}})
 	}
@@ -200,15 +203,8 @@ func (m *machine) leave(d time.Duration, crash bool) {
 	m.inbox.Put(func() {
 		m.away.Store(time.Now().Add(d).UnixNano())
 		m.traffic.cut()
-		if d >= m.fleet.cfg.Expiry/2 {
-			m.excuseAll(m.retained)
-		}
 		if crash || d >= m.fleet.cfg.Expiry/2 {
-			m.fleet.ledger.machineLost()
-			m.excuseAll(m.unacked)
-			for _, a := range m.attempts {
-				m.fleet.ledger.excuse(a.id)
-			}
+			m.excuseAll(d < m.fleet.cfg.Expiry/2)
 		}
 		if crash {
 			m.instance = rand.Text()
@@ -219,9 +215,15 @@ func (m *machine) leave(d time.Duration, crash bool) {
 	})
 }
 
-// excuseAll excuses the attempts of final reports.
-func (m *machine) excuseAll(reports map[string]*wire.Report) {
-	for name := range reports {
+// excuseAll excuses all attempts of the machine, because it may be declared lost. After a
+// short absence the masters still have its outputs.
+func (m *machine) excuseAll(keepOutputs bool) {
+	m.fleet.ledger.machineLost()
+	names := slices.Collect(maps.Keys(m.unacked))
+	if !keepOutputs {
+		names = slices.AppendSeq(names, maps.Keys(m.retained))
+	}
+	for _, name := range slices.AppendSeq(names, maps.Keys(m.attempts)) {
 		if id, err := cluster.ParseAttemptID(name); err == nil {
 			m.fleet.ledger.excuse(id)
 		}

@@ -153,10 +153,8 @@ func (r *run) await(ctx context.Context, id string) error {
 	}
 	if status.State != wire.JobState_SUCCEEDED {
 		r.result.violated("%s has ended as %v: %s", id, status.State, status.Cause)
-		r.fleet.ledger.Forget(id)
-		return nil
 	}
-	r.fleet.ledger.JobSucceeded(id)
+	r.fleet.ledger.JobEnded(id, status.State == wire.JobState_SUCCEEDED)
 	return nil
 }
 
@@ -166,7 +164,7 @@ func (r *run) kill(ctx context.Context, id string) error {
 		return err
 	}
 	_, err := r.client.Watch(ctx, id, nil)
-	r.fleet.ledger.Forget(id)
+	r.fleet.ledger.JobEnded(id, false)
 	return err
 }
 
