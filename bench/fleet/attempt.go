@@ -82,7 +82,7 @@ func (m *machine) newAttempt(start *taskproc.Start) {
 	}
 	a := &attempt{id: id, start: start, job: j, fate: j.fateOf(start)}
 	m.attempts[start.AttemptId] = a
-	m.fleet.ledger.started(id)
+	m.fleet.ledger.started(id, m.name)
 	m.fleet.counts.starts.Add(1)
 	if freed := m.freed[a.slot()]; len(freed) > 0 {
 		m.fleet.turnaround.add(time.Since(freed[0]))

@@ -31,6 +31,7 @@ type Fleet struct {
 // counts are sums over all machines since the start of the fleet.
 type counts struct {
 	starts, ends, orders, outputBytes atomic.Int64
+	sessions                          atomic.Int64 // that have ended
 	mostRetained                      atomic.Int64 // bytes of descriptions of outputs that a tasknode would keep for a job, at most
 }
 

@@ -31,7 +31,10 @@ type jobLedger struct {
 //
 //	started ──► finished   its output counts, unless excused
 //	   └──────► excused    its task may run again: it failed, or its machine crashed or was silent
-type attemptEntry struct{ finished, excused bool }
+type attemptEntry struct {
+	machine           string // that has started it
+	finished, excused bool
+}
 
 func newLedger() *Ledger {
 	l := new(Ledger)
@@ -59,17 +62,17 @@ func (l *Ledger) addTasks(job string, tasks int) {
 
 // started records that a machine has started an attempt. A machine starts an attempt at most
 // once, so a second start means that two machines run it.
-func (l *Ledger) started(id cluster.AttemptID) {
+func (l *Ledger) started(id cluster.AttemptID, machine string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	j := l.jobLocked(id.Task.Job.String())
 	if e, twice := j.attempts[id]; twice && !e.excused {
-		l.violatedLocked("%v was started twice", id)
+		l.violatedLocked("%v was started on %s and on %s", id, e.machine, machine)
 	}
 	if id.Number > 0 {
 		l.mu.restarts++
 	}
-	j.attempts[id] = attemptEntry{}
+	j.attempts[id] = attemptEntry{machine: machine}
 }
 
 // finished records that an attempt has finished its task.
@@ -132,7 +135,7 @@ func (l *Ledger) checkEarlierLocked(j *jobLedger, id cluster.AttemptID) {
 		case !known && l.mu.lost == 0:
 			l.violatedLocked("%v has started, but no machine has received %v and none was lost", id, earlier)
 		case known && !e.excused:
-			l.violatedLocked("%v has started, although nothing happened to %v", id, earlier)
+			l.violatedLocked("%v has started, although nothing happened to %v on %s", id, earlier, e.machine)
 		}
 	}
 }

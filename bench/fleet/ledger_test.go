@@ -27,23 +27,28 @@ func TestLedger(t *testing.T) {
 		play func(l *Ledger)
 		want string // part of the violation, "" for none
 	}{
-		"one attempt": {func(l *Ledger) { l.started(first); l.finished(first) }, ""},
-		"a failure":   {func(l *Ledger) { l.started(first); l.excuse(first); l.started(second); l.finished(second) }, ""},
+		"one attempt": {func(l *Ledger) { l.started(first, "f1"); l.finished(first) }, ""},
+		"a failure":   {func(l *Ledger) { l.started(first, "f1"); l.excuse(first); l.started(second, "f2"); l.finished(second) }, ""},
 		"a lost output": {func(l *Ledger) {
-			l.started(first)
+			l.started(first, "f1")
 			l.finished(first)
 			l.excuse(first)
-			l.started(second)
+			l.started(second, "f2")
 			l.finished(second)
 		}, ""},
-		"an order on its way":     {func(l *Ledger) { l.machineLost(); l.started(second); l.finished(second) }, ""},
-		"no cause":                {func(l *Ledger) { l.started(first); l.started(second); l.finished(second) }, "nothing happened to"},
-		"two winners":             {func(l *Ledger) { l.started(first); l.started(second); l.finished(first); l.finished(second) }, "nothing happened to"},
-		"an attempt from nowhere": {func(l *Ledger) { l.started(second); l.finished(second) }, "none was lost"},
-		"the same start twice":    {func(l *Ledger) { l.started(first); l.started(first); l.finished(first) }, "started twice"},
-		"an unfinished task":      {func(l *Ledger) { l.started(first) }, "finished 0"},
-		"a late cause":            {func(l *Ledger) { l.started(first); l.started(second); l.excuse(first); l.finished(second) }, ""},
-		"a split":                 {func(l *Ledger) { l.started(first); l.finished(first); l.addTasks(jobID, 1) }, "with 2 tasks"},
+		"an order on its way": {func(l *Ledger) { l.machineLost(); l.started(second, "f2"); l.finished(second) }, ""},
+		"no cause":            {func(l *Ledger) { l.started(first, "f1"); l.started(second, "f2"); l.finished(second) }, "nothing happened to"},
+		"two winners": {func(l *Ledger) {
+			l.started(first, "f1")
+			l.started(second, "f2")
+			l.finished(first)
+			l.finished(second)
+		}, "nothing happened to"},
+		"an attempt from nowhere": {func(l *Ledger) { l.started(second, "f2"); l.finished(second) }, "none was lost"},
+		"the same start twice":    {func(l *Ledger) { l.started(first, "f1"); l.started(first, "f1"); l.finished(first) }, "on f1 and on f1"},
+		"an unfinished task":      {func(l *Ledger) { l.started(first, "f1") }, "finished 0"},
+		"a late cause":            {func(l *Ledger) { l.started(first, "f1"); l.started(second, "f2"); l.excuse(first); l.finished(second) }, ""},
+		"a split":                 {func(l *Ledger) { l.started(first, "f1"); l.finished(first); l.addTasks(jobID, 1) }, "with 2 tasks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLedger()

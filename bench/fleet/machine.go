@@ -129,6 +129,7 @@ func (m *machine) connect(ctx context.Context) {
 		if err == nil {
 			wait = firstRetry
 			err = m.serve(ctx, session)
+			m.fleet.counts.sessions.Add(1)
 		}
 		m.fleet.note(m.name, err)
 		_ = syncutil.Sleep(ctx, wait) // the loop's condition notices the end of ctx

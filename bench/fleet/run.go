@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +40,8 @@ type Options struct {
 	Seed uint64
 	// Profile is the file that gets a CPU profile of the leader; default none.
 	Profile string
+	// Logs is the directory that gets the masters' logs if something went wrong; default none.
+	Logs string
 	// MasterFlags are more flags for the masters; default none.
 	MasterFlags []string
 	// Logf reports what happens; default nothing.
@@ -109,10 +112,12 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 	defer func() { err = errors.Join(err, r.fleet.Close()) }()
 	r.result.add("all machines attached after", time.Since(began).Seconds(), "s")
 	began = time.Now()
+	defer func() { err = errors.Join(err, r.keepLogs(err)) }()
 	if err := scenarios[o.Scenario](ctx, r); err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", o.Scenario, errors.Join(err, r.problems()))
 	}
 	r.result.Seconds = time.Since(began).Seconds()
+	r.result.add("sessions that broke", float64(r.fleet.counts.sessions.Load()), "")
 	r.result.add("attempts that ran again for a cause", float64(r.fleet.ledger.Restarts()), "")
 	r.result.Violations = append(r.result.Violations, r.fleet.ledger.Violations()...)
 	return r.result, nil
@@ -125,6 +130,14 @@ func (r *run) attach(ctx context.Context) (*Fleet, error) {
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 	defer cancel()
 	return Attach(ctx, r.cluster, r.Config)
+}
+
+// keepLogs copies the logs of the masters if something went wrong.
+func (r *run) keepLogs(failed error) error {
+	if r.Logs == "" || failed == nil && len(r.result.Violations) == 0 {
+		return nil
+	}
+	return os.CopyFS(r.Logs, os.DirFS(filepath.Join(r.cluster.Dir(), "logs")))
 }
 
 // problems returns what was noticed before a scenario ended early.

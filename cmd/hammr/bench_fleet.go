@@ -55,7 +55,7 @@ Goals of times and memory are printed beside the measures; they count only with
 	flags.IntVar(&b.SlowPercent, "slow", 0, "`per cent` of machines whose links delay each message by 50 ms")
 	flags.Uint64Var(&b.Seed, "seed", 1, "`seed` of durations, failures and faults")
 	flags.StringSliceVar(&b.MasterFlags, "master-flags", nil, "more `flags` for the masters")
-	flags.StringVar(&b.out, "out", "", "`directory` to write fleet.json to, which must not exist")
+	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist: fleet.json, and the masters' logs if a scenario fails")
 	flags.BoolVar(&b.prof, "profile", false, "write CPU profiles of the leader to --out")
 	flags.BoolVar(&b.strict, "strict", false, "exit with 1 if a goal is not met")
 	return cmd
@@ -116,6 +116,9 @@ func (b *benchFleet) run(ctx context.Context, stdout, stderr io.Writer) error {
 func (b *benchFleet) options(e experiment, name string) fleet.Options {
 	o := b.Options
 	o.Scenario, o.Hammr, o.Dir, o.Logf = name, e.hammr, filepath.Join(e.scratch, name), e.logf
+	if b.out != "" {
+		o.Logs = filepath.Join(b.out, name+"-logs")
+	}
 	if b.prof {
 		o.Profile = filepath.Join(b.out, name+".pprof")
 	}
