@@ -112,7 +112,7 @@ func (c RetireJob) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// SetPriority changes the priority of a job; higher goes first.
+// SetPriority changes the priority of an unfinished job; higher goes first.
 type SetPriority struct {
 	Job      JobID `cbor:"Job"`
 	Priority int   `cbor:"Priority"`
@@ -121,6 +121,9 @@ type SetPriority struct {
 func (c SetPriority) subject() any { return c.Job }
 
 func (c SetPriority) apply(tx *transition, p taskRef) error {
+	if p.job.State.Final() {
+		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Job, p.job.State)
+	}
 	p.job.Spec.Priority = c.Priority
 	tx.delta.Jobs = append(tx.delta.Jobs, c.Job)
 	return nil

@@ -136,7 +136,7 @@ func shorten(text string) string {
 	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return truncated(text, most) + "…"
 }
 
 // checkStaged checks that a file lies where the attempts of the job write, and that an attempt

@@ -195,38 +195,47 @@ func (s AttemptState) withoutProcess() AttemptState {
 // repairMachines computes again what follows from the attempts and the machines: the list of
 // attempts on each machine and the slots that they use, and the indexes of machines.
 func (tx *transition) repairMachines() {
-	present := make(map[string][]*Attempt)
-	used := make(map[string]Slots)
-	for j := range tx.View().Jobs() {
-		for stage, a := range j.Attempts() {
-			if !a.OnMachine() {
-				continue
-			}
-			present[a.Machine] = append(present[a.Machine], a)
-			if a.OccupiesSlot() {
-				used[a.Machine] = used[a.Machine].Plus(stage.Slots)
-			}
-		}
-	}
-	wasFree := tx.free
+	wasFree, was := tx.free, make([]int, len(tx.machines)) // by index then
 	tx.free, tx.lost = [slotKinds]numberSet{}, 0
 	clear(tx.byName)
 	for i, m := range tx.machines {
-		before := m.index
-		m.index, tx.byName[m.Name] = i, m
-		m.Attempts, m.Used, m.Slots = inOrder(m.Attempts, present[m.Name]), used[m.Name], m.usableSlots()
+		was[i], m.index, tx.byName[m.Name] = m.index, i, m
+		m.Used, m.UsedMemoryMB, m.Slots = Slots{}, 0, m.usableSlots()
 		if m.Lost {
 			tx.lost++
 		}
+	}
+	present := tx.countPresent()
+	for i, m := range tx.machines {
+		m.Attempts = inOrder(m.Attempts, present[m])
 		for kind := range tx.free {
 			if m.Free(Slot(kind)) <= 0 {
 				continue
 			}
-			if tx.free[kind].add(i); !wasFree[kind].has(before) {
+			if tx.free[kind].add(i); !wasFree[kind].has(was[i]) {
 				m.FreeSince[kind] = tx.at
 			}
 		}
 	}
+}
+
+// countPresent returns the attempts on each machine, and adds what they take to what is used
+// there.
+func (tx *transition) countPresent() map[*Machine][]*Attempt {
+	present := make(map[*Machine][]*Attempt)
+	for j := range tx.View().Jobs() {
+		for stage, a := range j.Attempts() {
+			m := tx.byName[a.Machine]
+			if m == nil || !a.OnMachine() {
+				continue
+			}
+			present[m] = append(present[m], a)
+			if a.OccupiesSlot() {
+				m.take(stage, 1)
+			}
+		}
+	}
+	return present
 }
 
 // inOrder returns the attempts that are present: first those that were listed, in their order,

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/preempt"
@@ -131,8 +132,11 @@ type Job struct {
 	machineFailures []machineFailures   // replaced as a whole when it changes
 }
 
-// maxFailures is the number of failures that a job keeps for reports.
-const maxFailures = 100
+const (
+	maxFailures     = 100      // failures that a job keeps for reports
+	maxFailureBytes = 64 << 10 // length of the texts of these failures, without the first
+	maxCauseBytes   = 1 << 10  // length of the cause that an attempt keeps
+)
 
 // Failure says why an attempt failed, and where.
 type Failure struct {
@@ -147,6 +151,21 @@ type Failure struct {
 	Record  *dag.Position `cbor:"Record"`  // position of the record; nil if skipping it would not help
 	Fatal   bool          `cbor:"Fatal"`   // trying again cannot help
 	Skipped bool          `cbor:"Skipped"` // set by Apply: the record is skipped instead of charging the attempt
+}
+
+// textBytes returns the length of the texts of a failure.
+func (f Failure) textBytes() int { return len(f.Cause) + len(f.Stack) + len(f.Input) + len(f.Log) }
+
+// truncated returns the beginning of a text, up to a number of bytes. Text that was valid UTF-8
+// stays valid.
+func truncated(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }
 
 // CounterName names a counter.

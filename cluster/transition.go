@@ -49,7 +49,7 @@ func (tx *transition) unsetPending(j *Job, stage *Stage, t *Task) {
 // endAttempt ends an active attempt by an event, and sets the resulting state of its task. A
 // gang whose attempt ends with its work lost is rolled back.
 func (tx *transition) endAttempt(p taskRef, event attemptEvent, cause string) {
-	p.attempt.Cause = cause
+	p.attempt.Cause = truncated(cause, maxCauseBytes)
 	tx.step(p, event)
 	if p.task.State != TaskRunning {
 		return
@@ -176,10 +176,21 @@ func (tx *transition) charge(p taskRef, f Failure) {
 	tx.abort(p.job, JobFailed, cause)
 }
 
-// recordFailure keeps a failure for reports, up to maxFailures of a job.
+// recordFailure keeps a failure for reports, up to maxFailures of a job. The first failure is
+// kept as it is. Of the others only the causes are kept once their texts have reached
+// maxFailureBytes.
 func (tx *transition) recordFailure(p taskRef, f Failure) {
 	if len(p.job.Failures) >= maxFailures {
 		return
+	}
+	if len(p.job.Failures) > 0 {
+		bytes := f.textBytes()
+		for _, other := range p.job.Failures[1:] {
+			bytes += other.textBytes()
+		}
+		if bytes > maxFailureBytes {
+			f.Cause, f.Stack, f.Input, f.Log = truncated(f.Cause, maxFailureBytes/maxFailures/2), "", "", ""
+		}
 	}
 	f.Attempt, f.Machine, f.At = p.attempt.ID, p.attempt.Machine, tx.at
 	p.job.Failures = append(p.job.Failures, f)

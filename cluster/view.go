@@ -8,10 +8,17 @@ import (
 // View is read access to a State. It always shows the present state, even if the View was
 // made earlier. Callers must not change the results of its methods. A result is valid until
 // the next Apply.
-type View struct{ s *State }
+type View struct {
+	s     *State
+	visit func(j *Job) bool // see Visiting; nil for none
+}
 
 // View returns a view of the state.
-func (s *State) View() View { return View{s} }
+func (s *State) View() View { return View{s: s} }
+
+// Visiting returns a view whose Jobs calls visit with each job, and yields the job if the
+// result is true. At its end, Jobs calls visit with nil.
+func (v View) Visiting(visit func(j *Job) bool) View { return View{v.s, visit} }
 
 // Cluster returns the id of the cluster, the middle of all ids.
 func (v View) Cluster() string { return v.s.id }
@@ -32,9 +39,15 @@ func (v View) Retired(id JobID) bool {
 func (v View) Jobs() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		for _, j := range v.s.jobs {
-			if j != nil && !yield(j) {
-				return
+			if j == nil || v.visit != nil && !v.visit(j) {
+				continue
 			}
+			if !yield(j) {
+				break
+			}
+		}
+		if v.visit != nil {
+			v.visit(nil)
 		}
 	}
 }

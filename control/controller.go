@@ -27,6 +27,12 @@ type Controller struct {
 	stranded      stranded               // suspended attempts that could resume elsewhere
 	migrations    migrations             // copies of output and checkpoints from drained machines
 
+	at       current  // what the step processes; see Recover
+	events   []Event  // events of the step that are not handled yet
+	suspects suspects // jobs that are skipped
+
+	otherSoftState sched.SoftState // set by UseSoftState; nil for none
+
 	trace trace // decisions that were reported already
 
 	out Output // output of the current step
@@ -35,32 +41,47 @@ type Controller struct {
 // New returns a controller over the state that view shows.
 func New(view cluster.View, policy sched.Policy) *Controller {
 	reported := newReportedState()
-	return &Controller{
+	c := &Controller{
 		view: view, policy: policy, decide: true, reported: reported, softState: reported,
 		timeouts:   taskTimeouts{attempts: make(map[cluster.AttemptID]*watchedAttempt)},
 		outputLost: make(map[cluster.JobID]bool), suspendedJobs: make(map[cluster.JobID]bool),
 	}
+	c.view = view.Visiting(c.visit)
+	return c
 }
 
 // UseSoftState replaces the reports of attempts by another source. A simulator, which needs
 // no reports, calls it.
-func (c *Controller) UseSoftState(source sched.SoftState) { c.softState = source }
+func (c *Controller) UseSoftState(source sched.SoftState) {
+	c.softState, c.otherSoftState = source, source
+}
 
 // Step handles events, in the order in which they occurred, and returns what the body has to
-// do. Now is in ms since the epoch and never decreases.
+// do. Now is in ms since the epoch and never decreases. If Step panics, the controller may only
+// be used after Recover.
 func (c *Controller) Step(now int64, events []Event) Output {
 	c.out = Output{}
-	for _, ev := range events {
-		c.handle(now, ev)
+	c.events = append(c.events, events...)
+	for len(c.events) > 0 {
+		ev := c.events[0]
+		c.events = c.events[1:]
+		if c.begin(subjectOf(ev)) {
+			c.handle(now, ev)
+		}
 	}
+	c.events = nil
 	for _, attempt := range c.timeouts.expired(now) {
-		c.timeOut(attempt)
+		if c.begin(attempt.Task.Job) {
+			c.timeOut(attempt)
+		}
 	}
+	c.at = current{}
 	c.evacuate(now)
 	if !c.inFlight {
 		c.propose(now)
 	}
-	c.out.Wake = sched.Earliest(sched.Earliest(c.timeouts.next(), c.policy.NextWake()), sched.Earliest(c.slow.wake, sched.Earliest(c.migrations.wake, c.stranded.due)))
+	c.at = current{}
+	c.out.Wake = sched.Earliest(sched.Earliest(c.timeouts.next(), c.nextWake()), sched.Earliest(c.slow.wake, sched.Earliest(c.migrations.wake, c.stranded.due)))
 	return c.out
 }
 
@@ -129,10 +150,12 @@ func (c *Controller) handleReport(now int64, t *cluster.Task, a *cluster.Attempt
 // lead continues what earlier leaders have begun.
 func (c *Controller) lead(now int64) {
 	c.decide, c.migrations, c.stranded = true, migrations{due: true}, stranded{due: now}
-	c.policy.Reset(now, c.policyView())
+	c.ask(func(p sched.Policy) { p.Reset(now, c.policyView()) })
 	for m := range c.view.Machines() {
 		for _, a := range m.Attempts {
-			c.startTimeout(now, a)
+			if c.begin(a.ID.Task.Job) {
+				c.startTimeout(now, a)
+			}
 		}
 	}
 	for j := range c.view.Jobs() {
@@ -154,12 +177,18 @@ func (c *Controller) enqueue(command cluster.Command) {
 	c.pending = append(c.pending, cluster.Entry{Command: command})
 }
 
+// nextWake returns when the policy wants to decide again.
+func (c *Controller) nextWake() (wake int64) {
+	c.ask(func(p sched.Policy) { wake = p.NextWake() })
+	return wake
+}
+
 // propose makes a batch of the pending commands and those of the policy. It is called only
 // while no batch is in the log: a plan on a state that is about to change could give a slot
 // twice. The policy is asked again only after a change or at the time that NextWake
 // returned.
 func (c *Controller) propose(now int64) {
-	if wake := sched.Earliest(c.policy.NextWake(), c.stranded.due); c.decide || wake != 0 && wake <= now {
+	if wake := sched.Earliest(c.nextWake(), c.stranded.due); c.decide || wake != 0 && wake <= now {
 		c.decide = false
 		c.plan(now)
 	}

@@ -12,14 +12,15 @@ import (
 // and timeouts.
 func (c *Controller) applied(now int64, delta cluster.Delta) {
 	c.decide, c.migrations.due = true, true
-	c.policy.Observe(now, c.policyView(), delta)
+	c.ask(func(p sched.Policy) { p.Observe(now, c.policyView(), delta) })
 	for _, id := range delta.Started {
-		if _, _, a, ok := c.view.Attempt(id); ok && a.Active() {
+		if _, _, a, ok := c.view.Attempt(id); ok && c.begin(id.Task.Job) && a.Active() {
 			c.order(a, Order{Kind: OrderStart})
 			c.startTimeout(now, a)
 		}
 	}
 	for _, id := range delta.Ended {
+		c.begin(id.Task.Job)
 		c.timeouts.remove(id)
 		c.reported.progress.forget(id)
 		if _, _, t, ok := c.view.Task(id.Task); ok {
@@ -31,7 +32,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 		c.stranded.due = sched.Earliest(c.stranded.due, now)
 	}
 	for _, id := range delta.OrdersChanged {
-		if _, _, a, ok := c.view.Attempt(id); ok {
+		if _, _, a, ok := c.view.Attempt(id); ok && c.begin(id.Task.Job) {
 			c.orderChange(a)
 			c.updateTimeout(now, a)
 			c.noteSuspended(a)
@@ -41,6 +42,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 		c.outputLost[id.Task.Job] = true
 	}
 	for _, id := range delta.Jobs {
+		c.begin(id)
 		c.slow.update(id, c.view.Job(id))
 		c.updateJobTimeouts(now, id)
 		c.reported.fetches.forget(id, c.view.Job(id))
@@ -48,13 +50,15 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	}
 	jobs := slices.Clone(delta.Jobs)
 	for _, id := range delta.Freed {
-		if c.view.Job(id.Task.Job).Occupied == 0 {
+		if j := c.view.Job(id.Task.Job); j != nil && j.Occupied == 0 {
 			jobs = append(jobs, id.Task.Job)
 		}
 	}
 	slices.SortFunc(jobs, cluster.JobID.Compare)
 	for _, id := range slices.Compact(jobs) {
-		c.work(id)
+		if c.view.Job(id) != nil && c.begin(id) { // a later command of the batch may have retired it
+			c.work(id)
+		}
 	}
 }
 
@@ -102,6 +106,9 @@ func (c *Controller) repeatOrders(machine string) {
 		return
 	}
 	for _, a := range m.Attempts {
+		if !c.begin(a.ID.Task.Job) {
+			continue
+		}
 		if a.Active() {
 			c.order(a, Order{Kind: OrderStart})
 		}

@@ -14,7 +14,8 @@ func (c *Controller) policyView() sched.View {
 // that policies do not handle: deadlocks of readers, and suspended attempts on full
 // machines.
 func (c *Controller) plan(now int64) {
-	plan := c.policy.Decide(now, c.policyView())
+	var plan sched.Plan
+	c.ask(func(p sched.Policy) { plan = p.Decide(now, c.policyView()) })
 	c.traceDecisions(now, plan)
 	for _, command := range plan.Commands(c.view) {
 		c.enqueue(command)
@@ -27,10 +28,12 @@ func (c *Controller) plan(now int64) {
 func (c *Controller) replacePolicy(now int64, policy sched.Policy) {
 	before := c.policy
 	c.policy, c.decide = policy, true
-	policy.Reset(now, c.policyView())
-	if successor, ok := policy.(sched.StateTransfer); ok {
-		successor.TransferFrom(before)
-	}
+	c.ask(func(p sched.Policy) {
+		p.Reset(now, c.policyView())
+		if successor, ok := p.(sched.StateTransfer); ok {
+			successor.TransferFrom(before)
+		}
+	})
 }
 
 // Consider returns the plan that the policy would make now, and its reasons. The plan is not

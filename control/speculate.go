@@ -48,6 +48,9 @@ func (c *Controller) speculate(now int64) {
 	}
 	c.slow.wake = 0
 	for _, id := range c.slow.jobs {
+		if !c.begin(id) {
+			continue
+		}
 		j := c.view.Job(id)
 		for _, stage := range j.Stages {
 			if j.Spec.Speculative[stage.Slot] && stage.Running > 0 {

@@ -27,6 +27,8 @@ func TestReportWithAnUnknownEdgeFailsItsAttempt(t *testing.T) {
 		if err != nil || len(s.Failures) != 1 || !strings.Contains(s.Failures[0].Cause, "edge 99: the job's graph has 1 edges") {
 			t.Fatalf("%v; failures are %v", err, s.GetFailures())
 		}
+		w.elect(-1) // nothing is committed until the new master has the log
+		synctest.Wait()
 		w.addMaster()
 		w.replay(1)
 		w.elect(1)

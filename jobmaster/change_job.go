@@ -82,10 +82,13 @@ func (m *Master) Kill(ctx context.Context, jobID, cause string) error {
 	})
 }
 
-// SetPriority changes the priority of a job; the range is -2 to 2.
+// SetPriority changes the priority of a job that is not over; the range is -2 to 2.
 func (m *Master) SetPriority(ctx context.Context, jobID string, priority int) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.jobNamed(jobID)
+		if err == nil && j.State.Final() {
+			err = fmt.Errorf("%w: job %s is %v", cluster.ErrRefused, jobID, j.State)
+		}
 		if err != nil {
 			return change{}, err
 		}

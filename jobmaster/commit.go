@@ -52,6 +52,13 @@ type jobWork struct {
 // do does the work and reports the result to the loop.
 func (w *jobWork) do(ctx context.Context, kind control.WorkKind) {
 	r := &workResult{job: w.job, kind: kind}
+	defer func() {
+		if v := recover(); v != nil {
+			w.m.logPanic("panic in the work of a job", v, "job", w.job)
+			r.err = errPanic
+			w.report(r)
+		}
+	}()
 	switch kind {
 	case control.WorkSetUp:
 		w.setUpJob(ctx, r)

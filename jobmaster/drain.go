@@ -129,7 +129,7 @@ func (m *Master) outputCopied(machine string, id cluster.AttemptID, copied *wire
 func (m *Master) outputsMoved(ids []cluster.AttemptID) {
 	m.outputsRevoked(ids)
 	for _, id := range ids {
-		m.outputPublished(id)
+		m.contain(id.Task.Job, func() { m.outputPublished(id) })
 	}
 }
 

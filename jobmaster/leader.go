@@ -37,6 +37,7 @@ type lead struct {
 	archivedJobs    []cluster.JobID        // jobs whose history is written, oldest first
 	wakeAt          int64                  // when the next step is due at the latest, ms since the epoch; 0 for never
 	poolFile        poolFileState          // state of Config.PoolFile
+	fallbacks       int                    // how often another policy has replaced one that panicked
 	decisionsFailed bool                   // a write to Config.Decisions failed and was logged
 	outputsUnsent   map[cluster.JobID]bool // jobs with logs of outputs that have changed in this step
 	progressWanted  bool                   // a machine was lost: ask the others for progress in the next step
@@ -71,7 +72,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 	}
 	for j := range m.view.Jobs() {
 		if j.State.Final() {
-			m.archive(j.ID)
+			m.contain(j.ID, func() { m.archive(j.ID) })
 		}
 	}
 	m.applyConfig()
@@ -147,8 +148,7 @@ func (m *Master) step() {
 	if m.reviewAt != 0 && m.reviewAt <= m.now() {
 		m.reviewTasknodes()
 	}
-	out := m.brain.Step(m.now(), m.events)
-	m.events = nil
+	out := m.decide()
 	m.wakeAt = out.Wake
 	m.writeDecisions(out.Decisions)
 	m.requestProgress()
@@ -156,11 +156,11 @@ func (m *Master) step() {
 		m.cfg.Log.Propose(out.Commands)
 	}
 	for _, o := range out.Orders {
-		m.sendOrder(o)
+		m.contain(o.Job, func() { m.sendOrder(o) })
 	}
 	m.sendOutputs()
 	for _, w := range out.Work {
-		m.startWork(w)
+		m.contain(w.Job, func() { m.startWork(w) })
 	}
 	m.answerWatchers()
 	m.answerChanges()
@@ -172,12 +172,7 @@ func (m *Master) step() {
 // the size of the change and not on the size of the job.
 func (m *Master) syncRecords(delta cluster.Delta) {
 	for _, id := range delta.Jobs {
-		r := m.record(id)
-		r.touch()
-		if m.view.Job(id).State.Final() {
-			r.splits, r.outputs, r.progress = nil, outputLogs{}, nil
-			m.archive(id)
-		}
+		m.contain(id, func() { m.jobChanged(id) })
 	}
 	for _, id := range delta.Started {
 		m.record(id.Task.Job).touch()
@@ -192,7 +187,7 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 		m.acknowledge(id)
 	}
 	for _, id := range delta.Published {
-		m.outputPublished(id)
+		m.contain(id.Task.Job, func() { m.outputPublished(id) })
 	}
 	m.outputsRevoked(delta.Revoked)
 	m.outputsMoved(delta.Moved)
@@ -201,10 +196,21 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 	}
 	if delta.Policy {
 		m.applyPoolFile()
+		m.fallbacks = 0
 		m.events = append(m.events, control.PolicyChanged{Policy: m.policy()})
 	}
 	for _, id := range delta.Retired {
 		delete(m.records, id)
+	}
+}
+
+// jobChanged updates the record of a job whose state, priority or pool has changed.
+func (m *Master) jobChanged(id cluster.JobID) {
+	r := m.record(id)
+	r.touch()
+	if m.view.Job(id).State.Final() {
+		r.splits, r.outputs, r.progress = nil, outputLogs{}, nil
+		m.archive(id)
 	}
 }
 

@@ -75,7 +75,15 @@ type locationSearch struct {
 func (w *jobWork) locate(ctx context.Context, all []*taskproc.Split) *locationSearch {
 	s := &locationSearch{done: make(chan error, 1)}
 	resolve := func(name string) (storage.FS, string, error) { return w.m.cfg.Resolve(ctx, name) }
-	go func() { s.done <- splits.Locate(ctx, resolve, locateParallelism, all, s.add) }()
+	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				w.m.logPanic("panic while splits were located", v, "job", w.job)
+				s.done <- errPanic
+			}
+		}()
+		s.done <- splits.Locate(ctx, resolve, locateParallelism, all, s.add)
+	}()
 	return s
 }
 

@@ -139,7 +139,7 @@ func (m *Master) receive(msg message) {
 		msg.refuse(ErrNotLeader)
 		return
 	}
-	msg.handle(m)
+	m.handleMessage(msg)
 }
 
 // handleLogEvent processes an event of the log. Only a follower gets Restored, so the state
@@ -182,8 +182,12 @@ func (m *Master) setTimer(timer *time.Timer) {
 func (m *Master) apply(batch []cluster.Entry) {
 	results := make([]control.Result, len(batch))
 	for i, entry := range batch {
-		delta, err := m.state.Apply(entry)
+		delta, err := m.applyEntry(entry)
 		results[i] = control.Result{Entry: entry, Delta: delta, Err: err}
+		internal := errors.Is(err, cluster.ErrInternal)
+		if internal {
+			results[i].Err = nil // the delta has changed the state
+		}
 		if err != nil {
 			m.cfg.Logger.Debug("command refused", "command", entry.Command, "error", err)
 		}
@@ -194,7 +198,7 @@ func (m *Master) apply(batch []cluster.Entry) {
 			m.refuseChanges(entry.Command, err)
 		}
 		m.answerSubmit(entry, delta, err)
-		if err == nil {
+		if err == nil || internal {
 			m.syncRecords(delta)
 		}
 	}

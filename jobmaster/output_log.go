@@ -139,7 +139,7 @@ func (m *Master) outputsRevoked(ids []cluster.AttemptID) {
 		for n < len(ids) && ids[n].Task.Job == first.Job && ids[n].Task.Stage == first.Stage {
 			n++
 		}
-		m.outputsOfStageRevoked(ids[:n])
+		m.contain(first.Job, func() { m.outputsOfStageRevoked(ids[:n]) })
 		ids = ids[n:]
 	}
 }
@@ -197,22 +197,25 @@ func (m *Master) outputsChanged(j *cluster.Job, edge int) {
 // need the same entries share the orders, so that a log is encoded once for all of them.
 func (m *Master) sendOutputs() {
 	for id := range m.outputsUnsent {
-		r := m.records[id]
-		if r == nil {
-			continue
+		if r := m.records[id]; r != nil {
+			m.contain(id, func() { m.sendOutputsOf(id, r) })
+			clear(r.outputs.unsent)
 		}
-		for edge := range r.outputs.unsent {
-			l, orders := r.outputs.log(edge), make(map[int][]*wire.Order)
-			for machine, sent := range l.sent {
-				if orders[sent] == nil {
-					orders[sent] = l.orders(id, edge, sent)
-				}
-				m.sendLog(machine, l, orders[sent])
-			}
-		}
-		clear(r.outputs.unsent)
 	}
 	clear(m.outputsUnsent)
+}
+
+// sendOutputsOf does the same for the logs of one job.
+func (m *Master) sendOutputsOf(id cluster.JobID, r *record) {
+	for edge := range r.outputs.unsent {
+		l, orders := r.outputs.log(edge), make(map[int][]*wire.Order)
+		for machine, sent := range l.sent {
+			if orders[sent] == nil {
+				orders[sent] = l.orders(id, edge, sent)
+			}
+			m.sendLog(machine, l, orders[sent])
+		}
+	}
 }
 
 // subscribe makes a machine receive the logs that a stage reads, each from its beginning.

@@ -47,7 +47,7 @@ func (m *Master) handleReport(a *Attachment, report *wire.Report) {
 		a.send(acknowledgeOrder(report.AttemptId))
 		return
 	}
-	m.attemptReport(attempt, report)
+	m.contain(id.Task.Job, func() { m.attemptReport(attempt, report) })
 }
 
 // attemptReport converts the report of a running attempt into an event. The controller

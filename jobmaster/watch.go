@@ -94,7 +94,7 @@ func (m *Master) answerWatchers() {
 		if r.stale && now.Sub(r.watchers[0].asked) >= progressInterval {
 			r.touch()
 		}
-		m.answer(id, r)
+		m.contain(id, func() { m.answer(id, r) })
 		if len(r.watchers) == 0 {
 			delete(m.watched, id)
 		}

@@ -70,6 +70,11 @@ type workResult struct {
 // If clean-up failed, the job does not fail; a warning says that files remain in the output
 // directory.
 func (m *Master) workEnded(r *workResult) {
+	m.contain(r.job, func() { m.continueJob(r) })
+}
+
+// continueJob requests what follows the work of a job.
+func (m *Master) continueJob(r *workResult) {
 	switch {
 	case r.kind == control.WorkCleanUp:
 		if r.err != nil {
