@@ -53,6 +53,9 @@ type FailAttempt struct {
 	// BadCheckpoint says that the attempt could not resume from its task's checkpoint, which
 	// is dropped. The failure is not charged to the task.
 	BadCheckpoint bool `cbor:"BadCheckpoint"`
+
+	// StorageDown says that the storage was not available. See Outage for what this costs.
+	StorageDown bool `cbor:"StorageDown"`
 }
 
 func (c FailAttempt) subject() any { return c.Attempt }
@@ -67,13 +70,21 @@ func (c FailAttempt) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// fail ends an active attempt and decides what the failure costs: nothing (Uncharged, or
-// a checkpoint that could not be read), a skipped record, or one of the task's tries.
+// fail ends an active attempt and decides what the failure costs: nothing (Uncharged, an
+// outage, or a checkpoint that could not be read), a skipped record, or one of the task's
+// tries.
 // Only the last counts against the machine.
 func (c FailAttempt) fail(tx *transition, p taskRef) {
 	f := c.Failure
 	if c.BadCheckpoint && p.rejectCheckpoint() {
 		c.Uncharged = true
+	}
+	if c.StorageDown && !c.Uncharged && p.job.Spec.OutageLimitMillis > 0 {
+		if err := tx.noteOutage(p.job); err != nil {
+			f.Fatal, f.Cause = true, fmt.Sprintf("%v: %s", err, f.Cause)
+		} else {
+			c.Uncharged = true
+		}
 	}
 	f.Skipped = !c.Uncharged && !f.Fatal && p.skip(f.Record)
 	tx.recordFailure(p, f)

@@ -21,7 +21,7 @@ func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 	if err := tx.checkLimits(c.Spec); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	if err := errors.Join(c.Spec.validate(), tx.checkPool(c.Spec.Pool)); err != nil {
+	if err := errors.Join(c.Spec.validate(), tx.checkPool(c.Spec.Pool), tx.checkOutputDir(c.Spec)); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	j := &Job{
@@ -31,6 +31,7 @@ func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 	}
 	j.buildStages()
 	tx.jobs = append(tx.jobs, j)
+	tx.outputs.add(j.Spec.OutputKey, j.ID)
 	for i, stage := range j.Stages {
 		first := -1
 		if stage.Source && stage.StartsAlone() {

@@ -50,11 +50,20 @@ func (c SuspendJob) modes() []preempt.Mode {
 	return []preempt.Mode{preempt.Checkpoint, preempt.Suspend}
 }
 
-// setSuspended hides the waiting tasks of a job from policies, or shows them again.
+// setSuspended suspends or resumes a job.
 func (j *Job) setSuspended(on bool) {
 	j.Suspended = on
+	j.hideTasks()
+}
+
+// StartsNoTask reports whether no task of the job may start for now, because the job is
+// suspended or paused by an outage.
+func (j *Job) StartsNoTask() bool { return j.Suspended || j.Outage.PausedUntil != 0 }
+
+// hideTasks hides the waiting tasks of a job from policies, or shows them again.
+func (j *Job) hideTasks() {
 	for _, s := range j.Stages {
-		s.jobSuspended = on
+		s.tasksHidden = j.StartsNoTask()
 	}
 }
 

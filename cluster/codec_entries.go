@@ -40,6 +40,7 @@ var verbs = []verb{
 	verbOf[DrainMachine]("drain_machine"),
 	verbOf[ExitAttempt]("end_attempt"),
 	verbOf[ExpireMachine]("expire_machine"),
+	verbOf[EndOutagePause]("end_outage_pause"),
 	verbOf[FailAttempt]("fail_attempt"),
 	verbOf[FailJob]("fail_job"),
 	verbOf[FinishAttempt]("finish_attempt"),

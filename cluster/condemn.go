@@ -124,6 +124,7 @@ func (tx *transition) condemn(j *Job) {
 			j.requiredLeft += len(stage.Tasks)
 		}
 	}
+	j.Outage = Outage{}
 	j.setSuspended(false)
 	if j.State < JobAborting || j.Outcome == 0 {
 		j.Outcome, j.Cause = JobFailed, condemned

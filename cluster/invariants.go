@@ -30,8 +30,24 @@ func (s *State) CheckInvariants() error {
 	}
 	c.require(len(s.byName) == len(s.machines), "%d machines by name, %d by index", len(s.byName), len(s.machines))
 	c.require(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
+	c.outputDirs(s)
 	c.require(s.lost == lost, "%d machines lost, counted %d", s.lost, lost)
 	return errors.Join(c.errs...)
+}
+
+// outputDirs compares the index of output directories with one made from the jobs.
+func (c *checker) outputDirs(s *State) {
+	want := newOutputDirs()
+	for _, j := range s.jobs {
+		if j == nil || j.State.Final() {
+			continue
+		}
+		other, busy := want.writer(j.Spec.OutputKey)
+		c.require(!busy, "%v and %v write to %s", other, j.ID, j.Spec.OutputDir)
+		want.add(j.Spec.OutputKey, j.ID)
+	}
+	c.require(maps.Equal(s.outputs.jobs, want.jobs) && maps.Equal(s.outputs.below, want.below),
+		"output directories %v below %v, counted %v below %v", s.outputs.jobs, s.outputs.below, want.jobs, want.below)
 }
 
 // checker collects the differences that CheckInvariants finds.
@@ -74,6 +90,7 @@ func (c *checker) job(j *Job) {
 	c.require(j.State != JobRunning || unfinished > 0, "%v is RUNNING with nothing left to do", j.ID)
 	c.require(j.State != JobCommitting && j.State != JobSucceeded || unfinished == 0, "%v is %v with %d tasks to do", j.ID, j.State, unfinished)
 	c.require(!j.Suspended || j.State <= JobRunning, "%v is %v and suspended", j.ID, j.State)
+	c.require(j.Outage.PausedUntil == 0 || j.State == JobRunning, "%v is %v and paused", j.ID, j.State)
 	c.require((j.Cause != "") == (j.Outcome != 0), "%v: outcome %v with cause %q", j.ID, j.Outcome, j.Cause)
 }
 
@@ -98,7 +115,7 @@ func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 			c.require(s.byHost[host].has(n) == waits, "%v is %v, indexed under %s: %v", t.ID, t.State, host, !waits)
 		}
 	}
-	c.require(s.jobSuspended == j.Suspended, "%v %s: halted %v, the job is suspended: %v", j.ID, s.Name, s.jobSuspended, j.Suspended)
+	c.require(s.tasksHidden == j.StartsNoTask(), "%v %s: tasks hidden %v, the job starts none: %v", j.ID, s.Name, s.tasksHidden, j.StartsNoTask())
 	c.require(s.Finished == finished, "%v %s: Finished %d, counted %d", j.ID, s.Name, s.Finished, finished)
 	c.require(s.Running == running, "%v %s: Running %d, counted %d", j.ID, s.Name, s.Running, running)
 	failed, killed := s.countEnded(StatusFailed), s.countEnded(StatusKilled)

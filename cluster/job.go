@@ -66,6 +66,7 @@ type JobSpec struct {
 	Priority  int       `cbor:"Priority"` // higher goes first; 0 is normal
 	Graph     dag.Graph `cbor:"Graph"`
 	OutputDir string    `cbor:"OutputDir"` // full name, "" for a job that writes no files
+	OutputKey string    `cbor:"OutputKey"` // OutputDir in a form in which equal directories are equal, and "/" separates parents; "": not checked
 	Placement string    `cbor:"Placement"` // how policies match its tasks with machines; "": as they prefer
 
 	MemoryMB [slotKinds]int64 `cbor:"MemoryMB,omitzero"` // memory that a task takes, by kind of its slots, MiB; 0 is none
@@ -74,6 +75,8 @@ type JobSpec struct {
 	SkipRecords   int            `cbor:"SkipRecords"`   // failing records a task may skip; 0 is none
 	SlowStartPPM  int            `cbor:"SlowStartPPM"`  // millionths of a stage to be finished before its readers start
 	TimeoutMillis int64          `cbor:"TimeoutMillis"` // without progress before an attempt fails; 0 is no limit
+
+	OutageLimitMillis int64 `cbor:"OutageLimitMillis"` // time for which failures by an outage of the storage cost no try; 0 is none
 
 	MaxCounters int `cbor:"MaxCounters"` // counters of users' groups; 0: as many as Limits allow
 
@@ -122,6 +125,8 @@ type Job struct {
 	// Suspended says that tasks of the job get no slots until it is resumed. It is false
 	// from Committing on.
 	Suspended bool
+
+	Outage Outage // outage of the storage that its attempts report; zero from Committing on
 
 	names           []CounterName       // names of the counters in sums
 	nameIndex       map[CounterName]int // index of each name in names

@@ -73,7 +73,7 @@ func recordJob(j *Job) jobRecord {
 	r := jobRecord{
 		Spec: j.Spec, State: j.State, Outcome: j.Outcome, Cause: j.Cause,
 		SubmittedAt: j.SubmittedAt, StartedAt: j.StartedAt, CommitAt: j.CommitAt, FinishedAt: j.FinishedAt,
-		Failures: j.Failures, Counters: j.names, MachineFailures: j.machineFailures, Suspended: j.Suspended,
+		Failures: j.Failures, Counters: j.names, MachineFailures: j.machineFailures, Suspended: j.Suspended, Outage: j.Outage,
 		Stages: make([]stageRecord, len(j.Stages)), tasks: make([][]taskRecord, len(j.Stages)),
 	}
 	for i, stage := range j.Stages {

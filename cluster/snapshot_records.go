@@ -79,6 +79,7 @@ type jobRecord struct {
 
 	BundleStarts [][]int `cbor:"14,keyasint,omitempty"` // by class of bundles and number; empty for classes that StartBundle has not started
 	Suspended    bool    `cbor:"15,keyasint,omitempty"`
+	Outage       Outage  `cbor:"16,keyasint,omitzero"`
 
 	tasks [][]taskRecord // by stage; each is written after the job as an item of its own
 }

@@ -95,6 +95,9 @@ func (r *restorer) addJob(record *jobRecord) {
 		machineFailures: slices.Clip(record.MachineFailures),
 	}
 	r.jobs = append(r.jobs, j)
+	if !j.State.Final() {
+		r.outputs.add(j.Spec.OutputKey, j.ID)
+	}
 	if err := j.Spec.Graph.Validate(); err != nil {
 		r.addError(fmt.Errorf("%v: %w", j.ID, err))
 		return
@@ -110,6 +113,7 @@ func (r *restorer) addJob(record *jobRecord) {
 	for i, name := range j.names {
 		j.nameIndex[name] = i
 	}
+	j.Outage = record.Outage
 	j.setSuspended(record.Suspended)
 	r.addError(j.restoreStarts(record.BundleStarts))
 	for i, stage := range j.Stages {

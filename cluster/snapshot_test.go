@@ -200,11 +200,11 @@ func TestSnapshotsHaveEveryField(t *testing.T) {
 		of, in   any
 		computed string // or known otherwise
 	}{
-		{State{}, clusterRecord{}, "byName free lost applying"},
+		{State{}, clusterRecord{}, "byName free lost outputs applying"},
 		{Machine{}, machineRecord{}, "Slots Used UsedMemoryMB index"},
 		{session{}, sessionRecord{}, ""},
 		{Job{}, jobRecord{}, "ID Occupied nameIndex sums requiredLeft splits loaded Layout Bundles"},
-		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot MemoryMB Bundle Source Sink Stored Finished Running upstream pending lostUnneeded byHost byCheckpointMachine suspended jobSuspended DisallowedModes"},
+		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot MemoryMB Bundle Source Sink Stored Finished Running upstream pending lostUnneeded byHost byCheckpointMachine suspended tasksHidden DisallowedModes"},
 		{Task{}, taskRecord{}, "ID Winner"},
 		{Attempt{}, attemptRecord{}, "ID Slot State PreemptMode"},
 		{dag.Range{}, struct{ Start, End dag.Position }{}, ""},

@@ -38,6 +38,22 @@ func (s *State) Load(id JobID, splits []Split) error {
 	return nil
 }
 
+// Unload makes the splits of running jobs unknown again, as after Restore. A master calls it
+// when it becomes the leader, because the splits that it has passed to tasks in an earlier lead are gone.
+func (s *State) Unload() {
+	for _, j := range s.jobs {
+		if j == nil || j.State > JobRunning || !j.loaded {
+			continue
+		}
+		for _, stage := range j.Stages {
+			for t := range stage.Pending() {
+				j.unindexHosts(stage, t)
+			}
+		}
+		j.splits, j.loaded = nil, false
+	}
+}
+
 // Location is where a split of a job lies.
 type Location struct {
 	Split int      // number of the split

@@ -48,7 +48,7 @@ type Stage struct {
 	pending             numberSet             // tasks to be started
 	lostUnneeded        numberSet             // finished tasks whose output is lost and not needed
 	suspended           []*Attempt            // attempts, in order of start
-	jobSuspended        bool                  // its job is suspended: Waiting and Suspended hide its tasks from policies
+	tasksHidden         bool                  // its job starts no task: Waiting and Suspended hide its tasks from policies
 	byHost              map[string]*numberSet // pending tasks by host of their split; filled when splits are loaded
 	byCheckpointMachine map[string]*numberSet // pending tasks by CheckpointMachine; no set is empty
 }
@@ -121,9 +121,9 @@ func stageCode(name string, index int) string {
 
 // Ready reports whether tasks of the stage may start: all their input is written or, if they
 // may start early, enough of it is written and the writers of the rest only need slots. The
-// result is false while the job is suspended.
+// result is false while the job is suspended or paused by an outage.
 func (j *Job) Ready(s *Stage) bool {
-	if j.State != JobRunning || j.Suspended {
+	if j.State != JobRunning || j.StartsNoTask() {
 		return false
 	}
 	for _, up := range s.upstream {
@@ -201,9 +201,9 @@ func (s *Stage) Upstream() iter.Seq[*Stage] {
 }
 
 // Waiting returns how many tasks of the stage wait for a slot. It is 0 while the job is
-// suspended, so that policies need no check for suspended jobs.
+// suspended or paused by an outage, so that policies need no check for such jobs.
 func (s *Stage) Waiting() int {
-	if s.jobSuspended {
+	if s.tasksHidden {
 		return 0
 	}
 	return s.pending.count
@@ -219,7 +219,7 @@ func (s *Stage) Pending() iter.Seq[*Task] { return s.tasks(&s.pending) }
 // Suspended returns the attempts that wait for a slot of their machine, in order of start;
 // none while the job is suspended. The caller must not change the list.
 func (s *Stage) Suspended() []*Attempt {
-	if s.jobSuspended {
+	if s.tasksHidden {
 		return nil
 	}
 	return s.suspended

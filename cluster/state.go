@@ -29,6 +29,7 @@ type State struct {
 	byName     map[string]*Machine  // machines by name
 	sessions   map[string]*session  // by client
 	free       [slotKinds]numberSet // machines with a free slot, by index
+	outputs    outputDirs           // output directories of unfinished jobs
 
 	applying *transition // Apply in progress or, if it has panicked, until Condemn; else nil
 }
@@ -38,7 +39,7 @@ type State struct {
 func New(id string) *State {
 	return &State{
 		id: strings.ReplaceAll(id, "_", "-"), policy: "fifo", pools: []string{DefaultPool}, limits: DefaultLimits(),
-		byName: make(map[string]*Machine), sessions: make(map[string]*session),
+		byName: make(map[string]*Machine), sessions: make(map[string]*session), outputs: newOutputDirs(),
 	}
 }
 

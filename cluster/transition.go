@@ -12,10 +12,12 @@ import (
 func (tx *transition) setJobState(j *Job, s JobState) {
 	j.State = s
 	if s > JobRunning {
+		j.Outage = Outage{}
 		j.setSuspended(false)
 	}
 	if s.Final() {
 		j.FinishedAt = tx.at
+		tx.outputs.remove(j.Spec.OutputKey, j.ID)
 	}
 	tx.delta.Jobs = append(tx.delta.Jobs, j.ID)
 }
@@ -199,6 +201,7 @@ func (tx *transition) recordFailure(p taskRef, f Failure) {
 // finishAttempt makes an attempt the winner of its task, by eventFinish or eventRestore.
 func (tx *transition) finishAttempt(p taskRef, event attemptEvent, m Manifest, counters []Counter) {
 	t, stage, j := p.task, p.stage, p.job
+	tx.endOutage(j)
 	tx.endAttempt(p, event, "")
 	t.Winner, t.Output = p.attempt, &m
 	p.commitCheckpoint()

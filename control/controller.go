@@ -24,6 +24,7 @@ type Controller struct {
 	softState     sched.SoftState        // what attempts report, for the policy
 	outputLost    map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
 	suspendedJobs map[cluster.JobID]bool // suspended jobs, whose attempts do not time out
+	outagePauses  outagePauses           // jobs that an outage of the storage pauses
 	stranded      stranded               // suspended attempts that could resume elsewhere
 	migrations    migrations             // copies of output and checkpoints from drained machines
 
@@ -44,7 +45,7 @@ func New(view cluster.View, policy sched.Policy) *Controller {
 	c := &Controller{
 		view: view, policy: policy, decide: true, reported: reported, softState: reported,
 		timeouts:   taskTimeouts{attempts: make(map[cluster.AttemptID]*watchedAttempt)},
-		outputLost: make(map[cluster.JobID]bool), suspendedJobs: make(map[cluster.JobID]bool),
+		outputLost: make(map[cluster.JobID]bool), suspendedJobs: make(map[cluster.JobID]bool), outagePauses: make(outagePauses),
 	}
 	c.view = view.Visiting(c.visit)
 	return c
@@ -76,12 +77,14 @@ func (c *Controller) Step(now int64, events []Event) Output {
 		}
 	}
 	c.at = current{}
+	c.endOutagePauses(now)
 	c.evacuate(now)
 	if !c.inFlight {
 		c.propose(now)
 	}
 	c.at = current{}
 	c.out.Wake = sched.Earliest(sched.Earliest(c.timeouts.next(), c.nextWake()), sched.Earliest(c.slow.wake, sched.Earliest(c.migrations.wake, c.stranded.due)))
+	c.out.Wake = sched.Earliest(c.out.Wake, c.outagePauses.next())
 	return c.out
 }
 
@@ -161,6 +164,7 @@ func (c *Controller) lead(now int64) {
 	for j := range c.view.Jobs() {
 		c.slow.update(j.ID, j)
 		c.updateJobTimeouts(now, j.ID)
+		c.outagePauses.update(j.ID, j)
 		switch {
 		case j.State == cluster.JobRunning:
 			c.outputLost[j.ID] = true

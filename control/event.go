@@ -86,6 +86,7 @@ type AttemptFailed struct {
 	LostOutput cluster.AttemptID // attempt whose output it could not read
 
 	BadCheckpoint bool // it could not resume from its task's checkpoint
+	StorageDown   bool // the storage was not available
 }
 
 // AttemptCheckpointed reports that an attempt has written a checkpoint and exited.

@@ -45,6 +45,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 		c.begin(id)
 		c.slow.update(id, c.view.Job(id))
 		c.updateJobTimeouts(now, id)
+		c.outagePauses.update(id, c.view.Job(id))
 		c.reported.fetches.forget(id, c.view.Job(id))
 		c.trace.forget(id, c.view.Job(id))
 	}

@@ -27,7 +27,7 @@ func (c *Controller) failed(ev AttemptFailed) {
 	if uncharged {
 		c.enqueue(cluster.LoseOutput{Attempt: ev.LostOutput, Cause: ev.Failure.Cause})
 	}
-	c.enqueue(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: uncharged, BadCheckpoint: ev.BadCheckpoint})
+	c.enqueue(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: uncharged, BadCheckpoint: ev.BadCheckpoint, StorageDown: ev.StorageDown})
 }
 
 // exited proposes ExitAttempt. If the process is stuck instead, the failure names the user's

@@ -41,7 +41,7 @@ func audited(t *testing.T, dir string) []string {
 }
 
 // TestSuccessComesLast reads the NameNode's audit log: each part appears by a rename, then
-// the temporary directory is removed, then _SUCCESS is created.
+// _SUCCESS is created, then the empty temporary directory is removed.
 func TestSuccessComesLast(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
@@ -59,7 +59,7 @@ func TestSuccessComesLast(t *testing.T) {
 	}
 	slices.Sort(visible[:3]) // several are renamed concurrently
 	want := []string{
-		"rename part-r-00000", "rename part-r-00001", "rename part-r-00002", "delete _temporary", "create _SUCCESS",
+		"rename part-r-00000", "rename part-r-00001", "rename part-r-00002", "create _SUCCESS", "delete _temporary",
 	}
 	if !slices.Equal(visible, want) {
 		t.Errorf("changes of the output: %v, want %v", visible, want)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -22,12 +21,15 @@ import (
 //
 //	OUT/_temporary/JOB/…          pieces: closed files, each written by one attempt
 //	OUT/part-r-00000, …           pieces, joined and renamed in the order of their tasks
-//	OUT/_SUCCESS                  written last
+//	OUT/_SUCCESS                  written after the last of these files
 //
 // The commit may stop at any step, since a master may be lost. The next leader repeats it.
 // So each step first checks whether it was already done. A file that has its final name and
-// length is not joined again. _temporary is removed after the last file, and _SUCCESS is
-// written after that. Readers that wait for _SUCCESS never see an incomplete output.
+// length is not joined again. Readers that wait for _SUCCESS never see an incomplete output.
+//
+// A deposed leader may repeat a step late, when the job is over and another job writes to
+// OUT. So each step moves a file out of _temporary/JOB, also _SUCCESS, or removes something
+// in it. _temporary/JOB is removed last, and then these steps fail.
 
 // SuccessName is the empty file that marks a complete output.
 const SuccessName = "_SUCCESS"
@@ -41,9 +43,9 @@ type jobWork struct {
 	lead  *lead
 	job   cluster.JobID
 	spec  *wire.JobSpec
-	setUp bool        // the output directory belongs to this job
+	setUp bool        // the job was set up: it has made its output directory
 	files []finalFile // files to commit
-	conf  *conf.Conf  // the job's properties, for the commit
+	conf  *conf.Conf  // the job's properties
 
 	// countersErr, if not nil, makes the commit fail: the job has too many counters.
 	countersErr error
@@ -65,13 +67,13 @@ func (w *jobWork) do(ctx context.Context, kind control.WorkKind) {
 		return
 	case control.WorkCommit:
 		if r.err = w.countersErr; r.err == nil {
-			r.err = w.commit(ctx)
+			r.err = w.untilAvailable(ctx, w.commit)
 		}
 		if r.err == nil {
 			w.removeStaged(ctx)
 		}
 	case control.WorkCleanUp:
-		r.err = w.removeOutput(ctx)
+		r.err = w.untilAvailable(ctx, w.removeTemporary)
 		w.removeStaged(ctx)
 	}
 	w.report(r)
@@ -102,15 +104,17 @@ func (w *jobWork) output(ctx context.Context) (fsys storage.FS, dir string, err 
 	return w.m.cfg.Resolve(ctx, w.spec.OutputDir)
 }
 
-// ownDir returns the directory for pieces. If it exists, the output directory belongs to
-// this job.
-func (w *jobWork) ownDir(dir string) string { return path.Join(dir, temporaryName, w.job.String()) }
+// ownDir returns the directory for pieces. Only this job makes it and removes it. While it
+// exists, the output directory belongs to this job.
+func (w *jobWork) ownDir(dir string) string {
+	return path.Join(dir, storage.TemporaryName, w.job.String())
+}
 
 // makeOutput makes the output directory. The directory must not exist, unless this job has
 // made it before.
 //
-// Only _temporary/JOB shows to which job the directory belongs. If two jobs are submitted
-// with the same output, both check this in turn, and the second job fails.
+// The state refuses a second unfinished job with the same output directory. This check finds
+// directories of earlier jobs, of other clusters and of other programs.
 func (w *jobWork) makeOutput(ctx context.Context) error {
 	fsys, dir, err := w.output(ctx)
 	if fsys == nil || err != nil {
@@ -128,21 +132,53 @@ func (w *jobWork) makeOutput(ctx context.Context) error {
 	return nil
 }
 
-// removeOutput removes the output directory if it belongs to this job.
+// removeTemporary removes what a job that has failed or was killed has made: its directory
+// for pieces, and then _temporary and the output directory if they are empty. As in Hadoop,
+// all other files in the output directory stay, also the job's own files of an incomplete
+// commit.
 //
-// If a job was set up, the directory is its own, even if _temporary does not exist: a commit
-// that failed late has already removed _temporary.
-func (w *jobWork) removeOutput(ctx context.Context) error {
+// If the job was not set up and its directory for pieces does not exist, the output
+// directory belongs to another program and is not touched.
+func (w *jobWork) removeTemporary(ctx context.Context) error {
 	fsys, dir, err := w.output(ctx)
 	if fsys == nil || err != nil {
 		return err
 	}
-	if !w.setUp {
-		if _, err := fsys.Stat(ctx, w.ownDir(dir)); err != nil {
-			return nil // the directory belongs to another job, or does not exist
-		}
+	_, err = fsys.Stat(ctx, w.ownDir(dir))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !w.setUp:
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
-	return fsys.Remove(ctx, dir, true)
+	if err := w.removeOwnDir(ctx, fsys, dir); err != nil {
+		return err
+	}
+	return removeIfEmpty(ctx, fsys, dir)
+}
+
+// removeOwnDir removes the directory for pieces, and _temporary unless it contains files of
+// other jobs. The only recursive removal has a path with the job's id. So a deposed leader
+// that calls this late removes nothing of another job.
+func (w *jobWork) removeOwnDir(ctx context.Context, fsys storage.FS, dir string) error {
+	if err := fsys.Remove(ctx, w.ownDir(dir), true); err != nil {
+		return err
+	}
+	return removeIfEmpty(ctx, fsys, path.Join(dir, storage.TemporaryName))
+}
+
+// removeIfEmpty removes a directory unless it has entries or does not exist. The file system
+// decides whether it is empty, so no file is lost that is created at this moment.
+func removeIfEmpty(ctx context.Context, fsys storage.FS, dir string) error {
+	err := fsys.Remove(ctx, dir, false)
+	if err == nil {
+		return nil
+	}
+	entries, listErr := fsys.List(ctx, dir)
+	if errors.Is(listErr, fs.ErrNotExist) || listErr == nil && len(entries) > 0 {
+		return nil
+	}
+	return err
 }
 
 // finalFile is a file of the output and the pieces that are joined into it.
@@ -218,23 +254,59 @@ func (w *jobWork) commit(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	if err := fsys.Remove(ctx, path.Join(dir, temporaryName), true); err != nil {
+	if err := w.finishOutput(ctx, fsys, dir); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	if !w.conf.Bool("mapreduce.fileoutputcommitter.marksuccessfuljobs") {
-		return nil
-	}
-	return markSuccess(ctx, fsys, dir)
+	return nil
 }
 
-// markSuccess marks an output as complete. It does not create the output directory. If a
-// master was suspended during its commit, another master may have ended the job and removed
-// the output.
-func markSuccess(ctx context.Context, fsys storage.FS, dir string) error {
-	if _, err := fsys.Stat(ctx, dir); err != nil {
-		return fmt.Errorf("commit: output directory: %w", err)
+// finishOutput marks the output as complete and removes what is left of the pieces: first the
+// pieces of attempts that did not win, and after the mark the directories.
+func (w *jobWork) finishOutput(ctx context.Context, fsys storage.FS, dir string) error {
+	if w.conf.Bool("mapreduce.fileoutputcommitter.marksuccessfuljobs") {
+		if err := removeEntries(ctx, fsys, w.ownDir(dir)); err != nil {
+			return err
+		}
+		if err := w.markSuccess(ctx, fsys, dir); err != nil {
+			return err
+		}
 	}
-	return createEmpty(ctx, fsys, path.Join(dir, SuccessName))
+	return w.removeOwnDir(ctx, fsys, dir)
+}
+
+// removeEntries removes everything in a directory, but not the directory, which may be missing.
+func removeEntries(ctx context.Context, fsys storage.FS, dir string) error {
+	entries, err := fsys.List(ctx, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range entries {
+		errs = append(errs, fsys.Remove(ctx, e.Path, true))
+	}
+	return errors.Join(errs...)
+}
+
+// markSuccess marks the output as complete. It makes the file in the directory for pieces and
+// renames it: both fail if that directory is missing, because another master has ended the
+// job. Then perhaps another job writes to the output directory, and the commit is complete
+// only if the output is already marked.
+func (w *jobWork) markSuccess(ctx context.Context, fsys storage.FS, dir string) error {
+	temporary, name := path.Join(w.ownDir(dir), SuccessName), path.Join(dir, SuccessName)
+	err := createEmpty(ctx, fsys, temporary)
+	if err == nil {
+		err = fsys.Rename(ctx, temporary, name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if _, markedErr := fsys.Stat(ctx, name); markedErr == nil {
+		return nil
+	}
+	return fmt.Errorf("output directory %s does not belong to %v any more: %w", w.spec.OutputDir, w.job, err)
 }
 
 // join joins the pieces of one file under its final name. storage.Join repeats an
@@ -254,11 +326,14 @@ func (w *jobWork) join(ctx context.Context, fsys storage.FS, dir string, f final
 	return storage.Join(ctx, fsys, path.Join(dir, f.name), pieces, w.job.String())
 }
 
-// createEmpty makes an empty file unless it exists.
+// createEmpty makes an empty file unless it exists. It does not make the directory.
 func createEmpty(ctx context.Context, fsys storage.FS, name string) error {
-	err := storage.WriteFile(ctx, fsys, name, func(io.Writer) error { return nil })
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("commit: %s: %w", name, err)
+	f, err := fsys.Create(ctx, name, storage.CreateOptions{NoParents: true})
+	if err == nil {
+		err = storage.Finish(f, nil)
 	}
-	return nil
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }

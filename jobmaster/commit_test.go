@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
@@ -143,7 +144,7 @@ func crashCommitAnywhere(t *testing.T, opts mem.Options) {
 		first := workOn(fault.New(inner, fault.Options{}, fault.Rule{Nth: n, Crash: true}), nil)
 		first.files = files
 		firstErr := first.commit(t.Context())
-		if got := tree(t, inner, "/out"); strings.Contains(got, "_SUCCESS") && got != committed {
+		if got := tree(t, inner, "/out"); strings.Contains(got, "/out/_SUCCESS") && got != committed {
 			t.Fatalf("call %d: success beside %s", n, got)
 		}
 		second := workOn(inner, nil)
@@ -198,7 +199,7 @@ func TestCommitErrorNamesTheMissingPiece(t *testing.T) {
 func TestLateCommitLeavesNothing(t *testing.T) {
 	fsys, files := staged(t)
 	late := workOn(fsys, nil)
-	if err := late.removeOutput(t.Context()); err != nil {
+	if err := late.removeTemporary(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, late.files = range [][]finalFile{files, nil} {
@@ -207,6 +208,86 @@ func TestLateCommitLeavesNothing(t *testing.T) {
 		}
 		if _, err := fsys.Stat(t.Context(), "/out"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the output is there again: %v", err)
+		}
+	}
+}
+
+// TestCleanUpKeepsFilesOfOthers puts files of a user and of another job into the output
+// directory of a job that has failed. Only the files of the failed job are removed.
+func TestCleanUpKeepsFilesOfOthers(t *testing.T) {
+	for name, file := range map[string]string{
+		"of a user": "/out/notes", "of a nested directory": "/out/daily/part-r-00000", "of another job": "/out/_temporary/job_1_0002/piece",
+	} {
+		t.Run(name, func(t *testing.T) {
+			fsys, _ := staged(t)
+			put(t, fsys, file, "kept")
+			w := workOn(fsys, nil)
+			w.setUp = true
+			if err := w.removeTemporary(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := tree(t, fsys, "/out"), file+`="kept" `; got != want {
+				t.Errorf("left: %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestDeposedLeaderKeepsOutputOfTheNextJob suspends a leader before each call of a commit or
+// a clean-up. Meanwhile another leader ends the job, the user removes the output, and the
+// next job writes to the same directory. Then the first leader resumes.
+func TestDeposedLeaderKeepsOutputOfTheNextJob(t *testing.T) {
+	kinds := map[string]func(*jobWork, context.Context) error{"commit": (*jobWork).commit, "clean up": (*jobWork).removeTemporary}
+	for name, work := range kinds {
+		for running := range 2 {
+			t.Run(fmt.Sprint(name, running), func(t *testing.T) { deposeBeforeEachCall(t, work, running == 1) })
+		}
+	}
+}
+
+// deposeBeforeEachCall lets the next job be running or committed when the deposed leader
+// resumes.
+func deposeBeforeEachCall(t *testing.T, work func(*jobWork, context.Context) error, running bool) {
+	for n, calls := 1, 1; n <= calls; n++ {
+		inner, files := staged(t)
+		count, want := 0, ""
+		var replace func()
+		late := workOn(fault.New(inner, fault.Options{Ask: func(op fault.Op, path string) (time.Duration, error) {
+			if count++; count == n {
+				replace()
+			}
+			return 0, nil
+		}}), nil)
+		late.files, late.setUp = files, true
+		replace = func() {
+			ctx := context.Background()
+			first := workOn(inner, nil)
+			first.files = files
+			_ = first.commit(ctx) // the deposed leader may have done all of it
+			if err := inner.Remove(ctx, "/out", true); err != nil {
+				t.Error(err)
+			}
+			next := workOn(inner, nil)
+			next.job.Number = 2
+			if err := next.makeOutput(ctx); err != nil {
+				t.Error(err)
+			}
+			put(t, inner, "/out/_temporary/job_1_0002/piece", "next")
+			next.files = []finalFile{{"part-r-00000", []cluster.Piece{{Output: "part", Path: "mem:///out/_temporary/job_1_0002/piece", Length: 4}}}}
+			if !running {
+				if err := next.commit(ctx); err != nil {
+					t.Error(err)
+				}
+			}
+			want = tree(t, inner, "/out")
+		}
+		_ = work(late, t.Context())
+		calls = max(calls, count)
+		if count < n {
+			return
+		}
+		if got := tree(t, inner, "/out"); got != want {
+			t.Fatalf("suspended before call %d: output is %s, want %s", n, got, want)
 		}
 	}
 }
@@ -222,10 +303,10 @@ func TestOnlyOwnOutputIsRemoved(t *testing.T) {
 		t.Errorf("set-up by another job: %v", err)
 	}
 	before := tree(t, fsys, "/out")
-	if err := other.removeOutput(t.Context()); err != nil || tree(t, fsys, "/out") != before {
+	if err := other.removeTemporary(t.Context()); err != nil || tree(t, fsys, "/out") != before {
 		t.Errorf("another job removed it: %v", err)
 	}
-	if err := workOn(fsys, nil).removeOutput(t.Context()); err != nil {
+	if err := workOn(fsys, nil).removeTemporary(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fsys.Stat(t.Context(), "/out"); !errors.Is(err, fs.ErrNotExist) {

@@ -46,11 +46,15 @@ type lead struct {
 
 // becomeLeader starts to lead. Every order that tasknodes need follows from the state.
 //
+// If this master has led before, the state still has the places of splits, but the records of
+// that lead are gone, and with them the splits. So the splits are loaded again.
+//
 // The silence of tasknodes counts from now, because they were connected to the old leader or
 // to none. Histories of finished jobs are written again unless they exist, since the old
 // leader may have been lost before it wrote them.
 func (m *Master) becomeLeader(ctx context.Context) {
 	m.stepDown(ErrNotLeader)
+	m.state.Unload()
 	ctx, end := context.WithCancel(ctx)
 	m.lead = &lead{
 		ctx: ctx, cancel: end, since: m.now(),

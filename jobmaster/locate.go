@@ -106,10 +106,15 @@ func (s *locationSearch) wait(limit time.Duration) (found []cluster.Location, ov
 // The result is reported as soon as the job may start. The goroutine continues until the
 // search has ended, or until ctx ends because the job no longer needs it.
 func (w *jobWork) setUpJob(ctx context.Context, r *workResult) {
-	r.splits, r.err = w.m.loadSplits(ctx, w.spec.SplitsPath, w.spec.SplitsHash)
-	wait := time.Duration(0)
-	if r.err == nil && !w.setUp {
-		wait, r.err = headStart, w.makeOutput(ctx)
+	r.err = w.untilAvailable(ctx, func(ctx context.Context) (err error) {
+		if r.splits, err = w.m.loadSplits(ctx, w.spec.SplitsPath, w.spec.SplitsHash); err != nil || w.setUp {
+			return err
+		}
+		return w.makeOutput(ctx)
+	})
+	wait := headStart
+	if w.setUp {
+		wait = 0
 	}
 	if r.err != nil {
 		w.report(r)

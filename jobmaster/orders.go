@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/storage"
 )
 
 // sendOrder sends an order of the controller to its machine. It drops an order that it
@@ -131,12 +132,9 @@ func mapTasks(j *cluster.Job) (n int) {
 	return n
 }
 
-// temporaryName is the directory in a job's output for files that are not committed.
-const temporaryName = "_temporary"
-
 // stagingDir returns the full name of the directory for the pieces of a job's output.
 func stagingDir(outputDir string, id cluster.JobID) string {
-	return joinName(outputDir, path.Join(temporaryName, id.String()))
+	return joinName(outputDir, path.Join(storage.TemporaryName, id.String()))
 }
 
 // joinName appends a relative path to a full name.

@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -38,7 +39,7 @@ func newSubmission(spec *wire.JobSpec, limits cluster.Limits) (*submission, erro
 		return nil, fmt.Errorf("jobmaster: job specification: %w", err)
 	}
 	s := &submission{key: submitKey{spec.ClientId, spec.Sequence}, spec: cluster.JobSpec{
-		Name: spec.Name, User: spec.User, OutputDir: spec.OutputDir,
+		Name: spec.Name, User: spec.User, OutputDir: spec.OutputDir, OutputKey: outputKey(spec.OutputDir),
 		Graph: taskproc.ToGraph(spec.Graph), Document: document,
 	}}
 	c, err := conf.FromMap(spec.Properties)
@@ -55,6 +56,14 @@ func newSubmission(spec *wire.JobSpec, limits cluster.Limits) (*submission, erro
 		return nil, err
 	}
 	return s, nil
+}
+
+// outputKey returns the canonical name of an output directory; "" for none.
+func outputKey(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return storage.CanonicalName(dir)
 }
 
 // checkFingerprint detects a client that derives a different graph than the master.
@@ -83,6 +92,7 @@ func setLimits(spec *cluster.JobSpec, c *conf.Conf) {
 	spec.MemoryMB = [2]int64{c.Int64(conf.MapMemoryMB), c.Int64(conf.ReduceMemoryMB)}
 	spec.SkipRecords = c.Int("mapreduce.map.skip.maxrecords")
 	spec.SlowStartPPM = int(c.Float("mapreduce.job.reduce.slowstart.completedmaps") * 1_000_000)
+	spec.OutageLimitMillis = c.Duration(conf.HDFSOutageLimit).Milliseconds()
 	spec.TimeoutMillis = c.Duration("mapreduce.task.timeout").Milliseconds()
 	spec.Speculative = [2]bool{c.Bool("mapreduce.map.speculative"), c.Bool("mapreduce.reduce.speculative")}
 	spec.MaxMachineFailures = c.Int("mapreduce.job.maxtaskfailures.per.tracker")

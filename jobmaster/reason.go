@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
@@ -18,15 +19,22 @@ import (
 // It is part of every status and must be fast. So it visits stages and not tasks, unless the
 // job is suspended or waits for a gang. Explain gives more details.
 func (m *Master) reason(j *cluster.Job) string {
+	waits := m.record(j.ID).outage
 	switch {
+	case !waits.since.IsZero() && !j.State.Final():
+		return waits.reason()
 	case j.State == cluster.JobPrep:
 		return "its splits are being loaded and its output is being set up"
 	case j.State == cluster.JobAborting:
-		return "its tasks are ending and its output is being removed"
+		return "its tasks are ending and its temporary files are being removed"
 	case j.State != cluster.JobRunning:
 		return ""
 	case j.Suspended:
 		return suspension(j)
+	}
+	if o := j.Outage; o.PausedUntil != 0 {
+		return fmt.Sprintf("waiting for HDFS since %s: its attempts fail because HDFS is not available; they start again and cost no try",
+			time.UnixMilli(o.Since).UTC().Format(time.RFC3339))
 	}
 	for _, stage := range j.Stages {
 		if stage.Running > 0 {

@@ -35,6 +35,7 @@ type record struct {
 	startedWork control.WorkKind   // the latest work that was started
 	cancel      context.CancelFunc // cancels the latest work; nil before the first work
 	done        chan struct{}      // closed when the latest work has ended; nil before the first work
+	outage      outage             // why the latest work waits; zero if it does not wait
 }
 
 // record returns the record of a job in the state and makes it if needed.

@@ -3,7 +3,6 @@ package jobmaster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -48,8 +47,9 @@ func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error)
 func (r *submitRequest) refuse(err error) { r.answer <- submitted{err: err} }
 
 func (r *submitRequest) handle(m *Master) {
-	if other, busy := m.writerOf(r.spec.OutputDir); busy && m.submitterOf(other) != r.key {
-		r.answer <- submitted{err: fmt.Errorf("output directory %s is being written by %v", r.spec.OutputDir, other)}
+	// This check only reports the error early; SubmitJob makes the decision.
+	if other, err := m.view.OutputWriter(r.spec); err != nil && m.submitterOf(other) != r.key {
+		r.answer <- submitted{err: err}
 		return
 	}
 	if err := errors.Join(m.view.CheckLimits(r.spec), m.checkFits(r.spec), m.checkMemory(r.spec)); err != nil {
@@ -63,22 +63,6 @@ func (r *submitRequest) handle(m *Master) {
 	m.events = append(m.events, control.Requested{
 		Client: r.key.client, Sequence: r.key.sequence, Command: cluster.SubmitJob{Spec: r.spec},
 	})
-}
-
-// writerOf returns the unfinished job that writes to a directory.
-//
-// Two jobs with one output directory would remove each other's files. This check only
-// reports the error early; makeOutput makes the decision.
-func (m *Master) writerOf(dir string) (cluster.JobID, bool) {
-	if dir == "" {
-		return cluster.JobID{}, false
-	}
-	for j := range m.view.Jobs() {
-		if j.Spec.OutputDir == dir && !j.State.Final() {
-			return j.ID, true
-		}
-	}
-	return cluster.JobID{}, false
 }
 
 // submitterOf returns the key under which a job was submitted.

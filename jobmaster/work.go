@@ -22,7 +22,8 @@ import (
 //
 // Then the history is written, and later RetireJob removes the job from the state. A new
 // leader starts the work of the present state again. So each kind of work may run twice, and
-// the first run may have stopped at any step.
+// the first run may have stopped at any step. While HDFS is not available, the work is tried
+// again (outage.go), and the job stays in its state.
 
 // startWork starts work of a kind for a job in a goroutine, unless it was started before.
 // Work of a later kind cancels work of an earlier kind and waits for its end.
@@ -40,12 +41,12 @@ func (m *Master) startWork(w control.Work) {
 	}
 	earlier, done := r.done, make(chan struct{})
 	r.startedWork, r.done = w.Kind, done
+	r.outage = outage{}
 	ctx, cancel := context.WithCancel(m.lead.ctx)
 	r.cancel = cancel
-	work := jobWork{m: m, lead: m.lead, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0}
+	work := jobWork{m: m, lead: m.lead, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0, conf: m.propertiesOf(w.Job, r)}
 	if w.Kind == control.WorkCommit {
 		work.files = finalFiles(m.view.Job(w.Job))
-		work.conf = m.propertiesOf(w.Job, r)
 		work.countersErr = checkCounters(m.view.Job(w.Job), work.conf)
 	}
 	m.workers.Go(func() {
@@ -76,6 +77,7 @@ func (m *Master) workEnded(r *workResult) {
 // continueJob requests what follows the work of a job.
 func (m *Master) continueJob(r *workResult) {
 	switch {
+	case r.kind < m.record(r.job).startedWork: // cancelled by the later work, which decides
 	case r.kind == control.WorkCleanUp:
 		if r.err != nil {
 			m.cfg.Logger.Warn("cannot remove the output of an unfinished job", "job", r.job, "error", r.err)

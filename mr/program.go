@@ -223,7 +223,7 @@ func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Wr
 	if d.conf, err = o.configuration(d.console); err != nil {
 		return nil, err
 	}
-	d.files, err = fsconf.NewRouter(d.conf, nil)
+	d.files, err = fsconf.NewInteractiveRouter(d.conf, nil)
 	return d, err
 }
 

@@ -119,17 +119,47 @@ func inputsUnder(ctx context.Context, fsys FS, info FileInfo, recursive bool) ([
 // _temporary, .crc files and the like.
 func hidden(base string) bool { return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") }
 
+// TemporaryName is the directory in a job's output directory that has the files of its
+// attempts, as in Hadoop.
+const TemporaryName = "_temporary"
+
 // CheckOutput returns an error that wraps fs.ErrExist, in Hadoop's wording, if the output
-// directory exists. Name is the full name of the directory.
+// directory exists. Name is the full name of the directory. A directory that contains only an
+// empty TemporaryName is accepted: a job whose clean-up was interrupted left it.
 func CheckOutput(ctx context.Context, fsys FS, dir, name string) error {
 	_, err := fsys.Stat(ctx, dir)
-	switch {
-	case err == nil:
-		return fmt.Errorf("Output directory %s already exists%w", name, silent{fs.ErrExist}) //nolint:staticcheck // Hadoop's wording
-	case errors.Is(err, fs.ErrNotExist):
+	if err == nil {
+		var unused bool
+		if unused, err = hasOnlyTemporary(ctx, fsys, dir); err == nil && !unused {
+			return fmt.Errorf("Output directory %s already exists%w", name, silent{fs.ErrExist}) //nolint:staticcheck // Hadoop's wording
+		}
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return fmt.Errorf("output directory %s: %w", name, err)
+}
+
+// hasOnlyTemporary reports whether dir is a directory whose only entry is an empty
+// TemporaryName.
+func hasOnlyTemporary(ctx context.Context, fsys FS, dir string) (bool, error) {
+	if info, err := fsys.Stat(ctx, path.Join(dir, TemporaryName)); err != nil || !info.IsDir {
+		return false, ignoreMissing(err)
+	}
+	entries, err := fsys.List(ctx, dir)
+	if err != nil || len(entries) != 1 {
+		return false, err
+	}
+	pieces, err := fsys.List(ctx, entries[0].Path)
+	return err == nil && len(pieces) == 0, ignoreMissing(err)
+}
+
+// ignoreMissing returns nil for fs.ErrNotExist.
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // silent wraps an error without adding its text to a message that is already complete:

@@ -30,7 +30,7 @@ const joinTries = 5
 //
 //	one piece      rename
 //	concat         append all to the first piece, rename that
-//	copy           into a temporary file in the directory of target, check its length, rename
+//	copy           into a temporary file beside the first piece, check its length, rename
 //
 // The name of the temporary file contains unique, so no other process may use the same
 // value. If a piece is missing or its length differs from the recorded length, the error
@@ -40,7 +40,7 @@ func Join(ctx context.Context, fsys FS, target string, pieces []Piece, unique st
 		return fmt.Errorf("join into %s: no pieces", target)
 	}
 	j := joining{fs: fsys, target: target, pieces: pieces}
-	j.temp = path.Join(path.Dir(target), "."+path.Base(target)+"."+unique)
+	j.temp = path.Join(path.Dir(pieces[0].Path), "."+path.Base(pieces[0].Path)+"."+unique)
 	for _, p := range pieces {
 		j.total += p.Length
 		if p.Length > 0 {
@@ -178,10 +178,14 @@ func (j *joining) check(ctx context.Context) error {
 	return nil
 }
 
-// rename moves the complete file to target and creates the parent directory if necessary.
+// rename moves the complete file to target and creates the parent directory if necessary. It
+// creates no directory if the file itself is missing, because then the job may be over.
 func (j *joining) rename(ctx context.Context, from string) error {
 	err := j.fs.Rename(ctx, from, j.target)
 	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, statErr := j.fs.Stat(ctx, from); statErr != nil {
 		return err
 	}
 	if err := j.fs.MkdirAll(ctx, path.Dir(j.target)); err != nil {
@@ -196,15 +200,11 @@ func (j *joining) copy(ctx context.Context) (err error) {
 	if err := j.fs.Remove(ctx, j.temp, false); err != nil {
 		return err
 	}
-	err = WriteFile(ctx, j.fs, j.temp, func(w io.Writer) error {
-		for _, p := range j.filled {
-			if err := appendPiece(ctx, j.fs, w, p); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	w, err := j.fs.Create(ctx, j.temp, CreateOptions{NoParents: true})
 	if err != nil {
+		return err
+	}
+	if err := Finish(w, j.appendPieces(ctx, w)); err != nil {
 		return err
 	}
 	have, err := j.length(ctx, j.temp)
@@ -216,6 +216,16 @@ func (j *joining) copy(ctx context.Context) (err error) {
 	}
 	if err != nil {
 		return errors.Join(err, j.fs.Remove(ctx, j.temp, false))
+	}
+	return nil
+}
+
+// appendPieces copies all pieces to w.
+func (j *joining) appendPieces(ctx context.Context, w io.Writer) error {
+	for _, p := range j.filled {
+		if err := appendPiece(ctx, j.fs, w, p); err != nil {
+			return err
+		}
 	}
 	return nil
 }

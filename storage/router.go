@@ -202,6 +202,17 @@ func Name(fsys FS, name string) string {
 	return strings.TrimSuffix(fsys.URI(), "//") + name
 }
 
+// CanonicalName returns a full name in a form that is equal for equal paths: the scheme and
+// the authority in lower case, the path clean and without a slash at its end. It does not know which authorities are one
+// cluster, such as a nameservice and the address of its NameNode.
+func CanonicalName(name string) string {
+	u, full := splitName(name)
+	if !full {
+		return path.Clean(name)
+	}
+	return u.scheme + "://" + strings.ToLower(u.authority) + strings.TrimSuffix(path.Clean(u.path), "/")
+}
+
 // location is a parsed name. Its path is as written: it may be relative and need not be clean.
 type location struct{ scheme, authority, path string }
 

@@ -33,7 +33,8 @@ type FS interface {
 	// Open opens a file for reading.
 	Open(ctx context.Context, path string) (File, error)
 
-	// Create creates a file and its missing parents. It fails if the path exists.
+	// Create creates a file and, unless opts.NoParents is set, its missing parents. It fails
+	// if the path exists.
 	Create(ctx context.Context, path string, opts CreateOptions) (Writer, error)
 
 	// Stat describes a file or a directory.
@@ -90,6 +91,10 @@ type Writer interface {
 type CreateOptions struct {
 	Replication int   // copies of each block
 	BlockSize   int64 // bytes
+
+	// NoParents makes Create fail with fs.ErrNotExist if the parent does not exist. An
+	// attempt that runs on after its job has ended then cannot make the job's directory again.
+	NoParents bool
 }
 
 // FileInfo describes a file or a directory.

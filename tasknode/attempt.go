@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
 )
 
 // attempt runs one attempt from its start to its final report:
@@ -223,7 +224,7 @@ func isClosed(done <-chan struct{}) bool {
 
 // failure returns a report of an error that the task has not reported itself.
 func failure(err error) *wire.Report {
-	f := &taskproc.Failure{Cause: err.Error(), Offset: -1}
+	f := &taskproc.Failure{Cause: err.Error(), Offset: -1, StorageDown: storage.Unavailable(err)}
 	var crash *Crash
 	if errors.As(err, &crash) {
 		f.Cause, f.Stack = crash.Cause, crash.Stack

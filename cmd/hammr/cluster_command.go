@@ -186,7 +186,7 @@ func openFiles(stderr io.Writer) (*storage.Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fsconf.NewRouter(c, warnLogger(stderr))
+	return fsconf.NewInteractiveRouter(c, warnLogger(stderr))
 }
 
 // printJSON prints a document with indentation. It does not escape HTML: names of jobs are

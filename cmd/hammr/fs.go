@@ -53,7 +53,7 @@ func shell(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 		fmt.Fprintf(stderr, "fs: %v\n", err)
 		return exitUsage
 	}
-	router, err := fsconf.NewRouter(c, warnLogger(stderr))
+	router, err := fsconf.NewInteractiveRouter(c, warnLogger(stderr))
 	if err != nil {
 		fmt.Fprintf(stderr, "fs: %v\n", err)
 		return exitFailed

@@ -25,6 +25,7 @@ var declared = []Key{
 	key("hammr.hdfs.keytab", String, "", "file with the keys of hammr.hdfs.principal; without it, kinit's ticket cache is used"),
 	key("hammr.hdfs.principal", String, "", "user@REALM to log in to HDFS as"),
 	key("hammr.hdfs.retry.timeout", Duration, "60s", "time for which an HDFS call is retried while a NameNode restarts"),
+	key("hammr.hdfs.outage.limit", Duration, "1h", "time for which a job waits while HDFS is not available; then the job fails; 0: it fails at once"),
 	key("hammr.hdfs.datanode.timeout", Duration, "5s", "silence of a DataNode after which another replica is read"),
 	key("hammr.hdfs.write.timeout", Duration, "20s", "silence of the DataNodes of an open block after which the block is written again"),
 	key("hammr.hdfs.local.address", String, "", "IP address that connections to HDFS come from, which decides what is local; empty lets the system choose"),

@@ -12,6 +12,7 @@ const (
 	UseDatanodeHostname = "dfs.client.use.datanode.hostname"
 	HDFSRetryTimeout    = "hammr.hdfs.retry.timeout"
 	HDFSLocalAddress    = "hammr.hdfs.local.address"
+	HDFSOutageLimit     = "hammr.hdfs.outage.limit"
 	HDFSDataNodeTimeout = "hammr.hdfs.datanode.timeout"
 	HDFSWriteTimeout    = "hammr.hdfs.write.timeout"
 	Keytab              = "hammr.hdfs.keytab"

@@ -31,12 +31,27 @@ import (
 // Names without a scheme are on fs.defaultFS, as in Hadoop. The caller closes the Router,
 // which also closes the connections to HDFS.
 func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
+	return newRouter(c, logger, 0)
+}
+
+// interactivePatience is how long a command waits for the first answer of HDFS.
+const interactivePatience = 10 * time.Second
+
+// NewInteractiveRouter returns a Router for a program at whose terminal a user waits. It
+// gives up early if HDFS has never answered, because then the address is probably wrong.
+func NewInteractiveRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
+	return newRouter(c, logger, interactivePatience)
+}
+
+// newRouter returns a Router. connect bounds the wait for the first answer of HDFS; 0 means
+// as long as any other call.
+func newRouter(c *conf.Conf, logger *slog.Logger, connect time.Duration) (*storage.Router, error) {
 	return storage.NewRouter(storage.Config{
 		Default: c.String(conf.DefaultFS),
 		Open: map[string]storage.Opener{
 			"file": func(context.Context, string) (storage.FS, error) { return machine(c), nil },
 			"hdfs": func(ctx context.Context, authority string) (storage.FS, error) {
-				return openHDFS(ctx, c, authority, logger)
+				return openHDFS(ctx, c, authority, logger, connect)
 			},
 		},
 	})
@@ -78,7 +93,7 @@ func CreateOptions(c *conf.Conf) storage.CreateOptions {
 // openHDFS opens an HDFS file system. authority is the authority of its name: host:port of a
 // NameNode, or the name of a service whose NameNodes the configuration lists. Each NameNode
 // has an address for RPC and may have one for WebHDFS.
-func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.Logger) (storage.FS, error) {
+func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.Logger, connect time.Duration) (storage.FS, error) {
 	nodes, err := c.NameNodes(authority)
 	if err != nil {
 		return nil, err
@@ -91,6 +106,7 @@ func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.
 		Replication:            o.Replication,
 		BlockSize:              o.BlockSize,
 		LocalAddress:           c.String(conf.HDFSLocalAddress),
+		ConnectTimeout:         connect,
 		RetryTimeout:           c.Duration(conf.HDFSRetryTimeout),
 		DataNodeTimeout:        c.Duration(conf.HDFSDataNodeTimeout),
 		WriteTimeout:           c.Duration(conf.HDFSWriteTimeout),

@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage"
 )
 
 // failureOf turns the error of an attempt into the message that the user sees. The kinds of
@@ -29,6 +30,7 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	}
 	f.BadCheckpoint = errors.As(err, new(*unusableCheckpointError))
 	f.Fatal = errors.As(err, new(*FatalError))
+	f.StorageDown = storage.Unavailable(err)
 	if lost, ok := errors.AsType[*LostOutputError](err); ok {
 		f.LostMapAttempt = lost.Attempt
 	}

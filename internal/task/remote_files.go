@@ -23,24 +23,29 @@ func (a *Attempt) create(fsys storage.FS, path string) (storage.Writer, error) {
 			return nil, err
 		}
 	}
-	return a.createCounted(fsys, path)
+	return a.createCounted(fsys, path, fsconf.CreateOptions(a.Conf))
 }
 
 // tryCreate is create for a caller that cannot wait. If the gate is blocked it returns
 // what is closed when the gate opens.
+//
+// It makes no directory. The master made the job's directory and removes it when the job is
+// over. An attempt that does not know this yet must not make the directory again.
 func (a *Attempt) tryCreate(fsys storage.FS, path string) (w storage.Writer, unblocked <-chan struct{}, err error) {
 	if !isLocal(fsys) {
 		if unblocked := a.gate.tryOpen(); unblocked != nil {
 			return nil, unblocked, nil
 		}
 	}
-	w, err = a.createCounted(fsys, path)
+	o := fsconf.CreateOptions(a.Conf)
+	o.NoParents = true
+	w, err = a.createCounted(fsys, path, o)
 	return w, nil, err
 }
 
 // createCounted makes a file. A remote one has been counted by the gate.
-func (a *Attempt) createCounted(fsys storage.FS, path string) (storage.Writer, error) {
-	w, err := fsys.Create(a.ctx, path, fsconf.CreateOptions(a.Conf))
+func (a *Attempt) createCounted(fsys storage.FS, path string, o storage.CreateOptions) (storage.Writer, error) {
+	w, err := fsys.Create(a.ctx, path, o)
 	switch {
 	case isLocal(fsys):
 		return w, err

@@ -1981,6 +1981,7 @@ type Failure struct {
 	Fatal          bool                   `protobuf:"varint,7,opt,name=fatal,proto3" json:"fatal,omitempty"`                                          // a retry cannot help
 	LostMapAttempt string                 `protobuf:"bytes,8,opt,name=lost_map_attempt,json=lostMapAttempt,proto3" json:"lost_map_attempt,omitempty"` // attempt whose output could not be read
 	BadCheckpoint  bool                   `protobuf:"varint,9,opt,name=bad_checkpoint,json=badCheckpoint,proto3" json:"bad_checkpoint,omitempty"`     // the checkpoint in Start, or a file that it names, is unusable
+	StorageDown    bool                   `protobuf:"varint,12,opt,name=storage_down,json=storageDown,proto3" json:"storage_down,omitempty"`          // the storage was not available; a later try may succeed
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2074,6 +2075,13 @@ func (x *Failure) GetLostMapAttempt() string {
 func (x *Failure) GetBadCheckpoint() bool {
 	if x != nil {
 		return x.BadCheckpoint
+	}
+	return false
+}
+
+func (x *Failure) GetStorageDown() bool {
+	if x != nil {
+		return x.StorageDown
 	}
 	return false
 }
@@ -3691,7 +3699,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\aoutputs\x18\x03 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x122\n" +
 	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x12!\n" +
 	"\foutput_bytes\x18\x05 \x01(\x03R\voutputBytes\x12%\n" +
-	"\x0eoutput_records\x18\x06 \x01(\x03R\routputRecords\"\x8d\x02\n" +
+	"\x0eoutput_records\x18\x06 \x01(\x03R\routputRecords\"\xb0\x02\n" +
 	"\aFailure\x12\x14\n" +
 	"\x05cause\x18\x01 \x01(\tR\x05cause\x12\x14\n" +
 	"\x05stack\x18\x02 \x01(\tR\x05stack\x12\x14\n" +
@@ -3701,7 +3709,8 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x06record\x18\x06 \x01(\v2\x17.hammr.task.v1.PositionR\x06record\x12\x14\n" +
 	"\x05fatal\x18\a \x01(\bR\x05fatal\x12(\n" +
 	"\x10lost_map_attempt\x18\b \x01(\tR\x0elostMapAttempt\x12%\n" +
-	"\x0ebad_checkpoint\x18\t \x01(\bR\rbadCheckpoint\"I\n" +
+	"\x0ebad_checkpoint\x18\t \x01(\bR\rbadCheckpoint\x12!\n" +
+	"\fstorage_down\x18\f \x01(\bR\vstorageDown\"I\n" +
 	"\fCheckpointed\x129\n" +
 	"\n" +
 	"checkpoint\x18\x01 \x01(\v2\x19.hammr.task.v1.CheckpointR\n" +

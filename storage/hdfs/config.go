@@ -44,7 +44,7 @@ type Config struct {
 	// renews its leases every second. Default 2.
 	Connections int
 	// ConnectTimeout bounds the retries until the cluster has answered for the first time.
-	// Default 10 s.
+	// Default RetryTimeout.
 	ConnectTimeout time.Duration
 	// RetryTimeout bounds the retries of one call, and of one file while it makes no
 	// progress. Default 60 s.
@@ -111,7 +111,6 @@ func (c *Config) EnsureDefaults() {
 // ensureNumbers sets the defaults of times and sizes.
 func (c *Config) ensureNumbers() {
 	for field, value := range map[*time.Duration]time.Duration{
-		&c.ConnectTimeout:  10 * time.Second,
 		&c.RetryTimeout:    60 * time.Second,
 		&c.NameNodeTimeout: 15 * time.Second,
 		&c.DataNodeTimeout: 5 * time.Second,
@@ -121,6 +120,7 @@ func (c *Config) ensureNumbers() {
 	} {
 		*field = cmp.Or(*field, value)
 	}
+	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, c.RetryTimeout)
 	c.Connections = cmp.Or(c.Connections, 2)
 	c.ReadAhead = cmp.Or(c.ReadAhead, 4<<20)
 	c.SpoolMemory = cmp.Or(c.SpoolMemory, 8<<20)

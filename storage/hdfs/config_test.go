@@ -1,11 +1,18 @@
 package hdfs
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"net"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hammr/hammr/storage"
 )
 
 func TestConfigDefaults(t *testing.T) {
@@ -62,6 +69,53 @@ func (e remoteError) Desc() string      { return "" }
 func (e remoteError) Exception() string { return string(e) }
 func (e remoteError) Message() string   { return "" }
 func (e remoteError) Error() string     { return string(e) }
+
+// namedError is an exception of the NameNode with a message.
+type namedError struct {
+	remoteError
+	message string
+}
+
+func (e namedError) Message() string { return e.message }
+
+func TestOutagesAreMarked(t *testing.T) {
+	f := &FS{cfg: Config{URI: "hdfs://nn:8020", Addresses: []string{"nn:8020"}}}
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{syscall.ECONNREFUSED, true},
+		{&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, true},
+		{&net.DNSError{Err: "no such host", Name: "nn"}, true},
+		{io.ErrUnexpectedEOF, true},
+		{remoteError(standbyException), true},
+		{remoteError(safeModeException), true},
+		{remoteError(retriableException), true},
+		{remoteError(recoveryInProgress), true},
+		{remoteError(beingCreated), true},
+		{&webError{Class: safeModeException}, true},
+		{namedError{"java.io.IOException", "File /f could only be written to 0 of the 1 minReplication nodes. There are 0 datanode(s) running"}, true},
+
+		{&fs.PathError{Op: "open", Path: "/f", Err: fs.ErrNotExist}, false},
+		{&fs.PathError{Op: "create", Path: "/f", Err: fs.ErrPermission}, false},
+		{remoteError("org.apache.hadoop.hdfs.protocol.DSQuotaExceededException"), false},
+		{remoteError("org.apache.hadoop.hdfs.protocol.NSQuotaExceededException"), false},
+		{&webError{Class: "org.apache.hadoop.security.AccessControlException"}, false},
+		{fmt.Errorf("block: %w", storage.ErrCorrupt), false},
+		{&fs.PathError{Op: "write", Path: "/spool", Err: syscall.ENOSPC}, false},
+		{&fs.PathError{Op: "read", Path: "/spool", Err: syscall.EIO}, false},
+		{errNotRPC, false},
+		{fmt.Errorf("%w: it is a directory", errRefused), false},
+		{context.Canceled, false},
+		{context.DeadlineExceeded, false},
+	} {
+		for _, err := range []error{f.explain("create", "/f", c.err), f.explainWrite("/f", c.err)} {
+			if got := storage.Unavailable(err); got != c.want {
+				t.Errorf("%v: not available: %v, want %v", err, got, c.want)
+			}
+		}
+	}
+}
 
 func TestJudge(t *testing.T) {
 	for _, c := range []struct {

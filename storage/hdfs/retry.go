@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/hammr/hammr/storage"
 )
 
 // call is an operation on a client. Try counts from 0. A later try must expect that an
@@ -62,9 +64,8 @@ func (f *FS) tryOnce(ctx context.Context, p *pool, try int, run call) error {
 	return err
 }
 
-// patience returns the duration for which a call is retried. The duration is shorter until
-// the cluster has answered once: the address is probably wrong then, and a user waits at a
-// terminal.
+// patience returns the duration for which a call is retried. A client at a terminal sets a
+// ConnectTimeout, because the address is probably wrong if the cluster has never answered.
 func (f *FS) patience() time.Duration {
 	if f.reached.Load() {
 		return f.cfg.RetryTimeout
@@ -107,6 +108,8 @@ const (
 	standbyException   = "org.apache.hadoop.ipc.StandbyException"
 	safeModeException  = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
 	notYetReplicated   = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException"
+	recoveryInProgress = "org.apache.hadoop.hdfs.protocol.RecoveryInProgressException"
+	beingCreated       = "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException"
 )
 
 // judge returns how to handle an error:
@@ -116,23 +119,23 @@ const (
 //	any other exception of the NameNode                            final
 //	an answer about the path, or the caller's context              final
 //	a wrong port, or credentials that are refused                  final
+//	a local disk that is full or broken                            final
 //	anything else: a broken or silent connection                   reconnect
 //
 // A timeout of a connection wraps os.ErrDeadlineExceeded. judge must not mistake it for the
 // end of the caller's context.
 func judge(err error) verdict {
-	var remote hdfs.Error
-	if errors.As(err, &remote) {
-		switch remote.Exception() {
-		case retriableException, safeModeException, notYetReplicated:
-			return again
-		case standbyException:
-			return reconnect
-		}
+	switch class, _ := exception(err); class {
+	case "":
+	case retriableException, safeModeException, notYetReplicated:
+		return again
+	case standbyException:
+		return reconnect
+	default:
 		return final
 	}
 	for _, answer := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid, syscall.ENOTEMPTY,
-		context.Canceled, context.DeadlineExceeded, errNotRPC, errClosed, errRefused} {
+		syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, context.Canceled, context.DeadlineExceeded, errNotRPC, errClosed, errRefused} {
 		if errors.Is(err, answer) && !isTimeout(err) {
 			return final
 		}
@@ -142,6 +145,41 @@ func judge(err error) verdict {
 		return final
 	}
 	return reconnect
+}
+
+// exception returns the class and the message of an exception of the NameNode, by RPC or
+// WebHDFS; "" for other errors.
+func exception(err error) (class, message string) {
+	var remote hdfs.Error
+	if errors.As(err, &remote) {
+		return remote.Exception(), remote.Message()
+	}
+	if web, ok := errors.AsType[*webError](err); ok {
+		return web.Class, web.Message
+	}
+	return "", ""
+}
+
+// unavailable reports whether err means "not now", by the rules of package storage. These
+// are the errors that judge retries. There are three more, which the NameNode reports for
+// blocks and leases: no DataNode takes a block, or another writer has the lease.
+func unavailable(err error) bool {
+	class, message := exception(err)
+	switch {
+	case errors.Is(err, storage.ErrCorrupt):
+		return false
+	case judge(err) != final, class == recoveryInProgress, class == beingCreated:
+		return true
+	}
+	return strings.Contains(message, "could only be written to") || strings.Contains(message, "could only be replicated to")
+}
+
+// mark marks an explained error if its cause means "not now".
+func mark(explained, cause error) error {
+	if unavailable(cause) {
+		return storage.MarkUnavailable(explained)
+	}
+	return explained
 }
 
 // isTimeout reports whether err is a missed deadline of a connection. net.OpError wraps such
@@ -157,6 +195,11 @@ func (f *FS) explain(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
+	return mark(f.describeError(op, path, err), err)
+}
+
+// describeError does what explain does, without the mark of an outage.
+func (f *FS) describeError(op, path string, err error) error {
 	// The module's PathError repeats the operation and the path.
 	var inner *fs.PathError
 	if errors.As(err, &inner) {

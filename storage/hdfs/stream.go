@@ -169,7 +169,7 @@ func (st *stream) recover(err error) error {
 	case isFinalRead(err):
 		return err
 	case time.Since(st.firstFailure) > st.fs.cfg.RetryTimeout:
-		return fmt.Errorf("hdfs: read %s at byte %d: no DataNode serves the block (are they running?): %w", st.name(), st.offset, err)
+		return mark(fmt.Errorf("hdfs: read %s at byte %d: no DataNode serves the block (are they running?): %w", st.name(), st.offset, err), err)
 	case st.tries == 1:
 		return nil
 	}

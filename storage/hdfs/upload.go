@@ -202,8 +202,8 @@ func (u *upload) remove(name string) {
 // the NameNode, so the remedy differs.
 func (f *FS) explainWrite(name string, err error) error {
 	if judge(err) == reconnect {
-		return fmt.Errorf("hdfs: write %s: every pipeline of DataNodes failed (are enough of them running, and do they have free disk space?): %w",
-			f.URI()+name, err)
+		return mark(fmt.Errorf("hdfs: write %s: every pipeline of DataNodes failed (are enough of them running, and do they have free disk space?): %w",
+			f.URI()+name, err), err)
 	}
 	return f.explain("write", name, err)
 }

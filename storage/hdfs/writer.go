@@ -48,7 +48,7 @@ const (
 	aborted             // removed, after Abort
 )
 
-// Create implements storage.FS. It also creates the parents. If the NameNode is not
+// Create implements storage.FS. If the NameNode is not
 // available, Create retries as every call does.
 func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
 	name = clean(name)
@@ -59,7 +59,7 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 	w.upload = upload{fs: f, target: name, path: name, replication: opts.Replication, blockSize: opts.BlockSize,
 		spool: spool{limit: f.cfg.SpoolMemory, dir: f.cfg.SpoolDir}}
 	w.upload.ctx, w.cancel = context.WithCancel(ctx)
-	if err := f.begin(&w.upload); err != nil {
+	if err := f.begin(&w.upload, opts.NoParents); err != nil {
 		w.cancel()
 		return nil, err
 	}
@@ -69,14 +69,16 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 // begin fills in the defaults and creates the file, which takes a lease: until the file is
 // closed, no other client can write it. It refuses a directory whose policies the module cannot
 // follow.
-func (f *FS) begin(u *upload) error {
+func (f *FS) begin(u *upload, noParents bool) error {
 	u.replication = cmp.Or(u.replication, f.cfg.Replication, f.defaults.Replication)
 	u.blockSize = cmp.Or(u.blockSize, f.cfg.BlockSize, f.defaults.BlockSize)
 	if u.blockSize%512 != 0 || u.blockSize < 0 || u.replication < 0 {
 		return fmt.Errorf("hdfs: create %s: block size %d, replication %d: the size must be a multiple of 512", f.URI()+u.target, u.blockSize, u.replication)
 	}
-	if err := f.makeParent(u.ctx, u.target); err != nil {
-		return err
+	if !noParents { // the NameNode refuses a file without its parent
+		if err := f.makeParent(u.ctx, u.target); err != nil {
+			return err
+		}
 	}
 	if err := u.create(); err != nil {
 		return err

@@ -76,15 +76,15 @@ func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	return file, nil
 }
 
-// Create creates a file and its missing parents. It ignores the options: a local file has one
-// copy, and blocks only in name.
-func (f *FS) Create(ctx context.Context, name string, _ storage.CreateOptions) (storage.Writer, error) {
+// Create creates a file and, unless opts.NoParents is set, its missing parents. It ignores the
+// other options: a local file has one copy, and blocks only in name.
+func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
 	name, err := storage.CleanPath(ctx, "create", name)
 	if err != nil {
 		return nil, err
 	}
 	file, err := createExclusive(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && !opts.NoParents {
 		if err = os.MkdirAll(path.Dir(name), dirMode); err == nil {
 			file, err = createExclusive(name)
 		}

@@ -125,7 +125,7 @@ func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	return newFile(name, n.data), nil
 }
 
-// Create creates a file and its missing parents. Its content appears when the Writer is closed.
+// Create creates a file and, unless opts.NoParents is set, its missing parents. Its content appears when the Writer is closed.
 // The file exists at once, with size 0, so that a second Create of the name fails, as it does
 // on HDFS while the first writer has the lease.
 func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
@@ -137,6 +137,9 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 	defer f.mu.Unlock()
 	if f.findLocked(name) != nil {
 		return nil, pathError("create", name, fs.ErrExist)
+	}
+	if opts.NoParents && f.findLocked(path.Dir(name)) == nil {
+		return nil, pathError("create", name, fs.ErrNotExist)
 	}
 	parent, err := f.mkdirLocked("create", path.Dir(name))
 	if err != nil {

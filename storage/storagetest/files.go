@@ -139,6 +139,12 @@ func (s suite) createRefuses() {
 	s.wantErr(err, fs.ErrExist, "dir")
 	_, err = s.fs.Create(s.ctx(), s.path("f/below"), storage.CreateOptions{})
 	s.wantErr(err, nil, "f")
+	_, err = s.fs.Create(s.ctx(), s.path("none/f"), storage.CreateOptions{NoParents: true})
+	s.wantErr(err, fs.ErrNotExist, "none/f")
+	s.wantMissing("none")
+	w, err := s.fs.Create(s.ctx(), s.path("dir/f"), storage.CreateOptions{NoParents: true})
+	s.must(err)
+	s.must(w.Close())
 }
 
 // createAtOnce lets several writers create the same name at the same time, in a directory
