@@ -84,6 +84,9 @@ func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string
 		t.Fatal(err)
 	}
 	n.server = &task.Server{Programs: task.Programs{job.Name(): job}, Files: n.files, Local: local.New(local.Options{})}
+	if err := os.MkdirAll(filepath.Join(n.dir, "pieces"), 0o755); err != nil { // as the master does
+		t.Fatal(err)
+	}
 	set := map[string]string{conf.BoundaryTimeout: "24h"} // no attempt declines, even if the machine is busy
 	maps.Copy(set, properties)
 	n.start = &taskproc.Start{

@@ -37,6 +37,9 @@ func newSuspendRig(t *testing.T) *suspendRig {
 	r.server.Files = router
 	start := r.start(dag.GroupID{})
 	start.OutputDir = "mem://out/job"
+	if err := x.out.MkdirAll(t.Context(), "/job"); err != nil { // as the master does
+		t.Fatal(err)
+	}
 	ours, theirs := net.Pipe()
 	x.node = taskproc.NewTasknodeEnd(ours)
 	go func() {
