@@ -20,6 +20,9 @@
 // job asked for, a machine that crashed, or one that was silent for too long. So the verdict
 // of a scenario does not depend on what the masters say about themselves.
 //
+// Attach joins a fleet to any testcluster.Cluster, also that of a chaos rig, so a drill can
+// break masters under the load of a fleet.
+//
 // Goroutines: each machine has a loop, which owns its tables, and one for its session.
 // Scenarios run in the caller's goroutine, with one for each job that is watched.
 package fleet

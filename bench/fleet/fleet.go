@@ -32,6 +32,7 @@ type Fleet struct {
 type counts struct {
 	starts, ends, orders, outputBytes atomic.Int64
 	sessions                          atomic.Int64 // that have ended
+	silences                          atomic.Int64 // machines that were silent for half the expiry
 	mostRetained                      atomic.Int64 // bytes of descriptions of outputs that a tasknode would keep for a job, at most
 }
 

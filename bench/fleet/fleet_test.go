@@ -29,7 +29,7 @@ func TestMixedFleet(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, fmt.Errorf("the fleet has not ended in time"))
 	defer cancel()
 	r, err := fleet.Run(ctx, fleet.Options{
-		Config: fleet.Config{Machines: 200, MapSlots: 4, ReduceSlots: 1, Expiry: 10 * time.Second, SlowPercent: 5},
+		Config: fleet.Config{Machines: 200, MapSlots: 4, ReduceSlots: 1, Expiry: 12 * time.Second, SlowPercent: 5},
 		Hammr:  hammr, Dir: t.TempDir(), Scenario: "mixed", Duration: 20 * time.Second, Logf: t.Logf,
 	})
 	if err != nil {

@@ -35,6 +35,7 @@ type machine struct {
 
 	instance string
 	session  tasknode.Session // nil if there is none
+	absent   time.Time        // since when there is none; zero if there is one, or if the attempts are excused
 	attempts map[string]*attempt
 	unacked  map[string]*wire.Report
 	retained map[string]*wire.Report // final reports of attempts with outputs
@@ -64,7 +65,8 @@ func (f *Fleet) newMachine(i int) (*machine, error) {
 	}
 	// Machines must not report all at the same moment.
 	phase := f.cfg.Heartbeat * time.Duration(i) / time.Duration(f.cfg.Machines)
-	m.beat, m.progress = time.Now().Add(phase), time.Now().Add(phase/2)
+	now := time.Now()
+	m.beat, m.progress, m.absent = now.Add(phase), now.Add(phase/2), now
 	var err error
 	m.masters, err = rpc.New(rpc.Config{
 		Masters: f.cfg.Masters, Token: f.cfg.Token, ClusterID: f.cfg.ClusterID, Timeout: time.Second, Dial: m.dialer(i),
@@ -97,9 +99,7 @@ func (m *machine) advance(now time.Time) (next time.Time) {
 		m.sendProgress(now)
 	}
 	if !now.Before(m.beat) {
-		if now.Sub(m.beat) >= m.fleet.cfg.Expiry/2 {
-			m.excuseAll(false) // this process had no CPU time
-		}
+		m.excuseSilence(now)
 		m.beat = now.Add(m.fleet.cfg.Heartbeat)
 		m.send(&wire.Report{Report: &wire.Report_Heartbeat_{Heartbeat: &wire.Report_Heartbeat{Clock: now.UnixMilli(), MemoryAvailable: 64 << 30}}})
 	}
@@ -171,12 +171,12 @@ func (m *machine) serve(ctx context.Context, session tasknode.Session) error {
 	m.fleet.connected.Add(1)
 	defer m.fleet.connected.Add(-1)
 	m.inbox.Put(func() {
-		m.session = session
+		m.session, m.absent = session, time.Time{}
 		for _, r := range m.unacked {
 			m.send(r)
 		}
 	})
-	defer m.inbox.Put(func() { m.session = nil })
+	defer m.inbox.Put(func() { m.session, m.absent = nil, time.Now() })
 	for {
 		orders, err := session.Receive(ctx)
 		if err != nil {
@@ -214,6 +214,19 @@ func (m *machine) leave(d time.Duration, crash bool) {
 			clear(m.unacked)
 		}
 	})
+}
+
+// excuseSilence excuses the attempts of a machine that had no session, or this process no CPU
+// time, for half the expiry. The other half is for messages that were lost before. On a
+// loaded computer that happens without a fault of the masters.
+func (m *machine) excuseSilence(now time.Time) {
+	limit := m.fleet.cfg.Expiry / 2
+	if now.Sub(m.beat) < limit && (m.absent.IsZero() || now.Sub(m.absent) < limit) {
+		return
+	}
+	m.absent = time.Time{}
+	m.fleet.counts.silences.Add(1)
+	m.excuseAll(false)
 }
 
 // excuseAll excuses all attempts of the machine, because it may be declared lost. After a

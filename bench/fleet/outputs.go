@@ -23,12 +23,8 @@ func (a *attempt) mapOutputs() []*taskproc.MapOutput {
 	if a.start.Reduces == 0 {
 		return nil
 	}
-	parts := make([]int64, a.start.Reduces)
-	for i := range parts {
-		parts[i] = outputBytes / int64(len(parts))
-	}
 	return []*taskproc.MapOutput{{
-		Task: a.start.Task, Attempt: a.start.AttemptId, Path: pathOf(a.start.JobId, a.start.AttemptId), IndexChecksum: 1, PartitionBytes: parts,
+		Task: a.start.Task, Attempt: a.start.AttemptId, Path: pathOf(a.start.JobId, a.start.AttemptId), IndexChecksum: 1, Bytes: outputBytes,
 	}}
 }
 
@@ -38,6 +34,11 @@ func (a *attempt) mapOutputs() []*taskproc.MapOutput {
 func (m *machine) addOutputs(o *wire.Order_Outputs) {
 	j := m.job(o.JobId)
 	w := &j.outputs
+	added, revoked, err := taskproc.UnpackOutputs(o.Edge, o.Packed)
+	if err != nil {
+		m.fleet.ledger.violated("%s: list of outputs: %v", m.name, err)
+		return
+	}
 	if o.Revision != 0 && o.Revision != w.revision {
 		return
 	}
@@ -47,13 +48,13 @@ func (m *machine) addOutputs(o *wire.Order_Outputs) {
 	m.fleet.counts.outputBytes.Add(int64(proto.Size(o)))
 	w.revision, w.bytes = o.Next, w.bytes+int64(proto.Size(o))
 	m.fleet.retainedBytes(w.bytes)
-	for _, attempt := range o.Revoked {
+	for _, attempt := range revoked {
 		if n, known := w.node[attempt]; known {
 			w.fetched[n/8] &^= 1 << (n % 8)
 			delete(w.node, attempt)
 		}
 	}
-	for _, out := range o.Outputs {
+	for _, out := range added {
 		w.node[out.Attempt] = out.Task
 		if missing := int(out.Task/8) + 1 - len(w.fetched); missing > 0 {
 			w.fetched = append(w.fetched, make([]byte, missing)...)

@@ -118,6 +118,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 	}
 	r.result.Seconds = time.Since(began).Seconds()
 	r.result.add("sessions that broke", float64(r.fleet.counts.sessions.Load()), "")
+	r.result.add("machines that were silent for half the expiry", float64(r.fleet.counts.silences.Load()), "")
 	r.result.add("attempts that ran again for a cause", float64(r.fleet.ledger.Restarts()), "")
 	r.result.Violations = append(r.result.Violations, r.fleet.ledger.Violations()...)
 	return r.result, nil
