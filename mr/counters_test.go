@@ -162,7 +162,7 @@ func TestCountersOfTheUserAreLimited(t *testing.T) {
 		cause string
 	}{
 		{"at the limit", "4", []string{"a b c a", "c d"}, ""},
-		{"one attempt exceeds the limit", "2", []string{"a b c", "a"}, "too many counters: 3, and mapreduce.job.counters.limit is 2"},
+		{"one attempt exceeds the limit", "2", []string{"a b c", "a"}, "number of counters: 3, and mapreduce.job.counters.limit is 2"},
 		{"all attempts together exceed the limit", "3", []string{"a b c", "c d"}, "too many counters: 4, and mapreduce.job.counters.limit is 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -126,6 +126,9 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 		a.cfg.Logger.Warn("task did not obey the order to end", "attempt", a.start.AttemptId, "killed", !stuck, "stack", stack)
 	}
 	conn.close()
+	if conn.receiveErr != nil && !stuck && !a.isKilled() && ctx.Err() == nil {
+		return failure(conn.receiveErr)
+	}
 	if conn.sendErr != nil && !stuck && conn.lastMessage.GetFinished() == nil && !a.isKilled() && ctx.Err() == nil {
 		return failure(conn.sendErr)
 	}

@@ -81,6 +81,7 @@ type fakeTask struct {
 	taskproc.TaskEnd
 	ctx  context.Context
 	ours net.Conn
+	raw  net.Conn // the task's end of ours
 	gone chan struct{}
 	err  error
 }
@@ -102,7 +103,7 @@ func (b *rig) Launch(ctx context.Context, _ *taskproc.Start) (Task, error) {
 		return nil, b.refuse
 	}
 	ours, theirs := net.Pipe()
-	f := &fakeTask{TaskEnd: taskproc.NewTaskEnd(theirs), ctx: ctx, ours: ours, gone: make(chan struct{})}
+	f := &fakeTask{TaskEnd: taskproc.NewTaskEnd(theirs), ctx: ctx, ours: ours, raw: theirs, gone: make(chan struct{})}
 	b.tasks <- f
 	return f, nil
 }

@@ -22,6 +22,7 @@ type taskConn struct {
 	lastMessage *taskproc.FromTask // nil if the task sent none; valid after ended is closed
 	ended       chan struct{}      // closed when the task sends no more
 	sendErr     error              // why the task did not get a message; nil also if its connection broke; valid after close
+	receiveErr  error              // why the tasknode could not read a message; nil also if the task closed its end; valid after ended is closed
 	closing     chan struct{}      // closed when no more messages are to be sent
 	workers     sync.WaitGroup     // goroutines of reader and writer
 }
@@ -90,6 +91,10 @@ func (t *taskConn) read(a *attempt) {
 	for {
 		m, err := t.conn.Receive()
 		if err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !isBroken(err) {
+				t.receiveErr = fmt.Errorf("message of the task: %w", err)
+				t.conn.Close() // what follows cannot be read either
+			}
 			return
 		}
 		switch m := m.Message.(type) {

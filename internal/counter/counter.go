@@ -7,8 +7,8 @@
 // the sum into the listing that the user sees.
 //
 // names.go declares the engine's own counters, one line each. All other groups belong to the
-// user, and mapreduce.job.counters.limit bounds their counters: Set.Limit applies it to an
-// attempt, Values.CheckLimit to the job.
+// user and have Limits: Set.Limit applies them to an attempt, Values.CheckLimit the number of
+// counters to the job.
 package counter
 
 import (
@@ -60,35 +60,66 @@ func checkLimit(n, limit int) error {
 		ErrLimit, n, limit)
 }
 
+// Limits bound the counters in users' groups of an attempt. 0 is no limit.
+type Limits struct {
+	Counters   int // mapreduce.job.counters.limit
+	Groups     int // mapreduce.job.counters.groups.max
+	NameBytes  int // length of the name of a counter: mapreduce.job.counters.counter.name.max
+	GroupBytes int // length of the name of a group: mapreduce.job.counters.group.name.max
+}
+
+// exceeded returns an error if a limit does not allow n of what.
+func exceeded(n, limit int, what, property string, id ID) error {
+	if limit <= 0 || n <= limit {
+		return nil
+	}
+	return fmt.Errorf("%w: counter %.80q of group %.80q is beyond the limit: %s %d, and %s is %d; "+
+		"count under fewer names (never under names taken from the data) or raise the limit", ErrLimit, id.Name, id.Group, what, n, property, limit)
+}
+
 // Set holds the counters of one attempt. The zero value is ready for use and has no limit.
 type Set struct {
 	mu struct {
 		sync.Mutex
 		counters map[ID]*Counter // nil before the first
 		users    int             // number of counters in users' groups
-		refused  bool            // the limit has refused a counter
-		limit    int             // maximum of users; 0: no limit
-		overflow Counter         // replaces every counter that was refused
+		groups   map[string]bool // users' groups
+		refused  error           // why the limits have refused a counter; nil if they have not
+		limits   Limits
+		overflow Counter // replaces every counter that was refused
 	}
 }
 
-// Limit sets the maximum number of counters in users' groups; 0 removes the limit. Beyond it
-// Counter returns a counter that is not kept, and Err returns an error. A program that takes
-// counter names from its data thus fails, instead of filling the memory.
-func (s *Set) Limit(n int) {
+// Limit sets the limits on counters in users' groups. Beyond them Counter returns a counter
+// that is not kept, and Err returns an error. A program that takes counter names from its data
+// thus fails, instead of filling the memory.
+func (s *Set) Limit(limits Limits) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mu.limit = n
+	s.mu.limits = limits
 }
 
-// Err returns an error that wraps ErrLimit once the limit has refused a counter.
+// Err returns an error that wraps ErrLimit once the limits have refused a counter. It names
+// the first counter that was refused.
 func (s *Set) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.mu.refused {
-		return nil
+	return s.mu.refused
+}
+
+// checkNewLocked returns an error if the limits do not allow another user's counter. Names are
+// short in most programs, so their number is checked last.
+func (s *Set) checkNewLocked(id ID) error {
+	l, groups := s.mu.limits, len(s.mu.groups)
+	if !s.mu.groups[id.Group] {
+		groups++
 	}
-	return checkLimit(s.mu.users+1, s.mu.limit)
+	return errors.Join(
+		exceeded(len(id.Group), l.GroupBytes, "bytes in the name of its group:", "mapreduce.job.counters.group.name.max", id),
+		exceeded(len(id.Name), l.NameBytes, "bytes in its name:", "mapreduce.job.counters.counter.name.max", id),
+		exceeded(groups, l.Groups, "number of groups:", "mapreduce.job.counters.groups.max", id),
+		exceeded(s.mu.users+1, l.Counters, "number of counters:", "mapreduce.job.counters.limit", id),
+	)
 }
 
 // Counter returns the counter named id; a new one starts at 0.
@@ -99,11 +130,17 @@ func (s *Set) Counter(id ID) *Counter {
 		return c
 	}
 	if id.isUsers() {
-		if s.mu.limit > 0 && s.mu.users >= s.mu.limit {
-			s.mu.refused = true
+		if s.mu.refused == nil { // a program may ask for a new name at each record
+			s.mu.refused = s.checkNewLocked(id)
+		}
+		if s.mu.refused != nil {
 			return &s.mu.overflow
 		}
 		s.mu.users++
+		if s.mu.groups == nil {
+			s.mu.groups = make(map[string]bool)
+		}
+		s.mu.groups[id.Group] = true
 	}
 	if s.mu.counters == nil {
 		s.mu.counters = make(map[ID]*Counter)

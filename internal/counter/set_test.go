@@ -30,7 +30,7 @@ func TestCountersAddUpFromManyGoroutines(t *testing.T) {
 
 func TestLimitBoundsOnlyTheUsersCounters(t *testing.T) {
 	var s Set
-	s.Limit(2)
+	s.Limit(Limits{Counters: 2})
 	for _, id := range declared {
 		s.Add(id, 1)
 	}
@@ -104,5 +104,29 @@ func BenchmarkSetAdd(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Add(MapInputRecords, 1)
+	}
+}
+
+// TestLimitsNameWhatExceedsThem makes a counter beyond each limit. It is not kept, and the error
+// names it and the property.
+func TestLimitsNameWhatExceedsThem(t *testing.T) {
+	for want, id := range map[string]ID{
+		`counter "c" of group "g": number of counters: 3, and mapreduce.job.counters.limit is 2`:  {"g", "c"},
+		`counter "a" of group "h": number of groups: 2, and mapreduce.job.counters.groups.max is`: {"h", "a"},
+		"mapreduce.job.counters.counter.name.max is 4":                                            {"g", "abcde"},
+		"mapreduce.job.counters.group.name.max is 3":                                              {"long", "a"},
+	} {
+		var s Set
+		s.Limit(Limits{Counters: 2, Groups: 1, NameBytes: 4, GroupBytes: 3})
+		s.Add(ID{"g", "a"}, 1)
+		s.Add(ID{"g", "b"}, 1)
+		s.Add(id, 1)
+		s.Add(ID{"g", "a"}, 1)
+		if err := s.Err(); !errors.Is(err, ErrLimit) || !strings.Contains(strings.ReplaceAll(err.Error(), " is beyond the limit", ""), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if diff := cmp.Diff(Values{"g": {"a": 2, "b": 1}}, s.Values()); diff != "" {
+			t.Errorf("counters kept (-want +got):\n%s", diff)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -110,6 +111,11 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 	}
 	close(ended)
 	err = s.conn.Send(last)
+	if errors.Is(err, taskproc.ErrMessageTooLong) {
+		last = s.finalMessage(ctx, &FatalError{Err: fmt.Errorf("report of the attempt: %w; write fewer files", err)})
+		s.group.abort()
+		err = s.conn.Send(last)
+	}
 	_ = s.conn.Close() // ends listen
 	workers.Wait()
 	s.boundary.Stop()
@@ -124,9 +130,19 @@ func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTas
 	cost.End(s.attempt.Counters, s.attempt.Start.Kind == taskproc.Kind_REDUCE)
 	if done := last.GetFinished(); done != nil {
 		done.Counters = counterMessages(s.attempt.Counters)
-		err = errors.Join(err, s.attempt.Counters.Err())
+		if tooMany := s.attempt.Counters.Err(); tooMany != nil { // the next attempt would count the same
+			err = errors.Join(err, &FatalError{Err: tooMany})
+		}
 	}
 	return last, err
+}
+
+// counterLimits returns the limits on the counters of an attempt.
+func counterLimits(c *conf.Conf) counter.Limits {
+	return counter.Limits{
+		Counters: c.Int(conf.CountersLimit), Groups: c.Int("mapreduce.job.counters.groups.max"),
+		NameBytes: c.Int("mapreduce.job.counters.counter.name.max"), GroupBytes: c.Int("mapreduce.job.counters.group.name.max"),
+	}
 }
 
 // finalMessage returns the last message of an attempt that ended in err.
@@ -152,7 +168,7 @@ func (s *session) begin(ctx context.Context, server *Server, start *taskproc.Sta
 	s.attempt.signals.init()
 	s.group = &groupRun{Attempt: s.attempt, server: server}
 	if s.attempt.Conf, s.confErr = conf.FromMap(start.Properties); s.confErr == nil {
-		set.Limit(s.attempt.Conf.Int(conf.CountersLimit))
+		set.Limit(counterLimits(s.attempt.Conf))
 	}
 	s.boundary = time.NewTimer(0)
 	s.boundary.Stop()

@@ -25,10 +25,10 @@ func newConn(stream io.ReadWriteCloser) *conn {
 	return &conn{stream: stream, reader: bufio.NewReader(stream)}
 }
 
-func (c *conn) send(m proto.Message) error {
+func (c *conn) send(m proto.Message, limit int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return WriteMessage(c.stream, m)
+	return writeMessage(c.stream, m, limit)
 }
 
 // TaskEnd is the task's end of the connection.
@@ -38,8 +38,9 @@ type TaskEnd struct{ c *conn }
 func NewTaskEnd(stream io.ReadWriteCloser) TaskEnd { return TaskEnd{newConn(stream)} }
 
 // Send sends one message. Any goroutine may call it. It blocks until the other end
-// receives the message.
-func (e TaskEnd) Send(m *FromTask) error { return e.c.send(m) }
+// receives the message. The error wraps ErrMessageTooLong if the message has more than
+// MaxFromTaskBytes; then nothing is sent.
+func (e TaskEnd) Send(m *FromTask) error { return e.c.send(m, MaxFromTaskBytes) }
 
 // Receive waits for the next message, and unpacks its outputs. One goroutine calls it. The
 // error is io.EOF if the other end has closed.
@@ -62,13 +63,14 @@ func NewTasknodeEnd(stream io.ReadWriteCloser) TasknodeEnd { return TasknodeEnd{
 
 // Send sends one message. Any goroutine may call it. It blocks until the other end
 // receives the message.
-func (e TasknodeEnd) Send(m *ToTask) error { return e.c.send(m) }
+func (e TasknodeEnd) Send(m *ToTask) error { return e.c.send(m, MaxMessageBytes) }
 
 // Receive waits for the next message. One goroutine calls it. The error is io.EOF if
-// the other end has closed.
+// the other end has closed. It wraps ErrMessageTooLong if the task sends a message of more than
+// MaxFromTaskBytes; the connection is of no use then.
 func (e TasknodeEnd) Receive() (*FromTask, error) {
 	m := new(FromTask)
-	return m, ReadMessage(e.c.reader, m)
+	return m, readMessage(e.c.reader, m, MaxFromTaskBytes)
 }
 
 // Close closes the connection. A Send or Receive in progress returns an error.
@@ -82,16 +84,24 @@ const PhaseResume = "resume"
 // configuration of 64 MiB.
 const MaxMessageBytes = 128 << 20
 
-// ErrMessageTooLong marks a message of more than MaxMessageBytes, or a stream that has
-// no messages at all.
+// MaxFromTaskBytes is the longest message of a task. The tasknode passes it on to the master,
+// which accepts longer ones. It is enough for the report of an attempt that has written 10,000
+// files and counts under 10,000 names.
+const MaxFromTaskBytes = 8 << 20
+
+// ErrMessageTooLong marks a message that is longer than the receiver accepts, or a stream that
+// has no messages at all.
 var ErrMessageTooLong = errors.New("taskproc: message too long")
 
 // WriteMessage writes m as its length (a uvarint) and its bytes, in one Write.
-func WriteMessage(w io.Writer, m proto.Message) error {
+func WriteMessage(w io.Writer, m proto.Message) error { return writeMessage(w, m, MaxMessageBytes) }
+
+// writeMessage is WriteMessage for messages of at most limit bytes.
+func writeMessage(w io.Writer, m proto.Message, limit int) error {
 	size := proto.Size(m)
-	if size > MaxMessageBytes {
+	if size > limit {
 		return fmt.Errorf("%w: %d bytes of %s, the limit is %d",
-			ErrMessageTooLong, size, m.ProtoReflect().Descriptor().Name(), MaxMessageBytes)
+			ErrMessageTooLong, size, m.ProtoReflect().Descriptor().Name(), limit)
 	}
 	frame := binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64+size), uint64(size))
 	frame, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(frame, m)
@@ -105,14 +115,17 @@ func WriteMessage(w io.Writer, m proto.Message) error {
 // ReadMessage reads the next message into m. The error is io.EOF at the end of the
 // stream, and io.ErrUnexpectedEOF if the stream ends inside a message. Memory grows
 // with the bytes that arrive, not with the announced length.
-func ReadMessage(r *bufio.Reader, m proto.Message) error {
+func ReadMessage(r *bufio.Reader, m proto.Message) error { return readMessage(r, m, MaxMessageBytes) }
+
+// readMessage is ReadMessage for messages of at most limit bytes.
+func readMessage(r *bufio.Reader, m proto.Message, limit uint64) error {
 	size, err := binary.ReadUvarint(r)
 	if err != nil {
 		return err
 	}
-	if size > MaxMessageBytes {
+	if size > limit {
 		return fmt.Errorf("%w: a length of %d bytes was announced, the limit is %d",
-			ErrMessageTooLong, size, MaxMessageBytes)
+			ErrMessageTooLong, size, limit)
 	}
 	var body bytes.Buffer
 	n, err := io.CopyN(&body, r, int64(size))
