@@ -112,6 +112,8 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.repeatStarts(ev.Job)
 	case SplitsLocated:
 		c.decide = true
+	case Stalled:
+		c.timeouts.postpone(ev.Millis)
 	case MachineConnected:
 		c.repeatOrders(ev.Name)
 		c.migrations.forget(ev.Name)

@@ -46,6 +46,20 @@ func TestWakeIsTheNextDeadline(t *testing.T) {
 	}
 }
 
+// TestStallPostponesTimeouts fails no attempt for the time in which the body was suspended.
+func TestStallPostponesTimeouts(t *testing.T) {
+	s := newStage(t)
+	for _, line := range [][]string{{"join", "n1", "2", "0"}, {"submit", "2", "0", "timeout=1000"}, {"load", "1"}} {
+		s.run(s.event(line))
+	}
+	if out := s.brain.Step(5001, []Event{Stalled{Millis: 4500}}); out.Commands != nil || out.Wake != 5501 {
+		t.Errorf("after the stall: %v, wakes at %d", out.Commands, out.Wake)
+	}
+	if out := s.brain.Step(5501, nil); len(out.Commands) != 2 {
+		t.Errorf("when the attempts made no progress after it either: %v", out.Commands)
+	}
+}
+
 // TestRandomLivesEnd plays jobs whose attempts fail, are lost and are split at random, on
 // machines that join and expire. When failures stop, every job has to end, with no slot in
 // use.

@@ -48,6 +48,10 @@ type SplitsLocated struct{ Job cluster.JobID }
 // PolicyChanged replaces the scheduling policy.
 type PolicyChanged struct{ Policy sched.Policy }
 
+// Stalled reports that the body was suspended and received no reports for some time, so that
+// attempts could not show their progress.
+type Stalled struct{ Millis int64 }
+
 // MachineConnected reports that a machine receives orders, and may have missed earlier ones.
 type MachineConnected struct{ Name string }
 
@@ -126,6 +130,7 @@ type OutputCopied struct {
 func (OutputCopied) event()        {}
 func (Applied) event()             {}
 func (Leading) event()             {}
+func (Stalled) event()             {}
 func (SplitsLoaded) event()        {}
 func (SplitsLocated) event()       {}
 func (PolicyChanged) event()       {}

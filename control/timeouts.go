@@ -49,6 +49,13 @@ func (w *taskTimeouts) progressed(now int64, id cluster.AttemptID, mark uint64) 
 	}
 }
 
+// postpone moves every deadline by a time, ms.
+func (w *taskTimeouts) postpone(millis int64) {
+	for _, a := range w.attempts {
+		a.deadline += millis
+	}
+}
+
 // expired returns the attempts whose deadline has passed, and removes them.
 func (w *taskTimeouts) expired(now int64) (late []cluster.AttemptID) {
 	for len(w.due) > 0 && w.due[0].at <= now {

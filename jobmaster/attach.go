@@ -130,7 +130,7 @@ func (m *Master) machineChanged(name string) {
 		m.unsubscribe(name)
 		m.useRetained(a)
 		m.events = append(m.events, control.MachineConnected{Name: name})
-		m.reviewTasknodes()
+		m.scheduleReview(m.now())
 	}
 }
 

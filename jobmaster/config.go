@@ -42,11 +42,12 @@ type Config struct {
 	// TasknodeExpiry is how long a tasknode may be silent before it is lost with its
 	// attempts and outputs; default no limit.
 	TasknodeExpiry time.Duration
-	// Probe checks that a tasknode is alive, given the address of its page, and returns an
-	// error if the tasknode does not answer. It is called when the tasknode's connection
-	// breaks. A new leader also calls it until the tasknode attaches. Default no probes:
-	// silence counts from the tasknode's last report.
-	Probe func(ctx context.Context, page string) error
+	// Probe checks that a tasknode is alive, given the addresses of its page and of its
+	// shuffle server, each "" for none. It returns an error if the tasknode does not answer;
+	// the error wraps syscall.ECONNREFUSED if its machine answers that no process listens. It
+	// is called when the tasknode's connection breaks. A new leader also calls it until the
+	// tasknode attaches. Default no probes: silence counts from the tasknode's last report.
+	Probe func(ctx context.Context, page, address string) error
 	// TasknodeForget is how long a lost tasknode is remembered. It is remembered longer
 	// while a job that is not over refers to it. Default for ever.
 	TasknodeForget time.Duration

@@ -42,6 +42,7 @@ type lead struct {
 	outputsUnsent   map[cluster.JobID]bool // jobs with logs of outputs that have changed in this step
 	progressWanted  bool                   // a machine was lost: ask the others for progress in the next step
 	reviewAt        int64                  // when to review tasknodes, ms since the epoch; 0 for never
+	ranAt           int64                  // when the loop last checked for a stall, ms since the epoch
 }
 
 // becomeLeader starts to lead. Every order that tasknodes need follows from the state.
@@ -57,7 +58,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 	m.state.Unload()
 	ctx, end := context.WithCancel(ctx)
 	m.lead = &lead{
-		ctx: ctx, cancel: end, since: m.now(),
+		ctx: ctx, cancel: end, since: m.now(), ranAt: m.now(),
 		brain:     control.New(m.view, m.policy()),
 		events:    []control.Event{control.Leading{}},
 		records:   make(map[cluster.JobID]*record),
@@ -80,7 +81,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 		}
 	}
 	m.applyConfig()
-	m.reviewTasknodes()
+	m.scheduleReview(m.now())
 	if m.cfg.Retention > 0 {
 		m.workers.Go(func() { m.sweepEvery(ctx) })
 	}
@@ -140,6 +141,9 @@ func (m *Master) sleepLimit(wait time.Duration) time.Duration {
 			wait = min(wait, progressInterval)
 		}
 	}
+	if period := m.stallLimit() / 2; period > 0 {
+		wait = min(wait, period)
+	}
 	return wait
 }
 
@@ -149,9 +153,7 @@ func (m *Master) sleepLimit(wait time.Duration) time.Duration {
 // from commands that the log has committed before this step, never from the commands of this
 // step.
 func (m *Master) step() {
-	if m.reviewAt != 0 && m.reviewAt <= m.now() {
-		m.reviewTasknodes()
-	}
+	m.reviewSilence()
 	out := m.decide()
 	m.wakeAt = out.Wake
 	m.writeDecisions(out.Decisions)

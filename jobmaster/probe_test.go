@@ -3,7 +3,9 @@ package jobmaster_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,7 +23,7 @@ func TestTasknodeExpiresBySilenceNotByBrokenConnection(t *testing.T) {
 		takes   time.Duration // of the probe
 		verdict time.Duration // when it expires, after the connection broke
 	}{
-		"gone":           {errors.New("connection refused"), 0, 10 * time.Second},
+		"gone":           {errors.New("no route to host"), 0, 10 * time.Second},
 		"answers":        {nil, 0, 10 * time.Second},
 		"answers slowly": {nil, 3 * time.Second, 13 * time.Second},
 		"hangs":          {context.DeadlineExceeded, time.Hour, 10 * time.Second},
@@ -30,9 +32,9 @@ func TestTasknodeExpiresBySilenceNotByBrokenConnection(t *testing.T) {
 			withCluster(t, 0, func(w *testCluster) {
 				asked := make(chan time.Time, 1)
 				w.configure = func(cfg *jobmaster.Config) {
-					cfg.Probe = func(ctx context.Context, page string) error {
-						if asked <- time.Now(); page != "a:80" {
-							w.t.Errorf("%q is asked", page)
+					cfg.Probe = func(ctx context.Context, page, address string) error {
+						if asked <- time.Now(); page != "a:80" || address != "a:81" {
+							w.t.Errorf("%q and %q are asked", page, address)
 						}
 						select {
 						case <-time.After(c.takes):
@@ -44,7 +46,7 @@ func TestTasknodeExpiresBySilenceNotByBrokenConnection(t *testing.T) {
 				}
 				w.addMaster()
 				w.elect(0)
-				crash := w.addTasknodeOf(tasknode.Config{Name: "a", HTTP: "a:80", MapSlots: 1, ReduceSlots: 1, Dirs: []string{t.TempDir()}})
+				crash := w.addTasknodeOf(tasknode.Config{Name: "a", HTTP: "a:80", Address: "a:81", MapSlots: 1, ReduceSlots: 1, Dirs: []string{t.TempDir()}})
 				w.sleep(5 * time.Second) // a heartbeat is just due
 				broken := time.Now()
 				crash()
@@ -71,6 +73,48 @@ func TestTasknodeExpiresBySilenceNotByBrokenConnection(t *testing.T) {
 	}
 }
 
+// TestDeadTasknodeIsLostAtOnce crashes a tasknode on a machine that refuses connections. The
+// tasknode is lost as soon as a second probe is refused too. It is not lost if it answers
+// the second probe, or attaches again before it.
+func TestDeadTasknodeIsLostAtOnce(t *testing.T) {
+	dead := fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+	for name, c := range map[string]struct {
+		answers []error
+		again   bool // the same tasknode attaches again
+		want    string
+	}{
+		"dead":          {[]error{dead, dead}, false, "a LOST "},
+		"starts again":  {[]error{dead, nil}, false, "a SILENT "},
+		"cut off later": {[]error{dead, errors.New("timeout")}, false, "a SILENT "},
+		"attaches":      {[]error{dead, dead}, true, "a RUNNING "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withCluster(t, 0, func(w *testCluster) {
+				var probes atomic.Int32
+				w.configure = func(cfg *jobmaster.Config) {
+					cfg.Probe = func(context.Context, string, string) error { return c.answers[probes.Add(1)-1] }
+				}
+				w.addMaster()
+				w.elect(0)
+				a := w.addFake("a", "a:1", 1, 1)
+				w.sleep(3 * time.Second)
+				a.own.Detach()
+				w.sleep(400 * time.Millisecond)
+				if got := w.states(); got != "a SILENT " {
+					t.Errorf("after one refusal: %s", got)
+				}
+				if c.again {
+					w.addFake("a", "a:1", 1, 1)
+				}
+				w.sleep(101 * time.Millisecond)
+				if got := w.states(); got != c.want {
+					t.Errorf("after the second probe: %s, want %s", got, c.want)
+				}
+			})
+		})
+	}
+}
+
 // TestNewLeaderProbesTasknodesNotAttached leaves a tasknode attached to a suspended leader
 // while another master leads. It checks that within adoptionWindow the tasknode does not
 // expire while it answers probes.
@@ -82,12 +126,12 @@ func TestNewLeaderProbesTasknodesNotAttached(t *testing.T) {
 	}{
 		"answers and comes":       {nil, 14 * time.Second, 0},
 		"answers and never comes": {nil, 22 * time.Second, 26 * time.Second},
-		"gone":                    {errors.New("connection refused"), 9 * time.Second, 11 * time.Second},
+		"gone":                    {errors.New("no route to host"), 9 * time.Second, 11 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withCluster(t, 0, func(w *testCluster) {
 				w.configure = func(cfg *jobmaster.Config) {
-					cfg.Probe = func(context.Context, string) error { return c.answers }
+					cfg.Probe = func(context.Context, string, string) error { return c.answers }
 				}
 				w.addMaster()
 				w.addMaster()

@@ -3,9 +3,11 @@ package jobmaster
 import (
 	"context"
 	"errors"
+	"syscall"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -16,8 +18,8 @@ import (
 //	                         ▲                              │      │ a probe is answered:
 //	                         │ attach                       ├──────┘ lastSeen = now
 //	                         ├──────────────────────────────┤
-//	                         │                              │ TasknodeExpiry after lastSeen
-//	                         │ attach: joins again          ▼
+//	                         │                              │ TasknodeExpiry after lastSeen, or
+//	                         │ attach: joins again          ▼ its machine refuses connections
 //	                         └──────────────────────────── lost
 //	                                                        │ TasknodeForget later, if no job
 //	                                                        ▼ refers to the machine
@@ -47,10 +49,10 @@ func (m *Master) tasknode(name string) *tasknodeRecord {
 	return n
 }
 
-// reviewTasknodes expires tasknodes that were silent for TasknodeExpiry, forgets tasknodes
-// that were lost long ago, and schedules the next review. A report needs no review, because
-// it only postpones an expiry.
-func (m *Master) reviewTasknodes() {
+// reviewTasknodes expires tasknodes that at time now (ms since the epoch) were silent for
+// TasknodeExpiry, forgets tasknodes that were lost long ago, and schedules the next review. A
+// report needs no review, because it only postpones an expiry.
+func (m *Master) reviewTasknodes(now int64) {
 	m.reviewAt = 0
 	expiry := m.cfg.TasknodeExpiry.Milliseconds()
 	if expiry == 0 {
@@ -66,16 +68,21 @@ func (m *Master) reviewTasknodes() {
 		if n.expiring {
 			continue
 		}
-		if m.now() >= n.lastSeen+expiry {
+		if now >= n.lastSeen+expiry {
 			m.cfg.Logger.Warn("tasknode expired", "tasknode", machine.Name, "expiry", m.cfg.TasknodeExpiry)
-			n.expiring = true
-			n.detach(errors.New("the tasknode was silent for too long"))
-			m.request(cluster.ExpireMachine{Name: machine.Name, Epoch: machine.Epoch})
+			m.expire(machine, n)
 			continue
 		}
 		m.scheduleReview(n.lastSeen + expiry)
 		m.probeUnseen(machine, n)
 	}
+}
+
+// expire requests that a tasknode is lost.
+func (m *Master) expire(machine *cluster.Machine, n *tasknodeRecord) {
+	n.expiring = true
+	n.detach(errors.New("the tasknode was silent for too long"))
+	m.request(cluster.ExpireMachine{Name: machine.Name, Epoch: machine.Epoch})
 }
 
 // scheduleReview makes the loop review the tasknodes at the given time, in ms since the
@@ -135,23 +142,36 @@ func (m *Master) addressOf(name string) string {
 
 // probe checks at once whether a tasknode is alive, because its connection broke. An answer
 // gives the tasknode another TasknodeExpiry to attach. A missing answer is only logged,
-// because the daemon may be restarting with all its files.
+// because the network may be broken. If the machine refuses connections twice, restartGrace
+// apart, the tasknode is dead and expires at once.
 //
 // The probe runs in a goroutine for at most TasknodeExpiry, and posts its result to the
 // loop.
 func (m *Master) probe(name string) {
 	machine := m.view.Machine(name)
-	if m.cfg.Probe == nil || m.cfg.TasknodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" {
+	if m.cfg.Probe == nil || m.cfg.TasknodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" && machine.Address == "" {
 		return
 	}
-	l, epoch, page := m.lead, machine.Epoch, machine.HTTP
+	l, epoch, page, address := m.lead, machine.Epoch, machine.HTTP, machine.Address
 	m.workers.Go(func() {
 		ctx, cancel := context.WithTimeout(l.ctx, m.cfg.TasknodeExpiry)
 		defer cancel()
-		err := m.cfg.Probe(ctx, page)
+		err := m.cfg.Probe(ctx, page, address)
+		if isDead(err) && syncutil.Sleep(ctx, restartGrace) == nil {
+			err = m.cfg.Probe(ctx, page, address)
+		}
 		m.postUnder(l, func() { m.probed(name, epoch, err) })
 	})
 }
+
+// restartGrace is the time in which a supervisor may restart a tasknode that has died. The
+// tasknode then attaches with the outputs that it retains, and they need not be written
+// again.
+const restartGrace = 500 * time.Millisecond
+
+// isDead reports whether the result of a probe shows that the tasknode's process has ended:
+// the kernel of its machine answers, and no process listens.
+func isDead(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
 // probed uses the result of a probe; err is nil if the tasknode is alive. It ignores the
 // result if the tasknode was lost or has attached in the meantime. epoch is the epoch of the
@@ -159,7 +179,11 @@ func (m *Master) probe(name string) {
 func (m *Master) probed(name string, epoch int, err error) {
 	machine, n := m.view.Machine(name), m.tasknode(name)
 	switch {
-	case machine == nil || machine.Lost || machine.Epoch != epoch || n.attachment != nil:
+	case machine == nil || machine.Lost || machine.Epoch != epoch || n.attachment != nil || n.expiring:
+		return
+	case isDead(err):
+		m.cfg.Logger.Warn("tasknode is dead: its machine refuses connections", "tasknode", name, "error", err)
+		m.expire(machine, n)
 		return
 	case err != nil:
 		m.cfg.Logger.Warn("tasknode does not answer a probe", "tasknode", name, "error", err, "expiry", m.cfg.TasknodeExpiry)
@@ -179,7 +203,7 @@ const adoptionWindow = 15_000
 // probeUnseen probes a tasknode that has not attached to this leader, three times in each
 // TasknodeExpiry.
 func (m *Master) probeUnseen(machine *cluster.Machine, n *tasknodeRecord) {
-	if n.seenThisTerm || m.cfg.Probe == nil || machine.HTTP == "" || m.now() >= m.lead.since+adoptionWindow {
+	if n.seenThisTerm || m.cfg.Probe == nil || m.now() >= m.lead.since+adoptionWindow {
 		return
 	}
 	period := max(1, m.cfg.TasknodeExpiry.Milliseconds()/3)

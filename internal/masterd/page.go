@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -59,15 +60,26 @@ func (d *Daemon) newPage() http.Handler {
 var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // probeTasknode asks the page of a tasknode whether the tasknode is alive. Any answer shows
-// that it is, even the answer that it is unhealthy.
-func probeTasknode(ctx context.Context, page string) error {
+// that it is, even the answer that it is unhealthy. address is that of its shuffle server, ""
+// for none. If connections to it are refused, the error wraps syscall.ECONNREFUSED.
+//
+// A refusal by the page alone does not show that the process has ended: the page may listen
+// only on the loopback address.
+func probeTasknode(ctx context.Context, page, address string) error {
+	if address != "" {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return fmt.Errorf("shuffle server of a tasknode: %w", err)
+		}
+		_ = conn.Close() // nothing was sent
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/health", nil)
 	if err != nil {
 		return fmt.Errorf("page of a tasknode: %w", err)
 	}
 	answer, err := probeClient.Do(request)
 	if err != nil {
-		return err
+		return fmt.Errorf("page of a tasknode: %v", err) // no ECONNREFUSED: see above
 	}
 	return answer.Body.Close()
 }
