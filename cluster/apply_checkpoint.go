@@ -24,6 +24,7 @@ func (c CheckpointAttempt) apply(tx *transition, p taskRef) error {
 		saved.Attempt, saved.Machine = c.Attempt, p.attempt.Machine
 		p.saveCheckpoint()
 		p.task.Checkpoint = &saved
+		tx.indexData(saved.Machine, p.task)
 		p.stage.noteCheckpoint(p.attempt, saved, tx.at)
 		tx.endAttempt(p, eventCheckpoint, p.attempt.Cause)
 		p.commitCheckpoint()
@@ -85,6 +86,7 @@ func (c MoveCheckpoint) apply(tx *transition, p taskRef) error {
 	if p.attempt.MovedTo = c.Machine; c.Machine == p.attempt.Machine {
 		p.attempt.MovedTo = ""
 	}
+	tx.indexData(c.Machine, p.task)
 	for a := range p.task.ActiveAttempts() {
 		if a.From == c.Attempt.Number+1 {
 			a.CheckpointMoved = true

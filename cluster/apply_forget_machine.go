@@ -8,8 +8,8 @@ import (
 // ForgetMachine removes a lost machine from the state. If its tasknode joins later, it
 // counts as a new machine. Epoch is the epoch of its latest join.
 //
-// An excluded machine is kept, so that it is still excluded when it comes back. A machine to
-// which an unfinished job refers is kept too.
+// An excluded machine is kept, so that it is still excluded when it comes back, unless it was
+// drained. A machine to which an unfinished job refers is kept too.
 type ForgetMachine struct {
 	Name  string `cbor:"Name"`
 	Epoch int    `cbor:"Epoch"`
@@ -22,7 +22,7 @@ func (c ForgetMachine) apply(tx *transition, _ taskRef) error {
 	switch {
 	case m == nil || m.Epoch != c.Epoch:
 		return fmt.Errorf("%w: machine %q, epoch %d", ErrUnknown, c.Name, c.Epoch)
-	case !m.Lost || m.Excluded || tx.View().ReferencedMachines()[c.Name]:
+	case !m.MayBeForgotten() || tx.View().IsReferenced(m):
 		return fmt.Errorf("%w: machine %q is connected, excluded, or a job refers to it", ErrRefused, c.Name)
 	}
 	tx.forget(m)
@@ -47,32 +47,6 @@ func (tx *transition) forget(m *Machine) {
 	}
 }
 
-// ReferencedMachines returns the names of the machines to which unfinished jobs refer: by an
-// attempt on them, by output, needed or not, or by a checkpoint. It visits every task of
-// these jobs. No job refers to a lost machine again before the machine joins.
-func (v View) ReferencedMachines() map[string]bool {
-	names := make(map[string]bool)
-	for m := range v.Machines() {
-		if len(m.Attempts) > 0 {
-			names[m.Name] = true
-		}
-	}
-	for j := range v.Jobs() {
-		if j.State.Final() {
-			continue
-		}
-		for _, stage := range j.Stages {
-			for _, t := range stage.Tasks {
-				if t.Winner != nil {
-					names[t.Winner.DataMachine()] = true
-				}
-				for _, c := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {
-					if c != nil && c.Machine != "" {
-						names[c.Machine] = true
-					}
-				}
-			}
-		}
-	}
-	return names
-}
+// MayBeForgotten reports whether a machine is lost and no administrator wants it to stay
+// excluded. A machine that was drained before it left is not expected to return.
+func (m *Machine) MayBeForgotten() bool { return m.Lost && (!m.Excluded || m.Draining) }

@@ -93,6 +93,7 @@ func (c MoveOutput) apply(tx *transition, p taskRef) error {
 	if p.attempt.MovedTo = c.Machine; c.Machine == p.attempt.Machine {
 		p.attempt.MovedTo = ""
 	}
+	tx.indexData(c.Machine, p.task)
 	p.stage.findOutput(p.task) // the output may have been lost during the copy
 	tx.delta.Moved = append(tx.delta.Moved, c.Attempt)
 	return nil

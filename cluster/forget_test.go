@@ -76,6 +76,35 @@ func TestMachinesStayThatAJobRefersTo(t *testing.T) {
 	}
 }
 
+// TestDrainedMachinesAreForgotten drains a machine and loses it. It may be forgotten, unlike
+// one that was only excluded.
+func TestDrainedMachinesAreForgotten(t *testing.T) {
+	s := New("1")
+	apply(t, s, JoinMachine{Name: "drained", Slots: Slots{1, 1}}, JoinMachine{Name: "other", Slots: Slots{1, 1}}, DrainMachine{Name: "drained"})
+	forgets(t, s, "drained", 1, ErrRefused)
+	apply(t, s, ExpireMachine{Name: "drained", Epoch: 1})
+	forgets(t, s, "drained", 1, nil)
+}
+
+// TestIndexOfDataDoesNotGrow runs many jobs on one machine: tasks of finished jobs leave the
+// index of its data.
+func TestIndexOfDataDoesNotGrow(t *testing.T) {
+	s := New("1")
+	apply(t, s, JoinMachine{Name: "n", Slots: Slots{1, 1}})
+	for n := range 20 {
+		job := JobID{"1", n + 1}
+		apply(t, s, submit(20, 0), StartJob{job})
+		for i := range 20 {
+			a := attemptAt(TaskID{job, "m", i}, 0)
+			apply(t, s, StartAttempt{Task: a.Task, Machine: "n"}, FinishAttempt{Attempt: a, Output: Manifest{Pieces: []Piece{{Path: "p"}}}})
+		}
+		apply(t, s, CommitJob{job})
+	}
+	if n := len(s.View().Machine("n").data.tasks); n > minDataLimit {
+		t.Errorf("%d tasks are in the index, and none is unfinished", n)
+	}
+}
+
 // TestOutputOfAForgottenMachineIsTakenBack checks that a forgotten machine that joins
 // restores output that its task still lacks.
 func TestOutputOfAForgottenMachineIsTakenBack(t *testing.T) {

@@ -25,8 +25,12 @@ func (s *State) CheckInvariants() error {
 			lost++
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.View().ReferencedMachines())) {
+	referred := s.referredMachines()
+	for _, name := range slices.Sorted(maps.Keys(referred)) {
 		c.require(s.byName[name] != nil, "machine %q is referred to and unknown", name)
+	}
+	for _, m := range s.machines {
+		c.require(s.View().IsReferenced(m) == referred[m.Name], "machine %s: referred to %v, by its index %v", m.Name, referred[m.Name], !referred[m.Name])
 	}
 	c.require(len(s.byName) == len(s.machines), "%d machines by name, %d by index", len(s.byName), len(s.machines))
 	c.require(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
@@ -230,4 +234,33 @@ func (c *checker) machine(s *State, i int, m *Machine) {
 		c.require(a.OnMachine() && a.Machine == m.Name, "machine %s lists %v, which is not there", m.Name, a.ID)
 	}
 	c.require(len(m.Attempts) == c.listed[m.Name], "machine %s lists %d attempts of %d", m.Name, len(m.Attempts), c.listed[m.Name])
+}
+
+// referredMachines returns the names of the machines to which unfinished jobs refer, found
+// by a visit of every task. IsReferenced answers the same from an index.
+func (s *State) referredMachines() map[string]bool {
+	names := make(map[string]bool)
+	for m := range s.View().Machines() {
+		if len(m.Attempts) > 0 {
+			names[m.Name] = true
+		}
+	}
+	for j := range s.View().Jobs() {
+		if j.State.Final() {
+			continue
+		}
+		for _, stage := range j.Stages {
+			for _, t := range stage.Tasks {
+				if t.Winner != nil {
+					names[t.Winner.DataMachine()] = true
+				}
+				for _, c := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {
+					if c != nil && c.Machine != "" {
+						names[c.Machine] = true
+					}
+				}
+			}
+		}
+	}
+	return names
 }

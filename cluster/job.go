@@ -204,6 +204,15 @@ func (j *Job) CountersOf(t *Task) []Counter {
 	return out
 }
 
+// CounterOf returns one counter of the winning attempt of a finished task, 0 if the task does
+// not have it.
+func (j *Job) CounterOf(t *Task, name CounterName) int64 {
+	if i, known := j.nameIndex[name]; known && i < len(t.counts) {
+		return t.counts[i]
+	}
+	return 0
+}
+
 // count adds the counters of a task that has finished. Names are stored once for a job,
 // since each of a million tasks has the same ones.
 func (j *Job) count(t *Task, counters []Counter) {

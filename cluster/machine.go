@@ -34,7 +34,8 @@ type Machine struct {
 
 	Attempts []*Attempt // attempts whose processes are on the machine, in order of start
 
-	index int // its index in State.machines
+	index int       // its index in State.machines
+	data  dataIndex // tasks whose output or checkpoint may lie on it
 }
 
 // FirstOverSuspended returns the first machine that would have more suspended attempts than

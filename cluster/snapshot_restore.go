@@ -181,7 +181,21 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 	case TaskSucceeded:
 		stage.Finished++
 	}
-	return r.addAttempts(taskRef{job: j, stage: stage, task: t}, record.Attempts)
+	err := r.addAttempts(taskRef{job: j, stage: stage, task: t}, record.Attempts)
+	r.indexRestored(t)
+	return err
+}
+
+// indexRestored enters a task under the machines that have its output and checkpoints.
+func (r *restorer) indexRestored(t *Task) {
+	if t.Winner != nil {
+		r.indexData(t.Winner.DataMachine(), t)
+	}
+	for _, c := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {
+		if c != nil {
+			r.indexData(c.Machine, t)
+		}
+	}
 }
 
 // addAttempts adds the attempts of a task, allocated at once.

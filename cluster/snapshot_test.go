@@ -201,7 +201,7 @@ func TestSnapshotsHaveEveryField(t *testing.T) {
 		computed string // or known otherwise
 	}{
 		{State{}, clusterRecord{}, "byName free lost outputs applying"},
-		{Machine{}, machineRecord{}, "Slots Used UsedMemoryMB index"},
+		{Machine{}, machineRecord{}, "Slots Used UsedMemoryMB index data"},
 		{session{}, sessionRecord{}, ""},
 		{Job{}, jobRecord{}, "ID Occupied nameIndex sums requiredLeft splits loaded Layout Bundles"},
 		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot MemoryMB Bundle Source Sink Stored Finished Running upstream pending lostUnneeded byHost byCheckpointMachine suspended tasksHidden DisallowedModes"},

@@ -204,6 +204,7 @@ func (tx *transition) finishAttempt(p taskRef, event attemptEvent, m Manifest, c
 	tx.endOutage(j)
 	tx.endAttempt(p, event, "")
 	t.Winner, t.Output = p.attempt, &m
+	tx.indexData(p.attempt.DataMachine(), t)
 	p.commitCheckpoint()
 	j.count(t, counters)
 	if len(m.Pieces) > 0 && !stage.RequiredForCommit() {

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"slices"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
 )
@@ -43,7 +45,8 @@ func (m *migrations) forget(machine string) {
 	m.due = true
 }
 
-// evacuate orders copies of the output and the checkpoints on drained machines.
+// evacuate orders copies of the output and the checkpoints on drained machines. It first
+// finds the copies that are still being made, and then spreads the others over the machines.
 func (c *Controller) evacuate(now int64) {
 	due := c.migrations.due || c.migrations.wake != 0 && c.migrations.wake <= now
 	if !due {
@@ -51,29 +54,38 @@ func (c *Controller) evacuate(now int64) {
 	}
 	before := c.migrations.byAttempt
 	c.migrations = migrations{}
+	var toOrder []cluster.AttemptID
 	for m := range c.view.Machines() {
 		if m.Draining && !m.Lost {
-			c.evacuateFrom(now, m, before)
+			toOrder = append(toOrder, c.copiesToOrder(now, m, before)...)
 		}
 	}
+	c.orderCopies(toOrder, before)
 }
 
-// evacuateFrom is evacuate for one drained machine. Output of a gang that has not finished
-// as a whole does not count yet, and may be written again.
-func (c *Controller) evacuateFrom(now int64, m *cluster.Machine, before map[cluster.AttemptID]migration) {
+// copiesToOrder returns the attempts whose output or checkpoint must be copied from a drained
+// machine, and for which no copy is being made. Output of a gang that has not finished as a
+// whole does not count yet, and may be written again.
+func (c *Controller) copiesToOrder(now int64, m *cluster.Machine, before map[cluster.AttemptID]migration) (toOrder []cluster.AttemptID) {
+	add := func(id cluster.AttemptID) {
+		if !c.keepCopy(now, id, before[id]) {
+			toOrder = append(toOrder, id)
+		}
+	}
 	outputs, checkpoints := c.view.NeededOn(m)
 	for _, t := range outputs {
 		if j := c.view.Job(t.ID.Job); j.Published(t) && j.Loaded() {
-			c.migrate(now, t.Winner.ID, before)
+			add(t.Winner.ID)
 		}
 	}
 	for _, left := range checkpoints {
 		if at := c.checkpointCopyDue(left); at > now {
 			c.migrations.wake = sched.Earliest(c.migrations.wake, at)
 		} else if at > 0 {
-			c.migrate(now, left.Writer, before)
+			add(left.Writer)
 		}
 	}
+	return toOrder
 }
 
 // checkpointCopyDue returns the time at which a checkpoint has to be copied; 0 for never in
@@ -87,26 +99,42 @@ func (c *Controller) checkpointCopyDue(left cluster.NeededCheckpoint) int64 {
 	return t.Attempts[left.Writer.Number].EndedAt + slotPatience
 }
 
-// migrate orders a copy of an attempt's output or checkpoint. A running copy is left alone
-// unless its machine is lost.
-func (c *Controller) migrate(now int64, id cluster.AttemptID, before map[cluster.AttemptID]migration) {
-	was := before[id]
+// keepCopy keeps a running copy whose machine is not lost, and a failed one that is not to be
+// tried again yet. It reports whether there is such a copy.
+func (c *Controller) keepCopy(now int64, id cluster.AttemptID, was migration) bool {
 	switch {
 	case was.to != "" && c.canCopy(was.to):
 	case was.failed != "" && (was.retry == 0 || was.retry > now):
 		c.migrations.wake = sched.Earliest(c.migrations.wake, was.retry)
 	default:
-		to := c.chooseTarget(was.failed)
+		return false
+	}
+	c.migrations.set(id, was)
+	return true
+}
+
+// set records a copy.
+func (m *migrations) set(id cluster.AttemptID, copied migration) {
+	if m.byAttempt == nil {
+		m.byAttempt = make(map[cluster.AttemptID]migration)
+	}
+	m.byAttempt[id] = copied
+}
+
+// orderCopies orders copies of outputs and checkpoints, as long as machines can make more.
+func (c *Controller) orderCopies(ids []cluster.AttemptID, before map[cluster.AttemptID]migration) {
+	if len(ids) == 0 {
+		return
+	}
+	targets := c.copyTargets()
+	for _, id := range ids {
+		to := targets.take(before[id].failed)
 		if to == "" {
 			return
 		}
 		c.out.Orders = append(c.out.Orders, Order{Kind: OrderCopyOutput, Machine: to, Attempt: id, Job: id.Task.Job})
-		was = migration{to: to}
+		c.migrations.set(id, migration{to: to})
 	}
-	if c.migrations.byAttempt == nil {
-		c.migrations.byAttempt = make(map[cluster.AttemptID]migration)
-	}
-	c.migrations.byAttempt[id] = was
 }
 
 // canCopy reports whether a machine may make copies.
@@ -115,21 +143,49 @@ func (c *Controller) canCopy(name string) bool {
 	return m != nil && !m.Lost && !m.Excluded
 }
 
-// chooseTarget returns the machine with the fewest copies below maxCopies, preferably not
-// the machine that failed; "" for none.
-func (c *Controller) chooseTarget(failed string) (name string) {
+// copyTargets are the machines that can make more copies, by the number of copies that they
+// make.
+type copyTargets [maxCopies][]string
+
+// copyTargets lists the machines that can make more copies, in order of their first joining.
+func (c *Controller) copyTargets() *copyTargets {
 	load := make(map[string]int)
 	for _, m := range c.migrations.byAttempt {
 		load[m.to]++
 	}
-	least := maxCopies
+	targets := new(copyTargets)
 	for m := range c.view.Machines() {
-		if m.Name != failed && c.canCopy(m.Name) && m.Address != "" && load[m.Name] < least {
-			name, least = m.Name, load[m.Name]
+		if n := load[m.Name]; c.canCopy(m.Name) && m.Address != "" && n < maxCopies {
+			targets[n] = append(targets[n], m.Name)
 		}
 	}
-	if name == "" && failed != "" {
-		return c.chooseTarget("")
+	return targets
+}
+
+// take returns the machine with the fewest copies, preferably not the machine that failed,
+// and counts the copy; "" for none.
+func (t *copyTargets) take(failed string) string {
+	last := -1 // number of copies of the machine that failed; -1 if it is no target
+	for n, names := range t {
+		for i, name := range names {
+			if name != failed {
+				return t.takeAt(n, i)
+			}
+			last = n
+		}
+	}
+	if last < 0 {
+		return ""
+	}
+	return t.takeAt(last, slices.Index(t[last], failed))
+}
+
+// takeAt counts a copy of the i-th machine with n copies.
+func (t *copyTargets) takeAt(n, i int) string {
+	name := t[n][i]
+	t[n] = slices.Delete(t[n], i, i+1)
+	if n+1 < maxCopies {
+		t[n+1] = append(t[n+1], name)
 	}
 	return name
 }

@@ -21,33 +21,38 @@ import (
 //	                   outputsMoved: readers get the new address
 //	nothing needed is left ──► DECOMMISSIONED: the tasknode may be stopped
 
-// neededData returns the tasks whose outputs would be missed if a machine were stopped, and
+// neededData returns the attempts whose outputs would be missed if a machine were stopped, and
 // the tasks whose checkpoints would be missed. The checkpoint of a task that has resumed
 // elsewhere is not needed. In a gang it is needed, because the whole gang may resume from it
-// again.
-func (m *Master) neededData(machine *cluster.Machine) (outputs []*cluster.Task, checkpoints []cluster.TaskID) {
-	outputs, left := m.view.NeededOn(machine)
+// again. fetching are tasks that still fetch their checkpoint from the machine.
+func (m *Master) neededData(machine *cluster.Machine, fetching []cluster.TaskID) (outputs []cluster.AttemptID, checkpoints []cluster.TaskID) {
+	needed, left := m.view.NeededOn(machine)
+	for _, t := range needed {
+		outputs = append(outputs, t.Winner.ID)
+	}
 	for _, c := range left {
 		_, stage, _, _ := m.view.Task(c.ID)
 		if stage.Bundle.Gang || !slices.ContainsFunc(c.Attempts, func(a *cluster.Attempt) bool { return a.Machine != machine.Name && m.hasResumed(a) }) {
 			checkpoints = append(checkpoints, c.ID)
 		}
 	}
-	checkpoints = append(checkpoints, m.fetchingFrom(machine)...)
+	checkpoints = append(checkpoints, fetching...)
 	slices.SortFunc(checkpoints, cluster.TaskID.Compare)
 	return outputs, slices.Compact(checkpoints)
 }
 
-// fetchingFrom returns the tasks that still fetch their checkpoint from a machine, although
-// the checkpoint was moved to another machine in the meantime.
-func (m *Master) fetchingFrom(machine *cluster.Machine) (tasks []cluster.TaskID) {
-	for other := range m.view.Machines() {
-		for _, a := range other.Attempts {
-			if other == machine || !a.CheckpointMoved || !a.Active() || m.hasResumed(a) {
+// fetchedCheckpoints returns, by machine, the tasks that still fetch their checkpoint from
+// the machine, although the checkpoint was moved to another machine in the meantime.
+func (m *Master) fetchedCheckpoints() map[string][]cluster.TaskID {
+	tasks := make(map[string][]cluster.TaskID)
+	for machine := range m.view.Machines() {
+		for _, a := range machine.Attempts {
+			if !a.CheckpointMoved || !a.Active() || m.hasResumed(a) {
 				continue
 			}
-			if _, _, t, _ := m.view.Task(a.ID.Task); t.Attempts[a.From-1].Machine == machine.Name {
-				tasks = append(tasks, t.ID)
+			_, _, t, _ := m.view.Task(a.ID.Task)
+			if from := t.Attempts[a.From-1].Machine; from != machine.Name {
+				tasks[from] = append(tasks[from], t.ID)
 			}
 		}
 	}
@@ -59,12 +64,6 @@ func (m *Master) fetchingFrom(machine *cluster.Machine) (tasks []cluster.TaskID)
 func (m *Master) hasResumed(a *cluster.Attempt) bool {
 	phase := m.record(a.ID.Task.Job).progress[a.ID].GetPhase() // "" if the attempt has not reported
 	return a.Active() && phase != "" && phase != taskproc.PhaseResume
-}
-
-// hasWork reports whether stopping a machine would lose work.
-func (m *Master) hasWork(machine *cluster.Machine) bool {
-	outputs, checkpoints := m.neededData(machine)
-	return len(machine.Attempts)+len(outputs)+len(checkpoints) > 0
 }
 
 // sendCopyOutput orders a tasknode to copy the output of a finished attempt or the

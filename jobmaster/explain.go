@@ -110,10 +110,7 @@ func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 	out := &wire.Explanation_Stage{
 		Name: stage.Name, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running),
 		Suspended: int32(stage.SuspendedCount()), Waiting: int32(stage.ToStart()), AvoidedMachines: e.m.view.Avoided(e.job, e.now),
-		Free: int32(e.m.freeSlots()[stage.Slot]),
-	}
-	for machine := range e.m.view.Machines() {
-		out.Slots += int32(machine.Slots[stage.Slot])
+		Free: int32(e.m.slots().free[stage.Slot]), Slots: int32(e.m.slots().all[stage.Slot]),
 	}
 	if e.job.State == cluster.JobRunning && out.Waiting+out.Suspended > 0 {
 		out.Reasons, out.RetryTime = e.whyWaiting(stage)
@@ -195,7 +192,7 @@ func (e *explainer) starting(stage *cluster.Stage) (n int) {
 
 // unoffered returns why the policy has not considered tasks that could start.
 func (e *explainer) unoffered(stage *cluster.Stage) string {
-	if e.m.freeSlots()[stage.Slot] == 0 {
+	if e.m.slots().free[stage.Slot] == 0 {
 		return fmt.Sprintf("no %v slot is free, and the policy preempts nothing for them", stage.Slot)
 	}
 	return fmt.Sprintf("the policy does not offer them the free %v slots: see its details of the job", stage.Slot)
@@ -206,10 +203,15 @@ const maxPreempted = 10
 
 // preempted returns the attempts that were preempted most recently.
 func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
-	for _, a := range e.job.Attempts() {
-		switch {
-		case a.InMemory(), a.PreemptRequested(), a.Status() == cluster.StatusPreempted, a.Status() == cluster.StatusKilled:
-			out = append(out, attemptMessage(a))
+	for _, stage := range e.job.Stages {
+		if stage.Preemption.Requested+stage.Killed+stage.SuspendedCount() == 0 {
+			continue // none; most stages are so, and may have very many attempts
+		}
+		for _, a := range stage.Attempts() {
+			switch {
+			case a.InMemory(), a.PreemptRequested(), a.Status() == cluster.StatusPreempted, a.Status() == cluster.StatusKilled:
+				out = append(out, attemptMessage(a))
+			}
 		}
 	}
 	return latest(out)

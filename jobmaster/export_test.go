@@ -1,4 +1,12 @@
 package jobmaster
 
+import "context"
+
 // Post makes the loop call do.
 func (m *Master) Post(do func()) { m.post(do) }
+
+// Query runs f in the loop as a query does.
+func (m *Master) Query(ctx context.Context, f func()) error {
+	_, err := query(ctx, m, func() (struct{}, error) { f(); return struct{}{}, nil })
+	return err
+}

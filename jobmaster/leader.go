@@ -42,6 +42,7 @@ type lead struct {
 	outputsUnsent   map[cluster.JobID]bool // jobs with logs of outputs that have changed in this step
 	progressWanted  bool                   // a machine was lost: ask the others for progress in the next step
 	reviewAt        int64                  // when to review tasknodes, ms since the epoch; 0 for never
+	slotFacts       *slotFacts             // sums over the machines; nil if the state has changed since
 	ranAt           int64                  // when the loop last checked for a stall, ms since the epoch
 }
 
@@ -185,7 +186,7 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 	}
 	for _, id := range delta.Ended {
 		r := m.record(id.Task.Job)
-		delete(r.progress, id)
+		r.setProgress(id, nil)
 		delete(r.awaitingProgress, id)
 		r.touch()
 	}
@@ -216,6 +217,7 @@ func (m *Master) jobChanged(id cluster.JobID) {
 	r.touch()
 	if m.view.Job(id).State.Final() {
 		r.splits, r.outputs, r.progress = nil, outputLogs{}, nil
+		clear(r.fractions)
 		m.archive(id)
 	}
 }

@@ -203,6 +203,7 @@ func (m *Master) apply(batch []cluster.Entry) {
 		}
 	}
 	if m.lead != nil {
+		m.slotFacts = nil
 		m.events = append(m.events, control.Applied{Results: results})
 	}
 }

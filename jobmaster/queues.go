@@ -27,7 +27,7 @@ func (m *Master) Queues(ctx context.Context) (*wire.ListQueuesResponse, error) {
 }
 
 // countQueues counts, for each pool, its jobs, the slots that they use and the slots that
-// they wait for.
+// they wait for. It visits the attempts that are on machines, not all attempts of the jobs.
 func (m *Master) countQueues() map[string]*wire.Queue {
 	queues := make(map[string]*wire.Queue)
 	for _, name := range m.view.Pools() {
@@ -44,6 +44,13 @@ func (m *Master) countQueues() map[string]*wire.Queue {
 		}
 		addToQueue(q, j)
 	}
+	for machine := range m.view.Machines() {
+		for _, a := range machine.Attempts {
+			if j, stage, _, known := m.view.Task(a.ID.Task); known && a.OccupiesSlot() {
+				addSlots(queues[j.Spec.Pool].Running, stage.Slots)
+			}
+		}
+	}
 	return queues
 }
 
@@ -57,11 +64,6 @@ func newQueue(name, state string) *wire.Queue {
 // as waiting, as the policy sees them.
 func addToQueue(q *wire.Queue, j *cluster.Job) {
 	runs := slices.ContainsFunc(j.Stages, func(s *cluster.Stage) bool { return s.Running > 0 })
-	for stage, a := range j.Attempts() {
-		if a.OccupiesSlot() {
-			addSlots(q.Running, stage.Slots)
-		}
-	}
 	for w := range sched.Wants(j) {
 		addSlots(q.Waiting, w.TotalNeed())
 	}

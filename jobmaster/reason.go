@@ -89,7 +89,7 @@ func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting []int) 
 	need := b.NeedOf(waiting[0])
 	supply := m.tooLarge(j, need)
 	if supply == "" {
-		free := m.freeSlots()
+		free := m.slots().free
 		supply = fmt.Sprintf("%d and %d are free", free[cluster.MapSlot], free[cluster.ReduceSlot])
 	}
 	return fmt.Sprintf("%d gangs of %s wait, each for %d map and %d reduce slots at once; %s",
@@ -100,10 +100,7 @@ func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting []int) 
 // cluster has too few slots, or the job may use too few. It returns "" if the bundle can
 // start.
 func (m *Master) tooLarge(j *cluster.Job, need cluster.Slots) string {
-	var all cluster.Slots
-	for machine := range m.view.Machines() {
-		all = all.Plus(machine.Slots)
-	}
+	all := m.slots().all
 	most := m.brain.Limit(j)
 	switch {
 	case need.AtMost(all) != need:
@@ -124,24 +121,33 @@ func limitName(most int) string {
 	return strconv.Itoa(most)
 }
 
-func (m *Master) freeSlots() (free cluster.Slots) {
-	for machine := range m.view.Machines() {
-		free = free.Plus(machine.FreeSlots())
+// slotFacts are sums over all machines.
+type slotFacts struct {
+	alive     int // machines that are not lost
+	all, free cluster.Slots
+}
+
+// slots returns the sums. They are computed once for each applied batch, because a list of
+// jobs needs them for each job that waits.
+func (m *Master) slots() *slotFacts {
+	if m.slotFacts == nil {
+		f := new(slotFacts)
+		for machine := range m.view.Machines() {
+			f.all, f.free = f.all.Plus(machine.Slots), f.free.Plus(machine.FreeSlots())
+			if !machine.Lost {
+				f.alive++
+			}
+		}
+		m.slotFacts = f
 	}
-	return free
+	return m.slotFacts
 }
 
 // shortage returns why a task of a stage has no slot. If slots are free, their machines lack
 // memory, the task avoids them, or the policy keeps them for other jobs.
 func (m *Master) shortage(j *cluster.Job, stage *cluster.Stage) string {
 	kind := stage.Slot
-	alive, slots, free := 0, 0, m.freeSlots()[kind]
-	for machine := range m.view.Machines() {
-		if !machine.Lost {
-			alive++
-		}
-		slots += machine.Slots[kind]
-	}
+	alive, slots, free := m.slots().alive, m.slots().all[kind], m.slots().free[kind]
 	switch {
 	case alive == 0:
 		return "tasknodes; there is none"

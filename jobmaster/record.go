@@ -22,6 +22,7 @@ type record struct {
 	outputs outputLogs
 
 	progress         map[cluster.AttemptID]*taskproc.Progress // of running attempts
+	fractions        map[string]float64                       // by code of the stage: sum of the fractions in progress
 	awaitingProgress map[cluster.AttemptID]bool               // attempts that ran when this leader first saw the job and have not reported since
 
 	shuffleDone map[cluster.AttemptID]int64 // when reduces were known to have all their input, ms since the epoch; only times that this leader knows
@@ -45,7 +46,7 @@ type record struct {
 func (m *Master) record(id cluster.JobID) *record {
 	r := m.records[id]
 	if r == nil {
-		r = &record{version: 1, spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress), shuffleDone: make(map[cluster.AttemptID]int64)}
+		r = &record{version: 1, spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress), fractions: make(map[string]float64), shuffleDone: make(map[cluster.AttemptID]int64)}
 		r.awaitingProgress = running(m.view.Job(id))
 		if err := proto.Unmarshal(m.view.Job(id).Spec.Document, r.spec); err != nil {
 			panic(fmt.Sprintf("jobmaster: document of %v, which was checked at submission: %v", id, err))
@@ -69,6 +70,27 @@ func running(j *cluster.Job) map[cluster.AttemptID]bool {
 		}
 	}
 	return ids
+}
+
+// setProgress replaces the progress of a running attempt; nil removes it.
+func (r *record) setProgress(id cluster.AttemptID, p *taskproc.Progress) {
+	change := fractionOf(p) - fractionOf(r.progress[id])
+	if r.fractions[id.Task.Stage] += change; p != nil {
+		r.progress[id] = p
+		return
+	}
+	if delete(r.progress, id); len(r.progress) == 0 {
+		clear(r.fractions) // so that no rounding errors add up
+	}
+}
+
+// fractionOf returns the fraction of an attempt's work that is done, 0 if it is unknown or
+// not a number.
+func fractionOf(p *taskproc.Progress) float64 {
+	if f := p.GetFraction(); f > 0 {
+		return min(f, 1)
+	}
+	return 0
 }
 
 // touch records that the status has changed, so that watchers get the new status.

@@ -79,7 +79,7 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 		return
 	}
 	r := m.record(a.ID.Task.Job)
-	r.progress[a.ID] = p
+	r.setProgress(a.ID, p)
 	delete(r.awaitingProgress, a.ID)
 	if r.shuffleDone[a.ID] == 0 && (p.Phase == "sort" || p.Phase == "reduce") {
 		r.shuffleDone[a.ID] = m.now()

@@ -10,40 +10,54 @@ import (
 // fullStatus returns the status with the properties, stages, tasks and partitions of the
 // job. Its cost is linear in the number of tasks.
 func (m *Master) fullStatus(j *cluster.Job, r *record) *wire.JobStatus {
-	s := m.status(j, r)
-	s.Stages, s.Tasks, s.Partitions, s.Properties = stages(j), tasks(j, r), partitions(j), r.spec.Properties
+	s := m.status(j, r)()
+	s.Stages, s.Properties = stages(j), r.spec.Properties
+	for _, c := range taskChunks(j) {
+		c.copyTasks(j, r).addTo(s)
+	}
 	return s
 }
 
-// status describes a job. Its cost is linear in the number of running attempts.
+// status describes a job. The caller runs the returned function, which makes the message,
+// outside of the loop and only once: it sums up the counters of the running attempts, of
+// which there may be thousands. status itself copies what the function needs.
 //
 // Watchers get a status several times a second, so status must not visit every task.
-// fullStatus visits every task, but it is called only at the end of a job and on request.
-func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
+func (m *Master) status(j *cluster.Job, r *record) func() *wire.JobStatus {
+	s := m.summary(j, r)
+	s.Phases, s.Failures = phases(j), failures(j)
+	finished, own := j.Counters(), jobCounters(j)
+	running := make([]*taskproc.Progress, 0, len(r.progress)) // reports are never changed
+	for _, p := range r.progress {
+		running = append(running, p)
+	}
+	return func() *wire.JobStatus {
+		s.Counters = counters(finished, running, own)
+		return s
+	}
+}
+
+// summary describes a job without its counters, phases and failures.
+func (m *Master) summary(j *cluster.Job, r *record) *wire.JobStatus {
 	s := &wire.JobStatus{
 		JobId: j.ID.String(), Name: j.Spec.Name, User: j.Spec.User, State: wire.JobState(j.State),
 		Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), SubmitHost: r.spec.SubmitHost,
 		Suspended: j.Suspended, Reason: m.reason(j), Cause: j.Cause, OutputDir: j.Spec.OutputDir, LogDir: m.logDir(j.ID, r),
 		SubmitTime: j.SubmittedAt, FinishTime: j.FinishedAt, InputBytes: r.bytes,
-		Phases: phases(j), Counters: counters(j, r), Failures: failures(j),
 		ProgressPartial: len(r.awaitingProgress) > 0 && m.now() < m.lead.since+adoptionWindow,
 	}
 	for _, stage := range j.Stages {
-		addStage(s, stage, r)
+		addStage(s, stage, r.fractions[stage.Code])
 	}
 	return s
 }
 
 // addStage adds a stage to the numbers of maps or of reduces. A finished task counts as
-// progress 1, and a running task as its fraction.
-func addStage(s *wire.JobStatus, stage *cluster.Stage, r *record) {
+// progress 1. running is the sum of the fractions of running attempts.
+func addStage(s *wire.JobStatus, stage *cluster.Stage, running float64) {
 	fraction := float64(stage.Finished)
 	if stage.Running > 0 {
-		for id, p := range r.progress {
-			if id.Task.Stage == stage.Code {
-				fraction += min(max(p.Fraction, 0), 1)
-			}
-		}
+		fraction += running
 	}
 	total := len(stage.Tasks)
 	if stage.StartedAt != 0 && (s.StartTime == 0 || stage.StartedAt < s.StartTime) {
@@ -89,17 +103,16 @@ func phases(j *cluster.Job) []*wire.Phase {
 }
 
 // counters sums up the counters of finished tasks, running attempts and the job itself.
-func counters(j *cluster.Job, r *record) []*taskproc.Counter {
-	sums := make(counter.Values)
-	for _, c := range j.Counters() {
+func counters(finished []cluster.Counter, running []*taskproc.Progress, own counter.Values) []*taskproc.Counter {
+	sums := own
+	for _, c := range finished {
 		sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
 	}
-	for _, p := range r.progress {
+	for _, p := range running {
 		for _, c := range p.Counters {
 			sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
 		}
 	}
-	addJobCounters(sums, j)
 	var out []*taskproc.Counter
 	for _, group := range sums.Groups() {
 		for _, name := range sums.Names(group) {
@@ -109,9 +122,10 @@ func counters(j *cluster.Job, r *record) []*taskproc.Counter {
 	return out
 }
 
-// addJobCounters adds the counters that the master itself keeps, under Hadoop's names. It
+// jobCounters returns the counters that the master itself keeps, under Hadoop's names. It
 // leaves out counters of 0, as Hadoop does.
-func addJobCounters(sums counter.Values, j *cluster.Job) {
+func jobCounters(j *cluster.Job) counter.Values {
+	sums := make(counter.Values)
 	add := func(id counter.ID, n int64) {
 		if n != 0 {
 			sums.Add(id, n)
@@ -141,6 +155,7 @@ func addJobCounters(sums counter.Values, j *cluster.Job) {
 		add(counter.MillisReduces, s.SlotMillis)
 		add(counter.SlotMillisReduces, s.SlotMillis)
 	}
+	return sums
 }
 
 // The functions below describe the tasks of a job and their attempts.
@@ -166,58 +181,4 @@ func stages(j *cluster.Job) []*wire.StageStatus {
 		})
 	}
 	return out
-}
-
-// tasks returns every task with all of its attempts, sorted by stage. The list contains a
-// task that was split, and also the tasks that were made from it.
-func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
-	var out []*wire.TaskStatus
-	for _, stage := range j.Stages {
-		for _, t := range stage.Tasks {
-			status := &wire.TaskStatus{Id: t.ID.String(), Kind: kindOf(stage), State: wire.TaskState(t.State)}
-			for _, a := range t.Attempts {
-				status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
-					Id: a.ID.String(), Machine: a.Machine, State: wire.AttemptState(a.Status()), StartTime: a.StartedAt, FinishTime: a.EndedAt,
-					ShuffleFinishTime: r.shuffleDone[a.ID], WorkLost: a.WorkLost(), Suspended: a.InMemory(), Preempting: a.Preempting(),
-					Cause: a.Cause, SuspendedMillis: a.SuspendedMillis,
-				})
-			}
-			out = append(out, status)
-		}
-	}
-	return out
-}
-
-// partitions returns the input of each reduce task or, in a job without reduces, the
-// output of each map task.
-func partitions(j *cluster.Job) []*wire.Partition {
-	var out []*wire.Partition
-	for _, stage := range j.Stages {
-		if !stage.Sink {
-			continue
-		}
-		for _, t := range stage.Tasks {
-			p := &wire.Partition{Partition: int32(t.ID.Number)}
-			switch {
-			case t.Output == nil:
-			case stage.Source:
-				p.Bytes, p.Records = t.Output.Bytes, t.Output.Records
-			default:
-				p.Bytes = counterOf(j, t, counter.ReduceShuffleBytes)
-				p.Records = counterOf(j, t, counter.ReduceInputRecords)
-			}
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// counterOf returns one counter of a finished task, 0 if the task does not have it.
-func counterOf(j *cluster.Job, t *cluster.Task, id counter.ID) int64 {
-	for _, c := range j.CountersOf(t) {
-		if c.Group == id.Group && c.Name == id.Name {
-			return c.Value
-		}
-	}
-	return 0
 }

@@ -58,11 +58,10 @@ func (m *Master) reviewTasknodes(now int64) {
 	if expiry == 0 {
 		return
 	}
-	var referred map[string]bool
 	for machine := range m.view.Machines() {
 		n := m.tasknode(machine.Name)
 		if machine.Lost {
-			m.reviewLost(machine, n, &referred)
+			m.reviewLost(machine, n)
 			continue
 		}
 		if n.expiring {
@@ -94,15 +93,14 @@ func (m *Master) scheduleReview(at int64) {
 	}
 }
 
-// reviewLost requests that a tasknode that was lost long ago is forgotten. referred is
-// computed when it is first needed, because that visits every task. For the same reason, if
-// a job refers to a machine, the next try is a sixteenth of TasknodeForget later.
+// reviewLost requests that a tasknode that was lost long ago is forgotten. While a job refers
+// to its machine, the next try is a sixteenth of TasknodeForget later.
 //
 // If machines are rented by the hour, every tasknode has a new name. Without this function
 // the state would grow without limit.
-func (m *Master) reviewLost(machine *cluster.Machine, n *tasknodeRecord, referred *map[string]bool) {
+func (m *Master) reviewLost(machine *cluster.Machine, n *tasknodeRecord) {
 	remembered := m.cfg.TasknodeForget.Milliseconds()
-	if remembered == 0 || machine.Excluded {
+	if remembered == 0 || !machine.MayBeForgotten() {
 		return
 	}
 	due := max(machine.LostAt+remembered, n.retainUntil)
@@ -112,10 +110,7 @@ func (m *Master) reviewLost(machine *cluster.Machine, n *tasknodeRecord, referre
 	}
 	n.retainUntil = m.now() + max(remembered/16, time.Second.Milliseconds())
 	m.scheduleReview(n.retainUntil)
-	if *referred == nil {
-		*referred = m.view.ReferencedMachines()
-	}
-	if n.attachment == nil && !(*referred)[machine.Name] {
+	if n.attachment == nil && !m.view.IsReferenced(machine) {
 		m.request(cluster.ForgetMachine{Name: machine.Name, Epoch: machine.Epoch})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -31,14 +32,16 @@ type watchRequest struct {
 	asked  time.Time       // when the request arrived; if only progress changes, the answer waits for progressInterval
 }
 
-// versionedStatus is the status of a job and its version.
+// versionedStatus is the status of a job and its version. The function makes the status when
+// it is first called; watchers share it.
 type versionedStatus struct {
-	status  *wire.JobStatus
+	status  func() *wire.JobStatus
 	version uint64
 }
 
 // Watch calls each with the status of a job, now and after changes, until the job is over.
-// It returns the last status. If the job is unknown, the error wraps cluster.ErrUnknown.
+// It returns the last status, which includes the tasks. Calls of several watchers may get the
+// same message, so they must not change it. If the job is unknown, the error wraps cluster.ErrUnknown.
 func (m *Master) Watch(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
 	id, err := cluster.ParseJobID(jobID)
 	if err != nil {
@@ -55,11 +58,18 @@ func (m *Master) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 			return nil, err
 		}
 		version = got.version
-		if each != nil {
-			each(got.status)
+		status := got.status()
+		over := status.State >= wire.JobState_SUCCEEDED
+		if over {
+			if status, err = m.Job(ctx, jobID, true); err != nil {
+				return nil, err
+			}
 		}
-		if got.status.State >= wire.JobState_SUCCEEDED {
-			return got.status, nil
+		if each != nil {
+			each(status)
+		}
+		if over {
+			return status, nil
 		}
 	}
 }
@@ -104,7 +114,7 @@ func (m *Master) answerWatchers() {
 // answer answers the watchers of a job whose version is older than the present one. They
 // share one status, which is made only if there is such a watcher.
 func (m *Master) answer(id cluster.JobID, r *record) {
-	var status *wire.JobStatus
+	var status func() *wire.JobStatus
 	r.watchers = slices.DeleteFunc(r.watchers, func(q *watchRequest) bool {
 		switch {
 		case q.ctx.Err() != nil:
@@ -112,17 +122,9 @@ func (m *Master) answer(id cluster.JobID, r *record) {
 		case q.after >= r.version:
 			return false
 		case status == nil:
-			status = m.shownStatus(m.view.Job(id), r)
+			status = sync.OnceValue(m.status(m.view.Job(id), r))
 		}
 		q.answer <- result[versionedStatus]{value: versionedStatus{status, r.version}}
 		return true
 	})
-}
-
-// shownStatus returns the status for watchers. The final status includes the tasks.
-func (m *Master) shownStatus(j *cluster.Job, r *record) *wire.JobStatus {
-	if j.State.Final() {
-		return m.fullStatus(j, r)
-	}
-	return m.status(j, r)
 }

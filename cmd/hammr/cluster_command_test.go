@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -169,6 +170,16 @@ func (f *fakeCluster) Policy(context.Context) (*wire.GetPolicyResponse, error) {
 			Warnings: []string{"pools.xml:7: <color> of pool \"b\", which is unknown and ignored; expected one of weight"},
 		},
 	}, nil
+}
+
+func (f *fakeCluster) Tasknode(ctx context.Context, name string) (*wire.Tasknode, error) {
+	nodes, err := f.Tasknodes(ctx, true)
+	for _, n := range nodes {
+		if n.Name == name {
+			return n, nil
+		}
+	}
+	return nil, cmp.Or(err, fmt.Errorf("%w: %s", client.ErrUnknown, name))
 }
 
 func (f *fakeCluster) Tasknodes(_ context.Context, all bool) ([]*wire.Tasknode, error) {

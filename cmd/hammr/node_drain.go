@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -105,15 +104,8 @@ func (q *query) waitDrained(ctx context.Context, name string, deadline time.Dura
 
 // tasknode returns the status of a tasknode, even if it is lost.
 func (q *query) tasknode(ctx context.Context, name string) (*wire.Tasknode, error) {
-	tasknodes, err := q.Tasknodes(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(tasknodes, func(n *wire.Tasknode) bool { return n.Name == name })
-	if i < 0 {
-		return nil, notFound{"node", name}
-	}
-	return tasknodes[i], nil
+	n, err := q.Tasknode(ctx, name)
+	return n, knownAs("node", name, err)
 }
 
 // remainingText counts what remains on a tasknode.

@@ -16,8 +16,8 @@ type Admin interface {
 	Info(ctx context.Context) (*wire.Info, error)
 
 	// Jobs returns the status of every job in order of submission. Unless all is set, it
-	// leaves out jobs that are over. A status has no tasks, failures, partitions and
-	// properties.
+	// leaves out jobs that are over. A status has no tasks, counters, phases, failures,
+	// partitions and properties.
 	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
 	// Job returns the status of one job, whether it is over or not. If tasks is set, the
 	// status includes the tasks, partitions and properties, which may be very many.
@@ -43,6 +43,8 @@ type Admin interface {
 	// Tasknodes describes every tasknode, sorted by name. Unless all is set, it leaves out
 	// lost tasknodes.
 	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
+	// Tasknode describes one tasknode, even if it is lost.
+	Tasknode(ctx context.Context, name string) (*wire.Tasknode, error)
 	// AdmitTasknode excludes a tasknode from new tasks, or admits it again. Its running
 	// attempts continue.
 	AdmitTasknode(ctx context.Context, name string, excluded bool) error

@@ -7,7 +7,9 @@
 // Every answer carries Hammr-Protocol; an answer without it does not come from a
 // jobmaster. A master that does not lead refuses calls other than GetInfo with
 // code unavailable and NotLeader as its detail. A call that can never succeed is
-// refused with Refusal as its detail.
+// refused with Refusal as its detail. A master that is overloaded refuses calls with code
+// resource_exhausted and Overload as its detail. Callers may send Hammr-User, the name of
+// their user; masters do not check it.
 //
 // JobStatus and the messages in it are also written to disk, as JSON
 // (docs/formats/history.md). A field there that was renamed has a json_name.
@@ -275,7 +277,7 @@ func (x Refusal_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Reason.Descriptor instead.
 func (Refusal_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12, 0}
 }
 
 // JobSpec is a job as its client submits it.
@@ -1723,6 +1725,52 @@ func (x *NotLeader) GetLeader() string {
 	return ""
 }
 
+// Overload is the detail of code resource_exhausted: the master has too many requests, or the
+// user sends too many. The call has had no effect and may be made again.
+type Overload struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	RetryAfterMillis int64                  `protobuf:"varint,1,opt,name=retry_after_millis,json=retryAfterMillis,proto3" json:"retry_after_millis,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *Overload) Reset() {
+	*x = Overload{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Overload) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Overload) ProtoMessage() {}
+
+func (x *Overload) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Overload.ProtoReflect.Descriptor instead.
+func (*Overload) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Overload) GetRetryAfterMillis() int64 {
+	if x != nil {
+		return x.RetryAfterMillis
+	}
+	return 0
+}
+
 // Refusal is the detail of an error that repeats however often the call is made.
 type Refusal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1734,7 +1782,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +1794,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +1807,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Refusal) GetReason() Refusal_Reason {
@@ -1784,7 +1832,7 @@ type InfoRequest struct {
 
 func (x *InfoRequest) Reset() {
 	*x = InfoRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1796,7 +1844,7 @@ func (x *InfoRequest) String() string {
 func (*InfoRequest) ProtoMessage() {}
 
 func (x *InfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1809,7 +1857,7 @@ func (x *InfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfoRequest.ProtoReflect.Descriptor instead.
 func (*InfoRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
 }
 
 // Info describes a cluster as one of its masters knows it.
@@ -1829,7 +1877,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1841,7 +1889,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1854,7 +1902,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Info) GetClusterId() string {
@@ -1922,7 +1970,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +1982,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +1995,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SubmitRequest) GetSpec() *JobSpec {
@@ -1966,7 +2014,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1978,7 +2026,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1991,7 +2039,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SubmitResponse) GetJobId() string {
@@ -2010,7 +2058,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2022,7 +2070,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2035,7 +2083,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WatchRequest) GetJobId() string {
@@ -2055,7 +2103,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2067,7 +2115,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2080,7 +2128,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *KillRequest) GetJobId() string {
@@ -2105,7 +2153,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2117,7 +2165,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2130,7 +2178,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
 }
 
 type ListJobsRequest struct {
@@ -2142,7 +2190,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2154,7 +2202,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2167,7 +2215,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListJobsRequest) GetAll() bool {
@@ -2188,7 +2236,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2200,7 +2248,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2213,7 +2261,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobStatus {
@@ -2233,7 +2281,7 @@ type JobRequest struct {
 
 func (x *JobRequest) Reset() {
 	*x = JobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2245,7 +2293,7 @@ func (x *JobRequest) String() string {
 func (*JobRequest) ProtoMessage() {}
 
 func (x *JobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2258,7 +2306,7 @@ func (x *JobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRequest.ProtoReflect.Descriptor instead.
 func (*JobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *JobRequest) GetJobId() string {
@@ -2285,7 +2333,7 @@ type SetPriorityRequest struct {
 
 func (x *SetPriorityRequest) Reset() {
 	*x = SetPriorityRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2297,7 +2345,7 @@ func (x *SetPriorityRequest) String() string {
 func (*SetPriorityRequest) ProtoMessage() {}
 
 func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2310,7 +2358,7 @@ func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SetPriorityRequest) GetJobId() string {
@@ -2335,7 +2383,7 @@ type SetPriorityResponse struct {
 
 func (x *SetPriorityResponse) Reset() {
 	*x = SetPriorityResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2347,7 +2395,7 @@ func (x *SetPriorityResponse) String() string {
 func (*SetPriorityResponse) ProtoMessage() {}
 
 func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2360,7 +2408,7 @@ func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityResponse.ProtoReflect.Descriptor instead.
 func (*SetPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
 }
 
 type MoveJobRequest struct {
@@ -2373,7 +2421,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2385,7 +2433,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2398,7 +2446,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -2423,7 +2471,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2435,7 +2483,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2448,7 +2496,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
 // EndAttemptRequest ends a running attempt, and its task is tried again. With
@@ -2463,7 +2511,7 @@ type EndAttemptRequest struct {
 
 func (x *EndAttemptRequest) Reset() {
 	*x = EndAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2475,7 +2523,7 @@ func (x *EndAttemptRequest) String() string {
 func (*EndAttemptRequest) ProtoMessage() {}
 
 func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2488,7 +2536,7 @@ func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptRequest.ProtoReflect.Descriptor instead.
 func (*EndAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *EndAttemptRequest) GetAttemptId() string {
@@ -2513,7 +2561,7 @@ type EndAttemptResponse struct {
 
 func (x *EndAttemptResponse) Reset() {
 	*x = EndAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2525,7 +2573,7 @@ func (x *EndAttemptResponse) String() string {
 func (*EndAttemptResponse) ProtoMessage() {}
 
 func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2538,7 +2586,7 @@ func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptResponse.ProtoReflect.Descriptor instead.
 func (*EndAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
 }
 
 // PreemptAttemptRequest takes the slot of a running attempt.
@@ -2553,7 +2601,7 @@ type PreemptAttemptRequest struct {
 
 func (x *PreemptAttemptRequest) Reset() {
 	*x = PreemptAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2565,7 +2613,7 @@ func (x *PreemptAttemptRequest) String() string {
 func (*PreemptAttemptRequest) ProtoMessage() {}
 
 func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2578,7 +2626,7 @@ func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptAttemptRequest.ProtoReflect.Descriptor instead.
 func (*PreemptAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PreemptAttemptRequest) GetAttemptId() string {
@@ -2611,7 +2659,7 @@ type PreemptAttemptResponse struct {
 
 func (x *PreemptAttemptResponse) Reset() {
 	*x = PreemptAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2623,7 +2671,7 @@ func (x *PreemptAttemptResponse) String() string {
 func (*PreemptAttemptResponse) ProtoMessage() {}
 
 func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2636,7 +2684,7 @@ func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptAttemptResponse.ProtoReflect.Descriptor instead.
 func (*PreemptAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PreemptAttemptResponse) GetMode() string {
@@ -2658,7 +2706,7 @@ type SuspendJobRequest struct {
 
 func (x *SuspendJobRequest) Reset() {
 	*x = SuspendJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2670,7 +2718,7 @@ func (x *SuspendJobRequest) String() string {
 func (*SuspendJobRequest) ProtoMessage() {}
 
 func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2683,7 +2731,7 @@ func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendJobRequest.ProtoReflect.Descriptor instead.
 func (*SuspendJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SuspendJobRequest) GetJobId() string {
@@ -2708,7 +2756,7 @@ type SuspendJobResponse struct {
 
 func (x *SuspendJobResponse) Reset() {
 	*x = SuspendJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2720,7 +2768,7 @@ func (x *SuspendJobResponse) String() string {
 func (*SuspendJobResponse) ProtoMessage() {}
 
 func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2733,7 +2781,7 @@ func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendJobResponse.ProtoReflect.Descriptor instead.
 func (*SuspendJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
 }
 
 type ResumeJobRequest struct {
@@ -2745,7 +2793,7 @@ type ResumeJobRequest struct {
 
 func (x *ResumeJobRequest) Reset() {
 	*x = ResumeJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2757,7 +2805,7 @@ func (x *ResumeJobRequest) String() string {
 func (*ResumeJobRequest) ProtoMessage() {}
 
 func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2770,7 +2818,7 @@ func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeJobRequest.ProtoReflect.Descriptor instead.
 func (*ResumeJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ResumeJobRequest) GetJobId() string {
@@ -2788,7 +2836,7 @@ type ResumeJobResponse struct {
 
 func (x *ResumeJobResponse) Reset() {
 	*x = ResumeJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2800,7 +2848,7 @@ func (x *ResumeJobResponse) String() string {
 func (*ResumeJobResponse) ProtoMessage() {}
 
 func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2813,7 +2861,7 @@ func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeJobResponse.ProtoReflect.Descriptor instead.
 func (*ResumeJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
 }
 
 type ListNodesRequest struct {
@@ -2825,7 +2873,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2837,7 +2885,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2850,7 +2898,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListNodesRequest) GetAll() bool {
@@ -2890,7 +2938,7 @@ type Tasknode struct {
 
 func (x *Tasknode) Reset() {
 	*x = Tasknode{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2902,7 +2950,7 @@ func (x *Tasknode) String() string {
 func (*Tasknode) ProtoMessage() {}
 
 func (x *Tasknode) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2915,7 +2963,7 @@ func (x *Tasknode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tasknode.ProtoReflect.Descriptor instead.
 func (*Tasknode) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Tasknode) GetName() string {
@@ -3074,7 +3122,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3086,7 +3134,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3099,7 +3147,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListNodesResponse) GetTasknodes() []*Tasknode {
@@ -3107,6 +3155,50 @@ func (x *ListNodesResponse) GetTasknodes() []*Tasknode {
 		return x.Tasknodes
 	}
 	return nil
+}
+
+type GetNodeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetNodeRequest) Reset() {
+	*x = GetNodeRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetNodeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetNodeRequest) ProtoMessage() {}
+
+func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetNodeRequest.ProtoReflect.Descriptor instead.
+func (*GetNodeRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *GetNodeRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
 }
 
 // AdmitNodeRequest excludes a tasknode from new tasks, or admits it again.
@@ -3120,7 +3212,7 @@ type AdmitNodeRequest struct {
 
 func (x *AdmitNodeRequest) Reset() {
 	*x = AdmitNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3132,7 +3224,7 @@ func (x *AdmitNodeRequest) String() string {
 func (*AdmitNodeRequest) ProtoMessage() {}
 
 func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3145,7 +3237,7 @@ func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeRequest.ProtoReflect.Descriptor instead.
 func (*AdmitNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *AdmitNodeRequest) GetName() string {
@@ -3170,7 +3262,7 @@ type AdmitNodeResponse struct {
 
 func (x *AdmitNodeResponse) Reset() {
 	*x = AdmitNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3182,7 +3274,7 @@ func (x *AdmitNodeResponse) String() string {
 func (*AdmitNodeResponse) ProtoMessage() {}
 
 func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3195,7 +3287,7 @@ func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeResponse.ProtoReflect.Descriptor instead.
 func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
 }
 
 // DrainNodeRequest excludes a tasknode from new tasks and moves its outputs and
@@ -3209,7 +3301,7 @@ type DrainNodeRequest struct {
 
 func (x *DrainNodeRequest) Reset() {
 	*x = DrainNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3221,7 +3313,7 @@ func (x *DrainNodeRequest) String() string {
 func (*DrainNodeRequest) ProtoMessage() {}
 
 func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3234,7 +3326,7 @@ func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
 func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *DrainNodeRequest) GetName() string {
@@ -3252,7 +3344,7 @@ type DrainNodeResponse struct {
 
 func (x *DrainNodeResponse) Reset() {
 	*x = DrainNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3264,7 +3356,7 @@ func (x *DrainNodeResponse) String() string {
 func (*DrainNodeResponse) ProtoMessage() {}
 
 func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3277,7 +3369,7 @@ func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
 func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
 }
 
 // SetPolicyRequest replaces the policy and all of its settings.
@@ -3291,7 +3383,7 @@ type SetPolicyRequest struct {
 
 func (x *SetPolicyRequest) Reset() {
 	*x = SetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3303,7 +3395,7 @@ func (x *SetPolicyRequest) String() string {
 func (*SetPolicyRequest) ProtoMessage() {}
 
 func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3316,7 +3408,7 @@ func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*SetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SetPolicyRequest) GetName() string {
@@ -3341,7 +3433,7 @@ type SetPolicyResponse struct {
 
 func (x *SetPolicyResponse) Reset() {
 	*x = SetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3353,7 +3445,7 @@ func (x *SetPolicyResponse) String() string {
 func (*SetPolicyResponse) ProtoMessage() {}
 
 func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3366,7 +3458,7 @@ func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*SetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
 }
 
 type GetPolicyRequest struct {
@@ -3377,7 +3469,7 @@ type GetPolicyRequest struct {
 
 func (x *GetPolicyRequest) Reset() {
 	*x = GetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3389,7 +3481,7 @@ func (x *GetPolicyRequest) String() string {
 func (*GetPolicyRequest) ProtoMessage() {}
 
 func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3402,7 +3494,7 @@ func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
 }
 
 type GetPolicyResponse struct {
@@ -3416,7 +3508,7 @@ type GetPolicyResponse struct {
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3428,7 +3520,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3441,7 +3533,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetPolicyResponse) GetName() string {
@@ -3478,7 +3570,7 @@ type AllocationFile struct {
 
 func (x *AllocationFile) Reset() {
 	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3490,7 +3582,7 @@ func (x *AllocationFile) String() string {
 func (*AllocationFile) ProtoMessage() {}
 
 func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3503,7 +3595,7 @@ func (x *AllocationFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
 func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *AllocationFile) GetName() string {
@@ -3544,7 +3636,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3556,7 +3648,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3569,7 +3661,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ExplainRequest) GetJobId() string {
@@ -3610,7 +3702,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3622,7 +3714,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3635,7 +3727,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -3737,7 +3829,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3749,7 +3841,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3762,7 +3854,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
 }
 
 // Queue is a pool of jobs.
@@ -3789,7 +3881,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3801,7 +3893,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3814,7 +3906,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Queue) GetName() string {
@@ -3932,7 +4024,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3944,7 +4036,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3957,7 +4049,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListQueuesResponse) GetPolicy() string {
@@ -3984,7 +4076,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3996,7 +4088,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4009,7 +4101,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -4034,7 +4126,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4046,7 +4138,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4059,7 +4151,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
 }
 
 // InjectRequest injects a fault into a daemon and its tasks. The fault lasts until
@@ -4080,7 +4172,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4092,7 +4184,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4105,7 +4197,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -4202,7 +4294,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4214,7 +4306,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4227,7 +4319,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
 }
 
 type FailpointsRequest struct {
@@ -4238,7 +4330,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4250,7 +4342,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4263,7 +4355,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
 }
 
 type FailpointsResponse struct {
@@ -4276,7 +4368,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4288,7 +4380,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4301,7 +4393,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -4337,7 +4429,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4349,7 +4441,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4451,7 +4543,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4463,7 +4555,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4496,7 +4588,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4508,7 +4600,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4550,7 +4642,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4562,7 +4654,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4603,7 +4695,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4615,7 +4707,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4656,7 +4748,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4668,7 +4760,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4700,7 +4792,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4712,7 +4804,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4752,7 +4844,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4764,7 +4856,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4839,7 +4931,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4851,7 +4943,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4885,7 +4977,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4897,7 +4989,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4931,7 +5023,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4943,7 +5035,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4982,7 +5074,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4994,7 +5086,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5056,7 +5148,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5068,7 +5160,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5107,7 +5199,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5119,7 +5211,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5155,7 +5247,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5167,7 +5259,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5281,7 +5373,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5293,7 +5385,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5352,7 +5444,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5364,7 +5456,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5392,7 +5484,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5404,7 +5496,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5447,7 +5539,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5459,7 +5551,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5515,7 +5607,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5527,7 +5619,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5583,7 +5675,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5595,7 +5687,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5608,7 +5700,7 @@ func (x *Info_Master) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_Master.ProtoReflect.Descriptor instead.
 func (*Info_Master) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14, 0}
 }
 
 func (x *Info_Master) GetId() string {
@@ -5653,7 +5745,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5665,7 +5757,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5678,7 +5770,7 @@ func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_LogWrites.ProtoReflect.Descriptor instead.
 func (*Info_LogWrites) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14, 1}
 }
 
 func (x *Info_LogWrites) GetCount() uint64 {
@@ -5720,7 +5812,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5732,7 +5824,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5745,7 +5837,7 @@ func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Detail.ProtoReflect.Descriptor instead.
 func (*Explanation_Detail) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 0}
 }
 
 func (x *Explanation_Detail) GetName() string {
@@ -5783,7 +5875,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5795,7 +5887,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5808,7 +5900,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -5919,7 +6011,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5931,7 +6023,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5944,7 +6036,7 @@ func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Usage.ProtoReflect.Descriptor instead.
 func (*Explanation_Usage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 2}
 }
 
 func (x *Explanation_Usage) GetMapSlots() int32 {
@@ -6015,7 +6107,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6027,7 +6119,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6040,7 +6132,7 @@ func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Machine.ProtoReflect.Descriptor instead.
 func (*Explanation_Machine) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 3}
 }
 
 func (x *Explanation_Machine) GetName() string {
@@ -6080,7 +6172,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6092,7 +6184,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6105,7 +6197,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 4}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -6174,7 +6266,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6186,7 +6278,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6199,7 +6291,7 @@ func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Candidate.ProtoReflect.Descriptor instead.
 func (*Explanation_Candidate) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 5}
 }
 
 func (x *Explanation_Candidate) GetMachine() string {
@@ -6266,7 +6358,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6278,7 +6370,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6291,7 +6383,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 6}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -6353,7 +6445,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6365,7 +6457,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6378,7 +6470,7 @@ func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
 func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51, 0}
 }
 
 func (x *Queue_Slots) GetMap() int32 {
@@ -6405,7 +6497,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6417,7 +6509,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6430,7 +6522,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -6457,7 +6549,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6469,7 +6561,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6482,7 +6574,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -6760,7 +6852,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x0ebad_checkpoint\x18\x04 \x01(\bR\rbadCheckpointB\b\n" +
 	"\x06report\"#\n" +
 	"\tNotLeader\x12\x16\n" +
-	"\x06leader\x18\x01 \x01(\tR\x06leader\"\xaf\x01\n" +
+	"\x06leader\x18\x01 \x01(\tR\x06leader\"8\n" +
+	"\bOverload\x12,\n" +
+	"\x12retry_after_millis\x18\x01 \x01(\x03R\x10retryAfterMillis\"\xaf\x01\n" +
 	"\aRefusal\x120\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\x18.hammr.v1.Refusal.ReasonR\x06reason\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\tR\bexpected\"V\n" +
@@ -6869,7 +6963,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tmemory_mb\x18\x14 \x01(\x03R\bmemoryMb\x12$\n" +
 	"\x0ememory_used_mb\x18\x15 \x01(\x03R\fmemoryUsedMb\"E\n" +
 	"\x11ListNodesResponse\x120\n" +
-	"\ttasknodes\x18\x01 \x03(\v2\x12.hammr.v1.TasknodeR\ttasknodes\"B\n" +
+	"\ttasknodes\x18\x01 \x03(\v2\x12.hammr.v1.TasknodeR\ttasknodes\"$\n" +
+	"\x0eGetNodeRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"B\n" +
 	"\x10AdmitNodeRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bexcluded\x18\x02 \x01(\bR\bexcluded\"\x13\n" +
@@ -7053,7 +7149,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\xca\v\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\x83\f\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x127\n" +
@@ -7069,7 +7165,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"SuspendJob\x12\x1b.hammr.v1.SuspendJobRequest\x1a\x1c.hammr.v1.SuspendJobResponse\x12D\n" +
 	"\tResumeJob\x12\x1a.hammr.v1.ResumeJobRequest\x1a\x1b.hammr.v1.ResumeJobResponse\x12D\n" +
-	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x12D\n" +
+	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x127\n" +
+	"\aGetNode\x12\x18.hammr.v1.GetNodeRequest\x1a\x12.hammr.v1.Tasknode\x12D\n" +
 	"\tAdmitNode\x12\x1a.hammr.v1.AdmitNodeRequest\x1a\x1b.hammr.v1.AdmitNodeResponse\x12D\n" +
 	"\tDrainNode\x12\x1a.hammr.v1.DrainNodeRequest\x1a\x1b.hammr.v1.DrainNodeResponse\x12D\n" +
 	"\tSetPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x1b.hammr.v1.SetPolicyResponse\x12D\n" +
@@ -7100,7 +7197,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 94)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 96)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                       // 0: hammr.v1.JobState
 	(TaskState)(0),                      // 1: hammr.v1.TaskState
@@ -7117,226 +7214,230 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Orders)(nil),                      // 12: hammr.v1.Orders
 	(*Report)(nil),                      // 13: hammr.v1.Report
 	(*NotLeader)(nil),                   // 14: hammr.v1.NotLeader
-	(*Refusal)(nil),                     // 15: hammr.v1.Refusal
-	(*InfoRequest)(nil),                 // 16: hammr.v1.InfoRequest
-	(*Info)(nil),                        // 17: hammr.v1.Info
-	(*SubmitRequest)(nil),               // 18: hammr.v1.SubmitRequest
-	(*SubmitResponse)(nil),              // 19: hammr.v1.SubmitResponse
-	(*WatchRequest)(nil),                // 20: hammr.v1.WatchRequest
-	(*KillRequest)(nil),                 // 21: hammr.v1.KillRequest
-	(*KillResponse)(nil),                // 22: hammr.v1.KillResponse
-	(*ListJobsRequest)(nil),             // 23: hammr.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),            // 24: hammr.v1.ListJobsResponse
-	(*JobRequest)(nil),                  // 25: hammr.v1.JobRequest
-	(*SetPriorityRequest)(nil),          // 26: hammr.v1.SetPriorityRequest
-	(*SetPriorityResponse)(nil),         // 27: hammr.v1.SetPriorityResponse
-	(*MoveJobRequest)(nil),              // 28: hammr.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),             // 29: hammr.v1.MoveJobResponse
-	(*EndAttemptRequest)(nil),           // 30: hammr.v1.EndAttemptRequest
-	(*EndAttemptResponse)(nil),          // 31: hammr.v1.EndAttemptResponse
-	(*PreemptAttemptRequest)(nil),       // 32: hammr.v1.PreemptAttemptRequest
-	(*PreemptAttemptResponse)(nil),      // 33: hammr.v1.PreemptAttemptResponse
-	(*SuspendJobRequest)(nil),           // 34: hammr.v1.SuspendJobRequest
-	(*SuspendJobResponse)(nil),          // 35: hammr.v1.SuspendJobResponse
-	(*ResumeJobRequest)(nil),            // 36: hammr.v1.ResumeJobRequest
-	(*ResumeJobResponse)(nil),           // 37: hammr.v1.ResumeJobResponse
-	(*ListNodesRequest)(nil),            // 38: hammr.v1.ListNodesRequest
-	(*Tasknode)(nil),                    // 39: hammr.v1.Tasknode
-	(*ListNodesResponse)(nil),           // 40: hammr.v1.ListNodesResponse
-	(*AdmitNodeRequest)(nil),            // 41: hammr.v1.AdmitNodeRequest
-	(*AdmitNodeResponse)(nil),           // 42: hammr.v1.AdmitNodeResponse
-	(*DrainNodeRequest)(nil),            // 43: hammr.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),           // 44: hammr.v1.DrainNodeResponse
-	(*SetPolicyRequest)(nil),            // 45: hammr.v1.SetPolicyRequest
-	(*SetPolicyResponse)(nil),           // 46: hammr.v1.SetPolicyResponse
-	(*GetPolicyRequest)(nil),            // 47: hammr.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),           // 48: hammr.v1.GetPolicyResponse
-	(*AllocationFile)(nil),              // 49: hammr.v1.AllocationFile
-	(*ExplainRequest)(nil),              // 50: hammr.v1.ExplainRequest
-	(*Explanation)(nil),                 // 51: hammr.v1.Explanation
-	(*ListQueuesRequest)(nil),           // 52: hammr.v1.ListQueuesRequest
-	(*Queue)(nil),                       // 53: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),          // 54: hammr.v1.ListQueuesResponse
-	(*MasterRequest)(nil),               // 55: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),              // 56: hammr.v1.MasterResponse
-	(*InjectRequest)(nil),               // 57: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),              // 58: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),           // 59: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),          // 60: hammr.v1.FailpointsResponse
-	nil,                                 // 61: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                 // 62: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),          // 63: hammr.v1.TaskStatus.Attempt
-	nil,                                 // 64: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),          // 65: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),           // 66: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),       // 67: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),        // 68: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),        // 69: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),         // 70: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),               // 71: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),             // 72: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),           // 73: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),          // 74: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),            // 75: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),              // 76: hammr.v1.Order.DropCopy
-	(*Order_RequestProgress)(nil),       // 77: hammr.v1.Order.RequestProgress
-	(*Report_Joined)(nil),               // 78: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 79: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 80: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 81: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 82: hammr.v1.Report.OutputCopied
-	(*Report_Heartbeat_Directory)(nil),  // 83: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 84: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 85: hammr.v1.Info.LogWrites
-	nil,                                 // 86: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                 // 87: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Detail)(nil),          // 88: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),           // 89: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),           // 90: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),         // 91: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),         // 92: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),       // 93: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),            // 94: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                 // 95: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),     // 96: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 97: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 98: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 99: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 100: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 101: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 102: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 103: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 104: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 105: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 106: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 107: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 108: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 109: hammr.task.v1.MapOutput
+	(*Overload)(nil),                    // 15: hammr.v1.Overload
+	(*Refusal)(nil),                     // 16: hammr.v1.Refusal
+	(*InfoRequest)(nil),                 // 17: hammr.v1.InfoRequest
+	(*Info)(nil),                        // 18: hammr.v1.Info
+	(*SubmitRequest)(nil),               // 19: hammr.v1.SubmitRequest
+	(*SubmitResponse)(nil),              // 20: hammr.v1.SubmitResponse
+	(*WatchRequest)(nil),                // 21: hammr.v1.WatchRequest
+	(*KillRequest)(nil),                 // 22: hammr.v1.KillRequest
+	(*KillResponse)(nil),                // 23: hammr.v1.KillResponse
+	(*ListJobsRequest)(nil),             // 24: hammr.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),            // 25: hammr.v1.ListJobsResponse
+	(*JobRequest)(nil),                  // 26: hammr.v1.JobRequest
+	(*SetPriorityRequest)(nil),          // 27: hammr.v1.SetPriorityRequest
+	(*SetPriorityResponse)(nil),         // 28: hammr.v1.SetPriorityResponse
+	(*MoveJobRequest)(nil),              // 29: hammr.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),             // 30: hammr.v1.MoveJobResponse
+	(*EndAttemptRequest)(nil),           // 31: hammr.v1.EndAttemptRequest
+	(*EndAttemptResponse)(nil),          // 32: hammr.v1.EndAttemptResponse
+	(*PreemptAttemptRequest)(nil),       // 33: hammr.v1.PreemptAttemptRequest
+	(*PreemptAttemptResponse)(nil),      // 34: hammr.v1.PreemptAttemptResponse
+	(*SuspendJobRequest)(nil),           // 35: hammr.v1.SuspendJobRequest
+	(*SuspendJobResponse)(nil),          // 36: hammr.v1.SuspendJobResponse
+	(*ResumeJobRequest)(nil),            // 37: hammr.v1.ResumeJobRequest
+	(*ResumeJobResponse)(nil),           // 38: hammr.v1.ResumeJobResponse
+	(*ListNodesRequest)(nil),            // 39: hammr.v1.ListNodesRequest
+	(*Tasknode)(nil),                    // 40: hammr.v1.Tasknode
+	(*ListNodesResponse)(nil),           // 41: hammr.v1.ListNodesResponse
+	(*GetNodeRequest)(nil),              // 42: hammr.v1.GetNodeRequest
+	(*AdmitNodeRequest)(nil),            // 43: hammr.v1.AdmitNodeRequest
+	(*AdmitNodeResponse)(nil),           // 44: hammr.v1.AdmitNodeResponse
+	(*DrainNodeRequest)(nil),            // 45: hammr.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),           // 46: hammr.v1.DrainNodeResponse
+	(*SetPolicyRequest)(nil),            // 47: hammr.v1.SetPolicyRequest
+	(*SetPolicyResponse)(nil),           // 48: hammr.v1.SetPolicyResponse
+	(*GetPolicyRequest)(nil),            // 49: hammr.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),           // 50: hammr.v1.GetPolicyResponse
+	(*AllocationFile)(nil),              // 51: hammr.v1.AllocationFile
+	(*ExplainRequest)(nil),              // 52: hammr.v1.ExplainRequest
+	(*Explanation)(nil),                 // 53: hammr.v1.Explanation
+	(*ListQueuesRequest)(nil),           // 54: hammr.v1.ListQueuesRequest
+	(*Queue)(nil),                       // 55: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),          // 56: hammr.v1.ListQueuesResponse
+	(*MasterRequest)(nil),               // 57: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),              // 58: hammr.v1.MasterResponse
+	(*InjectRequest)(nil),               // 59: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),              // 60: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),           // 61: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),          // 62: hammr.v1.FailpointsResponse
+	nil,                                 // 63: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                 // 64: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),          // 65: hammr.v1.TaskStatus.Attempt
+	nil,                                 // 66: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),          // 67: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),           // 68: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),       // 69: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),        // 70: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),        // 71: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),         // 72: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),               // 73: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),             // 74: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),           // 75: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),          // 76: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),            // 77: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),              // 78: hammr.v1.Order.DropCopy
+	(*Order_RequestProgress)(nil),       // 79: hammr.v1.Order.RequestProgress
+	(*Report_Joined)(nil),               // 80: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 81: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 82: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 83: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 84: hammr.v1.Report.OutputCopied
+	(*Report_Heartbeat_Directory)(nil),  // 85: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 86: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 87: hammr.v1.Info.LogWrites
+	nil,                                 // 88: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                 // 89: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Detail)(nil),          // 90: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),           // 91: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),           // 92: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),         // 93: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),         // 94: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),       // 95: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),            // 96: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                 // 97: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),     // 98: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 99: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 100: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 101: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 102: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 103: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 104: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 105: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 106: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 107: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 108: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 109: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 110: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 111: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	61,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	98,  // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	62,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	99,  // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	63,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	100, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	64,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	101, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	63,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	65,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	100, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	102, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	9,   // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	64,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	66,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
 	7,   // 13: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
-	65,  // 14: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	66,  // 15: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	67,  // 16: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	68,  // 17: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	71,  // 18: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	72,  // 19: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	73,  // 20: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	74,  // 21: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	69,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	70,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	75,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	77,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	76,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	67,  // 14: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	68,  // 15: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	69,  // 16: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	70,  // 17: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	73,  // 18: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	74,  // 19: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	75,  // 20: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	76,  // 21: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	71,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	72,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	77,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	79,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	78,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
 	11,  // 27: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	78,  // 28: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	80,  // 29: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	101, // 30: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	102, // 31: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	103, // 32: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	104, // 33: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	81,  // 34: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	79,  // 35: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	82,  // 36: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	105, // 37: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	80,  // 28: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	82,  // 29: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	103, // 30: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	104, // 31: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	105, // 32: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	106, // 33: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	83,  // 34: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	81,  // 35: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	84,  // 36: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	107, // 37: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
 	3,   // 38: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	84,  // 39: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	85,  // 40: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	86,  // 39: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	87,  // 40: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
 	4,   // 41: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
 	10,  // 42: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	83,  // 43: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	39,  // 44: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	86,  // 45: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	87,  // 46: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	49,  // 47: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	88,  // 48: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	89,  // 49: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	92,  // 50: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	94,  // 51: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	95,  // 52: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	95,  // 53: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	95,  // 54: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	95,  // 55: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	53,  // 56: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	96,  // 57: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	97,  // 58: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	85,  // 43: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	40,  // 44: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
+	88,  // 45: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	89,  // 46: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	51,  // 47: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	90,  // 48: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	91,  // 49: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	94,  // 50: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	96,  // 51: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	97,  // 52: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	97,  // 53: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	97,  // 54: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	97,  // 55: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	55,  // 56: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	98,  // 57: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	99,  // 58: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
 	2,   // 59: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	106, // 60: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	107, // 61: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	102, // 62: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	108, // 63: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	83,  // 64: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	109, // 65: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	108, // 66: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	90,  // 67: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	91,  // 68: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	93,  // 69: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	92,  // 70: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	16,  // 71: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	18,  // 72: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	20,  // 73: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	25,  // 74: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	21,  // 75: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	23,  // 76: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	26,  // 77: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	28,  // 78: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	30,  // 79: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	32,  // 80: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	34,  // 81: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	36,  // 82: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	38,  // 83: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	41,  // 84: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	43,  // 85: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	45,  // 86: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	47,  // 87: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	50,  // 88: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	52,  // 89: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	55,  // 90: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	55,  // 91: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	55,  // 92: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	13,  // 93: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	57,  // 94: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	59,  // 95: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	17,  // 96: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	19,  // 97: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 98: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 99: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	22,  // 100: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	24,  // 101: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	27,  // 102: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	29,  // 103: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	31,  // 104: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	33,  // 105: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	35,  // 106: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	37,  // 107: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	40,  // 108: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	42,  // 109: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	44,  // 110: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	46,  // 111: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	48,  // 112: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	51,  // 113: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	54,  // 114: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	56,  // 115: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	56,  // 116: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	56,  // 117: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	12,  // 118: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	58,  // 119: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	60,  // 120: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	96,  // [96:121] is the sub-list for method output_type
-	71,  // [71:96] is the sub-list for method input_type
+	108, // 60: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	109, // 61: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	104, // 62: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	110, // 63: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	85,  // 64: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	111, // 65: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	110, // 66: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	92,  // 67: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	93,  // 68: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	95,  // 69: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	94,  // 70: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	17,  // 71: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	19,  // 72: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	21,  // 73: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	26,  // 74: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	22,  // 75: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	24,  // 76: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	27,  // 77: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	29,  // 78: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	31,  // 79: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	33,  // 80: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	35,  // 81: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	37,  // 82: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	39,  // 83: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	42,  // 84: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	43,  // 85: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	45,  // 86: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	47,  // 87: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	49,  // 88: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	52,  // 89: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	54,  // 90: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	57,  // 91: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	57,  // 92: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	57,  // 93: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	13,  // 94: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	59,  // 95: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	61,  // 96: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	18,  // 97: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	20,  // 98: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10,  // 99: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10,  // 100: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	23,  // 101: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	25,  // 102: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	28,  // 103: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	30,  // 104: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	32,  // 105: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	34,  // 106: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	36,  // 107: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	38,  // 108: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	41,  // 109: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	40,  // 110: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	44,  // 111: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	46,  // 112: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	48,  // 113: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	50,  // 114: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	53,  // 115: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	56,  // 116: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	58,  // 117: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	58,  // 118: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	58,  // 119: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	12,  // 120: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	60,  // 121: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	62,  // 122: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	97,  // [97:123] is the sub-list for method output_type
+	71,  // [71:97] is the sub-list for method input_type
 	71,  // [71:71] is the sub-list for extension type_name
 	71,  // [71:71] is the sub-list for extension extendee
 	0,   // [0:71] is the sub-list for field type_name
@@ -7374,7 +7475,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_OutputCopied_)(nil),
 		(*Report_PreemptionDeclined)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[53].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[55].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -7387,7 +7488,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   94,
+			NumMessages:   96,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -116,6 +116,10 @@ func (c *calls) ListNodes(ctx context.Context, q *wire.ListNodesRequest) (*wire.
 	return &wire.ListNodesResponse{Tasknodes: nodes}, err
 }
 
+func (c *calls) GetNode(ctx context.Context, q *wire.GetNodeRequest) (*wire.Tasknode, error) {
+	return read(ctx, c, func() (*wire.Tasknode, error) { return c.cfg.Master.Tasknode(ctx, q.Name) })
+}
+
 func (c *calls) AdmitNode(ctx context.Context, q *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
 	return new(wire.AdmitNodeResponse), c.cfg.callError(c.cfg.Master.AdmitTasknode(ctx, q.Name, q.Excluded))
 }

@@ -65,6 +65,12 @@ func (c *Client) Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, err
 	return a.GetTasknodes(), err
 }
 
+// Tasknode implements client.Admin.
+func (c *Client) Tasknode(ctx context.Context, name string) (*wire.Tasknode, error) {
+	n, err := rpc.Call(ctx, c.masters, (*rpc.Master).GetNode, &wire.GetNodeRequest{Name: name})
+	return n, classify(err, client.ErrUnknown)
+}
+
 // AdmitTasknode implements client.Admin.
 func (c *Client) AdmitTasknode(ctx context.Context, name string, excluded bool) error {
 	return change(ctx, c, (*rpc.Master).AdmitNode, &wire.AdmitNodeRequest{Name: name, Excluded: excluded}, client.ErrUnknown)

@@ -7,7 +7,9 @@
 // Every answer carries Hammr-Protocol; an answer without it does not come from a
 // jobmaster. A master that does not lead refuses calls other than GetInfo with
 // code unavailable and NotLeader as its detail. A call that can never succeed is
-// refused with Refusal as its detail.
+// refused with Refusal as its detail. A master that is overloaded refuses calls with code
+// resource_exhausted and Overload as its detail. Callers may send Hammr-User, the name of
+// their user; masters do not check it.
 //
 // JobStatus and the messages in it are also written to disk, as JSON
 // (docs/formats/history.md). A field there that was renamed has a json_name.
@@ -78,6 +80,8 @@ const (
 	JobmasterResumeJobProcedure = "/hammr.v1.Jobmaster/ResumeJob"
 	// JobmasterListNodesProcedure is the fully-qualified name of the Jobmaster's ListNodes RPC.
 	JobmasterListNodesProcedure = "/hammr.v1.Jobmaster/ListNodes"
+	// JobmasterGetNodeProcedure is the fully-qualified name of the Jobmaster's GetNode RPC.
+	JobmasterGetNodeProcedure = "/hammr.v1.Jobmaster/GetNode"
 	// JobmasterAdmitNodeProcedure is the fully-qualified name of the Jobmaster's AdmitNode RPC.
 	JobmasterAdmitNodeProcedure = "/hammr.v1.Jobmaster/AdmitNode"
 	// JobmasterDrainNodeProcedure is the fully-qualified name of the Jobmaster's DrainNode RPC.
@@ -122,6 +126,8 @@ type JobmasterClient interface {
 	SuspendJob(context.Context, *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error)
 	ResumeJob(context.Context, *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error)
 	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
+	// GetNode describes one tasknode, even if it is lost.
+	GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error)
 	AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error)
 	DrainNode(context.Context, *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error)
 	// SetPolicy chooses the scheduling policy.
@@ -226,6 +232,12 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("ListNodes")),
 			connect.WithClientOptions(opts...),
 		),
+		getNode: connect.NewClient[wire.GetNodeRequest, wire.Tasknode](
+			httpClient,
+			baseURL+JobmasterGetNodeProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("GetNode")),
+			connect.WithClientOptions(opts...),
+		),
 		admitNode: connect.NewClient[wire.AdmitNodeRequest, wire.AdmitNodeResponse](
 			httpClient,
 			baseURL+JobmasterAdmitNodeProcedure,
@@ -298,6 +310,7 @@ type jobmasterClient struct {
 	suspendJob         *connect.Client[wire.SuspendJobRequest, wire.SuspendJobResponse]
 	resumeJob          *connect.Client[wire.ResumeJobRequest, wire.ResumeJobResponse]
 	listNodes          *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
+	getNode            *connect.Client[wire.GetNodeRequest, wire.Tasknode]
 	admitNode          *connect.Client[wire.AdmitNodeRequest, wire.AdmitNodeResponse]
 	drainNode          *connect.Client[wire.DrainNodeRequest, wire.DrainNodeResponse]
 	setPolicy          *connect.Client[wire.SetPolicyRequest, wire.SetPolicyResponse]
@@ -422,6 +435,15 @@ func (c *jobmasterClient) ListNodes(ctx context.Context, req *wire.ListNodesRequ
 	return nil, err
 }
 
+// GetNode calls hammr.v1.Jobmaster.GetNode.
+func (c *jobmasterClient) GetNode(ctx context.Context, req *wire.GetNodeRequest) (*wire.Tasknode, error) {
+	response, err := c.getNode.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // AdmitNode calls hammr.v1.Jobmaster.AdmitNode.
 func (c *jobmasterClient) AdmitNode(ctx context.Context, req *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
 	response, err := c.admitNode.CallUnary(ctx, connect.NewRequest(req))
@@ -520,6 +542,8 @@ type JobmasterHandler interface {
 	SuspendJob(context.Context, *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error)
 	ResumeJob(context.Context, *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error)
 	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
+	// GetNode describes one tasknode, even if it is lost.
+	GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error)
 	AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error)
 	DrainNode(context.Context, *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error)
 	// SetPolicy chooses the scheduling policy.
@@ -620,6 +644,12 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("ListNodes")),
 		connect.WithHandlerOptions(opts...),
 	)
+	jobmasterGetNodeHandler := connect.NewUnaryHandlerSimple(
+		JobmasterGetNodeProcedure,
+		svc.GetNode,
+		connect.WithSchema(jobmasterMethods.ByName("GetNode")),
+		connect.WithHandlerOptions(opts...),
+	)
 	jobmasterAdmitNodeHandler := connect.NewUnaryHandlerSimple(
 		JobmasterAdmitNodeProcedure,
 		svc.AdmitNode,
@@ -702,6 +732,8 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterResumeJobHandler.ServeHTTP(w, r)
 		case JobmasterListNodesProcedure:
 			jobmasterListNodesHandler.ServeHTTP(w, r)
+		case JobmasterGetNodeProcedure:
+			jobmasterGetNodeHandler.ServeHTTP(w, r)
 		case JobmasterAdmitNodeProcedure:
 			jobmasterAdmitNodeHandler.ServeHTTP(w, r)
 		case JobmasterDrainNodeProcedure:
@@ -779,6 +811,10 @@ func (UnimplementedJobmasterHandler) ResumeJob(context.Context, *wire.ResumeJobR
 
 func (UnimplementedJobmasterHandler) ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListNodes is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.GetNode is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {

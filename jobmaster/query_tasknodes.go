@@ -1,0 +1,116 @@
+package jobmaster
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// Tasknodes describes every tasknode, sorted by name. Unless all is set, it leaves out lost
+// tasknodes.
+func (m *Master) Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error) {
+	copies, err := query(ctx, m, func() ([]*copiedTasknode, error) {
+		var out []*copiedTasknode
+		fetching := m.fetchedCheckpoints()
+		for machine := range m.view.Machines() {
+			if all || !machine.Lost {
+				out = append(out, m.copyTasknode(machine, fetching))
+			}
+		}
+		return out, nil
+	})
+	var out []*wire.Tasknode
+	for _, n := range copies {
+		out = append(out, n.message())
+	}
+	slices.SortFunc(out, func(a, b *wire.Tasknode) int { return strings.Compare(a.Name, b.Name) })
+	return out, err
+}
+
+// Tasknode describes one tasknode, even if it is lost. If it is unknown, the error wraps
+// cluster.ErrUnknown.
+func (m *Master) Tasknode(ctx context.Context, name string) (*wire.Tasknode, error) {
+	n, err := query(ctx, m, func() (*copiedTasknode, error) {
+		machine, err := m.machineNamed(name)
+		if err != nil {
+			return nil, err
+		}
+		return m.copyTasknode(machine, m.fetchedCheckpoints()), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.message(), nil
+}
+
+// copiedTasknode is what a query copies in the loop. The caller makes the message of it.
+type copiedTasknode struct {
+	machine     cluster.Machine // its lists are replaced and never changed, but for Attempts, which are in attempts
+	attempts    []cluster.AttemptID
+	outputs     []cluster.AttemptID // winners whose output would be missed; only if it is excluded
+	checkpoints []cluster.TaskID    // tasks whose checkpoints would be missed; only if it is excluded
+	state       string
+	lastSeen    int64 // ms since the epoch
+	skew        int64 // ms
+	heartbeat   *wire.Report_Heartbeat
+}
+
+// copyTasknode describes a tasknode. The state says what it is used for, and the record has
+// its latest report about itself. Outputs and checkpoints are listed only if the tasknode is
+// excluded from new tasks.
+func (m *Master) copyTasknode(machine *cluster.Machine, fetching map[string][]cluster.TaskID) *copiedTasknode {
+	n := m.tasknode(machine.Name)
+	c := &copiedTasknode{machine: *machine, lastSeen: n.lastSeen, skew: n.skew, heartbeat: n.heartbeat, attempts: make([]cluster.AttemptID, len(machine.Attempts))}
+	for i, a := range machine.Attempts {
+		c.attempts[i] = a.ID
+	}
+	c.machine.Attempts = nil
+	if machine.Excluded {
+		c.outputs, c.checkpoints = m.neededData(machine, fetching[machine.Name])
+	}
+	c.state = tasknodeState(machine, n, len(c.attempts)+len(c.outputs)+len(c.checkpoints) > 0)
+	return c
+}
+
+// message makes the message for the caller.
+func (c *copiedTasknode) message() *wire.Tasknode {
+	machine := &c.machine
+	s := &wire.Tasknode{
+		Name: machine.Name, State: c.state, Address: machine.Address, Http: machine.HTTP, Rack: machine.Rack, Hosts: machine.Hosts,
+		MapSlots: int32(machine.Offered[cluster.MapSlot]), ReduceSlots: int32(machine.Offered[cluster.ReduceSlot]),
+		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
+		MemoryMb: machine.MemoryMB, MemoryUsedMb: machine.UsedMemoryMB,
+		LastHeartbeat: c.lastSeen, Directories: c.heartbeat.GetDirectories(), Load: c.heartbeat.GetLoad(), ClockSkew: c.skew,
+		Draining: machine.Draining, Lost: machine.Lost,
+	}
+	for _, id := range c.attempts {
+		s.Attempts = append(s.Attempts, id.String())
+	}
+	for _, id := range c.outputs {
+		s.Outputs = append(s.Outputs, id.String())
+	}
+	for _, id := range c.checkpoints {
+		s.Checkpoints = append(s.Checkpoints, id.String())
+	}
+	return s
+}
+
+// tasknodeState returns the state of a tasknode in YARN's terms. SILENT means that its
+// connection is lost but the tasknode is not lost yet. works says that stopping it would lose
+// work.
+func tasknodeState(machine *cluster.Machine, n *tasknodeRecord, works bool) string {
+	switch {
+	case machine.Excluded && !machine.Lost && works:
+		return "DECOMMISSIONING"
+	case machine.Excluded:
+		return "DECOMMISSIONED"
+	case machine.Lost:
+		return "LOST"
+	case n.attachment == nil:
+		return "SILENT"
+	}
+	return "RUNNING"
+}

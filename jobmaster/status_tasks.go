@@ -1,0 +1,148 @@
+package jobmaster
+
+import (
+	"context"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// A job may have hundreds of thousands of tasks. A status with all of them is made in chunks:
+// the loop copies some tasks for each message, and handles other messages between them. The
+// caller converts the copies.
+//
+//	caller   ask ── convert ── ask ── convert ── …
+//	loop        copy          copy
+//
+// So the tasks of a running job are from slightly different moments. A job that is over does
+// not change.
+
+// chunkTasks is how many tasks the loop copies for one message; it takes less than a
+// millisecond.
+const chunkTasks = 1000
+
+// taskChunk is a part of the tasks of a job.
+type taskChunk struct {
+	stage int // index in Job.Stages
+	first int // number of the first task
+}
+
+// taskChunks divides the tasks of a job, in order of stages and numbers.
+func taskChunks(j *cluster.Job) (chunks []taskChunk) {
+	for i, stage := range j.Stages {
+		for first := 0; first < len(stage.Tasks); first += chunkTasks {
+			chunks = append(chunks, taskChunk{i, first})
+		}
+	}
+	return chunks
+}
+
+// copiedTasks is a copy of a chunk.
+type copiedTasks struct {
+	stage    *cluster.Stage // only its fixed fields may be read
+	tasks    []copiedTask
+	attempts []copiedAttempt // of all tasks, in order
+}
+
+type copiedTask struct {
+	id             cluster.TaskID
+	state          cluster.TaskState
+	attempts       int   // number of its attempts
+	bytes, records int64 // of its partition, if the stage is a sink
+}
+
+type copiedAttempt struct {
+	cluster.Attempt
+	shuffleDone int64 // when it had all its input, ms since the epoch; 0 if unknown
+}
+
+// copyTasks copies a chunk.
+func (c taskChunk) copyTasks(j *cluster.Job, r *record) *copiedTasks {
+	stage := j.Stages[c.stage]
+	tasks := stage.Tasks[c.first:min(c.first+chunkTasks, len(stage.Tasks))]
+	out := &copiedTasks{stage: stage, tasks: make([]copiedTask, 0, len(tasks)), attempts: make([]copiedAttempt, 0, len(tasks))}
+	for _, t := range tasks {
+		task := copiedTask{id: t.ID, state: t.State, attempts: len(t.Attempts)}
+		if stage.Sink {
+			task.bytes, task.records = partitionOf(j, stage, t)
+		}
+		out.tasks = append(out.tasks, task)
+		for _, a := range t.Attempts {
+			attempt := copiedAttempt{Attempt: *a}
+			if len(r.shuffleDone) > 0 {
+				attempt.shuffleDone = r.shuffleDone[a.ID]
+			}
+			out.attempts = append(out.attempts, attempt)
+		}
+	}
+	return out
+}
+
+// addTo adds the tasks with all of their attempts to a status, and their partitions. A status
+// contains a task that was split, and also the tasks that were made from it.
+func (c *copiedTasks) addTo(s *wire.JobStatus) {
+	attempts := c.attempts
+	for _, t := range c.tasks {
+		status := &wire.TaskStatus{Id: t.id.String(), Kind: kindOf(c.stage), State: wire.TaskState(t.state)}
+		for i := range attempts[:t.attempts] {
+			status.Attempts = append(status.Attempts, attemptStatus(&attempts[i]))
+		}
+		attempts = attempts[t.attempts:]
+		s.Tasks = append(s.Tasks, status)
+		if c.stage.Sink {
+			s.Partitions = append(s.Partitions, &wire.Partition{Partition: int32(t.id.Number), Bytes: t.bytes, Records: t.records})
+		}
+	}
+}
+
+func attemptStatus(a *copiedAttempt) *wire.TaskStatus_Attempt {
+	return &wire.TaskStatus_Attempt{
+		Id: a.ID.String(), Machine: a.Machine, State: wire.AttemptState(a.Status()), StartTime: a.StartedAt, FinishTime: a.EndedAt,
+		ShuffleFinishTime: a.shuffleDone, WorkLost: a.WorkLost(), Suspended: a.InMemory(), Preempting: a.Preempting(),
+		Cause: a.Cause, SuspendedMillis: a.SuspendedMillis,
+	}
+}
+
+// partitionOf returns the bytes and records of the input of a reduce task or, in a job
+// without reduces, of the output of a map task; 0 while it has not finished.
+func partitionOf(j *cluster.Job, stage *cluster.Stage, t *cluster.Task) (bytes, records int64) {
+	switch {
+	case t.Output == nil:
+		return 0, 0
+	case stage.Source:
+		return t.Output.Bytes, t.Output.Records
+	}
+	return counterOf(j, t, counter.ReduceShuffleBytes), counterOf(j, t, counter.ReduceInputRecords)
+}
+
+// counterOf returns one counter of a finished task, 0 if the task does not have it.
+func counterOf(j *cluster.Job, t *cluster.Task, id counter.ID) int64 {
+	return j.CounterOf(t, cluster.CounterName(id))
+}
+
+// askTasks adds the stages, tasks, partitions and properties of a job to its status.
+func (m *Master) askTasks(ctx context.Context, jobID string, s *wire.JobStatus) error {
+	chunks, err := query(ctx, m, func() ([]taskChunk, error) {
+		j, err := m.jobNamed(jobID)
+		if err != nil {
+			return nil, err
+		}
+		s.Stages, s.Properties = stages(j), m.record(j.ID).spec.Properties
+		return taskChunks(j), nil
+	})
+	for _, c := range chunks {
+		copied, err := query(ctx, m, func() (*copiedTasks, error) {
+			j, err := m.jobNamed(jobID)
+			if err != nil {
+				return nil, err
+			}
+			return c.copyTasks(j, m.record(j.ID)), nil
+		})
+		if err != nil {
+			return err
+		}
+		copied.addTo(s)
+	}
+	return err
+}
