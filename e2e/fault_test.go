@@ -137,7 +137,7 @@ func TestNameNodeRestartedDuringJob(t *testing.T) {
 
 // TestNameNodeLostDuringJob stops the NameNode for longer than calls are retried.
 func TestNameNodeLostDuringJob(t *testing.T) {
-	f := startFaulty(t, "reduce", 5, "-D", "hammr.hdfs.retry.timeout=2s")
+	f := startFaulty(t, "reduce", 5, "-D", "hammr.hdfs.retry.timeout=2s", "-D", "hammr.hdfs.outage.limit=0")
 	repaired(t, f.c)
 	revived := false
 	t.Cleanup(func() {
@@ -200,7 +200,7 @@ func TestNoNameNodeAtStart(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { silent.Close() })
 	c := cluster(t)
-	short := []string{"-D", "hammr.hdfs.retry.timeout=2s"}
+	short := []string{"-D", "hammr.hdfs.retry.timeout=2s", "-D", "hammr.hdfs.outage.limit=0"}
 	for name, fault := range map[string]struct {
 		address string
 		options []string
@@ -230,7 +230,7 @@ func TestNameNodeStoppedAtStart(t *testing.T) {
 	repaired(t, c)
 	must(t, c.NameNode().Stop())
 	t.Cleanup(func() { must(t, c.NameNode().Continue()) })
-	r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", c.URI()+"/in", t.TempDir()+"/out")
+	r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", "-D", "hammr.hdfs.outage.limit=0", c.URI()+"/in", t.TempDir()+"/out")
 	r.want(t, 1, c.RPC(), "no answer from the NameNode")
 	r.within(t, faultLimit)
 }
@@ -250,7 +250,7 @@ func TestSafeMode(t *testing.T) {
 	must(t, err)
 	t.Cleanup(leave)
 	name := w.c.URI() + dir
-	r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", name+"/in", name+"/out")
+	r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", "-D", "hammr.hdfs.outage.limit=0", name+"/in", name+"/out")
 	r.want(t, 1, "safe mode")
 	r.within(t, faultLimit)
 	w.nothing(dir + "/out")

@@ -194,7 +194,7 @@ func copyRun(ctx context.Context, out io.Writer, s *Source, body io.Reader) erro
 		}
 		b := buf[:min(int64(len(buf)), left)]
 		if _, err := io.ReadFull(body, b); err != nil {
-			return s.blame(err)
+			return s.blame(unexpectedEOF(err))
 		}
 		if _, err := v.Write(b); err != nil {
 			return s.blame(err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -110,6 +111,24 @@ func TestErrorsOfTheIntakeAreNotOfTheSource(t *testing.T) {
 	}
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestCutRunIsIncomplete ends the body of a run at its start and in the middle. Both are an
+// incomplete run, never the regular end of the input.
+func TestCutRunIsIncomplete(t *testing.T) {
+	for _, body := range []string{"", "half"} {
+		for name, receive := range map[string]func(s *Source) error{
+			"on disk": func(s *Source) error { return copyRun(t.Context(), io.Discard, s, strings.NewReader(body)) },
+			"in memory": func(s *Source) error {
+				return receiveInMemory(s, piece{bytes: make([]byte, 10)}, strings.NewReader(body))
+			},
+		} {
+			err := receive(&Source{Run: Run{Length: 10}})
+			if !errors.Is(err, io.ErrUnexpectedEOF) || !errors.As(err, new(*SourceError)) {
+				t.Errorf("%s, after %q: %v", name, body, err)
+			}
+		}
 	}
 }
 

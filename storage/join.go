@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"time"
 )
 
 // Piece is a closed file of a task's output, as recorded when the task finished.
@@ -16,9 +17,12 @@ type Piece struct {
 	Length int64 // bytes
 }
 
-// joinTries bounds how often Join starts over because files changed while it ran. Two
-// processes that join the same pieces disturb each other at most once per step.
-const joinTries = 5
+// joinTries bounds how often Join starts over although the files do not change. The pauses
+// between the tries begin at joinPause and double.
+const (
+	joinTries = 5
+	joinPause = 10 * time.Millisecond
+)
 
 // Join concatenates the pieces, in order, into the file target and removes them. There must
 // be at least one piece, and all pieces must be on one device.
@@ -50,16 +54,34 @@ func Join(ctx context.Context, fsys FS, target string, pieces []Piece, unique st
 	if len(j.filled) == 0 {
 		j.filled = pieces[:1]
 	}
-	var err error
-	for range joinTries {
-		if err = j.step(ctx); !mayBeProgress(err) {
-			break
-		}
-	}
-	if err != nil {
+	if err := j.run(ctx); err != nil {
 		return fmt.Errorf("join into %s: %w", Name(fsys, target), err)
 	}
 	return nil
+}
+
+// run repeats step while another process may be joining the same pieces. It gives up when the
+// first piece has kept its length for joinTries.
+func (j *joining) run(ctx context.Context) error {
+	for try, last := 1, int64(-1); ; try++ {
+		err := j.step(ctx)
+		if !mayBeProgress(err) {
+			return err
+		}
+		if j.have != last {
+			try, last = 1, j.have
+		}
+		if try == joinTries {
+			return err
+		}
+		timer := time.NewTimer(joinPause << try)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
 }
 
 // errOtherLength marks a file whose length differs from the expected length.
@@ -88,6 +110,10 @@ func lengthError(what, name string, have, want int64) error {
 //	first piece has all bytes?  ──yes──> rename ──> clean
 //	             │ no
 //	concat, or copy into temp  ──> check the length ──> rename ──> clean
+//
+// A file system may concatenate in several calls. If a run is interrupted between two of them,
+// the first piece has the bytes of the first n pieces, and the others of these are gone. No two
+// values of n give the same length, so the length of the first piece shows where to continue.
 type joining struct {
 	fs     FS
 	target string
@@ -95,6 +121,7 @@ type joining struct {
 	pieces []Piece
 	filled []Piece // pieces that are not empty; only the first piece if all are empty
 	total  int64   // number of bytes of all pieces
+	have   int64   // length of the first piece when it was last inspected; -1 if it is missing
 }
 
 // length returns the size of a file, or -1 if it does not exist.
@@ -128,35 +155,34 @@ func (j *joining) step(ctx context.Context) error {
 }
 
 // gather creates target, which does not exist.
-func (j *joining) gather(ctx context.Context) error {
+func (j *joining) gather(ctx context.Context) (err error) {
 	first := j.filled[0]
-	have, err := j.length(ctx, first.Path)
+	if j.have, err = j.length(ctx, first.Path); err != nil {
+		return err
+	}
+	rest, err := j.rest()
+	if err == nil {
+		err = j.check(ctx, rest)
+	}
 	if err != nil {
 		return err
 	}
-	if have == j.total && len(j.filled) > 1 {
-		return j.rename(ctx, first.Path) // an earlier run has concatenated the pieces
-	}
-	if err := j.check(ctx); err != nil {
-		return err
-	}
-	if len(j.filled) == 1 {
+	if len(rest) == 0 {
 		return j.rename(ctx, first.Path)
 	}
-	var rest []string
-	for _, p := range j.filled[1:] {
-		rest = append(rest, p.Path)
+	paths := make([]string, len(rest))
+	for i, p := range rest {
+		paths[i] = p.Path
 	}
-	err = j.fs.Concat(ctx, first.Path, rest)
+	err = j.fs.Concat(ctx, first.Path, paths)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		return j.copy(ctx)
+		return j.copy(ctx, append([]Piece{{Path: first.Path, Length: j.have}}, rest...))
 	case err != nil:
 		return err
 	}
-	have, err = j.length(ctx, first.Path)
-	if err == nil && have != j.total {
-		err = lengthError("concatenated piece", first.Path, have, j.total)
+	if j.have, err = j.length(ctx, first.Path); err == nil && j.have != j.total {
+		err = lengthError("concatenated piece", first.Path, j.have, j.total)
 	}
 	if err != nil {
 		return err
@@ -164,9 +190,20 @@ func (j *joining) gather(ctx context.Context) error {
 	return j.rename(ctx, first.Path)
 }
 
-// check compares the lengths of the pieces with the recorded lengths.
-func (j *joining) check(ctx context.Context) error {
-	for _, p := range j.filled {
+// rest returns the pieces whose bytes are not in the first piece yet.
+func (j *joining) rest() ([]Piece, error) {
+	joined := int64(0)
+	for n, p := range j.filled {
+		if joined += p.Length; joined == j.have {
+			return j.filled[n+1:], nil
+		}
+	}
+	return nil, lengthError("piece", j.filled[0].Path, j.have, j.filled[0].Length)
+}
+
+// check compares the lengths of pieces with the recorded lengths.
+func (j *joining) check(ctx context.Context, pieces []Piece) error {
+	for _, p := range pieces {
 		have, err := j.length(ctx, p.Path)
 		if err != nil {
 			return err
@@ -196,7 +233,7 @@ func (j *joining) rename(ctx context.Context, from string) error {
 
 // copy writes the pieces into the temporary file. It first removes the file that an
 // interrupted run may have left.
-func (j *joining) copy(ctx context.Context) (err error) {
+func (j *joining) copy(ctx context.Context, pieces []Piece) (err error) {
 	if err := j.fs.Remove(ctx, j.temp, false); err != nil {
 		return err
 	}
@@ -204,7 +241,7 @@ func (j *joining) copy(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := Finish(w, j.appendPieces(ctx, w)); err != nil {
+	if err := Finish(w, j.appendPieces(ctx, w, pieces)); err != nil {
 		return err
 	}
 	have, err := j.length(ctx, j.temp)
@@ -220,9 +257,9 @@ func (j *joining) copy(ctx context.Context) (err error) {
 	return nil
 }
 
-// appendPieces copies all pieces to w.
-func (j *joining) appendPieces(ctx context.Context, w io.Writer) error {
-	for _, p := range j.filled {
+// appendPieces copies pieces to w.
+func (j *joining) appendPieces(ctx context.Context, w io.Writer, pieces []Piece) error {
+	for _, p := range pieces {
 		if err := appendPiece(ctx, j.fs, w, p); err != nil {
 			return err
 		}

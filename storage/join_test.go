@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -113,7 +114,7 @@ func TestJoinAfterError(t *testing.T) {
 				if err := storage.Join(t.Context(), m, joinTarget, pieces, "x2"); err != nil {
 					t.Fatalf("%+v, error in call %d: %v", c, n, err)
 				}
-				_ = m.Remove(t.Context(), "/out/sub/.part-r-00000.x1", false) // the first run would remove it itself
+				_ = m.Remove(t.Context(), "/out/_temporary/.piece-0.x1", false) // the first run would remove it itself
 				wantJoined(t, m, want)
 			}
 		}
@@ -136,6 +137,61 @@ func TestJoinAtOnce(t *testing.T) {
 			wg.Wait()
 			wantJoined(t, m, want)
 		}
+	}
+}
+
+// stepwise concatenates in one call for each source, as HDFS does for many sources.
+type stepwise struct{ storage.FS }
+
+func (f stepwise) Concat(ctx context.Context, target string, sources []string) error {
+	for _, s := range sources {
+		if err := f.FS.Concat(ctx, target, []string{s}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestJoinContinuesAnInterruptedConcat interrupts a join between the calls of a Concat, before
+// and after the effect of each. The next run continues, by Concat or, if the file system does
+// not support it any more, by copying.
+func TestJoinContinuesAnInterruptedConcat(t *testing.T) {
+	for _, supported := range []bool{true, false} {
+		for after := range 2 {
+			for n := 1; ; n++ {
+				m, pieces, want := joinCase{[]int{5, 1, 5, 7, 2}, true}.setup(t)
+				f := fault.New(m, fault.Options{}, fault.Rule{Nth: n, Crash: true, After: after == 1})
+				_ = storage.Join(t.Context(), stepwise{f}, joinTarget, pieces, "x1")
+				if !f.Crashed() {
+					break
+				}
+				next := fault.New(m, fault.Options{})
+				if !supported {
+					next.Add(fault.Rule{Op: fault.Concat, Err: errors.ErrUnsupported})
+				}
+				if err := storage.Join(t.Context(), stepwise{next}, joinTarget, pieces, "x1"); err != nil {
+					t.Fatalf("interrupted in call %d: %v", n, err)
+				}
+				wantJoined(t, m, want)
+			}
+		}
+	}
+}
+
+// TestStepwiseJoinAtOnce runs two leaders that concatenate the same pieces call by call.
+func TestStepwiseJoinAtOnce(t *testing.T) {
+	for range 20 {
+		m, pieces, want := joinCase{[]int{5, 1, 5, 7, 2, 9, 9, 3}, true}.setup(t)
+		var wg sync.WaitGroup
+		for i := range 2 {
+			wg.Go(func() {
+				if err := storage.Join(t.Context(), stepwise{m}, joinTarget, pieces, fmt.Sprint("x", i)); err != nil {
+					t.Errorf("leader %d: %v", i, err)
+				}
+			})
+		}
+		wg.Wait()
+		wantJoined(t, m, want)
 	}
 }
 

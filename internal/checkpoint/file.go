@@ -79,7 +79,8 @@ type FileRef struct {
 	Checksum uint64 // xxhash64 over the file
 }
 
-// Read reads and verifies a checkpoint file. Every error is a *SourceError.
+// Read reads and verifies a checkpoint file. Every error is a *SourceError, except the end of
+// ctx: that says nothing about the file.
 func (r FileRef) Read(ctx context.Context, from Source, retry RetryPolicy) (*taskproc.CheckpointBody, error) {
 	if r.Bytes < 0 || r.Bytes > maxLength {
 		return nil, &SourceError{fmt.Errorf("%w: invalid recorded length %d", storage.ErrCorrupt, r.Bytes)}
@@ -96,7 +97,10 @@ func (r FileRef) Read(ctx context.Context, from Source, retry RetryPolicy) (*tas
 		}
 		return err
 	})
-	if err != nil {
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return nil, err
+	case err != nil:
 		return nil, &SourceError{err}
 	}
 	body, err := Decode(b)

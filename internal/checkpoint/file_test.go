@@ -1,7 +1,9 @@
 package checkpoint
 
 import (
+	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -26,6 +28,23 @@ func someCheckpoint() *taskproc.CheckpointBody {
 			Published: []*taskproc.MapOutput{{Edge: 1, Path: "/d/b", IndexChecksum: 5}},
 			Live:      []*taskproc.LiveInput{{Edge: 2, Finished: []int32{0, 3}}},
 		}, {Stage: 2, Finished: true}},
+	}
+}
+
+// endless is a source whose files cannot be read before the end of the context.
+type endless struct{ cancel func() }
+
+func (s endless) Open(ctx context.Context, _ string, _, _ int64) (io.ReadCloser, error) {
+	s.cancel()
+	return nil, ctx.Err()
+}
+
+// TestEndOfContextDoesNotBlameTheCheckpoint ends an attempt while it reads its checkpoint.
+func TestEndOfContextDoesNotBlameTheCheckpoint(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := FileRef{Path: "/c", Bytes: 10}.Read(ctx, endless{cancel}, RetryPolicy{})
+	if !errors.Is(err, context.Canceled) || IsUnusable(err) {
+		t.Errorf("%v, unusable: %v", err, IsUnusable(err))
 	}
 }
 

@@ -3,6 +3,7 @@ package fsshell
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"path"
 	"syscall"
 
@@ -71,7 +72,7 @@ func rm(s *shell, in invocation) error {
 	for _, arg := range in.args {
 		items, err := s.expand(arg)
 		// expand returns one item that does not exist, or only items that do.
-		if in.has("f") && (err != nil || !items[0].exists()) {
+		if in.has("f") && (errors.Is(err, fs.ErrNotExist) || err == nil && !items[0].exists()) {
 			continue
 		}
 		if err != nil {

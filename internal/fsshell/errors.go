@@ -15,7 +15,10 @@ type pathError struct {
 	path    string // "" if the message has everything
 	target  string // the other path of two, or ""
 	message string
+	cause   error // nil, or what errors.Is finds
 }
+
+func (e *pathError) Unwrap() error { return e.cause }
 
 // Error returns one line, which scripts search for: the words are Hadoop's.
 func (e *pathError) Error() string {
@@ -28,7 +31,9 @@ func (e *pathError) Error() string {
 	return fmt.Sprintf("`%s': %s", e.path, e.message)
 }
 
-func notFound(name string) error { return &pathError{path: name, message: "No such file or directory"} }
+func notFound(name string) error {
+	return &pathError{path: name, message: "No such file or directory", cause: fs.ErrNotExist}
+}
 func isDirectory(name string) error {
 	return &pathError{path: name, message: "Is a directory"}
 }

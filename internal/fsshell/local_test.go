@@ -3,6 +3,7 @@ package fsshell
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,19 @@ func (w *world) ok(t *testing.T, want string, args ...string) {
 	t.Helper()
 	if out, code := w.run(args...); out != want || code != 0 {
 		t.Errorf("%q printed %q, code %d; want %q", args, out, code, want)
+	}
+}
+
+// TestForcedRemoveReportsOtherErrors removes files of a file system that cannot be reached.
+// -f hides only that a file does not exist.
+func TestForcedRemoveReportsOtherErrors(t *testing.T) {
+	w, dir := onDisk(t)
+	w.ok(t, "", "-rm", "-f", dir+"/none", dir+"/none*")
+	w.connect(t, storage.Config{Open: map[string]storage.Opener{
+		"file": func(context.Context, string) (storage.FS, error) { return nil, errors.New("no answer") },
+	}})
+	if out, code := w.run("-rm", "-f", "/none"); code == 0 || !strings.Contains(out, "no answer") {
+		t.Errorf("printed %q, code %d", out, code)
 	}
 }
 

@@ -56,6 +56,9 @@ func (a *Attempt) nextOrigin(errs error) (*taskproc.CheckpointBody, error) {
 			return body, nil
 		}
 		errs = errors.Join(errs, fmt.Errorf("checkpoint %s: %w", a.origin.Path, err))
+		if a.ctx.Err() != nil {
+			return nil, errs // the attempt ends; the checkpoint may be good
+		}
 	}
 	if errs == nil {
 		errs = errors.New("the machine that has it is lost")

@@ -31,6 +31,7 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	f.BadCheckpoint = errors.As(err, new(*unusableCheckpointError))
 	f.Fatal = errors.As(err, new(*FatalError))
 	f.StorageDown = storage.Unavailable(err)
+	f.BadCheckpoint = f.BadCheckpoint && !f.StorageDown // it may be readable after the outage
 	if lost, ok := errors.AsType[*LostOutputError](err); ok {
 		f.LostMapAttempt = lost.Attempt
 	}

@@ -2,9 +2,11 @@ package hdfs_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 	"github.com/hammr/hammr/storage/storagetest"
@@ -177,15 +180,44 @@ func TestPenaltyEnds(t *testing.T) {
 	}
 }
 
+// blockNames returns the names of the block files on all DataNodes.
+func blockNames(t *testing.T, c *minihdfs.Cluster) map[string]bool {
+	t.Helper()
+	names := make(map[string]bool)
+	for i := range c.DataNodes() {
+		must(t, filepath.WalkDir(c.DataDir(i), func(_ string, e fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // it was deleted or moved meanwhile
+			}
+			if err == nil && strings.HasPrefix(e.Name(), "blk_") {
+				names[e.Name()] = true
+			}
+			return err
+		}))
+	}
+	return names
+}
+
+// TestFileReplacedWhileReading restarts the DataNodes, so that the reader asks the NameNode
+// for the file again. It first waits until they have deleted the blocks of the removed file: a
+// DataNode that is killed before serves them again after its restart.
 func TestFileReplacedWhileReading(t *testing.T) {
 	c, fsys := connect(t, localTo(0))
+	others := blockNames(t, c)
 	name, data := bigFile(t, fsys)
+	removed := blockNames(t, c)
+	maps.DeleteFunc(removed, func(block string, _ bool) bool { return others[block] })
 	f, err := fsys.Open(t.Context(), name)
 	must(t, err)
 	defer f.Close()
 	_, err = io.ReadFull(f, make([]byte, 1000))
 	must(t, err)
 	must(t, fsys.Remove(t.Context(), name, false))
+	must(t, syncutil.Poll(t.Context(), 50*time.Millisecond, func(context.Context) (bool, error) {
+		left := blockNames(t, c)
+		maps.DeleteFunc(left, func(block string, _ bool) bool { return !removed[block] })
+		return len(left) == 0, nil
+	}))
 	create(t, fsys, name, data[1:], storage.CreateOptions{Replication: 1, BlockSize: 8 << 20})
 	for i := range c.DataNodes() {
 		must(t, c.DataNode(i).Kill())
