@@ -210,7 +210,11 @@ func CanonicalName(name string) string {
 	if !full {
 		return path.Clean(name)
 	}
-	return u.scheme + "://" + strings.ToLower(u.authority) + strings.TrimSuffix(path.Clean(u.path), "/")
+	authority := strings.ToLower(u.authority)
+	if u.scheme == "hdfs" && authority != "" && !strings.Contains(authority, ":") {
+		authority += ":8020" // the default port
+	}
+	return u.scheme + "://" + authority + strings.TrimSuffix(path.Clean(u.path), "/")
 }
 
 // location is a parsed name. Its path is as written: it may be relative and need not be clean.

@@ -210,3 +210,46 @@ func TestInputErrors(t *testing.T) {
 		t.Errorf("unreadable directory: %v", err)
 	}
 }
+
+func TestCanonicalName(t *testing.T) {
+	for name, want := range map[string]string{
+		"hdfs://NN:8020/a//b/../c/": "hdfs://nn:8020/a/c",
+		"HDFS://nn/":                "hdfs://nn:8020",
+		"hdfs://nn/a":               "hdfs://nn:8020/a",
+		"file:/tmp/x":               "file:///tmp/x",
+		"file:///tmp/./x":           "file:///tmp/x",
+	} {
+		if got := storage.CanonicalName(name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestCheckOutput(t *testing.T) {
+	for name, c := range map[string]struct {
+		dirs, files []string
+		free        bool
+	}{
+		"missing":            {free: true},
+		"empty":              {dirs: []string{"/out"}},
+		"empty leftover":     {dirs: []string{"/out/_temporary"}, free: true},
+		"another unfinished": {dirs: []string{"/out/_temporary/job_1_0002"}},
+		"leftover pieces":    {files: []string{"/out/_temporary/job_1_0002/a"}},
+		"leftover and file":  {dirs: []string{"/out/_temporary"}, files: []string{"/out/part-r-00000"}},
+		"a file":             {files: []string{"/out"}},
+	} {
+		m := mem.New(mem.Options{})
+		for _, dir := range c.dirs {
+			if err := m.MkdirAll(t.Context(), dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, file := range c.files {
+			storagetest.Write(t, m, file, nil)
+		}
+		err := storage.CheckOutput(t.Context(), m, "/out", "mem:///out")
+		if (err == nil) != c.free || err != nil && !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v, want it to be free: %v", name, err, c.free)
+		}
+	}
+}
