@@ -2,7 +2,8 @@ package cluster
 
 import "fmt"
 
-// AdmitMachine excludes a machine from new tasks, or admits it again and ends its draining.
+// AdmitMachine excludes a machine from new tasks, or admits it again, ends its draining and
+// forgets the evidence against it.
 // The attempts on an excluded machine continue, and the machine serves its output.
 type AdmitMachine struct {
 	Name     string `cbor:"Name"`
@@ -17,6 +18,9 @@ func (c AdmitMachine) apply(tx *transition, _ taskRef) error {
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Name)
 	}
 	m.Excluded, m.Draining = c.Excluded, false
+	if !c.Excluded {
+		tx.forgetEvidence(m)
+	}
 	tx.setSlots(m)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil

@@ -56,6 +56,10 @@ type FailAttempt struct {
 
 	// StorageDown says that the storage was not available. See Outage for what this costs.
 	StorageDown bool `cbor:"StorageDown"`
+
+	// Unreached names the attempt whose output it could not fetch because the machine with it
+	// did not answer; zero for any other failure.
+	Unreached AttemptID `cbor:"Unreached,omitzero"`
 }
 
 func (c FailAttempt) subject() any { return c.Attempt }
@@ -97,6 +101,9 @@ func (c FailAttempt) fail(tx *transition, p taskRef) {
 	if !f.Skipped && !c.Uncharged {
 		p.job.blame(p.attempt.Machine, tx.at)
 		tx.charge(p, f)
+	}
+	if c.Unreached != (AttemptID{}) {
+		tx.noteUnreached(p, c.Unreached, f.Cause)
 	}
 }
 

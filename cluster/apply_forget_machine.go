@@ -34,6 +34,7 @@ func (c ForgetMachine) apply(tx *transition, _ taskRef) error {
 // it decrease by one.
 func (tx *transition) forget(m *Machine) {
 	delete(tx.byName, m.Name)
+	tx.forgetEvidence(m)
 	tx.machines = slices.Delete(tx.machines, m.index, m.index+1)
 	tx.lost--
 	tx.free = [slotKinds]numberSet{}

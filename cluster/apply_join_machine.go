@@ -41,6 +41,9 @@ func (c JoinMachine) apply(tx *transition, _ taskRef) error {
 		tx.lost++
 		tx.byName[c.Name] = m
 	}
+	if m.Instance != c.Instance {
+		tx.forgetEvidence(m)
+	}
 	if !m.Lost && m.Instance != c.Instance {
 		tx.loseMachine(m, "the tasknode of "+c.Name+" has restarted", c.Retained, c.Fetched)
 	}

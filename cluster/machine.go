@@ -34,6 +34,9 @@ type Machine struct {
 
 	Attempts []*Attempt // attempts whose processes are on the machine, in order of start
 
+	unreached   []unreached  // evidence that it cannot fetch; replaced as a whole
+	failedTasks []failedTask // evidence that tasks fail on it; replaced as a whole
+
 	index int       // its index in State.machines
 	data  dataIndex // tasks whose output or checkpoint may lie on it
 }

@@ -39,7 +39,7 @@ func (j *Job) blame(machine string, now int64) {
 }
 
 // Avoided returns the machines that the job avoids for all of its tasks, by name; nil for
-// none.
+// none. All jobs avoid the machines that are suspected (suspicion.go).
 func (v View) Avoided(j *Job, now int64) []string {
 	var bad []string
 	for _, f := range j.machineFailures {
@@ -48,16 +48,30 @@ func (v View) Avoided(j *Job, now int64) []string {
 			bad = append(bad, f.Machine)
 		}
 	}
-	if len(bad)*100 > v.aliveMachines()*maxAvoidedPercent {
-		return nil
+	if v.tooManyToAvoid(len(bad)) {
+		bad = nil
 	}
-	return bad
+	all := bad
+	for _, name := range v.suspected(now) {
+		if !slices.Contains(bad, name) {
+			all = append(all, name)
+		}
+	}
+	if v.tooManyToAvoid(len(all)) {
+		return bad
+	}
+	return all
+}
+
+// tooManyToAvoid reports whether a number of machines is too large a part of the live ones.
+func (v View) tooManyToAvoid(machines int) bool {
+	return machines*100 > v.aliveMachines()*maxAvoidedPercent
 }
 
 // FailedOn returns the machines on which a task has failed and is not tried again, by name;
 // nil if it has failed on none, or on every live one.
 func (v View) FailedOn(t *Task) []string {
-	if t.Charged == 0 {
+	if !t.HasFailed() {
 		return nil
 	}
 	var bad []string

@@ -42,6 +42,9 @@ type machineRecord struct {
 	LostAt    int64            `cbor:"13,keyasint,omitempty"`
 	Draining  bool             `cbor:"14,keyasint,omitempty"`
 	MemoryMB  int64            `cbor:"15,keyasint,omitempty"`
+
+	Unreached   []unreached  `cbor:"16,keyasint,omitempty"`
+	FailedTasks []failedTask `cbor:"17,keyasint,omitempty"`
 }
 
 // sessionRecord contains the remembered requests of a client.
@@ -118,6 +121,7 @@ type taskRecord struct {
 	Checkpoint           *Checkpoint `cbor:"10,keyasint,omitempty"`
 	Counts               []int64     `cbor:"11,keyasint,omitempty"` // parallel to jobRecord.Counters
 	ConsistentCheckpoint *Checkpoint `cbor:"12,keyasint,omitempty"`
+	Unreached            int         `cbor:"13,keyasint,omitempty"`
 }
 
 // attemptRecord is an Attempt, with the columns of its state (attemptStateInfo) instead of

@@ -200,7 +200,7 @@ func TestSnapshotsHaveEveryField(t *testing.T) {
 		of, in   any
 		computed string // or known otherwise
 	}{
-		{State{}, clusterRecord{}, "byName free lost outputs applying"},
+		{State{}, clusterRecord{}, "byName free evidence lost outputs applying"},
 		{Machine{}, machineRecord{}, "Slots Used UsedMemoryMB index data"},
 		{session{}, sessionRecord{}, ""},
 		{Job{}, jobRecord{}, "ID Occupied nameIndex sums requiredLeft splits loaded Layout Bundles"},

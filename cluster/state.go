@@ -30,6 +30,7 @@ type State struct {
 	sessions   map[string]*session  // by client
 	free       [slotKinds]numberSet // machines with a free slot, by index
 	outputs    outputDirs           // output directories of unfinished jobs
+	evidence   []*Machine           // machines with evidence against them or others, in no particular order
 
 	applying *transition // Apply in progress or, if it has panicked, until Condemn; else nil
 }

@@ -39,23 +39,27 @@ func (s TaskState) String() string {
 // each try. A map that is split stays one task with a shorter Range; the rest becomes a
 // new task.
 type Task struct {
-	ID       TaskID
-	State    TaskState
-	Split    int            // index of the split that it reads; -1 for none
-	Part     int            // number in the names of its output files: its own number, or the number of the task from which it was split
-	Range    dag.Range      // range that it reads, if Ranged is set
-	Ranged   bool           // Range counts; otherwise the task reads the whole split
-	Skip     []dag.Position // records to skip, ascending; at most JobSpec.SkipRecords
-	Attempts []*Attempt     // by number
-	Charged  int            // failed tries that count; at most MaxAttempts
-	Winner   *Attempt       // attempt whose output counts; nil unless Succeeded
-	Output   *Manifest      // nil unless Succeeded
+	ID        TaskID
+	State     TaskState
+	Split     int            // index of the split that it reads; -1 for none
+	Part      int            // number in the names of its output files: its own number, or the number of the task from which it was split
+	Range     dag.Range      // range that it reads, if Ranged is set
+	Ranged    bool           // Range counts; otherwise the task reads the whole split
+	Skip      []dag.Position // records to skip, ascending; at most JobSpec.SkipRecords
+	Attempts  []*Attempt     // by number
+	Charged   int            // failed tries that count; at most MaxAttempts
+	Unreached int            // attempts that failed since they got no answer from a machine with their input; at most maxUnreached
+	Winner    *Attempt       // attempt whose output counts; nil unless Succeeded
+	Output    *Manifest      // nil unless Succeeded
 
 	Checkpoint           *Checkpoint // where to resume; nil: at the beginning
 	ConsistentCheckpoint *Checkpoint // while a gang writes its next checkpoint: the previous one, for a rollback
 
 	counts []int64 // counters of the winner, parallel to Job.names
 }
+
+// HasFailed reports whether an attempt has failed on a machine that the task is to avoid.
+func (t *Task) HasFailed() bool { return t.Charged > 0 || t.Unreached > 0 }
 
 // ActiveAttempts yields the active attempts of the task, the oldest first. There are at most
 // two; the second is a second attempt at a slow task.

@@ -88,6 +88,7 @@ type AttemptFailed struct {
 	Attempt    cluster.AttemptID
 	Failure    cluster.Failure
 	LostOutput cluster.AttemptID // attempt whose output it could not read
+	Unreached  bool              // the machine with that output did not answer
 
 	BadCheckpoint bool // it could not resume from its task's checkpoint
 	StorageDown   bool // the storage was not available

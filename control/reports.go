@@ -20,14 +20,20 @@ func (c *Controller) finished(t *cluster.Task, a *cluster.Attempt, ev AttemptFin
 }
 
 // failed proposes the commands for a failed attempt. If it could not read another attempt's
-// output, that output is lost, and the failure is not charged to the reader.
+// output, that output is lost, and the failure is not charged to the reader. If the machine with
+// the output did not answer, either of the two machines may be at fault; the state decides
+// (cluster.FailAttempt.Unreached).
 func (c *Controller) failed(ev AttemptFailed) {
 	_, _, _, known := c.view.Attempt(ev.LostOutput)
 	uncharged := known && ev.LostOutput.Task.Job == ev.Attempt.Task.Job
-	if uncharged {
+	command := cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: uncharged, BadCheckpoint: ev.BadCheckpoint, StorageDown: ev.StorageDown}
+	switch {
+	case uncharged && ev.Unreached:
+		command.Unreached = ev.LostOutput
+	case uncharged:
 		c.enqueue(cluster.LoseOutput{Attempt: ev.LostOutput, Cause: ev.Failure.Cause})
 	}
-	c.enqueue(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: uncharged, BadCheckpoint: ev.BadCheckpoint, StorageDown: ev.StorageDown})
+	c.enqueue(command)
 }
 
 // exited proposes ExitAttempt. If the process is stuck instead, the failure names the user's

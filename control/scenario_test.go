@@ -233,7 +233,7 @@ func (s *harness) event(words []string) []Event {
 			r = dag.Range{Start: dag.Position{Offset: s.number(arg(2))}, End: dag.Position{Offset: s.number(arg(3))}}
 		}
 		return []Event{AttemptFinished{Attempt: s.attempt(arg(1)), Range: r, Output: s.segments(s.attempt(arg(1)))}}
-	case "fail": // ATTEMPT [record=OFFSET | lost=ATTEMPT | checkpoint]
+	case "fail": // ATTEMPT [record=OFFSET | lost=ATTEMPT | unreached=ATTEMPT | checkpoint]
 		return s.failure(s.attempt(arg(1)), arg(2))
 	case "checkpointed": // ATTEMPT
 		return []Event{AttemptCheckpointed{s.attempt(arg(1)), cluster.Checkpoint{Path: "checkpoint"}}}
@@ -252,8 +252,8 @@ func (s *harness) failure(id cluster.AttemptID, option string) []Event {
 	switch name {
 	case "record":
 		ev.Failure.Record = &dag.Position{Offset: s.number(value)}
-	case "lost":
-		ev.LostOutput = s.attempt(value)
+	case "lost", "unreached":
+		ev.LostOutput, ev.Unreached = s.attempt(value), name == "unreached"
 	case "checkpoint":
 		ev.BadCheckpoint = true
 	}

@@ -82,7 +82,7 @@ func (c *copiedTasknode) message() *wire.Tasknode {
 		Name: machine.Name, State: c.state, Address: machine.Address, Http: machine.HTTP, Rack: machine.Rack, Hosts: machine.Hosts,
 		MapSlots: int32(machine.Offered[cluster.MapSlot]), ReduceSlots: int32(machine.Offered[cluster.ReduceSlot]),
 		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
-		MemoryMb: machine.MemoryMB, MemoryUsedMb: machine.UsedMemoryMB,
+		MemoryMb: machine.MemoryMB, MemoryUsedMb: machine.UsedMemoryMB, Suspicion: m.view.Suspicion(machine, m.now()),
 		LastHeartbeat: c.lastSeen, Directories: c.heartbeat.GetDirectories(), Load: c.heartbeat.GetLoad(), ClockSkew: c.skew,
 		Draining: machine.Draining, Lost: machine.Lost,
 	}

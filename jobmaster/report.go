@@ -61,7 +61,7 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 		m.finished(a, r.Finished)
 	case *wire.Report_Failed:
 		lost, _ := cluster.ParseAttemptID(r.Failed.LostMapAttempt) // zero if the report names no attempt
-		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failed), LostOutput: lost, BadCheckpoint: r.Failed.BadCheckpoint, StorageDown: r.Failed.StorageDown})
+		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failed), LostOutput: lost, Unreached: r.Failed.LostMapUnreached, BadCheckpoint: r.Failed.BadCheckpoint, StorageDown: r.Failed.StorageDown})
 	case *wire.Report_Checkpointed:
 		m.events = append(m.events, control.AttemptCheckpointed{Attempt: a.ID, Checkpoint: checkpointOf(r.Checkpointed.Checkpoint)})
 	case *wire.Report_PreemptionDeclined:

@@ -112,6 +112,9 @@ func (q *query) writeTasknode(tasknode *wire.Tasknode) {
 	if n.MemoryMB > 0 {
 		line("Memory", "%d of %d MiB used", n.MemoryUsedMB, n.MemoryMB)
 	}
+	if n.Suspicion != "" {
+		line("Avoided", "%s ('hammr node add %s' ends that)", n.Suspicion, n.Name)
+	}
 	for _, d := range n.Directories {
 		text := fmt.Sprintf("%s free of %s", bytesText(d.Free), bytesText(d.Total))
 		if d.Fault != "" {

@@ -14,8 +14,9 @@ type Tasknode struct {
 	ReduceSlots    int32       `json:"reduceSlots"`
 	MapsRunning    int32       `json:"mapsRunning"`
 	ReducesRunning int32       `json:"reducesRunning"`
-	MemoryMB       int64       `json:"memoryMB"`     // MiB that its tasks may take together; 0 for any amount
-	MemoryUsedMB   int64       `json:"memoryUsedMB"` // MiB that the limits of its running tasks add up to
+	MemoryMB       int64       `json:"memoryMB"`            // MiB that its tasks may take together; 0 for any amount
+	MemoryUsedMB   int64       `json:"memoryUsedMB"`        // MiB that the limits of its running tasks add up to
+	Suspicion      string      `json:"suspicion,omitempty"` // why all jobs avoid the machine
 	LastHeartbeat  int64       `json:"lastHeartbeat"`
 	ClockSkew      int64       `json:"clockSkew"` // ms by which its clock is ahead of the leader's clock
 	Load           float64     `json:"load"`
@@ -39,7 +40,7 @@ func TasknodeOf(n *wire.Tasknode) Tasknode {
 	doc := Tasknode{
 		Name: n.Name, State: n.State, Address: n.Address, HTTP: n.Http, Rack: n.Rack, Hosts: append([]string{}, n.Hosts...),
 		MapSlots: n.MapSlots, ReduceSlots: n.ReduceSlots, MapsRunning: n.MapsRunning, ReducesRunning: n.ReducesRunning,
-		MemoryMB: n.MemoryMb, MemoryUsedMB: n.MemoryUsedMb,
+		MemoryMB: n.MemoryMb, MemoryUsedMB: n.MemoryUsedMb, Suspicion: n.Suspicion,
 		LastHeartbeat: n.LastHeartbeat, ClockSkew: n.ClockSkew, Load: n.Load,
 		Directories: []Directory{}, Attempts: append([]string{}, n.Attempts...),
 		Draining: n.Draining, Outputs: n.Outputs, Checkpoints: n.Checkpoints,

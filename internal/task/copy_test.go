@@ -135,7 +135,7 @@ func TestReduceNamesTheLostMap(t *testing.T) {
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 3})
 	run.report(true, outputs...)
 	f := run.finish().GetFailure()
-	if f.GetLostMapAttempt() != outputs[1].Attempt || f.GetFatal() {
+	if f.GetLostMapAttempt() != outputs[1].Attempt || f.GetFatal() || f.GetLostMapUnreached() {
 		t.Errorf("failure %v", f)
 	}
 }
@@ -147,7 +147,7 @@ func TestReduceGivesUpALostMachine(t *testing.T) {
 	o.Address = deadAddress(t)
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 1, Properties: map[string]string{"hammr.shuffle.fetch.timeout": "50ms"}})
 	run.report(true, o)
-	if f := run.finish().GetFailure(); f.GetLostMapAttempt() != o.Attempt || !strings.Contains(f.GetCause(), o.Address) {
+	if f := run.finish().GetFailure(); f.GetLostMapAttempt() != o.Attempt || !f.GetLostMapUnreached() || !strings.Contains(f.GetCause(), o.Address) {
 		t.Errorf("failure %v", f)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -33,7 +34,7 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	f.StorageDown = storage.Unavailable(err)
 	f.BadCheckpoint = f.BadCheckpoint && !f.StorageDown // it may be readable after the outage
 	if lost, ok := errors.AsType[*LostOutputError](err); ok {
-		f.LostMapAttempt = lost.Attempt
+		f.LostMapAttempt, f.LostMapUnreached = lost.Attempt, transfer.IsUnreached(lost.Err)
 	}
 	for _, text := range []*string{&f.Cause, &f.Stack, &f.Input, &f.Log} {
 		*text = valid(*text)

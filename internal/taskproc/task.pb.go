@@ -1971,19 +1971,20 @@ func (x *Finished) GetOutputRecords() int64 {
 
 // Failure is why an attempt failed: the first cause.
 type Failure struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Cause          string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"`                                           // one sentence
-	Stack          string                 `protobuf:"bytes,2,opt,name=stack,proto3" json:"stack,omitempty"`                                           // of the goroutine that panicked, "" without a panic
-	Input          string                 `protobuf:"bytes,3,opt,name=input,proto3" json:"input,omitempty"`                                           // full name of the input file, "" if unknown
-	Offset         int64                  `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`                                        // byte offset of the record, -1 if unknown
-	Log            string                 `protobuf:"bytes,5,opt,name=log,proto3" json:"log,omitempty"`                                               // the last lines of the attempt's log
-	Record         *Position              `protobuf:"bytes,6,opt,name=record,proto3" json:"record,omitempty"`                                         // of the record, if skipping it would help
-	Fatal          bool                   `protobuf:"varint,7,opt,name=fatal,proto3" json:"fatal,omitempty"`                                          // a retry cannot help
-	LostMapAttempt string                 `protobuf:"bytes,8,opt,name=lost_map_attempt,json=lostMapAttempt,proto3" json:"lost_map_attempt,omitempty"` // attempt whose output could not be read
-	BadCheckpoint  bool                   `protobuf:"varint,9,opt,name=bad_checkpoint,json=badCheckpoint,proto3" json:"bad_checkpoint,omitempty"`     // the checkpoint in Start, or a file that it names, is unusable
-	StorageDown    bool                   `protobuf:"varint,12,opt,name=storage_down,json=storageDown,proto3" json:"storage_down,omitempty"`          // the storage was not available; a later try may succeed
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Cause            string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"`                                                   // one sentence
+	Stack            string                 `protobuf:"bytes,2,opt,name=stack,proto3" json:"stack,omitempty"`                                                   // of the goroutine that panicked, "" without a panic
+	Input            string                 `protobuf:"bytes,3,opt,name=input,proto3" json:"input,omitempty"`                                                   // full name of the input file, "" if unknown
+	Offset           int64                  `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`                                                // byte offset of the record, -1 if unknown
+	Log              string                 `protobuf:"bytes,5,opt,name=log,proto3" json:"log,omitempty"`                                                       // the last lines of the attempt's log
+	Record           *Position              `protobuf:"bytes,6,opt,name=record,proto3" json:"record,omitempty"`                                                 // of the record, if skipping it would help
+	Fatal            bool                   `protobuf:"varint,7,opt,name=fatal,proto3" json:"fatal,omitempty"`                                                  // a retry cannot help
+	LostMapAttempt   string                 `protobuf:"bytes,8,opt,name=lost_map_attempt,json=lostMapAttempt,proto3" json:"lost_map_attempt,omitempty"`         // attempt whose output could not be read
+	BadCheckpoint    bool                   `protobuf:"varint,9,opt,name=bad_checkpoint,json=badCheckpoint,proto3" json:"bad_checkpoint,omitempty"`             // the checkpoint in Start, or a file that it names, is unusable
+	StorageDown      bool                   `protobuf:"varint,12,opt,name=storage_down,json=storageDown,proto3" json:"storage_down,omitempty"`                  // the storage was not available; a later try may succeed
+	LostMapUnreached bool                   `protobuf:"varint,10,opt,name=lost_map_unreached,json=lostMapUnreached,proto3" json:"lost_map_unreached,omitempty"` // the machine with the output of lost_map_attempt did not answer; it may be good
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Failure) Reset() {
@@ -2082,6 +2083,13 @@ func (x *Failure) GetBadCheckpoint() bool {
 func (x *Failure) GetStorageDown() bool {
 	if x != nil {
 		return x.StorageDown
+	}
+	return false
+}
+
+func (x *Failure) GetLostMapUnreached() bool {
+	if x != nil {
+		return x.LostMapUnreached
 	}
 	return false
 }
@@ -3699,7 +3707,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\aoutputs\x18\x03 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x122\n" +
 	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x12!\n" +
 	"\foutput_bytes\x18\x05 \x01(\x03R\voutputBytes\x12%\n" +
-	"\x0eoutput_records\x18\x06 \x01(\x03R\routputRecords\"\xb0\x02\n" +
+	"\x0eoutput_records\x18\x06 \x01(\x03R\routputRecords\"\xde\x02\n" +
 	"\aFailure\x12\x14\n" +
 	"\x05cause\x18\x01 \x01(\tR\x05cause\x12\x14\n" +
 	"\x05stack\x18\x02 \x01(\tR\x05stack\x12\x14\n" +
@@ -3710,7 +3718,9 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x05fatal\x18\a \x01(\bR\x05fatal\x12(\n" +
 	"\x10lost_map_attempt\x18\b \x01(\tR\x0elostMapAttempt\x12%\n" +
 	"\x0ebad_checkpoint\x18\t \x01(\bR\rbadCheckpoint\x12!\n" +
-	"\fstorage_down\x18\f \x01(\bR\vstorageDown\"I\n" +
+	"\fstorage_down\x18\f \x01(\bR\vstorageDown\x12,\n" +
+	"\x12lost_map_unreached\x18\n" +
+	" \x01(\bR\x10lostMapUnreached\"I\n" +
 	"\fCheckpointed\x129\n" +
 	"\n" +
 	"checkpoint\x18\x01 \x01(\v2\x19.hammr.task.v1.CheckpointR\n" +

@@ -2932,6 +2932,7 @@ type Tasknode struct {
 	Lost           bool                          `protobuf:"varint,19,opt,name=lost,proto3" json:"lost,omitempty"`                                       // it was silent for too long
 	MemoryMb       int64                         `protobuf:"varint,20,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"`               // MiB that its tasks may take together, 0 for any amount
 	MemoryUsedMb   int64                         `protobuf:"varint,21,opt,name=memory_used_mb,json=memoryUsedMb,proto3" json:"memory_used_mb,omitempty"` // MiB that the limits of its running tasks add up to
+	Suspicion      string                        `protobuf:"bytes,22,opt,name=suspicion,proto3" json:"suspicion,omitempty"`                              // why no task starts there while another machine can run it, "" for no reason
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -3111,6 +3112,13 @@ func (x *Tasknode) GetMemoryUsedMb() int64 {
 		return x.MemoryUsedMb
 	}
 	return 0
+}
+
+func (x *Tasknode) GetSuspicion() string {
+	if x != nil {
+		return x.Suspicion
+	}
+	return ""
 }
 
 type ListNodesResponse struct {
@@ -6937,7 +6945,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"\x13\n" +
 	"\x11ResumeJobResponse\"$\n" +
 	"\x10ListNodesRequest\x12\x10\n" +
-	"\x03all\x18\x01 \x01(\bR\x03all\"\x85\x05\n" +
+	"\x03all\x18\x01 \x01(\bR\x03all\"\xa3\x05\n" +
 	"\bTasknode\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -6961,7 +6969,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\vcheckpoints\x18\x12 \x03(\tR\vcheckpoints\x12\x12\n" +
 	"\x04lost\x18\x13 \x01(\bR\x04lost\x12\x1b\n" +
 	"\tmemory_mb\x18\x14 \x01(\x03R\bmemoryMb\x12$\n" +
-	"\x0ememory_used_mb\x18\x15 \x01(\x03R\fmemoryUsedMb\"E\n" +
+	"\x0ememory_used_mb\x18\x15 \x01(\x03R\fmemoryUsedMb\x12\x1c\n" +
+	"\tsuspicion\x18\x16 \x01(\tR\tsuspicion\"E\n" +
 	"\x11ListNodesResponse\x120\n" +
 	"\ttasknodes\x18\x01 \x03(\v2\x12.hammr.v1.TasknodeR\ttasknodes\"$\n" +
 	"\x0eGetNodeRequest\x12\x12\n" +

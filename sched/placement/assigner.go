@@ -252,7 +252,7 @@ func (a *assigner) avoided(j *cluster.Job, stage *cluster.Stage) []string {
 // failedOn returns the machines on which one task is not to start, because it failed
 // there before.
 func (a *assigner) failedOn(t *cluster.Task, stage *cluster.Stage) []string {
-	if t.Charged == 0 {
+	if !t.HasFailed() {
 		return nil
 	}
 	return a.nilIfNoOther(a.view.FailedOn(t), stage)

@@ -47,6 +47,14 @@ func (e *LostError) Error() string { return fmt.Sprintf("%v is lost: %v", e.Outp
 // Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
+// IsUnreached reports whether an output counts as lost only because its source did not answer,
+// or because answers were damaged on the way. The output may be good, and either machine may be
+// at fault.
+func IsUnreached(err error) bool {
+	fetch, ok := errors.AsType[*FetchError](err)
+	return ok && errors.As(err, new(*LostError)) && !fetch.damaged && !errors.As(err, new(*statusError))
+}
+
 // BusyError reports that a source works, but has too many requests.
 type BusyError struct {
 	Output Output
