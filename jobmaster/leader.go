@@ -29,6 +29,7 @@ type lead struct {
 	since           int64               // ms since the epoch
 	brain           *control.Controller // makes the decisions; each lead makes its own controller from the state
 	events          []control.Event     // for the next step
+	publisher       statsPublisher
 	records         map[cluster.JobID]*record
 	watched         map[cluster.JobID]*record // records of jobs that have watchers
 	submits         map[submitKey]chan<- submitted

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -32,8 +33,9 @@ var (
 type Master struct {
 	cfg     Config
 	inbox   *syncutil.Mailbox[message]
-	stopped chan struct{}  // closed when Run has returned
-	workers sync.WaitGroup // work of jobs, probes, sweeps and the pool file; Run waits for them
+	stats   atomic.Pointer[Stats] // published by the loop; nil before this master leads
+	stopped chan struct{}         // closed when Run has returned
+	workers sync.WaitGroup        // work of jobs, probes, sweeps and the pool file; Run waits for them
 
 	// Only the loop uses the fields below.
 	clock *clock

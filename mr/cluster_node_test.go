@@ -27,7 +27,7 @@ import (
 	"github.com/hammr/hammr/tasknode/masterlink"
 )
 
-const testToken = "secret"
+const testToken = "secret-of-this-test"
 
 // testCluster is a cluster of one master and one tasknode. Its tasks run as goroutines of
 // the test.

@@ -90,6 +90,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 }
 
+// CheckLoop makes the loop call answer. It does not wait.
+func (d *Daemon) CheckLoop(answer func()) { d.inbox.Put(answer) }
+
 // heartbeats returns a channel that yields when a heartbeat is due. If no heartbeats are
 // sent, the channel is nil and never yields.
 func (d *Daemon) heartbeats() (beat <-chan time.Time, stop func()) {

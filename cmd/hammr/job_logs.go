@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/tasknoded"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
@@ -190,8 +192,12 @@ func (l *logReader) write() error {
 	if l.flags.json {
 		return l.printJSON(l.logs)
 	}
+	show := func(text string) string { return text }
+	if f, ok := l.stdout.(*os.File); ok && console.IsTerminal(f) {
+		show = console.Printable
+	}
 	for _, log := range l.logs {
-		fmt.Fprintf(l.stdout, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Tasknode, strings.TrimRight(log.Text, "\n"))
+		fmt.Fprintf(l.stdout, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Tasknode, show(strings.TrimRight(log.Text, "\n")))
 	}
 	return nil
 }

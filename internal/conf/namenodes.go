@@ -10,8 +10,9 @@ import (
 
 // Ports of a NameNode whose address has no port.
 const (
-	defaultRPCPort  = "8020"
-	defaultHTTPPort = "9870"
+	defaultRPCPort   = "8020"
+	defaultHTTPPort  = "9870"
+	defaultHTTPSPort = "9871"
 )
 
 // NameNode holds the addresses of one NameNode of a nameservice.
@@ -105,13 +106,18 @@ func (c *Conf) singleHTTP(authority, rpc string) string {
 }
 
 // httpAddress completes an HTTP address. Site files often have 0.0.0.0, the address that the
-// NameNode listens on. httpAddress replaces it by the host of the RPC address.
+// NameNode listens on. httpAddress replaces it by the host of the RPC address. The prefix
+// https:// stays.
 func httpAddress(address, rpc string) (string, error) {
-	address = strings.TrimSpace(address)
+	address, port := strings.TrimSpace(address), defaultHTTPPort
 	if address == "" {
 		return "", nil
 	}
-	address, err := withPort(address, defaultHTTPPort)
+	scheme := ""
+	if rest, secure := strings.CutPrefix(address, "https://"); secure {
+		scheme, address, port = "https://", rest, defaultHTTPSPort
+	}
+	address, err := withPort(address, port)
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +125,7 @@ func httpAddress(address, rpc string) (string, error) {
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
 		host, _, err = net.SplitHostPort(rpc)
 	}
-	return net.JoinHostPort(host, port), err
+	return scheme + net.JoinHostPort(host, port), err
 }
 
 // withPort adds a port to an address without one. An IPv6 host must be in brackets.

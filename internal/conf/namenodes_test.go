@@ -11,11 +11,11 @@ func TestNameNodes(t *testing.T) {
 	mustSet(t, c, "fs.defaultFS=hdfs://single", "dfs.nameservices=ns1, ns2,ns3,broken,lone",
 		"dfs.ha.namenodes.ns1=nn1, nn2", "dfs.ha.namenodes.ns2=a",
 		"dfs.namenode.rpc-address.ns1.nn1=h1:9000", "dfs.namenode.rpc-address.ns1.nn2=h2",
-		"dfs.namenode.http-address.ns1.nn1=0.0.0.0:50070", "dfs.namenode.http-address.ns1.nn2=web",
+		"dfs.namenode.http-address.ns1.nn1=0.0.0.0:50070", "dfs.namenode.http-address.ns1.nn2=https://web",
 		"dfs.namenode.rpc-address.ns2.a=other:1", "dfs.namenode.rpc-address.ns3=[::1]", "dfs.namenode.http-address=:9871",
 		"dfs.ha.namenodes.broken=x,y", "dfs.namenode.rpc-address.broken.x=h:1")
 	for authority, want := range map[string][]NameNode{
-		"ns1":         {{"nn1", "h1:9000", "h1:50070"}, {"nn2", "h2:8020", "web:9870"}},
+		"ns1":         {{"nn1", "h1:9000", "h1:50070"}, {"nn2", "h2:8020", "https://web:9871"}},
 		"ns2":         {{"a", "other:1", ""}},
 		"ns3":         {{"", "[::1]:8020", ""}},
 		"single":      {{"", "single:8020", "single:9871"}},

@@ -70,6 +70,21 @@ func (l *Listener) Open() int {
 	return l.mu.open
 }
 
+// IsLoopback reports whether only this machine reaches the listener.
+func (l *Listener) IsLoopback() bool {
+	tcp, _ := l.Addr().(*net.TCPAddr)
+	return tcp != nil && tcp.IP.IsLoopback()
+}
+
+// ProfileToken returns the token that profiles at this listener require: none on a loopback
+// address, and the cluster's token elsewhere.
+func (l *Listener) ProfileToken(token string) string {
+	if l.IsLoopback() {
+		return ""
+	}
+	return token
+}
+
 // Refused returns how many connections were refused.
 func (l *Listener) Refused() int64 { return l.refused.Load() }
 

@@ -68,7 +68,7 @@ func (c *LogConfig) open(stderr io.Writer) (io.Writer, error) {
 
 // Rotated opens another file that is rotated like the log. The error names the setting.
 func (c *LogConfig) Rotated(setting, file string) (io.Writer, error) {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
 	if err == nil {
 		err = f.Close()
 	}

@@ -35,7 +35,7 @@ func TestFullLogFileIsRotated(t *testing.T) {
 	}
 	files := eventually(t, file, 3)
 	for _, name := range files {
-		if info, err := os.Stat(name); err != nil || info.Size() > 1<<20 || info.Mode().Perm() != 0o644 {
+		if info, err := os.Stat(name); err != nil || info.Size() > 1<<20 || info.Mode().Perm() != 0o640 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}

@@ -5,10 +5,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/pprof"
+	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/hammr/hammr/internal/rpc"
 )
 
 // PageConfig says what a daemon's page shows.
@@ -25,14 +30,17 @@ type PageConfig struct {
 	Handlers map[string]http.Handler
 	// Profiles shows Go's profiles, which cost time and reveal internals; default false.
 	Profiles bool
+	// ProfileToken is the cluster's token if a request for a profile must show it; default "",
+	// no token. A page that other machines can reach needs it.
+	ProfileToken string
 }
 
 // NewPage returns the handler of a daemon's HTTP page. /health answers status 503 and the
 // cause while the daemon cannot work. /metrics is for Prometheus. /debug/pprof/ exists if
 // Profiles is set.
 //
-// The page always shows metrics of the Go runtime and of the process. It collects the
-// daemon's metrics for each request.
+// The page always shows metrics of the Go runtime and of the process. It collects metrics at
+// most once in a second, however many clients ask.
 func NewPage(cfg PageConfig) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -47,14 +55,50 @@ func NewPage(cfg PageConfig) http.Handler {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(listenerMetrics(cfg.Listeners))
 	registry.MustRegister(cfg.Metrics...)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(&cachedGatherer{from: registry}, promhttp.HandlerOpts{}))
 	for pattern, handler := range cfg.Handlers {
 		mux.Handle(pattern, handler)
 	}
 	if cfg.Profiles {
-		addProfiles(mux)
+		addProfiles(mux, cfg.ProfileToken)
 	}
 	return mux
+}
+
+// NewPublicPage returns a handler of /health and of further paths, for callers on other
+// machines. Each handler checks its callers.
+func NewPublicPage(check func(*http.Request) error, handlers map[string]http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) { health(w, r, check) })
+	for pattern, handler := range handlers {
+		mux.Handle(pattern, handler)
+	}
+	return mux
+}
+
+// metricsAge is how old metrics may be.
+const metricsAge = time.Second
+
+// cachedGatherer gathers metrics at most once in metricsAge.
+type cachedGatherer struct {
+	from prometheus.Gatherer
+	mu   struct {
+		sync.Mutex
+		at      time.Time // when metrics were gathered; zero before
+		metrics []*dto.MetricFamily
+		err     error
+	}
+}
+
+// Gather implements prometheus.Gatherer. Callers do not change what it returns.
+func (g *cachedGatherer) Gather() ([]*dto.MetricFamily, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mu.at.IsZero() || time.Since(g.mu.at) >= metricsAge {
+		g.mu.metrics, g.mu.err = g.from.Gather()
+		g.mu.at = time.Now()
+	}
+	return g.mu.metrics, g.mu.err
 }
 
 // health answers "ok", or status 503 and the cause if the daemon cannot work.
@@ -71,13 +115,20 @@ func health(w http.ResponseWriter, r *http.Request, check func(*http.Request) er
 }
 
 // addProfiles adds the handlers of net/http/pprof, which otherwise serve only the
-// default mux.
-func addProfiles(mux *http.ServeMux) {
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+// default mux. Unless token is "", a request must show it.
+func addProfiles(mux *http.ServeMux, token string) {
+	for path, handler := range map[string]http.HandlerFunc{
+		"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
+	} {
+		mux.HandleFunc("/debug/pprof/"+path, func(w http.ResponseWriter, r *http.Request) {
+			if token != "" && !rpc.Authorized(r.Header, token) {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				http.Error(w, "profiles need the cluster's token on this address", http.StatusUnauthorized)
+				return
+			}
+			handler(w, r)
+		})
+	}
 }
 
 var (

@@ -11,8 +11,12 @@ package fsconf
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
@@ -98,11 +102,17 @@ func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.
 	if err != nil {
 		return nil, err
 	}
+	roots, err := webRoots(c.String("hammr.hdfs.webhdfs.ca.file"))
+	if err != nil {
+		return nil, err
+	}
 	o := CreateOptions(c)
 	cfg := hdfs.Config{
 		URI:                    "hdfs://" + authority,
 		UseDatanodeHostname:    c.Bool(conf.UseDatanodeHostname),
-		DataTransferProtection: c.String("dfs.data.transfer.protection"),
+		DataTransferProtection: protection(c.Strings("dfs.data.transfer.protection")),
+		WebPrincipal:           c.String("dfs.web.authentication.kerberos.principal"),
+		WebRoots:               roots,
 		Replication:            o.Replication,
 		BlockSize:              o.BlockSize,
 		LocalAddress:           c.String(conf.HDFSLocalAddress),
@@ -137,4 +147,31 @@ func kerberos(c *conf.Conf) *hdfs.Kerberos {
 		Keytab:           c.String(conf.Keytab),
 		Principal:        c.String(conf.Principal),
 	}
+}
+
+// protection returns the first protection of a list that hdfs.Config knows. If there is none,
+// it returns the whole list, which hdfs.Config refuses.
+func protection(list []string) string {
+	for _, name := range list {
+		if name = strings.ToLower(name); slices.Contains(hdfs.Protections, name) {
+			return name
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+// webRoots reads the certificates of a file; nil, the system's, if name is "".
+func webRoots(name string) (*x509.CertPool, error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("hammr.hdfs.webhdfs.ca.file: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("hammr.hdfs.webhdfs.ca.file: %s: no certificate in PEM; name the file of the CA that signed the NameNodes' certificates", name)
+	}
+	return roots, nil
 }

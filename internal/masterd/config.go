@@ -34,7 +34,7 @@ type Config struct {
 	Dir string
 	// Address is the host:port for clients, tasknodes and other masters. Default ":7070".
 	Address string
-	// HTTP is the host:port of the page of health and metrics. Default ":7080".
+	// HTTP is the host:port of the page of health and metrics. Default "127.0.0.1:7080".
 	HTTP string
 	// Advertise is the host:port at which others reach Address. Default this master's entry
 	// in Masters; without an entry, the address at which it listens.
@@ -121,7 +121,7 @@ type Config struct {
 // stays 0.
 func (c *Config) EnsureDefaults() {
 	c.Address = cmp.Or(c.Address, ":"+defaultPort)
-	c.HTTP = cmp.Or(c.HTTP, ":"+defaultPagePort)
+	c.HTTP = cmp.Or(c.HTTP, "127.0.0.1:"+defaultPagePort)
 	c.Retention = cmp.Or(c.Retention, 7*24*time.Hour)
 	c.TasknodeForget = cmp.Or(c.TasknodeForget, 24*time.Hour)
 	c.StallTimeout = cmp.Or(c.StallTimeout, raftlog.DefaultWatchPatience)

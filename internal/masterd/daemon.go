@@ -48,6 +48,7 @@ type Daemon struct {
 	master   *jobmaster.Master
 	fatal    chan error // receives the error that ended the log
 	drills   daemon.Drills
+	watchdog *daemon.Watchdog  // asks the loop of master
 	refusal  syncutil.Throttle // log lines about refused masters
 	open     daemon.Closers    // closes what Open has opened so far
 }
@@ -216,5 +217,9 @@ func (d *Daemon) openMaster() (err error) {
 		ShuffleToken: func(job string) string { return transfer.JobToken(shuffleKey, job) },
 		Limits:       cluster.ReadLimits(d.cfg.Conf.Int), Now: failpoint.Now, Logger: d.cfg.Logger,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	d.watchdog = daemon.NewWatchdog(d.master.CheckLoop, d.cfg.Logger)
+	return nil
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestDaemon(t *testing.T) {
 	dir := t.TempDir()
 	tokenFile := filepath.Join(dir, "token")
-	if err := os.WriteFile(tokenFile, []byte("secret\n"), 0o600); err != nil {
+	if err := os.WriteFile(tokenFile, []byte("secret-of-this-test\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var cfg masterd.Config
@@ -46,7 +46,7 @@ func TestDaemon(t *testing.T) {
 	}
 	defer files.Close()
 	c, err := remote.New(remote.Config{
-		Config:  rpc.Config{Masters: []string{d.Address()}, Token: "secret", Timeout: time.Minute},
+		Config:  rpc.Config{Masters: []string{d.Address()}, Token: "secret-of-this-test", Timeout: time.Minute},
 		Resolve: files.Resolve,
 	})
 	if err != nil {

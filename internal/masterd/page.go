@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/wire"
@@ -45,15 +46,28 @@ func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
 		Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
-		Health: func(*http.Request) error {
-			if d.log.Leader().ID == "" {
-				return errors.New("no leader is known")
-			}
-			return nil
-		},
-		Listeners: map[string]*daemon.Listener{"address": d.listener, "http": d.page},
-		Handlers:  map[string]http.Handler{faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger)},
+		ProfileToken: d.page.ProfileToken(d.token),
+		Health:       func(*http.Request) error { return d.health() },
+		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
+		Handlers:     map[string]http.Handler{faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger)},
 	})
+}
+
+// maxPendingWrite is how long a write to the log may take before this master is unhealthy.
+const maxPendingWrite = 4 * time.Second
+
+// health returns why this master cannot work, nil if it can. It does not wait for the loop.
+func (d *Daemon) health() error {
+	if err := d.watchdog.Check(); err != nil {
+		return err
+	}
+	if age := d.log.PendingWrite(); age > maxPendingWrite {
+		return fmt.Errorf("disk of the log does not answer: a write to %s has taken %v so far", d.cfg.Dir, age.Round(100*time.Millisecond))
+	}
+	if d.log.Leader().ID == "" {
+		return errors.New("no leader is known")
+	}
+	return nil
 }
 
 // probeClient keeps no connections, because it rarely probes a tasknode twice.
@@ -106,7 +120,8 @@ func (*metrics) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector.
+// Collect implements prometheus.Collector. It asks the loop nothing: a scrape must not delay it.
+// A tasknode without a connection counts until it is lost, as it does for the scheduler.
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
@@ -123,44 +138,18 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	gauge(leadsMetric, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	jobs, err := m.master.Jobs(ctx, true)
-	if err != nil {
+	stats := m.master.Stats()
+	if stats == nil { // the loop has published nothing yet
 		return
 	}
-	byState := make(map[string]int)
-	for _, j := range jobs {
-		byState[j.State.String()]++
-	}
-	for state, n := range byState {
+	for state, n := range stats.Jobs {
 		gauge(jobsMetric, float64(n), state)
 	}
-	m.collectTasknodes(ctx, gauge)
-}
-
-// collectTasknodes collects the number of tasknodes in each state, and the slots of
-// tasknodes that are in use. A tasknode without a connection counts until it is lost, as it
-// does for the scheduler.
-func (m *metrics) collectTasknodes(ctx context.Context, gauge func(*prometheus.Desc, float64, ...string)) {
-	tasknodes, err := m.master.Tasknodes(ctx, true)
-	if err != nil {
-		return
-	}
-	byState := make(map[string]int)
-	var maps, mapsUsed, reduces, reducesUsed int32
-	for _, n := range tasknodes {
-		byState[n.State]++
-		mapsUsed, reducesUsed = mapsUsed+n.MapsRunning, reducesUsed+n.ReducesRunning
-		if n.State == "RUNNING" || n.State == "SILENT" {
-			maps, reduces = maps+n.MapSlots, reduces+n.ReduceSlots
-		}
-	}
-	for state, n := range byState {
+	for state, n := range stats.Tasknodes {
 		gauge(nodesMetric, float64(n), state)
 	}
-	gauge(slotsMetric, float64(maps), "map", "all")
-	gauge(slotsMetric, float64(mapsUsed), "map", "used")
-	gauge(slotsMetric, float64(reduces), "reduce", "all")
-	gauge(slotsMetric, float64(reducesUsed), "reduce", "used")
+	for kind, label := range map[cluster.Slot]string{cluster.MapSlot: "map", cluster.ReduceSlot: "reduce"} {
+		gauge(slotsMetric, float64(stats.Slots[kind]), label, "all")
+		gauge(slotsMetric, float64(stats.Used[kind]), label, "used")
+	}
 }

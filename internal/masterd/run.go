@@ -39,6 +39,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer endLoop()
 	var running sync.WaitGroup
 	running.Go(func() { d.master.Run(loop) })
+	running.Go(func() { d.watchdog.Run(loop) })
 	calls := rpc.NewServer(d.newServer(), d.cfg.Logger)
 	running.Go(func() {
 		if err := calls.Serve(d.port.Clients()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {

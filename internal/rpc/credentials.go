@@ -19,6 +19,10 @@ const MasterVariable = "HAMMR_MASTER"
 // maxTokenBytes bounds a file with a token.
 const maxTokenBytes = 4096
 
+// minTokenBytes is the shortest token: every task has values that are derived from the token, and
+// could find a short one by trying.
+const minTokenBytes = 16
+
 // TokenStore stores a user's copies of tokens, in the files that the package doc shows.
 type TokenStore struct{ dir string }
 
@@ -95,22 +99,29 @@ func (s TokenStore) Find(tokenFile string, masters []string) (token, clusterID s
 		if err != nil || checkName(id) != nil {
 			continue
 		}
-		if token, err := ReadToken(filepath.Join(s.dir, "tokens", id)); err == nil {
-			return token, id, nil
+		token, err := ReadToken(filepath.Join(s.dir, "tokens", id))
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return token, id, err
 		}
 	}
 	return "", "", fmt.Errorf("no token for the cluster of %s; name its file with --token-file or %s",
 		strings.Join(masters, ", "), TokenFileVariable)
 }
 
-// ReadToken reads a token from a file.
+// ReadToken reads a token from a file, which must be for its owner only.
 func ReadToken(file string) (string, error) {
+	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("file of the cluster's token %s: mode %04o, other users can use it; run chmod 600 %[1]s", file, info.Mode().Perm())
+	}
 	token, err := readSmall(file)
 	if err != nil {
 		return "", fmt.Errorf("file of the cluster's token: %w", err)
 	}
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", fmt.Errorf("file of the cluster's token %s: not a single word of printable characters", file)
+	}
+	if len(token) < minTokenBytes {
+		return "", fmt.Errorf("file of the cluster's token %s: %d bytes, a token needs %d; make one with head -c 32 /dev/urandom | base64", file, len(token), minTokenBytes)
 	}
 	return token, nil
 }

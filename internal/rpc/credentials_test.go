@@ -27,29 +27,29 @@ func TestTokenIsFound(t *testing.T) {
 	}
 	check(find("", "a:1"), "no token for the cluster of a:1; name its file with --token-file or HAMMR_TOKEN_FILE")
 	for cluster, masters := range map[string][]string{"17": {"a:1", "b:1"}, "18": {"c:1"}} {
-		if err := s.Save(cluster, "secret"+cluster, masters); err != nil {
+		if err := s.Save(cluster, "secret-of-cluster-"+cluster, masters); err != nil {
 			t.Fatal(err)
 		}
 	}
-	check(find("", "b:1"), "secret17 of 17")
-	check(find("", "x:1", "c:1"), "secret18 of 18")
+	check(find("", "b:1"), "secret-of-cluster-17 of 17")
+	check(find("", "x:1", "c:1"), "secret-of-cluster-18 of 18")
 
-	if err := s.Save("19", "secret19", []string{"b:1"}); err != nil { // another cluster uses the port now
+	if err := s.Save("19", "secret-of-cluster-19", []string{"b:1"}); err != nil { // another cluster uses the port now
 		t.Fatal(err)
 	}
 	if err := s.Forget("17"); err != nil {
 		t.Fatal(err)
 	}
 	check(find("", "a:1"), "no token")
-	check(find("", "b:1"), "secret19 of 19")
+	check(find("", "b:1"), "secret-of-cluster-19 of 19")
 
 	file := filepath.Join(dir, "token")
-	if err := os.WriteFile(file, []byte(" given\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(" given-in-this-file\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	check(find(file, "b:1"), "given of ")
+	check(find(file, "b:1"), "given-in-this-file of ")
 	t.Setenv(TokenFileVariable, file)
-	check(find("", "b:1"), "given of ")
+	check(find("", "b:1"), "given-in-this-file of ")
 	check(find(filepath.Join(dir, "missing"), "b:1"), "file of the cluster's token: ")
 }
 
@@ -73,7 +73,7 @@ func TestTokensAreTheUsersAlone(t *testing.T) {
 func TestInvalidTokenFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	for name, content := range map[string]string{
-		"empty": "\n", "two words": "a b\n", "binary": "\x00\xff", "large": strings.Repeat("x", 5000),
+		"empty": "\n", "two words": "a b\n", "binary": "\x00\xff", "large": strings.Repeat("x", 5000), "short": strings.Repeat("x", 15),
 	} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -81,6 +81,35 @@ func TestInvalidTokenFiles(t *testing.T) {
 		if token, err := ReadToken(file); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: token %q, %v", name, token, err)
 		}
+	}
+}
+
+// TestTokenFilesOfOthersAreRefused reads a token that other users can read or change.
+func TestTokenFilesOfOthersAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "token")
+	if err := os.WriteFile(file, []byte("0123456789abcdef\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, fine := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o620: false, 0o666: false} {
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		token, err := ReadToken(file)
+		if fine && (err != nil || token != "0123456789abcdef") || !fine && (err == nil || !strings.Contains(err.Error(), "chmod 600 "+file)) {
+			t.Errorf("mode %o: %q, %v", mode, token, err)
+		}
+	}
+	s := TokenStoreAt(filepath.Join(dir, "hammr"))
+	if err := s.Save("17", "secret-of-cluster-17", []string{"a:1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "hammr", "tokens", "17"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(TokenFileVariable, "")
+	if _, _, err := s.Find("", []string{"a:1"}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a saved token that others can read: %v", err)
 	}
 }
 

@@ -46,7 +46,8 @@ type Config struct {
 	// Address is the host:port of the shuffle server. If it has a host, connections to HDFS
 	// come from that address. Default ":7071".
 	Address string
-	// HTTP is the host:port of the page of health, metrics and logs. Default ":7081".
+	// HTTP is the host:port of the page of health, metrics and logs. Default "127.0.0.1:7081".
+	// Others read health and logs at Address if HTTP is a loopback address.
 	HTTP string
 	// Advertise is the host:port at which others reach Address. Default the address at which
 	// it listens; if it listens on all addresses, the machine's name and the port.
@@ -102,7 +103,7 @@ func (c *Config) EnsureDefaults() {
 	c.MinFree = cmp.Or(c.MinFree, 100<<20)
 	c.DiskCheck = cmp.Or(c.DiskCheck, 10*time.Second)
 	c.Address = cmp.Or(c.Address, ":"+defaultPort)
-	c.HTTP = cmp.Or(c.HTTP, ":"+defaultPagePort)
+	c.HTTP = cmp.Or(c.HTTP, "127.0.0.1:"+defaultPagePort)
 	c.MapSlots = cmp.Or(c.MapSlots, 2)
 	c.ReduceSlots = cmp.Or(c.ReduceSlots, 1)
 	c.Heartbeat = cmp.Or(c.Heartbeat, time.Second)

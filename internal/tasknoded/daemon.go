@@ -39,13 +39,14 @@ type Daemon struct {
 	disks       *disks.Set       // local directories of tasks
 	listener    *daemon.Listener // listener of the shuffle server
 	page        *daemon.Listener // listener of the page of health, metrics and logs
-	pageAddress string           // address at which others reach the page
+	pageAddress string           // address at which others ask for health and logs
 	shuffle     *transfer.Server
 	programs    *artifact.Cache // cache of the programs that tasks run
 	launcher    *process.Launcher
 	cgroup      string       // directory of the tasknode's own control group, "" for none
 	masters     *rpc.Masters // connections to the masters
 	tasknode    *tasknode.Daemon
+	watchdog    *daemon.Watchdog // asks the loop of tasknode
 	drills      daemon.Drills
 	source      string         // source address of connections to HDFS, "" for any
 	open        daemon.Closers // closes the parts that Open has opened so far
@@ -178,6 +179,11 @@ func (d *Daemon) listen() (err error) {
 			return err
 		}
 	}
+	// Masters and clients on other machines cannot reach a loopback address.
+	if d.page.IsLoopback() && !d.listener.IsLoopback() {
+		d.pageAddress = d.cfg.Advertise
+		return nil
+	}
 	d.pageAddress, err = daemon.AdvertisedAddress(d.page)
 	return err
 }
@@ -186,7 +192,7 @@ func (d *Daemon) listen() (err error) {
 // connection to the masters.
 func (d *Daemon) openParts() (err error) {
 	d.shuffle, err = transfer.NewServer(transfer.ServerConfig{
-		Dirs: d.taskDirs(), Key: transfer.ServerKey(d.token), Logger: d.cfg.Logger,
+		Dirs: d.taskDirs(), Key: transfer.ServerKey(d.token), Other: d.newPublic(), Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return err
@@ -260,5 +266,9 @@ func (d *Daemon) openTasknode() (err error) {
 		Launcher: &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), joined: d.announceReady},
 		Heartbeat: d.cfg.Heartbeat, ProgressDelay: progressDelay, MachineStatus: d.machineStatus, Logger: d.cfg.Logger,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	d.watchdog = daemon.NewWatchdog(d.tasknode.CheckLoop, d.cfg.Logger)
+	return nil
 }

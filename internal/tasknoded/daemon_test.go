@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestDaemon(t *testing.T) {
 	dir := t.TempDir()
 	tokenFile := filepath.Join(dir, "token")
-	if err := os.WriteFile(tokenFile, []byte("secret\n"), 0o600); err != nil {
+	if err := os.WriteFile(tokenFile, []byte("secret-of-this-test\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var master masterd.Config
@@ -45,7 +45,7 @@ func TestDaemon(t *testing.T) {
 	stopTasknode := start(t, func(ctx context.Context) error { return Run(ctx, cfg) })
 	awaitReady(t, cfg.ReadyFile)
 
-	c, err := remote.New(remote.Config{Config: rpc.Config{Masters: []string{m.Address()}, Token: "secret", Timeout: time.Minute}})
+	c, err := remote.New(remote.Config{Config: rpc.Config{Masters: []string{m.Address()}, Token: "secret-of-this-test", Timeout: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,10 @@ type Master struct {
 	State string // leader, follower, candidate; unreachable if the leader cannot reach it; "" if unknown
 }
 
+// PendingWrite returns how long the active write to the log has taken so far, 0 if none is
+// active. A disk that does not answer makes it grow.
+func (l *Log) PendingWrite() time.Duration { return l.store.pending() }
+
 // Status describes the masters.
 //
 // Only the leader knows which masters answer. So a follower shows no state for other

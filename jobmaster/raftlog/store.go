@@ -21,6 +21,7 @@ type store struct {
 	closing context.Context              // ends a delay
 	before  atomic.Pointer[func() error] // tests set it to delay writes or make them fail
 	took    latencies
+	since   atomic.Pointer[time.Time] // when the active write began; nil if none is active
 }
 
 func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
@@ -29,6 +30,8 @@ func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{l
 // this server only after that. Delays and errors of tests and drills come before the write.
 func (s *store) StoreLogs(logs []*raft.Log) error {
 	began := time.Now()
+	s.since.Store(&began)
+	defer s.since.Store(nil)
 	if before := s.before.Load(); before != nil {
 		if err := (*before)(); err != nil {
 			return err
@@ -41,6 +44,15 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 	err := s.LogStore.StoreLogs(logs)
 	s.took.add(time.Since(began))
 	return err
+}
+
+// pending returns how long the active write has taken so far, 0 if none is active. Raft writes
+// one batch at a time.
+func (s *store) pending() time.Duration {
+	if began := s.since.Load(); began != nil {
+		return time.Since(*began)
+	}
+	return 0
 }
 
 // injectedFault returns the error that a drill has injected into writes, nil for none.

@@ -26,6 +26,9 @@ type ServerConfig struct {
 	// Key is the secret from which the token of each job is derived (JobToken). A client must
 	// show the token of the job that it requests. "" admits every client.
 	Key string
+	// Other serves paths below neither Prefix nor ChannelPrefix, and checks its callers itself.
+	// Default: they are refused.
+	Other http.Handler
 	// MaxStreams is how many requests are answered at once. Further requests are refused
 	// with 503. Default 256.
 	MaxStreams int
@@ -141,6 +144,10 @@ func refuse(status int, format string, args ...any) error {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.cfg.Other != nil && !isChannel(r) && !strings.HasPrefix(r.URL.Path, Prefix) {
+		s.cfg.Other.ServeHTTP(w, r)
+		return
+	}
 	s.counts.requests.Add(1)
 	out := &response{ResponseWriter: w, control: http.NewResponseController(w), idle: s.cfg.IdleTimeout, sent: &s.counts.bytes}
 	out.extend()

@@ -2,12 +2,14 @@ package hdfs
 
 import (
 	"cmp"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,8 +29,13 @@ type Config struct {
 	User string
 	// Kerberos is nil if the cluster does not use it.
 	Kerberos *Kerberos
-	// DataTransferProtection is "", "authentication", "integrity" or "privacy", with the
-	// meaning of dfs.data.transfer.protection.
+	// WebPrincipal is the Kerberos principal of the NameNodes for WebHDFS. _HOST in it stands for
+	// the host of the address, and a realm is left out. Default "HTTP/_HOST".
+	WebPrincipal string
+	// WebRoots are the certificates that sign those of https:// addresses. Default: the system's.
+	WebRoots *x509.CertPool
+	// DataTransferProtection is "" or one of Protections, with the meaning of
+	// dfs.data.transfer.protection.
 	DataTransferProtection string
 	// UseDatanodeHostname has the meaning of dfs.client.use.datanode.hostname.
 	UseDatanodeHostname bool
@@ -150,16 +157,16 @@ func (c *Config) Validate() error {
 		c.WriteTimeout, c.PenaltyTimeout, c.CloseTimeout} {
 		check(d > 0, "a timeout is %v, not positive", d)
 	}
-	switch c.DataTransferProtection {
-	case "", "authentication", "integrity", "privacy":
-	default:
-		check(false, "DataTransferProtection is %q, not authentication, integrity or privacy", c.DataTransferProtection)
-	}
+	check(c.DataTransferProtection == "" || slices.Contains(Protections, c.DataTransferProtection),
+		"DataTransferProtection is %q, not authentication, integrity or privacy", c.DataTransferProtection)
 	if c.Kerberos != nil {
 		errs = append(errs, c.Kerberos.validate())
 	}
 	return errors.Join(errs...)
 }
+
+// Protections are the values of DataTransferProtection.
+var Protections = []string{"authentication", "integrity", "privacy"}
 
 // withPort returns the address, with the port added if it has none. An IPv6 address may have
 // its brackets: "[::1]" becomes "[::1]:8020".

@@ -1,7 +1,9 @@
 package hdfs
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,14 +56,23 @@ func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
 		DialContext:         cfg.dialer(cfg.NameNodeTimeout).DialContext,
 		MaxIdleConnsPerHost: 32, // one connection for each concurrent request that locates the files of a large job
 		IdleConnTimeout:     cfg.RetryTimeout,
+		TLSClientConfig:     &tls.Config{RootCAs: cfg.WebRoots},
 	}
 	client := &http.Client{Transport: w.transport, Timeout: cfg.NameNodeTimeout}
 	w.do = client.Do
 	if kerberos != nil {
 		w.user = ""
-		w.do = spnego.NewClient(kerberos, client, "").Do
+		w.do = func(r *http.Request) (*http.Response, error) {
+			return spnego.NewClient(kerberos, client, servicePrincipal(cfg.WebPrincipal, r.URL.Hostname())).Do(r)
+		}
 	}
 	return w
+}
+
+// servicePrincipal returns the name of a web server's Kerberos service at a host.
+func servicePrincipal(principal, host string) string {
+	name, _, _ := strings.Cut(cmp.Or(principal, "HTTP/_HOST"), "@")
+	return strings.ReplaceAll(name, "_HOST", strings.ToLower(host))
 }
 
 // close ends idle connections. Calls in progress end by their own timeout.

@@ -1,0 +1,25 @@
+package raftlog
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// TestPendingWriteGrowsWithAStalledDisk looks at a write that takes 5 s.
+func TestPendingWriteGrowsWithAStalledDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &store{LogStore: raft.NewInmemStore(), closing: t.Context()}
+		var during time.Duration
+		stall := func() error { time.Sleep(5 * time.Second); during = s.pending(); return nil }
+		s.before.Store(&stall)
+		if err := s.StoreLog(&raft.Log{Index: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if during != 5*time.Second || s.pending() != 0 {
+			t.Errorf("pending for %v during the write, for %v after it", during, s.pending())
+		}
+	})
+}
