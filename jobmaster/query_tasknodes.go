@@ -53,8 +53,9 @@ type copiedTasknode struct {
 	outputs     []cluster.AttemptID // winners whose output would be missed; only if it is excluded
 	checkpoints []cluster.TaskID    // tasks whose checkpoints would be missed; only if it is excluded
 	state       string
-	lastSeen    int64 // ms since the epoch
-	skew        int64 // ms
+	suspicion   string // why all jobs avoid it, "" if they do not
+	lastSeen    int64  // ms since the epoch
+	skew        int64  // ms
 	heartbeat   *wire.Report_Heartbeat
 }
 
@@ -68,6 +69,7 @@ func (m *Master) copyTasknode(machine *cluster.Machine, fetching map[string][]cl
 		c.attempts[i] = a.ID
 	}
 	c.machine.Attempts = nil
+	c.suspicion = m.view.Suspicion(machine, m.now())
 	if machine.Excluded {
 		c.outputs, c.checkpoints = m.neededData(machine, fetching[machine.Name])
 	}
@@ -82,7 +84,7 @@ func (c *copiedTasknode) message() *wire.Tasknode {
 		Name: machine.Name, State: c.state, Address: machine.Address, Http: machine.HTTP, Rack: machine.Rack, Hosts: machine.Hosts,
 		MapSlots: int32(machine.Offered[cluster.MapSlot]), ReduceSlots: int32(machine.Offered[cluster.ReduceSlot]),
 		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
-		MemoryMb: machine.MemoryMB, MemoryUsedMb: machine.UsedMemoryMB, Suspicion: m.view.Suspicion(machine, m.now()),
+		MemoryMb: machine.MemoryMB, MemoryUsedMb: machine.UsedMemoryMB, Suspicion: c.suspicion,
 		LastHeartbeat: c.lastSeen, Directories: c.heartbeat.GetDirectories(), Load: c.heartbeat.GetLoad(), ClockSkew: c.skew,
 		Draining: machine.Draining, Lost: machine.Lost,
 	}
