@@ -96,7 +96,8 @@ func TestIndexOfDataDoesNotGrow(t *testing.T) {
 		apply(t, s, submit(20, 0), StartJob{job})
 		for i := range 20 {
 			a := attemptAt(TaskID{job, "m", i}, 0)
-			apply(t, s, StartAttempt{Task: a.Task, Machine: "n"}, FinishAttempt{Attempt: a, Output: Manifest{Pieces: []Piece{{Path: "p"}}}})
+			apply(t, s, StartAttempt{Task: a.Task, Machine: "n"})
+			apply(t, s, FinishAttempt{Attempt: a, Output: pieceOf(s, a)})
 		}
 		apply(t, s, CommitJob{job})
 	}
