@@ -28,6 +28,7 @@ type Attachment struct {
 	addressChanged bool                // the tasknode's address has changed
 	send           func(*wire.Order)   // queues an order without waiting for the network
 	end            func(error)         // ends the connection, with the cause; called at most once
+	unhandled      chan struct{}       // a token for each of its reports in the inbox
 }
 
 // Attach attaches a tasknode. hello is its Joined report. The master calls send with orders,
@@ -40,8 +41,8 @@ func (m *Master) Attach(ctx context.Context, hello *wire.Report, send func(*wire
 	if joined == nil || hello.Machine == "" {
 		return nil, errors.New("jobmaster: the first report of a tasknode is not Joined")
 	}
-	a := &Attachment{master: m, machine: hello.Machine, instance: joined.Instance, send: send, end: end}
-	return query(ctx, m, func() (*Attachment, error) {
+	a := &Attachment{master: m, machine: hello.Machine, instance: joined.Instance, send: send, end: end, unhandled: make(chan struct{}, maxReports)}
+	return ask(ctx, m, func() (*Attachment, error) {
 		if err := m.attach(a, joined); err != nil {
 			return nil, err
 		}

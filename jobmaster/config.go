@@ -79,6 +79,14 @@ type Config struct {
 	// ShuffleToken returns the token that shuffle servers demand of the tasks of a job;
 	// default always "", no token.
 	ShuffleToken func(job string) string
+	// MaxRequests is how many requests of clients may wait for the loop; default 1000.
+	MaxRequests int
+	// MaxSubmissions is how many submissions may be on their way through the log; default
+	// 1000.
+	MaxSubmissions int
+	// MaxWatchers is how many calls of Watch may wait for a change of their job; default
+	// 10,000.
+	MaxWatchers int
 	// Now returns the time of day; default time.Now. Timeouts do not depend on it, see
 	// clock.
 	Now func() time.Time
@@ -94,6 +102,7 @@ func (c *Config) EnsureDefaults() {
 	if c.ShuffleToken == nil {
 		c.ShuffleToken = func(string) string { return "" }
 	}
+	c.MaxRequests, c.MaxSubmissions, c.MaxWatchers = cmp.Or(c.MaxRequests, 1000), cmp.Or(c.MaxSubmissions, 1000), cmp.Or(c.MaxWatchers, 10_000)
 	c.SweepInterval = cmp.Or(c.SweepInterval, time.Hour)
 	c.KeepJobs = cmp.Or(c.KeepJobs, 1000)
 	c.Limits = cmp.Or(c.Limits, cluster.DefaultLimits())

@@ -44,6 +44,7 @@ type lead struct {
 	progressWanted  bool                   // a machine was lost: ask the others for progress in the next step
 	reviewAt        int64                  // when to review tasknodes, ms since the epoch; 0 for never
 	slotFacts       *slotFacts             // sums over the machines; nil if the state has changed since
+	watchers        int                    // watch requests that wait
 	ranAt           int64                  // when the loop last checked for a stall, ms since the epoch
 }
 

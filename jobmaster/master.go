@@ -37,6 +37,8 @@ type Master struct {
 	stopped chan struct{}         // closed when Run has returned
 	workers sync.WaitGroup        // work of jobs, probes, sweeps and the pool file; Run waits for them
 
+	clientRequests atomic.Int64 // requests of clients in the inbox
+
 	// Only the loop uses the fields below.
 	clock *clock
 	state *cluster.State
@@ -137,6 +139,10 @@ func (m *Master) catchUp(ctx context.Context) {
 // receive handles a message. If this master does not lead, it refuses the message, and the
 // caller then asks another master.
 func (m *Master) receive(msg message) {
+	if c, ok := msg.(clientRequest); ok {
+		m.clientRequests.Add(-1)
+		msg = c.message
+	}
 	if m.lead == nil {
 		msg.refuse(ErrNotLeader)
 		return
@@ -216,11 +222,20 @@ type result[T any] struct {
 	err   error
 }
 
-// call sends a message to the loop. It waits for the answer, for the end of Run, or for the
-// end of ctx. The answer channel must have space for the answer, since the loop does not
-// wait for a caller that has given up.
+// call sends a request of a client to the loop, and waits as await does. If too many
+// requests wait, the error is an *OverloadError.
 func call[T any](ctx context.Context, m *Master, msg message, answer <-chan result[T]) (none T, err error) {
-	m.inbox.Put(msg)
+	if err := m.admit(); err != nil {
+		return none, err
+	}
+	m.inbox.Put(clientRequest{msg})
+	return await(ctx, m, answer)
+}
+
+// await waits for an answer of the loop, for the end of Run, or for the end of ctx. The
+// answer channel must have space for the answer, since the loop does not wait for a caller
+// that has given up.
+func await[T any](ctx context.Context, m *Master, answer <-chan result[T]) (none T, err error) {
 	select {
 	case a := <-answer:
 		return a.value, a.err

@@ -30,11 +30,25 @@ func (q *queryRequest) refuse(err error) { q.fail(err) }
 // The result must not share memory with the state, because the caller reads it while the
 // loop continues. Ids, and messages that f makes for the caller, share none.
 func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error) {
+	q, answer := newQuery(ctx, f)
+	return call(ctx, m, q, answer)
+}
+
+// ask is like query, for tasknodes and for work of the master itself: it is never refused
+// because too many clients ask.
+func ask[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error) {
+	q, answer := newQuery(ctx, f)
+	m.inbox.Put(q)
+	return await(ctx, m, answer)
+}
+
+func newQuery[T any](ctx context.Context, f func() (T, error)) (*queryRequest, <-chan result[T]) {
 	answer := make(chan result[T], 1)
-	return call(ctx, m, &queryRequest{
-		ctx: ctx, run: func() { v, err := f(); answer <- result[T]{v, err} },
+	return &queryRequest{
+		ctx:  ctx,
+		run:  func() { v, err := f(); answer <- result[T]{v, err} },
 		fail: func(err error) { answer <- result[T]{err: err} },
-	}, answer)
+	}, answer
 }
 
 // Jobs returns the status of every job in order of submission. Unless all is set, it leaves

@@ -12,8 +12,34 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Report passes a report of the tasknode to the master.
-func (a *Attachment) Report(r *wire.Report) { a.master.post(func() { a.master.handleReport(a, r) }) }
+// Report passes a report of the tasknode to the master. It waits while maxReports of the
+// tasknode are in the inbox, so that its session reads no more.
+func (a *Attachment) Report(r *wire.Report) {
+	select {
+	case a.unhandled <- struct{}{}:
+		a.master.inbox.Put(&reportMessage{a, r})
+	case <-a.master.stopped:
+	}
+}
+
+// reportMessage is a report in the inbox.
+type reportMessage struct {
+	*Attachment
+	report *wire.Report
+}
+
+func (r *reportMessage) handle(m *Master) {
+	r.refuse(nil)
+	m.handleReport(r.Attachment, r.report)
+}
+
+// refuse takes the report out of the count. It is also called if handle has panicked.
+func (r *reportMessage) refuse(error) {
+	select {
+	case <-r.unhandled:
+	default:
+	}
+}
 
 // handleReport converts a report into an event. It drops a report of an attachment that has
 // ended, because the tasknode sends the report again over its next attachment.

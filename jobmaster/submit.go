@@ -47,6 +47,10 @@ func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error)
 func (r *submitRequest) refuse(err error) { r.answer <- submitted{err: err} }
 
 func (r *submitRequest) handle(m *Master) {
+	if m.submits[r.key] == nil && len(m.submits) >= m.cfg.MaxSubmissions {
+		r.answer <- submitted{err: tooMany(m.cfg.MaxSubmissions, "submissions are being written to the log")}
+		return
+	}
 	// This check only reports the error early; SubmitJob makes the decision.
 	if other, err := m.view.OutputWriter(r.spec); err != nil && m.submitterOf(other) != r.key {
 		r.answer <- submitted{err: err}

@@ -41,7 +41,7 @@ func (m *Master) sweepEvery(ctx context.Context) {
 // sweep looks through each directory once. It first takes the names in use from the state,
 // by a query of the loop. Everything else runs in the sweeping goroutine.
 func (m *Master) sweep(ctx context.Context) error {
-	used, err := query(ctx, m, func() (map[string]bool, error) { return m.usedNames(), nil })
+	used, err := ask(ctx, m, func() (map[string]bool, error) { return m.usedNames(), nil })
 	if err != nil {
 		return err
 	}

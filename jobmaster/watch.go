@@ -90,6 +90,11 @@ func (q *watchRequest) handle(m *Master) {
 		q.answer <- result[versionedStatus]{err: err}
 		return
 	}
+	if m.watchers >= m.cfg.MaxWatchers {
+		q.answer <- result[versionedStatus]{err: tooMany(m.cfg.MaxWatchers, "clients watch jobs")}
+		return
+	}
+	m.watchers++
 	q.asked = m.clock.now()
 	r := m.record(q.job)
 	r.watchers = append(r.watchers, q)
@@ -115,6 +120,8 @@ func (m *Master) answerWatchers() {
 // share one status, which is made only if there is such a watcher.
 func (m *Master) answer(id cluster.JobID, r *record) {
 	var status func() *wire.JobStatus
+	before := len(r.watchers)
+	defer func() { m.watchers -= before - len(r.watchers) }()
 	r.watchers = slices.DeleteFunc(r.watchers, func(q *watchRequest) bool {
 		switch {
 		case q.ctx.Err() != nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/internal/wire"
@@ -47,6 +48,12 @@ func Refuse(reason wire.Refusal_Reason, expected, text string) error {
 	return withDetail(code, errors.New(text), &wire.Refusal{Reason: reason, Expected: expected})
 }
 
+// Overload returns the error with which a master refuses a call because of too much load.
+// The call may be made again after the given time.
+func Overload(retryAfter time.Duration, text string) error {
+	return withDetail(connect.CodeResourceExhausted, errors.New(text), &wire.Overload{RetryAfterMillis: retryAfter.Milliseconds()})
+}
+
 func withDetail(code connect.Code, err error, detail proto.Message) error {
 	out := connect.NewError(code, err)
 	if d, err := connect.NewErrorDetail(detail); err == nil {
@@ -58,8 +65,9 @@ func withDetail(code connect.Code, err error, detail proto.Message) error {
 // callOutcome is the meaning of a call's result for the search for the leader.
 type callOutcome struct {
 	kind   outcomeKind
-	err    error  // for users; nil if the call succeeded
-	leader string // address of the leader, if kind is redirected
+	err    error         // for users; nil if the call succeeded
+	leader string        // address of the leader, if kind is redirected
+	retry  time.Duration // when to call again, if kind is overloaded
 }
 
 type outcomeKind int
@@ -68,6 +76,7 @@ const (
 	done       outcomeKind = iota
 	redirected             // another master leads
 	transient              // this master does not answer now
+	overloaded             // the leader refuses the call for some time
 	notMaster              // no master listens at this address, and none will
 	permanent              // every master would answer the same
 )
@@ -115,6 +124,9 @@ func (c *Masters) classifyAnswer(address string, answer *connect.Error) callOutc
 		switch m, _ := d.Value(); m := m.(type) {
 		case *wire.NotLeader:
 			return callOutcome{kind: redirected, leader: m.Leader, err: fmt.Errorf("%s: %s", address, answer.Message())}
+		case *wire.Overload:
+			retry := time.Duration(m.RetryAfterMillis) * time.Millisecond
+			return callOutcome{kind: overloaded, retry: retry, err: fmt.Errorf("%s: %s", address, answer.Message())}
 		case *wire.Refusal:
 			return callOutcome{kind: permanent, err: c.explainRefusal(address, answer, m)}
 		}

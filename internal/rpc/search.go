@@ -29,7 +29,11 @@ type UnavailableError struct {
 
 func (e *UnavailableError) Error() string {
 	var text strings.Builder
-	text.WriteString("no leading master found")
+	what := "no leading master found"
+	if len(e.Errs) == 1 && errors.As(e.Errs[0], new(*overloadError)) {
+		what = "the leading master accepts no more calls"
+	}
+	text.WriteString(what)
 	if e.Waited > 0 {
 		fmt.Fprintf(&text, " in %v", e.Waited.Round(100*time.Millisecond))
 	}
@@ -51,6 +55,7 @@ func (e *UnavailableError) Unwrap() []error { return e.Errs }
 //	       redirected  ──► ask the one it names next
 //	       transient   ──► ask the next master
 //	       notMaster   ──► ask the next; if there are only such, waiting cannot help
+//	       overloaded  ──► the leader refuses: Do calls it again after a pause
 //	       permanent   ──► the answer
 //
 // A suspended master accepts connections and never answers, so asking it costs seconds;
@@ -95,7 +100,11 @@ func (c *Masters) Do(ctx context.Context, call func(context.Context, *Master) er
 	for pause := minBackoff; ; pause = min(2*pause, maxBackoff) {
 		err := c.Try(ctx, call)
 		var none *UnavailableError
-		if !errors.As(err, &none) {
+		var overload *overloadError
+		switch {
+		case errors.As(err, &overload):
+			none, pause = &UnavailableError{Errs: []error{overload}}, max(pause, min(overload.retry, maxRetry))
+		case !errors.As(err, &none):
 			return err
 		}
 		waited := time.Since(began)
@@ -120,6 +129,17 @@ func (e *UnavailableError) noneIsMaster() bool {
 		return !is
 	})
 }
+
+// overloadError says that the leader refuses a call because of too much load. Waiting helps.
+type overloadError struct {
+	error
+	retry time.Duration // when to call again
+}
+
+func (e *overloadError) Unwrap() error { return e.error }
+
+// maxRetry bounds how long a master can make callers wait.
+const maxRetry = 5 * time.Second
 
 // notMasterError marks an error that waiting cannot resolve.
 type notMasterError struct{ error }
@@ -149,6 +169,8 @@ func (c *Masters) Try(ctx context.Context, call func(context.Context, *Master) e
 			return nil
 		case permanent:
 			return v.err
+		case overloaded:
+			return &overloadError{v.err, v.retry}
 		case notMaster:
 			v.err = &notMasterError{v.err}
 		case redirected:

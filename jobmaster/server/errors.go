@@ -16,6 +16,7 @@ import (
 // follows:
 //
 //	Unavailable          this master cannot answer now: another one is asked, or this one again
+//	ResourceExhausted    OverloadError: nothing was done, the call is repeated later
 //	NotFound             ErrUnknown: permanent
 //	FailedPrecondition   ErrRefused: permanent in the present state
 //	Unknown              anything else: permanent
@@ -24,11 +25,14 @@ import (
 func (cfg *Config) callError(err error) error {
 	code := connect.CodeUnknown
 	var said *connect.Error
+	var overload *jobmaster.OverloadError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &said):
 		return err // an error of the connection
+	case errors.As(err, &overload):
+		return rpc.Overload(overload.RetryAfter, err.Error())
 	case errors.Is(err, jobmaster.ErrNotLeader):
 		return rpc.NotLeader(cfg.Leader())
 	case errors.Is(err, jobmaster.ErrNameTaken):

@@ -1,0 +1,48 @@
+package jobmaster
+
+import (
+	"fmt"
+	"time"
+)
+
+// Everything that waits for the loop is bounded, each kind by itself, so that clients cannot
+// delay heartbeats:
+//
+//	requests of clients     Config.MaxRequests in the inbox; more are refused
+//	submissions in the log  Config.MaxSubmissions; more are refused
+//	watchers                Config.MaxWatchers; more are refused
+//	reports                 maxReports of each tasknode in the inbox; its session waits
+//
+// A refused request has had no effect.
+
+// maxReports is how many reports of a tasknode may wait in the inbox.
+const maxReports = 1000
+
+// retryAfter is when a refused client may try again.
+const retryAfter = 500 * time.Millisecond
+
+// OverloadError refuses a request because too many are waiting.
+type OverloadError struct {
+	What       string        // what there is too much of
+	RetryAfter time.Duration // when to try again at the earliest
+}
+
+func (e *OverloadError) Error() string {
+	return fmt.Sprintf("the master is overloaded: %s; try again later", e.What)
+}
+
+func tooMany(limit int, what string) error {
+	return &OverloadError{What: fmt.Sprintf("%d %s", limit, what), RetryAfter: retryAfter}
+}
+
+// clientRequest is a request of a client in the inbox.
+type clientRequest struct{ message }
+
+// admit counts a request of a client that enters the inbox, or refuses it.
+func (m *Master) admit() error {
+	if limit := m.cfg.MaxRequests; m.clientRequests.Add(1) > int64(limit) {
+		m.clientRequests.Add(-1)
+		return tooMany(limit, "requests wait for an answer")
+	}
+	return nil
+}
