@@ -107,7 +107,7 @@ func (c RetireJob) apply(tx *transition, p taskRef) error {
 	if !p.job.State.Final() {
 		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Job, p.job.State)
 	}
-	tx.jobs[c.Job.Number-1] = nil
+	tx.jobs.remove(c.Job.Number)
 	tx.delta.Retired = append(tx.delta.Retired, c.Job)
 	return nil
 }

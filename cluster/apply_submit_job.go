@@ -25,12 +25,12 @@ func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	j := &Job{
-		ID:          JobID{Cluster: tx.id, Number: len(tx.jobs) + 1},
+		ID:          JobID{Cluster: tx.id, Number: tx.jobs.submitted + 1},
 		Spec:        c.Spec,
 		SubmittedAt: tx.at,
 	}
 	j.buildStages()
-	tx.jobs = append(tx.jobs, j)
+	tx.jobs.add(j)
 	tx.outputs.add(j.Spec.OutputKey, j.ID)
 	for i, stage := range j.Stages {
 		first := -1

@@ -33,6 +33,7 @@ type verb struct {
 // verbs lists all stored forms, in the order of their names.
 var verbs = []verb{
 	verbOf[AdmitMachine]("admit_machine"),
+	verbOf[ArchiveJob]("archive_job"),
 	verbOf[CheckpointAttempt]("checkpoint_attempt"),
 	verbOf[CloseJob]("close_job"),
 	verbOf[CommitJob]("commit_job"),

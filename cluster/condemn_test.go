@@ -147,7 +147,7 @@ func TestLostMachineWithABadJobIsLostForOthers(t *testing.T) {
 			bad := attemptAt(mapTask(0), 0)
 			apply(t, s, JoinMachine{Name: "n", Slots: Slots{4, 1}}, submit(1, 1), submit(1, 1), StartJob{job1}, StartJob{JobID{"1", 2}},
 				StartAttempt{Task: bad.Task, Machine: "n"}, StartAttempt{Task: good.Task, Machine: "n"})
-			s.jobs[0].Stages[0].Tasks[0].Attempts[0].State = AttemptWorkLost
+			s.jobs.live[0].Stages[0].Tasks[0].Attempts[0].State = AttemptWorkLost
 			delta, err := applyContained(s, Entry{At: 9, Command: c})
 			if !errors.Is(err, ErrInternal) || !delta.Policy || len(delta.Machines) == 0 {
 				t.Errorf("%v, delta %+v", err, delta)
@@ -156,8 +156,8 @@ func TestLostMachineWithABadJobIsLostForOthers(t *testing.T) {
 				t.Error(err)
 			}
 			_, _, a, _ := s.View().Attempt(good)
-			if m := s.View().Machine("n"); a.State != AttemptLost || m.Lost != (name == "lost") || len(m.Attempts) != 0 || s.jobs[0].State != JobAborting {
-				t.Errorf("the other attempt is %v, the machine %+v, the job %v", a.State, m, s.jobs[0].State)
+			if m := s.View().Machine("n"); a.State != AttemptLost || m.Lost != (name == "lost") || len(m.Attempts) != 0 || s.jobs.live[0].State != JobAborting {
+				t.Errorf("the other attempt is %v, the machine %+v, the job %v", a.State, m, s.jobs.live[0].State)
 			}
 			apply(t, s, CloseJob{job1})
 		})

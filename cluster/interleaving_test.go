@@ -116,7 +116,7 @@ func (w *walk) copy(s *State) *State {
 
 // next returns every command that may come in a state, valid or not.
 func (w *walk) next(s *State) (commands []Command) {
-	j := s.jobs[0]
+	j := s.jobs.live[0]
 	if b := s.byName["b"]; b != nil && !b.Lost {
 		commands = append(commands, ExpireMachine{Name: "b", Epoch: 1})
 	} else {
@@ -156,7 +156,7 @@ func (w *walk) check(s *State) {
 	if err := s.CheckInvariants(); err != nil {
 		w.t.Errorf("%v\n%s", err, dump(s))
 	}
-	j := s.jobs[0]
+	j := s.jobs.live[0]
 	for _, stage := range j.Stages {
 		for _, task := range stage.Tasks {
 			winners := 0
@@ -188,7 +188,7 @@ func (w *walk) check(s *State) {
 // checkStep checks that a step does not change what the commit reads.
 func (w *walk) checkStep(before, after *State, c Command) {
 	w.t.Helper()
-	if s := before.jobs[0].State; s != JobCommitting && s != JobSucceeded {
+	if s := before.jobs.live[0].State; s != JobCommitting && s != JobSucceeded {
 		return
 	}
 	if b, a := outputOf(before), outputOf(after); a != b {
@@ -198,7 +198,7 @@ func (w *walk) checkStep(before, after *State, c Command) {
 
 // outputOf lists the pieces that the job's output is made of, by task.
 func outputOf(s *State) (pieces string) {
-	for _, stage := range s.jobs[0].Stages {
+	for _, stage := range s.jobs.live[0].Stages {
 		for _, task := range stage.Tasks {
 			if stage.RequiredForCommit() && task.Output != nil {
 				pieces += fmt.Sprintln(task.ID, task.Output.Pieces)

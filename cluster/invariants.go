@@ -13,7 +13,10 @@ import (
 // difference. Tests call it after each transition.
 func (s *State) CheckInvariants() error {
 	c := &checker{used: make(map[string]Capacity), listed: make(map[string]int)}
+	last := 0
 	for j := range s.View().Jobs() {
+		c.require(last < j.ID.Number && j.ID.Number <= s.jobs.submitted, "%v follows job %d, of %d submitted", j.ID, last, s.jobs.submitted)
+		last = j.ID.Number
 		c.job(j)
 		c.checkpoints(s, j)
 		c.lostOutputs(j)
@@ -42,8 +45,8 @@ func (s *State) CheckInvariants() error {
 // outputDirs compares the index of output directories with one made from the jobs.
 func (c *checker) outputDirs(s *State) {
 	want := newOutputDirs()
-	for _, j := range s.jobs {
-		if j == nil || j.State.Final() {
+	for _, j := range s.jobs.live {
+		if j.State.Final() {
 			continue
 		}
 		other, busy := want.writer(j.Spec.OutputKey)
@@ -93,6 +96,7 @@ func (c *checker) job(j *Job) {
 	c.require(!j.State.Final() || occupied == 0, "%v is %v and holds %d slots", j.ID, j.State, occupied)
 	c.require(j.State != JobRunning || unfinished > 0, "%v is RUNNING with nothing left to do", j.ID)
 	c.require(j.State != JobCommitting && j.State != JobSucceeded || unfinished == 0, "%v is %v with %d tasks to do", j.ID, j.State, unfinished)
+	c.require(!j.Archived || j.State.Final() && j.Stages == nil, "%v is %v with %d stages and archived", j.ID, j.State, len(j.Stages))
 	c.require(!j.Suspended || j.State <= JobRunning, "%v is %v and suspended", j.ID, j.State)
 	c.require(j.Outage.PausedUntil == 0 || j.State == JobRunning, "%v is %v and paused", j.ID, j.State)
 	c.require((j.Cause != "") == (j.Outcome != 0), "%v: outcome %v with cause %q", j.ID, j.Outcome, j.Cause)

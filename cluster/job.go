@@ -128,6 +128,11 @@ type Job struct {
 
 	Outage Outage // outage of the storage that its attempts report; zero from Committing on
 
+	// Archived says that the history of the job is written. The job then has no Stages, and
+	// its Spec has only User, Pool and Priority.
+	Archived bool
+	Summary  []byte // what lists show of an archived job, encoded by the jobmaster
+
 	names           []CounterName       // names of the counters in sums
 	nameIndex       map[CounterName]int // index of each name in names
 	sums            []int64             // over the finished tasks, parallel to names

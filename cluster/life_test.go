@@ -146,7 +146,7 @@ func TestEveryGraphEnds(t *testing.T) {
 		mustApply(t, s, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
-		l := &lifetime{t, s, s.jobs[0], r, int(seed%3) * 2}
+		l := &lifetime{t, s, s.jobs.live[0], r, int(seed%3) * 2}
 		for steps := 0; l.j.State == JobRunning; steps++ {
 			if steps == 150 {
 				l.failOneIn = 0

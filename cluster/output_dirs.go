@@ -83,7 +83,7 @@ func (o *outputDirs) remove(key string, id JobID) {
 func (s *State) checkOutputDir(spec JobSpec) error {
 	if other, busy := s.outputs.writer(spec.OutputKey); busy {
 		return fmt.Errorf("output directory %s: %v writes to %s and is not finished; wait for it, kill it, or choose another directory",
-			spec.OutputDir, other, s.jobs[other.Number-1].Spec.OutputDir)
+			spec.OutputDir, other, s.jobs.get(other.Number).Spec.OutputDir)
 	}
 	return nil
 }

@@ -56,9 +56,9 @@ func checkReadyAt(t *rapid.T, s *State, now int64) {
 // dump returns everything visible of a state, as text.
 func dump(s *State) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, len(s.jobs), "jobs, also retired ones")
+	fmt.Fprintln(&b, s.jobs.submitted, "jobs, also retired ones")
 	for j := range s.View().Jobs() {
-		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.machineFailures, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Suspended, j.Counters())
+		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.machineFailures, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Suspended, j.Counters(), j.Archived, string(j.Summary))
 		for _, f := range j.Failures {
 			fmt.Fprintln(&b, f.Attempt, f.Machine, f.At, f.Cause, f.Skipped)
 		}
@@ -109,7 +109,7 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 func drawCommand(t *rapid.T, s *State) Command {
 	verb := rapid.SampledFrom([]string{
 		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "move", "move", "movecheckpoint", "movecheckpoint", "split",
-		"preempt", "decline", "suspend", "suspend", "resume", "send away", "checkpoint", "kill", "suspendjob", "resumejob", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "drain", "drain", "forget", "policy", "retire", "killattempt", "speculate",
+		"preempt", "decline", "suspend", "suspend", "resume", "send away", "checkpoint", "kill", "suspendjob", "resumejob", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "drain", "drain", "forget", "policy", "retire", "archive", "archive", "killattempt", "speculate",
 	}).Draw(t, "verb")
 	switch verb {
 	case "submit":
@@ -201,6 +201,8 @@ func drawOperation(t *rapid.T, s *State, verb string) Command {
 	case "restore":
 		a := drawAttempt(t, s)
 		return RestoreOutput{Attempt: a, Range: drawRange(t, s, a)}
+	case "archive":
+		return ArchiveJob{drawJob(t, s), []byte("summary")}
 	case "retire":
 		return RetireJob{drawJob(t, s)}
 	case "killattempt":
@@ -264,12 +266,12 @@ func drawMachine(t *rapid.T) string {
 }
 
 func drawJob(t *rapid.T, s *State) JobID {
-	return JobID{"1", rapid.IntRange(1, max(1, len(s.jobs))).Draw(t, "job")}
+	return JobID{"1", rapid.IntRange(1, max(1, s.jobs.submitted)).Draw(t, "job")}
 }
 
 func drawTask(t *rapid.T, s *State) TaskID {
 	j := s.View().Job(drawJob(t, s))
-	if j == nil {
+	if j == nil || j.Archived {
 		return TaskID{}
 	}
 	st := j.Stages[rapid.IntRange(0, len(j.Stages)-1).Draw(t, "stage")]
@@ -287,7 +289,7 @@ func drawStart(t *rapid.T, s *State) Command {
 // drawBundleStart starts a bundle of any class on any machines.
 func drawBundleStart(t *rapid.T, s *State) Command {
 	j := s.View().Job(drawJob(t, s))
-	if j == nil {
+	if j == nil || j.Archived {
 		return StartBundle{}
 	}
 	b := j.Bundles[rapid.IntRange(0, len(j.Bundles)-1).Draw(t, "class")]

@@ -22,8 +22,8 @@ type Snapshot struct {
 // Snapshot copies the state. It costs as much as copying all tasks and attempts once.
 func (s *State) Snapshot() *Snapshot {
 	snap := &Snapshot{
-		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs)},
-		jobs:    make([]jobRecord, len(s.jobs)),
+		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs.live), Submitted: s.jobs.submitted},
+		jobs:    make([]jobRecord, len(s.jobs.live)),
 	}
 	if s.limits != DefaultLimits() {
 		limits := s.limits
@@ -35,7 +35,7 @@ func (s *State) Snapshot() *Snapshot {
 	for _, client := range slices.Sorted(maps.Keys(s.sessions)) {
 		snap.cluster.Sessions = append(snap.cluster.Sessions, recordSession(client, s.sessions[client]))
 	}
-	for i, j := range s.jobs {
+	for i, j := range s.jobs.live {
 		snap.jobs[i] = recordJob(j)
 	}
 	return snap
@@ -68,10 +68,8 @@ func recordSession(client string, se *session) sessionRecord {
 // recordJob copies a job, but shares two kinds of values with it: slices to which the job
 // only appends, and values behind pointers that the job replaces as a whole.
 func recordJob(j *Job) jobRecord {
-	if j == nil {
-		return jobRecord{Retired: true}
-	}
 	r := jobRecord{
+		Number: j.ID.Number, Archived: j.Archived, Summary: j.Summary,
 		Spec: j.Spec, State: j.State, Outcome: j.Outcome, Cause: j.Cause,
 		SubmittedAt: j.SubmittedAt, StartedAt: j.StartedAt, CommitAt: j.CommitAt, FinishedAt: j.FinishedAt,
 		Failures: j.Failures, Counters: j.names, MachineFailures: j.machineFailures, Suspended: j.Suspended, Outage: j.Outage,

@@ -21,6 +21,7 @@ type clusterRecord struct {
 	Pools    []string        `cbor:"6,keyasint,omitempty"`
 
 	PolicyConf []Setting `cbor:"7,keyasint,omitempty"`
+	Submitted  int       `cbor:"8,keyasint,omitempty"` // number of jobs that were ever submitted; absent in version 1, where it is Jobs
 	Limits     *Limits   `cbor:"9,keyasint,omitempty"` // nil for DefaultLimits
 }
 
@@ -78,11 +79,15 @@ type jobRecord struct {
 	Stages   []stageRecord `cbor:"11,keyasint,omitempty"`
 
 	MachineFailures []machineFailures `cbor:"12,keyasint,omitempty"`
-	Retired         bool              `cbor:"13,keyasint,omitempty"` // the job is retired; no other field is set
+	Retired         bool              `cbor:"13,keyasint,omitempty"` // only in version 1: the job is retired; no other field is set
 
 	BundleStarts [][]int `cbor:"14,keyasint,omitempty"` // by class of bundles and number; empty for classes that StartBundle has not started
 	Suspended    bool    `cbor:"15,keyasint,omitempty"`
 	Outage       Outage  `cbor:"16,keyasint,omitzero"`
+
+	Number   int    `cbor:"17,keyasint,omitempty"` // absent in version 1, where it is the place of the job in the snapshot
+	Archived bool   `cbor:"18,keyasint,omitempty"` // the job has no stages
+	Summary  []byte `cbor:"19,keyasint,omitempty"`
 
 	tasks [][]taskRecord // by stage; each is written after the job as an item of its own
 }

@@ -21,6 +21,7 @@ func (s *Snapshot) Restore() (*State, error) {
 	}
 	r.addMachines(s.cluster.Machines)
 	r.addSessions(s.cluster.Sessions)
+	r.jobs.submitted = s.cluster.Submitted
 	for i := range s.jobs {
 		r.addJob(&s.jobs[i])
 	}
@@ -87,18 +88,22 @@ func (r *restorer) addSessions(records []sessionRecord) {
 // addJob adds a job with its tasks and attempts. Its stages are built from its graph, so the
 // record must have the same number of stages.
 func (r *restorer) addJob(record *jobRecord) {
-	if record.Retired {
-		r.jobs = append(r.jobs, nil)
+	if n := len(r.jobs.live); n > 0 && r.jobs.live[n-1].ID.Number >= record.Number || record.Number < 1 || record.Number > r.jobs.submitted {
+		r.addError(fmt.Errorf("job %d of %d submitted is out of order", record.Number, r.jobs.submitted))
 		return
 	}
 	j := &Job{
-		ID:   JobID{Cluster: r.id, Number: len(r.jobs) + 1},
+		ID:   JobID{Cluster: r.id, Number: record.Number},
 		Spec: record.Spec, State: record.State, Outcome: record.Outcome, Cause: record.Cause,
 		SubmittedAt: record.SubmittedAt, StartedAt: record.StartedAt, CommitAt: record.CommitAt, FinishedAt: record.FinishedAt,
 		Failures: slices.Clip(record.Failures), names: slices.Clip(record.Counters), sums: make([]int64, len(record.Counters)),
 		machineFailures: slices.Clip(record.MachineFailures),
 	}
-	r.jobs = append(r.jobs, j)
+	r.jobs.add(j)
+	if record.Archived {
+		j.archive(record.Summary)
+		return
+	}
 	if !j.State.Final() {
 		r.outputs.add(j.Spec.OutputKey, j.ID)
 	}

@@ -14,8 +14,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// goldenSnapshot was written by an earlier version.
-const goldenSnapshot = "testdata/codec/snapshot.v1"
+// goldenSnapshot was written by an earlier version of this program in the present format.
+const (
+	goldenSnapshot   = "testdata/codec/snapshot.v2"
+	goldenSnapshotV1 = "testdata/codec/snapshot.v1"
+)
 
 func encoded(t rapid.TB, s *State) []byte {
 	t.Helper()
@@ -183,13 +186,36 @@ func TestSnapshotsOfEarlierVersionsAreRead(t *testing.T) {
 		liveOn(t, s)
 		writeGolden(t, goldenSnapshot, encoded(t, s))
 	}
-	data, err := os.ReadFile(goldenSnapshot)
-	if err != nil {
+	for _, name := range []string{goldenSnapshot, goldenSnapshotV1} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := restored(t, data)
+		if j := s.View().Job(job1); j == nil || j.State != JobAborting || s.View().Policy() != "other" || j.Spec.Pool != "urgent" || len(s.View().Pools()) != 2 {
+			t.Errorf("%s: the first job is %+v", name, j)
+		}
+	}
+}
+
+// TestRetiredJobsOfVersion1AreRead writes the records of version 1, in which a retired job
+// has a record and no job has its number.
+func TestRetiredJobsOfVersion1AreRead(t *testing.T) {
+	s := New("1")
+	mustApply(t, s, submit(1, 0), submit(1, 0), submit(1, 0))
+	snap := s.Snapshot()
+	for i := range snap.jobs {
+		snap.jobs[i].Number = 0
+	}
+	snap.cluster.Submitted = 0
+	snap.jobs[1] = jobRecord{Retired: true}
+	var b bytes.Buffer
+	if err := snap.Encode(&b); err != nil {
 		t.Fatal(err)
 	}
-	s := restored(t, data)
-	if j := s.View().Job(job1); j == nil || j.State != JobAborting || s.View().Policy() != "other" || j.Spec.Pool != "urgent" || len(s.View().Pools()) != 2 {
-		t.Errorf("the first job is %+v", j)
+	got := restored(t, bytes.Replace(b.Bytes(), []byte("hammr-snapshot 2"), []byte("hammr-snapshot 1"), 1))
+	if v := got.View(); got.jobs.submitted != 3 || len(got.jobs.live) != 2 || v.Job(JobID{"1", 3}) == nil || !v.Retired(JobID{"1", 2}) {
+		t.Errorf("%d jobs, %d of them retired", got.jobs.submitted, got.jobs.submitted-len(got.jobs.live))
 	}
 }
 
@@ -201,6 +227,7 @@ func TestSnapshotsHaveEveryField(t *testing.T) {
 		computed string // or known otherwise
 	}{
 		{State{}, clusterRecord{}, "byName free evidence lost outputs applying"},
+		{jobList{}, clusterRecord{}, "live"},
 		{Machine{}, machineRecord{}, "Slots Used UsedMemoryMB index data"},
 		{session{}, sessionRecord{}, ""},
 		{Job{}, jobRecord{}, "ID Occupied nameIndex sums requiredLeft splits loaded Layout Bundles"},
@@ -242,12 +269,13 @@ func TestRecordsAreWrittenWhole(t *testing.T) {
 func TestMalformedSnapshotsAreExplained(t *testing.T) {
 	good := encoded(t, livedState(t, 8))
 	for want, data := range map[string]string{
-		"not a snapshot":                                 "",
-		"not a snapshot of hammr's state":                strings.Repeat("x", 1<<17),
-		"format 2: this version of hammr reads format 1": "hammr-snapshot 2\n",
-		"the cluster: unexpected EOF":                    "hammr-snapshot 1\n",
-		"unexpected EOF":                                 string(good[:len(good)-1]),
-		"more data follows the end of the snapshot":      string(good) + "\x00",
+		"not a snapshot":                                       "",
+		"not a snapshot of hammr's state":                      strings.Repeat("x", 1<<17),
+		"format 3: this version of hammr reads formats 1 to 2": "hammr-snapshot 3\n",
+		"format 0: this version of hammr reads formats 1 to 2": "hammr-snapshot 0\n",
+		"the cluster: unexpected EOF":                          "hammr-snapshot 2\n",
+		"unexpected EOF":                                       string(good[:len(good)-1]),
+		"more data follows the end of the snapshot":            string(good) + "\x00",
 	} {
 		if _, err := DecodeSnapshot(strings.NewReader(data)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", data, err, want)
@@ -279,6 +307,8 @@ func TestSnapshotsThatContradictThemselvesAreRefused(t *testing.T) {
 		"part 7":                  func(s *Snapshot) { s.jobs[0].tasks[0][0].Part = 7 },
 		"without success":         func(s *Snapshot) { s.jobs[0].tasks[0][0].Output = nil },
 		"RUNNING with 0 running":  func(s *Snapshot) { s.jobs[0].tasks[0][0].State = TaskRunning },
+		"out of order":            func(s *Snapshot) { s.cluster.Submitted = 0 },
+		"RUNNING with 0 stages":   func(s *Snapshot) { s.jobs[0].Archived, s.cluster.Machines[0].Attempts = true, nil },
 		"COMMITTING with 2 tasks": func(s *Snapshot) { s.jobs[0].State = JobCommitting },
 	} {
 		snap := livedState(t, 8).Snapshot()

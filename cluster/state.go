@@ -18,12 +18,12 @@ var (
 
 // State is the replicated state of a cluster. One goroutine at a time uses it.
 type State struct {
-	id         string               // id of the cluster, the middle part of all ids
-	policy     string               // name of the scheduling policy
-	policyConf []Setting            // settings of the policy; replaced as a whole
-	limits     Limits               // what jobs may occupy in the state
-	pools      []string             // pools for jobs, ascending, including DefaultPool; replaced as a whole
-	jobs       []*Job               // by number, from 1 at index 0; nil once retired
+	id         string    // id of the cluster, the middle part of all ids
+	policy     string    // name of the scheduling policy
+	policyConf []Setting // settings of the policy; replaced as a whole
+	limits     Limits    // what jobs may occupy in the state
+	pools      []string  // pools for jobs, ascending, including DefaultPool; replaced as a whole
+	jobs       jobList
 	machines   []*Machine           // in order of their first joining
 	lost       int                  // number of lost machines
 	byName     map[string]*Machine  // machines by name
@@ -77,6 +77,7 @@ type Delta struct {
 	Revoked       []AttemptID // attempts whose output does not count any more
 	Moved         []AttemptID // attempts whose output lies on another machine than before
 	Machines      []string    // machines that joined, expired, were excluded, admitted or forgotten
+	Archived      []JobID     // finished jobs whose tasks left the state
 	Retired       []JobID     // jobs that left the state
 	Policy        bool        // the policy or its settings changed
 }
@@ -143,10 +144,10 @@ func (s *State) resolve(subject any) (p taskRef, err error) {
 // job returns a job by its id. A retired job is distinguished from one that never existed:
 // clients that ask for a retired job are referred to its history.
 func (s *State) job(id JobID) (*Job, error) {
-	if id.Number < 1 || id.Number > len(s.jobs) || id.Cluster != s.id {
+	if id.Number < 1 || id.Number > s.jobs.submitted || id.Cluster != s.id {
 		return nil, fmt.Errorf("%w: %v", ErrUnknown, id)
 	}
-	if j := s.jobs[id.Number-1]; j != nil {
+	if j := s.jobs.get(id.Number); j != nil {
 		return j, nil
 	}
 	return nil, fmt.Errorf("%w: %v", ErrRetired, id)
@@ -170,6 +171,9 @@ func (s *State) task(id TaskID) (taskRef, error) {
 	j, err := s.job(id.Job)
 	if err != nil {
 		return taskRef{}, err
+	}
+	if j.Archived {
+		return taskRef{}, fmt.Errorf("%w: %v", ErrRetired, id)
 	}
 	i := slices.IndexFunc(j.Stages, func(st *Stage) bool { return st.Code == id.Stage })
 	if i < 0 || id.Number < 0 || id.Number >= len(j.Stages[i].Tasks) {

@@ -38,8 +38,8 @@ func (v View) Retired(id JobID) bool {
 // Jobs yields all jobs that are not retired, in the order of their submission.
 func (v View) Jobs() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
-		for _, j := range v.s.jobs {
-			if j == nil || v.visit != nil && !v.visit(j) {
+		for _, j := range v.s.jobs.live {
+			if v.visit != nil && !v.visit(j) {
 				continue
 			}
 			if !yield(j) {

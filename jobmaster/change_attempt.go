@@ -63,6 +63,8 @@ func (m *Master) runningAttempt(attemptID string) (s runningAttempt, err error) 
 	}
 	j, t, a, known := m.view.Attempt(id)
 	switch {
+	case !known && m.isOver(id.Task.Job):
+		return s, fmt.Errorf("%w: %v does not run: its job is over", cluster.ErrRefused, id)
 	case !known:
 		return s, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
 	case !a.Active():

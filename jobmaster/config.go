@@ -70,9 +70,14 @@ type Config struct {
 	Retention time.Duration
 	// SweepInterval is how often the leader removes expired files; default one hour.
 	SweepInterval time.Duration
-	// KeepJobs is how many finished jobs stay in memory after their history is written;
-	// default 1000.
+	// KeepJobs is how many finished jobs are listed from memory after their history is
+	// written; default 1000. Up to an eighth more stay until their index is written.
 	KeepJobs int
+	// KeepTasks is how many tasks of finished jobs stay in memory while their histories
+	// cannot be written; default 1,000,000, about 1.2 GB. Each KiB of a job's specification
+	// counts as a task. The oldest jobs beyond that are retired without a history. A master
+	// without HistoryDir retires its oldest finished jobs by KeepJobs and KeepTasks.
+	KeepTasks int
 	// Limits are the limits that this master sets when it becomes leader; default
 	// cluster.DefaultLimits.
 	Limits cluster.Limits
@@ -105,6 +110,7 @@ func (c *Config) EnsureDefaults() {
 	c.MaxRequests, c.MaxSubmissions, c.MaxWatchers = cmp.Or(c.MaxRequests, 1000), cmp.Or(c.MaxSubmissions, 1000), cmp.Or(c.MaxWatchers, 10_000)
 	c.SweepInterval = cmp.Or(c.SweepInterval, time.Hour)
 	c.KeepJobs = cmp.Or(c.KeepJobs, 1000)
+	c.KeepTasks = cmp.Or(c.KeepTasks, 1_000_000)
 	c.Limits = cmp.Or(c.Limits, cluster.DefaultLimits())
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }

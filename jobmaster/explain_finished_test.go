@@ -112,8 +112,7 @@ func TestExplainByOldHistories(t *testing.T) {
 		id := w.submit(1, 1)
 		s := w.wait(id)
 		w.retire(id)
-		const name = "/history/job_1_0001.jsonl"
-		if err := w.fs.Remove(w.ctx, name, false); err != nil {
+		if err := w.fs.Remove(w.ctx, "/history/2000-01-01", true); err != nil {
 			t.Fatal(err)
 		}
 		_, err := w.leader().Explain(w.ctx, id, "")
@@ -121,7 +120,7 @@ func TestExplainByOldHistories(t *testing.T) {
 			t.Errorf("without a history: %v", err)
 		}
 		s.Stages = nil
-		w.writeHistory(name, s)
+		w.writeHistory("/history/job_1_0001.jsonl", s) // the layout without days
 		e := w.explain(id, "task_1_0001_r_000000")
 		if len(e.Stages) != 2 || e.Stages[1].Name != "reduce" || e.Stages[1].Usage.ReduceSlots != 0 || e.Stages[1].Usage.Machines[0].Name != "a" || e.Task.Stage != "reduce" {
 			t.Errorf("explained as %v", e)

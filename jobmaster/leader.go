@@ -35,7 +35,7 @@ type lead struct {
 	submits         map[submitKey]chan<- submitted
 	tasknodes       map[string]*tasknodeRecord
 	changes         []pendingChange        // changes whose commands are on their way through the log
-	archivedJobs    []cluster.JobID        // jobs whose history is written, oldest first
+	archives        archives               // finished jobs, until they are retired
 	wakeAt          int64                  // when the next step is due at the latest, ms since the epoch; 0 for never
 	poolFile        poolFileState          // state of Config.PoolFile
 	fallbacks       int                    // how often another policy has replaced one that panicked
@@ -54,8 +54,8 @@ type lead struct {
 // that lead are gone, and with them the splits. So the splits are loaded again.
 //
 // The silence of tasknodes counts from now, because they were connected to the old leader or
-// to none. Histories of finished jobs are written again unless they exist, since the old
-// leader may have been lost before it wrote them.
+// to none. The histories of finished jobs that are not archived are written unless they
+// exist, since the old leader may have been lost before it wrote them.
 func (m *Master) becomeLeader(ctx context.Context) {
 	m.stepDown(ErrNotLeader)
 	m.state.Unload()
@@ -78,11 +78,8 @@ func (m *Master) becomeLeader(ctx context.Context) {
 			n.lastSeen, n.lastProbe = m.now(), m.now()
 		}
 	}
-	for j := range m.view.Jobs() {
-		if j.State.Final() {
-			m.contain(j.ID, func() { m.archive(j.ID) })
-		}
-	}
+	m.archives = m.newArchives()
+	m.archiveNext()
 	m.applyConfig()
 	m.scheduleReview(m.now())
 	if m.cfg.Retention > 0 {
@@ -130,6 +127,7 @@ func (m *Master) stepDown(cause error) {
 		n.detach(cause)
 	}
 	m.lead = nil
+	m.historyProblem.Store(nil)
 }
 
 // sleepLimit returns how long the loop may sleep; the result is at most wait.
@@ -208,8 +206,11 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 		m.fallbacks = 0
 		m.events = append(m.events, control.PolicyChanged{Policy: m.policy()})
 	}
+	for _, id := range delta.Archived {
+		m.jobArchived(id)
+	}
 	for _, id := range delta.Retired {
-		delete(m.records, id)
+		m.jobRetired(id)
 	}
 }
 

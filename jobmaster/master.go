@@ -39,6 +39,8 @@ type Master struct {
 
 	clientRequests atomic.Int64 // requests of clients in the inbox
 
+	historyProblem atomic.Pointer[HistoryProblem] // nil if the master does not lead
+
 	// Only the loop uses the fields below.
 	clock *clock
 	state *cluster.State

@@ -73,7 +73,7 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		Checkpoint: m.checkpointFor(a, t), Fingerprint: r.spec.Fingerprint,
 		User: r.spec.User, Binary: r.spec.Binary, BinarySha256: r.spec.BinarySha256,
 		ShuffleAddress: m.addressOf(a.Machine), ShuffleToken: m.cfg.ShuffleToken(j.ID.String()),
-		LogDir: m.logDir(j.ID, r),
+		LogDir: m.logDir(j, r),
 		Graph:  r.spec.Graph, GroupClass: int32(stage.Index), Group: int32(t.Part),
 		Bundle: m.bundleMessage(stage, a), CombineSets: combineMessages(j, stage, t),
 	}
@@ -109,9 +109,10 @@ func kindOf(stage *cluster.Stage) taskproc.Kind {
 	return taskproc.Kind_REDUCE
 }
 
-// logDir returns the directory for the logs of a job's attempts, "" if no logs are kept. A
-// job's own property overrides Config.LogDir.
-func (m *Master) logDir(id cluster.JobID, r *record) string {
+// logDir returns the directory for the logs of a job's attempts, "" if no logs are kept. It
+// is in the directory of the day on which the job was submitted. A job's own property
+// overrides Config.LogDir.
+func (m *Master) logDir(j *cluster.Job, r *record) string {
 	dir := m.cfg.LogDir
 	if own := r.spec.Properties[conf.JobLogDir]; own != "" {
 		dir = own
@@ -119,7 +120,7 @@ func (m *Master) logDir(id cluster.JobID, r *record) string {
 	if dir == "" {
 		return ""
 	}
-	return joinName(dir, id.String())
+	return joinName(dir, path.Join(dayName(j.SubmittedAt), j.ID.String()))
 }
 
 // mapTasks counts the tasks of a job that read input. The number grows when tasks are split.

@@ -2,6 +2,7 @@ package jobmaster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -55,19 +56,49 @@ func newQuery[T any](ctx context.Context, f func() (T, error)) (*queryRequest, <
 // out jobs that are over. A status has no tasks, counters, phases, failures, partitions and
 // properties.
 func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) {
-	return query(ctx, m, func() ([]*wire.JobStatus, error) {
-		var out []*wire.JobStatus
+	lines, err := query(ctx, m, func() ([]jobLine, error) {
+		var out []jobLine
 		for j := range m.view.Jobs() {
-			if j.State.Final() && !all {
-				continue
+			switch {
+			case j.State.Final() && !all:
+			case j.Archived:
+				out = append(out, jobLine{summary: j.Summary})
+			default:
+				out = append(out, jobLine{status: m.summary(j, m.record(j.ID))})
 			}
-			out = append(out, m.summary(j, m.record(j.ID)))
 		}
 		return out, nil
 	})
+	jobs := make([]*wire.JobStatus, 0, len(lines))
+	for _, l := range lines {
+		if s := l.decode(); s != nil {
+			jobs = append(jobs, s)
+		}
+	}
+	return jobs, err
 }
 
-// Job returns the status of one job. The status of a retired job comes from its history.
+// jobLine is a job in a list. The summary of an archived job is decoded outside the loop.
+type jobLine struct {
+	status  *wire.JobStatus // nil for an archived job
+	summary []byte
+}
+
+// decode returns the status, nil if a master of another version wrote the summary in another
+// form.
+func (l jobLine) decode() *wire.JobStatus {
+	if l.status != nil {
+		return l.status
+	}
+	s := new(summary)
+	if json.Unmarshal(l.summary, s) != nil {
+		return nil
+	}
+	return s.status()
+}
+
+// Job returns the status of one job. The status of an archived or retired job comes from its
+// history.
 // Stages, tasks, partitions and properties are included only if tasks is set. If the job is
 // unknown, the error wraps cluster.ErrUnknown.
 func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
@@ -82,11 +113,11 @@ func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobSt
 	return s, err
 }
 
-// jobInState returns the status of a job that is in the state. If the job is retired, the
-// error wraps cluster.ErrRetired.
+// jobInState returns the status of a job whose tasks are in the state. If the job is archived
+// or retired, the error wraps cluster.ErrRetired.
 func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
 	status, err := query(ctx, m, func() (func() *wire.JobStatus, error) {
-		j, err := m.jobNamed(jobID)
+		j, err := m.jobWithTasks(jobID)
 		if err != nil {
 			return nil, err
 		}
@@ -100,6 +131,16 @@ func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool) (*wir
 		err = m.askTasks(ctx, jobID, s)
 	}
 	return s, err
+}
+
+// jobWithTasks returns a job whose tasks are in the state. If the job is archived or retired,
+// the error wraps cluster.ErrRetired.
+func (m *Master) jobWithTasks(jobID string) (*cluster.Job, error) {
+	j, err := m.jobNamed(jobID)
+	if err == nil && j.Archived {
+		return nil, fmt.Errorf("%w: %v", cluster.ErrRetired, j.ID)
+	}
+	return j, err
 }
 
 // jobNamed calls jobOf with the parsed id. A job with a malformed id is unknown.
@@ -121,4 +162,10 @@ func (m *Master) jobOf(id cluster.JobID) (*cluster.Job, error) {
 		return nil, fmt.Errorf("%w: %v", cluster.ErrRetired, id)
 	}
 	return nil, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+}
+
+// isOver reports whether a job is archived or retired.
+func (m *Master) isOver(id cluster.JobID) bool {
+	j := m.view.Job(id)
+	return m.view.Retired(id) || j != nil && j.Archived
 }

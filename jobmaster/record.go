@@ -27,8 +27,6 @@ type record struct {
 
 	shuffleDone map[cluster.AttemptID]int64 // when reduces were known to have all their input, ms since the epoch; only times that this leader knows
 
-	archiving bool // its history is being written or was written
-
 	version  uint64 // starts at 1; increases with each change that the status shows
 	stale    bool   // progress has arrived, but version has not increased yet
 	watchers []*watchRequest

@@ -42,7 +42,7 @@ func (m *Master) summary(j *cluster.Job, r *record) *wire.JobStatus {
 	s := &wire.JobStatus{
 		JobId: j.ID.String(), Name: j.Spec.Name, User: j.Spec.User, State: wire.JobState(j.State),
 		Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), SubmitHost: r.spec.SubmitHost,
-		Suspended: j.Suspended, Reason: m.reason(j), Cause: j.Cause, OutputDir: j.Spec.OutputDir, LogDir: m.logDir(j.ID, r),
+		Suspended: j.Suspended, Reason: m.reason(j), Cause: j.Cause, OutputDir: j.Spec.OutputDir, LogDir: m.logDir(j, r),
 		SubmitTime: j.SubmittedAt, FinishTime: j.FinishedAt, InputBytes: r.bytes,
 		ProgressPartial: len(r.awaitingProgress) > 0 && m.now() < m.lead.since+adoptionWindow,
 	}

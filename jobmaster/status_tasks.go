@@ -124,7 +124,7 @@ func counterOf(j *cluster.Job, t *cluster.Task, id counter.ID) int64 {
 // askTasks adds the stages, tasks, partitions and properties of a job to its status.
 func (m *Master) askTasks(ctx context.Context, jobID string, s *wire.JobStatus) error {
 	chunks, err := query(ctx, m, func() ([]taskChunk, error) {
-		j, err := m.jobNamed(jobID)
+		j, err := m.jobWithTasks(jobID)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func (m *Master) askTasks(ctx context.Context, jobID string, s *wire.JobStatus) 
 	})
 	for _, c := range chunks {
 		copied, err := query(ctx, m, func() (*copiedTasks, error) {
-			j, err := m.jobNamed(jobID)
+			j, err := m.jobWithTasks(jobID)
 			if err != nil {
 				return nil, err
 			}

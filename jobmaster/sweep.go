@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
@@ -58,9 +59,12 @@ func (m *Master) sweep(ctx context.Context) error {
 func (m *Master) usedNames() map[string]bool {
 	used := make(map[string]bool)
 	for j := range m.view.Jobs() {
-		spec := m.specOf(j)
 		used[j.ID.String()] = true
-		used[j.ID.String()+".jsonl"] = true
+		used[historyFile(j.ID)] = true
+		if j.Archived {
+			continue
+		}
+		spec := m.specOf(j)
 		used[path.Base(spec.Binary)] = true
 		used[path.Base(path.Dir(spec.SplitsPath))] = true
 	}
@@ -90,7 +94,31 @@ func (m *Master) sweepDir(ctx context.Context, dir string, used map[string]bool)
 	}
 	errs := []error{err}
 	for _, e := range entries {
-		if !used[path.Base(e.Path)] && m.expired(e) {
+		switch end, day := endOfDay(path.Base(e.Path)); {
+		case day && e.IsDir && m.cfg.Now().Sub(end) > m.cfg.Retention:
+			errs = append(errs, m.sweepDay(ctx, fsys, e.Path, used))
+		case day:
+		case !used[path.Base(e.Path)] && m.expired(e):
+			errs = append(errs, fsys.Remove(ctx, e.Path, true))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sweepDay removes the directory of a day that has expired. If a job in the state uses some
+// of its entries, or some were written later, only the others are removed.
+func (m *Master) sweepDay(ctx context.Context, fsys storage.FS, dir string, used map[string]bool) error {
+	entries, err := fsys.List(ctx, dir)
+	if err != nil {
+		return err
+	}
+	kept := slices.DeleteFunc(slices.Clone(entries), func(e storage.FileInfo) bool { return !used[path.Base(e.Path)] && m.expired(e) })
+	if len(kept) == 0 {
+		return fsys.Remove(ctx, dir, true)
+	}
+	var errs []error
+	for _, e := range entries {
+		if !slices.ContainsFunc(kept, func(k storage.FileInfo) bool { return k.Path == e.Path }) {
 			errs = append(errs, fsys.Remove(ctx, e.Path, true))
 		}
 	}

@@ -74,7 +74,7 @@ func (m *Master) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 	}
 }
 
-// watchHistory reports the final status of a retired job.
+// watchHistory reports the final status of an archived or retired job.
 func (m *Master) watchHistory(ctx context.Context, id cluster.JobID, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
 	s, err := m.readHistory(ctx, id)
 	if err == nil && each != nil {
@@ -86,7 +86,11 @@ func (m *Master) watchHistory(ctx context.Context, id cluster.JobID, each func(*
 func (q *watchRequest) refuse(err error) { q.answer <- result[versionedStatus]{err: err} }
 
 func (q *watchRequest) handle(m *Master) {
-	if _, err := m.jobOf(q.job); err != nil {
+	_, err := m.jobOf(q.job)
+	if err == nil && m.isOver(q.job) {
+		err = fmt.Errorf("%w: %v", cluster.ErrRetired, q.job)
+	}
+	if err != nil {
 		q.answer <- result[versionedStatus]{err: err}
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,7 +123,18 @@ func (c *Cluster) killOthers(ctx context.Context, ids []string) error {
 	return err
 }
 
-func historyOf(dir, id string) string { return filepath.Join(dir, id+".jsonl") }
+// historyOf returns the file of a job's history, which is in the directory of a day. The error
+// wraps fs.ErrNotExist if the job has none.
+func historyOf(dir, id string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*", id+".jsonl"))
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("history of %s in %s: %w", id, dir, fs.ErrNotExist)
+	}
+	if err != nil {
+		return "", err
+	}
+	return files[0], nil
+}
 
 // awaitHistories waits for the histories of jobs. It fails if all masters have ended. It
 // polls the files of the histories, so no master has to be reachable.
@@ -130,7 +142,7 @@ func (c *Cluster) awaitHistories(ctx context.Context, ids []string) error {
 	missing := ids
 	err := syncutil.Poll(ctx, 50*time.Millisecond, func(context.Context) (bool, error) {
 		for len(missing) > 0 {
-			if _, err := os.Stat(historyOf(c.Histories(), missing[0])); err != nil {
+			if _, err := historyOf(c.Histories(), missing[0]); err != nil {
 				masters, _ := c.Names()
 				if !slices.ContainsFunc(masters, c.Running) {
 					return false, fmt.Errorf("all masters have ended\n%s", c.LogEnds(2000))
@@ -150,7 +162,10 @@ func (c *Cluster) awaitHistories(ctx context.Context, ids []string) error {
 // read reads the histories of jobs. Jobs are in the order of ids.
 func (r *Run) read(dir string, ids []string) error {
 	for _, id := range ids {
-		name := historyOf(dir, id)
+		name, err := historyOf(dir, id)
+		if err != nil {
+			return err
+		}
 		f, err := os.Open(name)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,7 @@ func (r clusterCommands) newJobList() *cobra.Command {
 		Use:   "list [--all]",
 		Short: "List the jobs that are not finished",
 		Example: `  hammr job list --all --json
-  hammr job list --state failed,killed --user ann`,
+  hammr job list --state failed,killed --user ann --since 48h`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := cobra.NoArgs(cmd, args); err != nil {
 				return err
@@ -28,10 +29,11 @@ func (r clusterCommands) newJobList() *cobra.Command {
 			return f.check()
 		},
 	}, func(ctx context.Context, q *query) ([]*wire.JobStatus, error) {
-		jobs, err := q.Jobs(ctx, f.includesFinished())
+		jobs, err := f.ask(ctx, q)
 		return slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return !f.matches(j) }), err
 	}, apidoc.Jobs, (*query).writeJobs)
 	cmd.Flags().BoolVar(&f.all, "all", false, "list finished jobs too")
+	cmd.Flags().DurationVar(&f.since, "since", 0, "list finished jobs that the masters have in their histories too, those of the last `time`, such as 48h")
 	cmd.Flags().StringSliceVar(&f.states, "state", nil, "list jobs in these `states`, finished or not: prep, running, suspended, succeeded, failed, killed")
 	cmd.Flags().StringVar(&f.user, "user", "", "list jobs of one `user`")
 	cmd.Flags().StringVar(&f.queue, "queue", "", "list jobs in one `queue`")
@@ -43,11 +45,24 @@ type jobFilter struct {
 	all         bool
 	states      []string // from apidoc.JobStates or apidoc.Suspended, in any case; none for all
 	user, queue string   // "" for any
+	since       time.Duration
+}
+
+// ask returns the jobs that may match. With --since the leader also reads the indexes of its
+// histories.
+func (f *jobFilter) ask(ctx context.Context, q *query) ([]*wire.JobStatus, error) {
+	if f.since > 0 {
+		return q.JobsSince(ctx, time.Now().Add(-f.since).UnixMilli())
+	}
+	return q.Jobs(ctx, f.includesFinished())
 }
 
 // check puts the states into upper case, and refuses unknown ones: an empty list would look
 // like a cluster without such jobs.
 func (f *jobFilter) check() error {
+	if f.since < 0 {
+		return fmt.Errorf("--since %v: expected a time of 0 or more", f.since)
+	}
 	for i, s := range f.states {
 		f.states[i] = strings.ToUpper(strings.TrimSpace(s))
 		if !slices.Contains(apidoc.JobStates, f.states[i]) && f.states[i] != apidoc.Suspended {

@@ -7,7 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -146,7 +148,22 @@ func (l *logReader) readKept(ctx context.Context, a *wire.TaskStatus_Attempt, st
 	if l.job.LogDir == "" {
 		return "", fmt.Errorf("job %s has no log directory", l.job.JobId)
 	}
-	return l.content(ctx, l.job.LogDir+"/"+a.Id+"/"+stream)
+	text, err := l.content(ctx, l.job.LogDir+"/"+a.Id+"/"+stream)
+	if older := undatedDir(l.job.LogDir); older != "" && errors.Is(err, fs.ErrNotExist) {
+		return l.content(ctx, older+"/"+a.Id+"/"+stream)
+	}
+	return text, err
+}
+
+// undatedDir returns the log directory that masters of older versions gave a job, whose
+// directory is not in the directory of a day; "" if dir is not in such a directory.
+func undatedDir(dir string) string {
+	day, job := path.Split(dir)
+	root, name := path.Split(strings.TrimSuffix(day, "/"))
+	if _, err := time.Parse(time.DateOnly, name); err != nil {
+		return ""
+	}
+	return root + job
 }
 
 // readFromTasknode reads a stream from the web page of the attempt's tasknode. It returns

@@ -38,6 +38,8 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.String("history-dir", &c.HistoryDir, "full name of the `directory` for job histories (default history next to --staging)"),
 		daemon.String("job-log-dir", &c.JobLogDir, "full name of the `directory` for logs of tasks (default joblogs next to --staging)"),
 		daemon.Duration("retention", &c.Retention, "`time` to keep histories, logs and unused programs"),
+		daemon.Int("keep-jobs", &c.KeepJobs, 1, "`number` of finished jobs that 'hammr job list --all' shows from memory"),
+		daemon.Int("keep-tasks", &c.KeepTasks, 1, "`number` of tasks of finished jobs to keep in memory while job histories cannot be written"),
 		daemon.Duration("expiry", &c.TasknodeExpiry, "`silence` after which a tasknode is lost (default hammr.tasknode.expiry, 10 s)"),
 		daemon.Duration("forget", &c.TasknodeForget, "`time` to remember a lost tasknode, unless it was removed by 'hammr node remove'"),
 		daemon.String("policy", &c.Policy, "`name` of the scheduling policy (default the cluster's own, initially fifo)"),

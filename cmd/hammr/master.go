@@ -103,6 +103,11 @@ func (q *query) writeMasters(doc apidoc.Masters) {
 		t.add(m.ID, m.State, m.Address, m.HTTP, median, p99)
 	}
 	t.write(q.stdout)
+	for _, m := range doc.Masters {
+		if m.HistoryError != "" {
+			fmt.Fprintf(q.stdout, "%s cannot write the histories of %d finished jobs: %s\n", m.ID, m.UnwrittenHistories, oneLine(m.HistoryError))
+		}
+	}
 }
 
 // newMasterAdd exits with 0 when the new master is in the Raft configuration, and with 1 if it

@@ -76,6 +76,9 @@ type Master struct {
 	State   string `json:"state"` // leader, follower, candidate or unreachable
 
 	LogWrites *LogWrites `json:"logWrites,omitempty"` // absent if the master is unreachable
+
+	UnwrittenHistories int32  `json:"unwrittenHistories,omitempty"` // on the leader: finished jobs whose history is not written
+	HistoryError       string `json:"historyError,omitempty"`       // on the leader: why histories cannot be written
 }
 
 // LogWrites describes how long recent writes to a master's log took, fsync included.
@@ -100,6 +103,7 @@ func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 			if l := a.LogWrites; l != nil {
 				master.LogWrites = &LogWrites{l.Count, l.MedianMicros, l.P99Micros, l.MaxMicros}
 			}
+			master.UnwrittenHistories, master.HistoryError = a.UnwrittenHistories, a.HistoryError
 			for _, self := range a.Masters {
 				if self.Id == m.Id {
 					master.HTTP, master.State = self.Http, self.State

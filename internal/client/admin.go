@@ -19,6 +19,10 @@ type Admin interface {
 	// leaves out jobs that are over. A status has no tasks, counters, phases, failures,
 	// partitions and properties.
 	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
+	// JobsSince is Jobs for all jobs, also those that only the index of histories has, but
+	// without jobs that finished before since, in ms since the epoch. It needs the master's
+	// history directory.
+	JobsSince(ctx context.Context, since int64) ([]*wire.JobStatus, error)
 	// Job returns the status of one job, whether it is over or not. If tasks is set, the
 	// status includes the tasks, partitions and properties, which may be very many.
 	Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error)

@@ -57,6 +57,11 @@ type Config struct {
 	JobLogDir string
 	// Retention is how long histories, logs and unused programs are kept. Default 7 days.
 	Retention time.Duration
+	// KeepJobs is how many finished jobs the masters list from memory. Default 1000.
+	KeepJobs int
+	// KeepTasks is how many tasks of finished jobs the masters keep in memory while histories
+	// cannot be written. Default 1,000,000.
+	KeepTasks int
 	// TasknodeExpiry is the silence after which a tasknode is lost. Default
 	// hammr.tasknode.expiry of Conf, 10 s.
 	TasknodeExpiry time.Duration
@@ -123,6 +128,8 @@ func (c *Config) EnsureDefaults() {
 	c.Address = cmp.Or(c.Address, ":"+defaultPort)
 	c.HTTP = cmp.Or(c.HTTP, "127.0.0.1:"+defaultPagePort)
 	c.Retention = cmp.Or(c.Retention, 7*24*time.Hour)
+	c.KeepJobs = cmp.Or(c.KeepJobs, 1000)
+	c.KeepTasks = cmp.Or(c.KeepTasks, 1_000_000)
 	c.TasknodeForget = cmp.Or(c.TasknodeForget, 24*time.Hour)
 	c.StallTimeout = cmp.Or(c.StallTimeout, raftlog.DefaultWatchPatience)
 	c.SnapshotEntries = cmp.Or(c.SnapshotEntries, raftlog.DefaultSnapshotThreshold)

@@ -214,6 +214,7 @@ func (d *Daemon) openMaster() (err error) {
 		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile), Decisions: d.cfg.Decisions,
 		TasknodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, TasknodeForget: d.cfg.TasknodeForget,
 		HistoryDir: d.cfg.HistoryDir, LogDir: d.cfg.JobLogDir, StagingDir: d.cfg.Staging, Retention: d.cfg.Retention,
+		KeepJobs: d.cfg.KeepJobs, KeepTasks: d.cfg.KeepTasks,
 		ShuffleToken: func(job string) string { return transfer.JobToken(shuffleKey, job) },
 		Limits:       cluster.ReadLimits(d.cfg.Conf.Int), Now: failpoint.Now, Logger: d.cfg.Logger,
 	})

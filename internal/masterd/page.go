@@ -28,6 +28,8 @@ func (d *Daemon) info() *wire.Info {
 			P99Micros: s.Store.P99.Microseconds(), MaxMicros: s.Store.Max.Microseconds(),
 		},
 	}
+	p := d.master.HistoryProblem()
+	info.UnwrittenHistories, info.HistoryError = int32(p.Unwritten), p.Error
 	for _, other := range s.Masters {
 		master := &wire.Info_Master{Id: other.ID, Address: other.Address, State: other.State}
 		if other.ID == d.cfg.ID {
@@ -108,6 +110,7 @@ var (
 	indexMetric = daemon.NewMetric("raft_commit_index", "index of the last committed log entry")
 	lagMetric   = daemon.NewMetric("raft_unapplied", "committed log entries that are not applied yet")
 	writeMetric = daemon.NewMetric("raft_write_seconds", "time of a write to the log, fsync included; quantiles are of recent writes")
+	histories   = daemon.NewMetric("unwritten_histories", "finished jobs whose history is not written; they stay in memory")
 	jobsMetric  = daemon.NewMetric("jobs", "jobs by state", "state")
 	nodesMetric = daemon.NewMetric("tasknodes", "tasknodes by state", "state")
 	slotsMetric = daemon.NewMetric("slots", "slots by kind and use; those in all belong to tasknodes that accept tasks", "kind", "use")
@@ -115,7 +118,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (*metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{leadsMetric, termMetric, indexMetric, lagMetric, writeMetric, jobsMetric, nodesMetric, slotsMetric} {
+	for _, d := range []*prometheus.Desc{leadsMetric, termMetric, indexMetric, lagMetric, writeMetric, histories, jobsMetric, nodesMetric, slotsMetric} {
 		to <- d
 	}
 }
@@ -138,6 +141,7 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	gauge(leadsMetric, 1)
+	gauge(histories, float64(m.master.HistoryProblem().Unwritten))
 	stats := m.master.Stats()
 	if stats == nil { // the loop has published nothing yet
 		return

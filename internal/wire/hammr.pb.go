@@ -1862,17 +1862,19 @@ func (*InfoRequest) Descriptor() ([]byte, []int) {
 
 // Info describes a cluster as one of its masters knows it.
 type Info struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ClusterId     string                 `protobuf:"bytes,1,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
-	Leader        string                 `protobuf:"bytes,2,opt,name=leader,proto3" json:"leader,omitempty"` // id, "" while there is none
-	Term          uint64                 `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
-	Masters       []*Info_Master         `protobuf:"bytes,4,rep,name=masters,proto3" json:"masters,omitempty"`
-	StagingDir    string                 `protobuf:"bytes,5,opt,name=staging_dir,json=stagingDir,proto3" json:"staging_dir,omitempty"` // full name of the directory for splits and programs
-	Version       string                 `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`                         // of the program
-	AnsweredBy    string                 `protobuf:"bytes,7,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"` // id of the answering master
-	LogWrites     *Info_LogWrites        `protobuf:"bytes,8,opt,name=log_writes,json=logWrites,proto3" json:"log_writes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	ClusterId          string                 `protobuf:"bytes,1,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	Leader             string                 `protobuf:"bytes,2,opt,name=leader,proto3" json:"leader,omitempty"` // id, "" while there is none
+	Term               uint64                 `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
+	Masters            []*Info_Master         `protobuf:"bytes,4,rep,name=masters,proto3" json:"masters,omitempty"`
+	StagingDir         string                 `protobuf:"bytes,5,opt,name=staging_dir,json=stagingDir,proto3" json:"staging_dir,omitempty"` // full name of the directory for splits and programs
+	Version            string                 `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`                         // of the program
+	AnsweredBy         string                 `protobuf:"bytes,7,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"` // id of the answering master
+	LogWrites          *Info_LogWrites        `protobuf:"bytes,8,opt,name=log_writes,json=logWrites,proto3" json:"log_writes,omitempty"`
+	UnwrittenHistories int32                  `protobuf:"varint,9,opt,name=unwritten_histories,json=unwrittenHistories,proto3" json:"unwritten_histories,omitempty"` // on the leader: finished jobs whose history is not written
+	HistoryError       string                 `protobuf:"bytes,10,opt,name=history_error,json=historyError,proto3" json:"history_error,omitempty"`                   // on the leader: why histories cannot be written, "" if none has failed
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Info) Reset() {
@@ -1959,6 +1961,20 @@ func (x *Info) GetLogWrites() *Info_LogWrites {
 		return x.LogWrites
 	}
 	return nil
+}
+
+func (x *Info) GetUnwrittenHistories() int32 {
+	if x != nil {
+		return x.UnwrittenHistories
+	}
+	return 0
+}
+
+func (x *Info) GetHistoryError() string {
+	if x != nil {
+		return x.HistoryError
+	}
+	return ""
 }
 
 type SubmitRequest struct {
@@ -2183,7 +2199,8 @@ func (*KillResponse) Descriptor() ([]byte, []int) {
 
 type ListJobsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	All           bool                   `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"` // also jobs that are over
+	All           bool                   `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"`     // also jobs that are over
+	Since         int64                  `protobuf:"varint,2,opt,name=since,proto3" json:"since,omitempty"` // if not 0: all jobs, also retired ones, without those that finished before this time, ms since the epoch
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2223,6 +2240,13 @@ func (x *ListJobsRequest) GetAll() bool {
 		return x.All
 	}
 	return false
+}
+
+func (x *ListJobsRequest) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
 }
 
 // ListJobsResponse has the status of each job without tasks, failures and
@@ -6873,7 +6897,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05TOKEN\x10\x03\x12\x0e\n" +
 	"\n" +
 	"NAME_TAKEN\x10\x04\"\r\n" +
-	"\vInfoRequest\"\xfc\x03\n" +
+	"\vInfoRequest\"\xd2\x04\n" +
 	"\x04Info\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
@@ -6886,7 +6910,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\vanswered_by\x18\a \x01(\tR\n" +
 	"answeredBy\x127\n" +
 	"\n" +
-	"log_writes\x18\b \x01(\v2\x18.hammr.v1.Info.LogWritesR\tlogWrites\x1a\\\n" +
+	"log_writes\x18\b \x01(\v2\x18.hammr.v1.Info.LogWritesR\tlogWrites\x12/\n" +
+	"\x13unwritten_histories\x18\t \x01(\x05R\x12unwrittenHistories\x12#\n" +
+	"\rhistory_error\x18\n" +
+	" \x01(\tR\fhistoryError\x1a\\\n" +
 	"\x06Master\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
@@ -6908,9 +6935,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\vKillRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05cause\x18\x02 \x01(\tR\x05cause\"\x0e\n" +
-	"\fKillResponse\"#\n" +
+	"\fKillResponse\"9\n" +
 	"\x0fListJobsRequest\x12\x10\n" +
-	"\x03all\x18\x01 \x01(\bR\x03all\";\n" +
+	"\x03all\x18\x01 \x01(\bR\x03all\x12\x14\n" +
+	"\x05since\x18\x02 \x01(\x03R\x05since\";\n" +
 	"\x10ListJobsResponse\x12'\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x13.hammr.v1.JobStatusR\x04jobs\"9\n" +
 	"\n" +

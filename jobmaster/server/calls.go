@@ -71,7 +71,12 @@ func (c *calls) Kill(ctx context.Context, q *wire.KillRequest) (*wire.KillRespon
 }
 
 func (c *calls) ListJobs(ctx context.Context, q *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
-	jobs, err := read(ctx, c, func() ([]*wire.JobStatus, error) { return c.cfg.Master.Jobs(ctx, q.All) })
+	jobs, err := read(ctx, c, func() ([]*wire.JobStatus, error) {
+		if q.Since != 0 {
+			return c.cfg.Master.JobsSince(ctx, q.Since)
+		}
+		return c.cfg.Master.Jobs(ctx, q.All)
+	})
 	return &wire.ListJobsResponse{Jobs: jobs}, err
 }
 

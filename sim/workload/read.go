@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Format is the format of an input. It is a value of --format.
@@ -125,8 +126,9 @@ func firstLine(head []byte) string {
 	return string(line[:min(len(line), 200)])
 }
 
-// readDirectory reads all histories and reports of a directory as one workload. Other
-// files, such as logs, are skipped by their names.
+// readDirectory reads all histories and reports of a directory as one workload, also those in
+// directories of days, as jobmasters write them. Other files, such as logs and indexes of
+// histories, are skipped by their names.
 func readDirectory(dir string, o Options) (*Workload, error) {
 	if o.Format != "" && o.Format != HistoryLogs {
 		return nil, fmt.Errorf("workload: %s is a directory, expected a file for format %s", dir, o.Format)
@@ -134,21 +136,35 @@ func readDirectory(dir string, o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("workload: %w", err)
-	}
 	h := newJobLog(dir, &o)
-	for _, e := range entries {
-		if ext := filepath.Ext(e.Name()); e.IsDir() || ext != ".jsonl" && ext != ".json" {
-			continue
-		}
-		if err := h.readNamed(filepath.Join(dir, e.Name())); err != nil {
-			return nil, errors.Join(h.err(), err)
-		}
+	if err := h.readFilesOf(dir); err != nil {
+		return nil, err
 	}
 	h.source = dir
 	return h.workload()
+}
+
+// readFilesOf reads the files of a directory and of its days into the log.
+func (h *jobLog) readFilesOf(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("workload: %w", err)
+	}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if _, err := time.Parse(time.DateOnly, e.Name()); e.IsDir() && err == nil {
+			if err := h.readFilesOf(name); err != nil {
+				return err
+			}
+		}
+		if ext := filepath.Ext(name); e.IsDir() || ext != ".jsonl" && ext != ".json" || strings.HasPrefix(e.Name(), "index-") {
+			continue
+		}
+		if err := h.readNamed(name); err != nil {
+			return errors.Join(h.err(), err)
+		}
+	}
+	return nil
 }
 
 // readNamed reads one file into the log of the directory.

@@ -132,7 +132,10 @@ func TestCSVErrorsNameTheLine(t *testing.T) {
 
 func TestDirectoryOfHistories(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"b.jsonl": history1, "a.json": report1, "c.txt": "no history"} {
+	if err := os.Mkdir(filepath.Join(dir, "2026-11-23"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"2026-11-23/index-job_1_0001-7.jsonl": "no history", "2026-11-23/b.jsonl": history1, "a.json": report1, "c.txt": "no history"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

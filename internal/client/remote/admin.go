@@ -17,6 +17,12 @@ func (c *Client) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) 
 	return a.GetJobs(), err
 }
 
+// JobsSince implements client.Admin.
+func (c *Client) JobsSince(ctx context.Context, since int64) ([]*wire.JobStatus, error) {
+	a, err := rpc.Call(ctx, c.masters, (*rpc.Master).ListJobs, &wire.ListJobsRequest{All: true, Since: max(since, 1)})
+	return a.GetJobs(), err
+}
+
 // Job implements client.Admin.
 func (c *Client) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
 	status, err := rpc.Call(ctx, c.masters, (*rpc.Master).GetJob, &wire.JobRequest{JobId: jobID, Tasks: tasks})
