@@ -124,6 +124,7 @@ func (l *fullLoop) fill(b *testing.B) {
 	for range 1000 {
 		run(1, 1, 0)
 		apply(cluster.KillJob{Job: cluster.JobID{Cluster: "1", Number: job}, Cause: "over"})
+		apply(cluster.CloseJob{Job: cluster.JobID{Cluster: "1", Number: job}})
 	}
 	run(100_000, 50_000, 7_990)
 	for range 100 {
