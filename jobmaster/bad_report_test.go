@@ -19,6 +19,9 @@ func TestReportWithAnUnknownEdgeFailsItsAttempt(t *testing.T) {
 		a := w.addFake("a", "a:1", 1, 1)
 		id := w.submitNow(1, 1)
 		synctest.Wait()
+		if len(a.starts) == 0 {
+			t.Fatal("no attempt has started")
+		}
 		first := a.starts[0]
 		a.report(first.AttemptId, &wire.Report{Report: &wire.Report_Finished{Finished: &taskproc.Finished{
 			Range: first.Range, Outputs: []*taskproc.MapOutput{{Edge: 99, Attempt: first.AttemptId, Path: "/a"}},

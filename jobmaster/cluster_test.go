@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -389,7 +390,7 @@ func (w *testCluster) submit(maps, reduces int) string {
 func (w *testCluster) submitSpec(spec *wire.JobSpec) string {
 	w.t.Helper()
 	for {
-		id, err := w.leader().Submit(w.ctx, spec)
+		id, err := w.leader().Submit(w.ctx, w.staged(spec))
 		if err == nil {
 			return id
 		}
@@ -398,6 +399,19 @@ func (w *testCluster) submitSpec(spec *wire.JobSpec) string {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// staged moves the splits of a job to where a client with its id and sequence stages them.
+func (w *testCluster) staged(spec *wire.JobSpec) *wire.JobSpec {
+	name := fmt.Sprintf("/staging/jobs/%s-%d/splits", spec.ClientId, spec.Sequence)
+	if was := strings.TrimPrefix(spec.SplitsPath, "mem://"); was != name {
+		err := errors.Join(w.fs.MkdirAll(w.ctx, path.Dir(name)), w.fs.Remove(w.ctx, name, false), w.fs.Rename(w.ctx, was, name))
+		if err != nil {
+			w.t.Error(err)
+		}
+		spec.SplitsPath = "mem://" + name
+	}
+	return spec
 }
 
 func (w *testCluster) spec(maps, reduces int) *wire.JobSpec {

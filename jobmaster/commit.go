@@ -85,6 +85,11 @@ func (w *jobWork) report(r *workResult) { w.m.postUnder(w.lead, func() { w.m.wor
 // removeStaged removes the splits that the client staged for this job, because no task reads
 // them any more. It also removes their directory, unless the directory contains other files.
 func (w *jobWork) removeStaged(ctx context.Context) {
+	err := w.m.checkStaged(ctx, w.spec) // a master of an earlier version may have accepted the job
+	if err != nil {
+		w.m.cfg.Logger.Warn("staged splits not removed", "job", w.job, "error", err)
+		return
+	}
 	fsys, splits, err := w.m.cfg.Resolve(ctx, w.spec.SplitsPath)
 	if err == nil {
 		err = fsys.Remove(ctx, splits, false)

@@ -167,7 +167,7 @@ func TestFollowersRefuse(t *testing.T) {
 		w.elect(0)
 		synctest.Wait()
 		other := w.masters[1]
-		_, submitted := other.Submit(w.ctx, w.spec(1, 0))
+		_, submitted := other.Submit(w.ctx, w.staged(w.spec(1, 0)))
 		_, followed := other.Watch(w.ctx, "job_1_0001", nil)
 		_, listed := other.Jobs(w.ctx, true)
 		_, attached := other.Attach(w.ctx, &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: new(wire.Report_Joined)}}, nil, nil)

@@ -90,7 +90,7 @@ func TestOldJobsRetireToTheirHistory(t *testing.T) {
 			spec := w.spec(1, 0)
 			spec.Sequence, spec.OutputDir = uint64(n+1), ""
 			time.Sleep(time.Second)
-			id, err := w.leader().Submit(w.ctx, spec)
+			id, err := w.leader().Submit(w.ctx, w.staged(spec))
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -143,11 +143,13 @@ func TestSweepRemovesExpiredFiles(t *testing.T) {
 			}
 		}
 		spec := w.spec(1, 0)
-		spec.Binary = "mem:///staging/artifacts/used"
-		create("/staging/artifacts/used", "/staging/artifacts/unused", "/staging/jobs/gone-1/splits", "/staging/artifacts/.hidden",
+		spec.BinarySha256 = bytes.Repeat([]byte{7}, 32)
+		used := "/staging/artifacts/" + strings.Repeat("07", 32)
+		spec.Binary = "mem://" + used
+		create(used, "/staging/artifacts/unused", "/staging/jobs/gone-1/splits", "/staging/artifacts/.hidden",
 			"/staging/artifacts/."+strings.Repeat("0f", 32)+".ABC234",
 			"/logs/job_1_0001/a/stderr", "/logs/job_0_0001/a/stderr", "/history/job_0_0001.jsonl")
-		if _, err := w.leader().Submit(w.ctx, spec); err != nil {
+		if _, err := w.leader().Submit(w.ctx, w.staged(spec)); err != nil {
 			w.t.Fatal(err)
 		}
 		left := func() string {
@@ -170,7 +172,7 @@ func TestSweepRemovesExpiredFiles(t *testing.T) {
 			w.t.Errorf("after 23 hours %s are left", got)
 		}
 		time.Sleep(3 * time.Hour)
-		if got, want := left(), "/staging/artifacts/.hidden /staging/artifacts/used /logs/job_0_0002 /logs/job_1_0001"; got != want {
+		if got, want := left(), "/staging/artifacts/.hidden "+used+" /staging/jobs/client-1 /logs/job_0_0002 /logs/job_1_0001"; got != want {
 			w.t.Errorf("after 26 hours are left\n%s, want\n%s", got, want)
 		}
 	})

@@ -69,7 +69,7 @@ func (w *testCluster) wantWaiting(id string, state wire.JobState) {
 
 func TestSetUpWaitsForHDFS(t *testing.T) {
 	withOutage(t, func(w *testCluster, o *outage) {
-		spec := w.spec(4, 2)
+		spec := w.staged(w.spec(4, 2))
 		o.begin(fault.Any, "", errDown)
 		id := w.submitSpec(spec)
 		w.sleep(50 * time.Minute)
@@ -154,7 +154,7 @@ func TestCleanUpWaitsForHDFS(t *testing.T) {
 // earlier. Its clean-up waits for the same time, and then the job ends.
 func TestOutageLimit(t *testing.T) {
 	withOutage(t, func(w *testCluster, o *outage) {
-		spec := w.spec(1, 0)
+		spec := w.staged(w.spec(1, 0))
 		spec.Properties = map[string]string{"hammr.hdfs.outage.limit": "5m"}
 		o.begin(fault.Any, "", errDown)
 		id := w.submitSpec(spec)
@@ -174,7 +174,7 @@ func TestOtherErrorsFailAtOnce(t *testing.T) {
 		for op, in := range map[fault.Op]string{fault.Open: "/staging/", fault.Mkdir: "/out", fault.Rename: "/out/"} {
 			o.begin(op, in, fs.ErrPermission)
 			began := time.Now()
-			spec := w.spec(4, 2)
+			spec := w.staged(w.spec(4, 2))
 			spec.Sequence = uint64(w.specs)
 			if s := w.wait(w.submitSpec(spec)); s.State != wire.JobState_FAILED || !strings.Contains(s.Cause, "permission") {
 				t.Errorf("%s: the job is %v: %s", op, s.State, s.Cause)
@@ -208,7 +208,7 @@ func TestTasksWaitForHDFS(t *testing.T) {
 func TestTasksFailAtTheOutageLimit(t *testing.T) {
 	withOutage(t, func(w *testCluster, o *outage) {
 		o.begin(fault.Create, "/out/", errDown)
-		spec := w.spec(4, 2)
+		spec := w.staged(w.spec(4, 2))
 		spec.Properties = map[string]string{"hammr.hdfs.outage.limit": "5m"}
 		began := time.Now()
 		s := w.wait(w.submitSpec(spec))
@@ -234,9 +234,9 @@ func TestOneOutputDirectoryOneJob(t *testing.T) {
 			var both sync.WaitGroup
 			errs := make([]error, 2)
 			for i, dir := range []string{first, second} {
-				spec := w.spec(1, 0)
+				spec := w.staged(w.spec(1, 0))
 				spec.OutputDir, spec.Sequence = dir, uint64(i+1)
-				both.Go(func() { _, errs[i] = w.leader().Submit(w.ctx, spec) })
+				both.Go(func() { _, errs[i] = w.leader().Submit(w.ctx, w.staged(spec)) })
 				synctest.Wait()
 			}
 			w.delayProposals(-1)

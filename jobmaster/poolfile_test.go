@@ -125,7 +125,7 @@ func TestPoolFileIsApplied(t *testing.T) {
 		}
 		again := w.spec(1, 0)
 		again.Sequence, again.OutputDir, again.Properties = 3, "mem:///third", spec.Properties
-		if _, err := w.leader().Submit(w.ctx, again); !errors.Is(err, cluster.ErrRefused) {
+		if _, err := w.leader().Submit(w.ctx, w.staged(again)); !errors.Is(err, cluster.ErrRefused) {
 			t.Errorf("a job for a pool that is gone: %v", err)
 		}
 

@@ -38,7 +38,7 @@ func TestJobsMoveBetweenPools(t *testing.T) {
 		}
 		spec := w.another(1, 0)
 		spec.Properties = map[string]string{"mapreduce.job.queuename": "weekly"}
-		if _, err := m.Submit(w.ctx, spec); !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "default, nightly") {
+		if _, err := m.Submit(w.ctx, w.staged(spec)); !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "default, nightly") {
 			w.t.Errorf("a job for a pool that is not there: %v", err)
 		}
 		w.addTasknode("a", 1, 1)

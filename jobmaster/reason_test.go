@@ -138,7 +138,7 @@ func TestReasonNamesMissingMemory(t *testing.T) {
 		}
 		tooLarge := withMemory(w.another(1, 0), "3001")
 		tooLarge.Sequence, tooLarge.OutputDir = 3, "mem:///third"
-		if _, err := w.leader().Submit(w.ctx, tooLarge); err == nil ||
+		if _, err := w.leader().Submit(w.ctx, w.staged(tooLarge)); err == nil ||
 			!strings.Contains(err.Error(), "a map task needs 3001 MiB (mapreduce.map.memory.mb), and the largest machine offers its tasks 3000 MiB") {
 			t.Errorf("a job that fits no machine: %v", err)
 		}

@@ -33,7 +33,7 @@ type submitRequest struct {
 // because the state remembers the key of each job.
 func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error) {
 	s, err := newSubmission(spec, m.cfg.Limits)
-	if err != nil {
+	if err := errors.Join(err, m.checkStaged(ctx, spec)); err != nil {
 		return "", err
 	}
 	answer := make(chan submitted, 1)

@@ -147,6 +147,9 @@ func (m *Master) loadSplits(ctx context.Context, name string, hash uint64) ([]*t
 	}
 	defer f.Close() // the file was only read
 	splits, err := taskproc.DecodeSplits(f, hash)
+	if err == nil {
+		err = checkSplits(splits)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("staging file %s: %w", name, err)
 	}

@@ -1,0 +1,68 @@
+package jobmaster_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+)
+
+// TestOnlyStagedFilesAreAccepted submits jobs whose splits or program lie elsewhere. The master
+// would read and remove them with its own rights.
+func TestOnlyStagedFilesAreAccepted(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		w.elect(0)
+		for want, change := range map[string]func(s *wire.JobSpec){
+			`splits of the job in "mem:///precious"`:                        func(s *wire.JobSpec) { s.SplitsPath = "mem:///precious" },
+			"clients stage them as":                                         func(s *wire.JobSpec) { s.SplitsPath = "mem:///staging/jobs/other-7/splits" },
+			`"mem:///staging/jobs/client-1/../../precious"`:                 func(s *wire.JobSpec) { s.SplitsPath = "mem:///staging/jobs/client-1/../../precious" },
+			`program of the job in "file:///etc/shadow"`:                    func(s *wire.JobSpec) { s.Binary, s.BinarySha256 = "file:///etc/shadow", make([]byte, 32) },
+			"program with a SHA-256 of 3 bytes":                             func(s *wire.JobSpec) { s.Binary, s.BinarySha256 = "mem:///staging/artifacts/x", make([]byte, 3) },
+			`program of the job in "mem:///staging/artifacts/` + "01" + `"`: func(s *wire.JobSpec) { s.Binary, s.BinarySha256 = "mem:///staging/artifacts/01", make([]byte, 32) },
+			`client id "../x"`:                                              func(s *wire.JobSpec) { s.ClientId = "../x" },
+		} {
+			spec := w.staged(w.spec(1, 0))
+			change(spec)
+			if _, err := w.leader().Submit(w.ctx, spec); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+	})
+}
+
+// TestImpossibleSplitsFailTheirJob stages splits with numbers that no file has.
+func TestImpossibleSplitsFailTheirJob(t *testing.T) {
+	for want, split := range map[string]*taskproc.Split{
+		"split 0: part 0 begins at -1": {Parts: []*taskproc.Split_Part{{Start: -1, Length: 5}}},
+		"too large":                    {Parts: []*taskproc.Split_Part{{Start: 1 << 62, Length: 1 << 62}}},
+		"in file -3":                   {Parts: []*taskproc.Split_Part{{Ordinal: -3}}},
+		"1001 hosts":                   {Hosts: make([]string, 1001)},
+	} {
+		withCluster(t, 1, func(w *testCluster) {
+			w.elect(0)
+			spec := w.staged(w.spec(1, 0))
+			data, hash, err := taskproc.EncodeSplits([]*taskproc.Split{split})
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := strings.TrimPrefix(spec.SplitsPath, "mem://")
+			if err := w.fs.Remove(w.ctx, name, false); err != nil {
+				t.Fatal(err)
+			}
+			f, err := w.fs.Create(w.ctx, name, storage.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = f.Write(data)
+			if err := storage.Finish(f, err); err != nil {
+				t.Fatal(err)
+			}
+			spec.SplitsHash = hash
+			if s := w.wait(w.submitSpec(spec)); s.State != wire.JobState_FAILED || !strings.Contains(s.Cause, want) {
+				t.Errorf("the job is %v: %s, want %q", s.State, s.Cause, want)
+			}
+		})
+	}
+}
