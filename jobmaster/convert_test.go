@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
@@ -27,28 +26,5 @@ func TestRangeOfASplitCoversItsParts(t *testing.T) {
 	got := splitOf(&taskproc.Split{Parts: []*taskproc.Split_Part{{Start: 5, Length: 10, Ordinal: 3}, {Length: 7, Ordinal: 4}}})
 	if want := (dag.Range{Start: dag.Position{Offset: 5}, End: dag.Position{Offset: 22}}); got.Range != want || got.Bytes != 17 || got.Ordinal != 3 {
 		t.Errorf("split is %+v", got)
-	}
-}
-
-func TestTimeAndMemoryAreNotProgress(t *testing.T) {
-	with := func(id counter.ID, value int64) *taskproc.Progress {
-		return &taskproc.Progress{Fraction: 0.5, Counters: []*taskproc.Counter{{Group: id.Group, Name: id.Name, Value: value}}}
-	}
-	if progressMark(with(counter.CPUTimeMillis, 1)) != progressMark(with(counter.CPUTimeMillis, 2)) {
-		t.Error("time that passes counts as progress")
-	}
-	if progressMark(with(counter.MapInputRecords, 1)) == progressMark(with(counter.MapInputRecords, 2)) {
-		t.Error("records do not count as progress")
-	}
-	status := &taskproc.Progress{Fraction: 0.5, Status: "a"}
-	if progressMark(&taskproc.Progress{Activity: 1}) == progressMark(&taskproc.Progress{Activity: 2}) {
-		t.Error("a sign of life does not show")
-	}
-	a, b := &taskproc.Counter{Group: "g", Name: "a", Value: 1}, &taskproc.Counter{Group: "g", Name: "b", Value: 2}
-	if progressMark(&taskproc.Progress{Counters: []*taskproc.Counter{a, b}}) != progressMark(&taskproc.Progress{Counters: []*taskproc.Counter{b, a}}) {
-		t.Error("the order of the counters shows")
-	}
-	if progressMark(status) == progressMark(&taskproc.Progress{Fraction: 0.5, Status: "b"}) {
-		t.Error("status does not count as progress")
 	}
 }

@@ -121,6 +121,7 @@ func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool) (*wir
 		if err != nil {
 			return nil, err
 		}
+		m.requestCounters(m.record(j.ID)) // for the next status
 		return m.status(j, m.record(j.ID)), nil
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package jobmaster
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
@@ -23,6 +24,7 @@ type record struct {
 
 	progress         map[cluster.AttemptID]*taskproc.Progress // of running attempts
 	fractions        map[string]float64                       // by code of the stage: sum of the fractions in progress
+	countersAskedAt  time.Time                                // when the counters of running attempts were last requested
 	awaitingProgress map[cluster.AttemptID]bool               // attempts that ran when this leader first saw the job and have not reported since
 
 	shuffleDone map[cluster.AttemptID]int64 // when reduces were known to have all their input, ms since the epoch; only times that this leader knows

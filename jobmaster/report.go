@@ -1,12 +1,9 @@
 package jobmaster
 
 import (
-	"hash/maphash"
-
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/preempt"
@@ -49,6 +46,12 @@ func (m *Master) handleReport(a *Attachment, report *wire.Report) {
 		return
 	}
 	n.lastSeen = m.now()
+	if batch := report.GetBatch(); batch != nil {
+		for _, r := range batch.Reports {
+			m.handleReport(a, r)
+		}
+		return
+	}
 	if beat := report.GetHeartbeat(); beat != nil {
 		n.heartbeat = beat
 		if headroom := headroomOf(beat); headroom != nil {
@@ -99,12 +102,16 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 
 // progressed records the progress of a running attempt. Progress is soft state: it is not in
 // the log, and a new leader has none until attempts report again. The phase shows when a
-// reduce has all of its input. Only the first report of that phase counts.
+// reduce has all of its input. Only the first report of that phase counts. A report without
+// counters leaves those of an earlier report.
 func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	if !a.Active() {
 		return
 	}
 	r := m.record(a.ID.Task.Job)
+	if known := r.progress[a.ID]; len(p.Counters) == 0 && known != nil {
+		p.Counters = known.Counters
+	}
 	r.setProgress(a.ID, p)
 	delete(r.awaitingProgress, a.ID)
 	if r.shuffleDone[a.ID] == 0 && (p.Phase == "sort" || p.Phase == "reduce") {
@@ -112,7 +119,7 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	}
 	r.stale = true
 	m.events = append(m.events, control.AttemptProgressed{
-		Attempt: a.ID, Mark: progressMark(p), Fraction: p.Fraction, Memory: p.MemoryBytes, Unwritten: p.UnwrittenBytes, Fetched: fetchedOf(p.Fetched),
+		Attempt: a.ID, Mark: p.Mark, Fraction: p.Fraction, Memory: p.MemoryBytes, Unwritten: p.UnwrittenBytes, Fetched: fetchedOf(p.Fetched),
 	})
 }
 
@@ -144,43 +151,4 @@ func (m *Master) keepOutputs(a *cluster.Attempt, d *taskproc.Finished) dag.Range
 		processed.End = taskproc.ToPosition(d.Range.End)
 	}
 	return processed
-}
-
-var markSeed = maphash.MakeSeed()
-
-// progressMark returns a hash that changes when an attempt has made progress. It leaves out
-// counters that advance without progress, such as time and memory.
-func progressMark(p *taskproc.Progress) uint64 {
-	var h maphash.Hash
-	h.SetSeed(markSeed)
-	maphash.WriteComparable(&h, p.Fraction)
-	maphash.WriteComparable(&h, p.Records)
-	maphash.WriteComparable(&h, taskproc.ToPosition(p.Position))
-	h.WriteString(p.Phase)
-	h.WriteString(p.Status)
-	maphash.WriteComparable(&h, p.Activity)
-	return h.Sum64() + countersMark(p.Counters)
-}
-
-// countersMark returns a hash of counters that does not depend on their order.
-func countersMark(counters []*taskproc.Counter) (sum uint64) {
-	for _, c := range counters {
-		id := counter.ID{Group: c.Group, Name: c.Name}
-		if !advancesByItself(id) {
-			sum += maphash.Comparable(markSeed, cluster.Counter{CounterName: cluster.CounterName(id), Value: c.Value})
-		}
-	}
-	return sum
-}
-
-// advancesByItself reports whether a counter changes without progress. Time, memory and the
-// number of garbage collections increase even in a task that does nothing.
-func advancesByItself(id counter.ID) bool {
-	switch id {
-	case counter.GCTimeMillis, counter.CPUTimeMillis, counter.PhysicalMemoryBytes, counter.VirtualMemoryBytes,
-		counter.CommittedHeapBytes, counter.PeakMapPhysicalBytes, counter.PeakMapVirtualBytes,
-		counter.PeakReducePhysicalBytes, counter.PeakReduceVirtualBytes:
-		return true
-	}
-	return false
 }

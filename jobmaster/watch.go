@@ -114,6 +114,7 @@ func (m *Master) answerWatchers() {
 			r.touch()
 		}
 		m.contain(id, func() { m.answer(id, r) })
+		m.requestCounters(r)
 		if len(r.watchers) == 0 {
 			delete(m.watched, id)
 		}

@@ -79,9 +79,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 				do()
 			}
 		case <-d.pending.due:
-			d.pending.flush(d.send)
+			d.sendProgress(d.pending.flush(time.Now()))
 		case <-beat:
-			d.pending.flush(d.send)
+			d.sendProgress(d.pending.flush(time.Now()))
 			d.beat()
 			d.reviewSlots()
 		case err := <-gone:
@@ -123,6 +123,7 @@ func (d *Daemon) send(r *wire.Report) {
 // received them.
 func (d *Daemon) connected(session Session) {
 	d.session = session
+	d.pending.resendAll()
 	for _, id := range slices.Sorted(maps.Keys(d.unacked)) {
 		d.send(d.unacked[id])
 	}
@@ -167,11 +168,11 @@ func (d *Daemon) reviewSlots() {
 
 // reported sends a report of a running attempt. A progress report may be sent later.
 func (d *Daemon) reported(r *wire.Report) {
-	if r.GetProgress() == nil || d.cfg.ProgressDelay == 0 || d.pending.isProbed(r.AttemptId) {
-		d.send(r)
+	if r.GetProgress() != nil {
+		d.progressed(r)
 		return
 	}
-	d.pending.add(r, d.cfg.ProgressDelay)
+	d.send(r)
 }
 
 // ended keeps the final report of an attempt until it is acknowledged.
@@ -229,6 +230,8 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 		d.dropCopy(o.DropCopy.JobId, o.DropCopy.AttemptId)
 	case *wire.Order_RequestProgress_:
 		d.probe()
+	case *wire.Order_RequestCounters_:
+		d.sendCounters(o.RequestCounters.JobId)
 	case *wire.Order_ResendReport_:
 		d.resendReport(o.ResendReport.AttemptId)
 	}

@@ -2,6 +2,7 @@ package tasknode
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -9,25 +10,59 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// pendingProgress has the latest unsent progress report of each attempt. All reports are
-// sent together, so that a master with many tasks does not handle each report separately.
+// pendingProgress has the latest progress of each running attempt, and what the master knows
+// of it. A master has many thousand attempts, so it gets only what it needs, in one report:
+//
+//	task ── Progress, all counters, 4 times a second ──► add
+//	                                                      │ flush, after ProgressDelay and at each heartbeat
+//	  changed by a percent, or in another phase ──────────┤
+//	  progress that does not show, once in aliveInterval ─┼──► Progress without counters
+//	  RequestCounters, and every countersInterval ────────┴──► with counters
 //
 // Only the loop uses it. A master requests progress after a machine was lost. The reports
 // that answer this request (probed) are sent at once, because decisions wait for them.
 type pendingProgress struct {
-	latest map[string]*wire.Report // reports by attempt
-	due    <-chan time.Time        // when to send the reports; nil if there are none
-	probed map[string]bool         // attempts whose next report is sent at once
+	attempts map[string]*attemptProgress // running attempts that have reported
+	due      <-chan time.Time            // when to send the reports; nil if there are none
+	probed   map[string]bool             // attempts whose next report is sent at once
 }
 
-// add adds a report and replaces an earlier report of the attempt. The reports are sent at
-// the latest when the time within has passed.
-func (p *pendingProgress) add(r *wire.Report, within time.Duration) {
-	if p.latest == nil {
-		p.latest = make(map[string]*wire.Report)
+// attemptProgress is the progress of one attempt.
+type attemptProgress struct {
+	latest     *taskproc.Progress // as the task reported it, with the unsent sets of fetched outputs
+	sent       *taskproc.Progress // the last report to this master; nil: none
+	sentAt     time.Time
+	countersAt time.Time // when a report had counters
+	counters   bool      // the master has requested counters
+}
+
+const (
+	// aliveInterval is how often progress that does not show is reported. Times in
+	// mapreduce.task.timeout are so much shorter in effect.
+	aliveInterval = time.Second
+
+	// countersInterval is how often counters are reported without a request.
+	countersInterval = 30 * time.Second
+)
+
+// add adds a report and replaces an earlier report of the attempt. What the master needs is
+// sent at the latest when the time within has passed.
+func (p *pendingProgress) add(attempt string, latest *taskproc.Progress, within time.Duration) {
+	if p.attempts == nil {
+		p.attempts = make(map[string]*attemptProgress)
 	}
-	keepFetched(p.latest[r.AttemptId], r)
-	p.latest[r.AttemptId] = r
+	known := p.attempts[attempt]
+	if known == nil {
+		known = &attemptProgress{countersAt: time.Now()}
+		p.attempts[attempt] = known
+	}
+	keepFetched(known.latest, latest)
+	known.latest = latest
+	p.sendWithin(within)
+}
+
+// sendWithin makes due yield when this time has passed, or earlier.
+func (p *pendingProgress) sendWithin(within time.Duration) {
 	if p.due == nil {
 		p.due = time.After(within)
 	}
@@ -35,11 +70,10 @@ func (p *pendingProgress) add(r *wire.Report, within time.Duration) {
 
 // keepFetched copies to the later report what an earlier, unsent report says about edges
 // that the later report does not mention.
-func keepFetched(earlier, later *wire.Report) {
-	p := later.GetProgress()
-	for _, f := range earlier.GetProgress().GetFetched() {
-		if !slices.ContainsFunc(p.Fetched, func(g *taskproc.Fetched) bool { return g.Edge == f.Edge }) {
-			p.Fetched = append(p.Fetched, f)
+func keepFetched(earlier, later *taskproc.Progress) {
+	for _, f := range earlier.GetFetched() {
+		if !slices.ContainsFunc(later.Fetched, func(g *taskproc.Fetched) bool { return g.Edge == f.Edge }) {
+			later.Fetched = append(later.Fetched, f)
 		}
 	}
 }
@@ -52,20 +86,79 @@ func (p *pendingProgress) expect(attempt string) {
 	p.probed[attempt] = true
 }
 
-// isProbed reports whether the next report of an attempt must be sent at once. If so, it
-// removes the waiting report of that attempt.
-func (p *pendingProgress) isProbed(attempt string) bool {
-	if !p.probed[attempt] {
-		return false
-	}
-	p.drop(attempt)
-	return true
+// answersProbe reports whether the report that was just added must be sent at once.
+func (p *pendingProgress) answersProbe(attempt string) bool {
+	probed := p.probed[attempt]
+	delete(p.probed, attempt)
+	return probed
 }
 
-// drop removes the report of an attempt that has ended, or whose report was sent.
+// drop removes an attempt that has ended.
 func (p *pendingProgress) drop(attempt string) {
-	delete(p.latest, attempt)
+	delete(p.attempts, attempt)
 	delete(p.probed, attempt)
+}
+
+// requestCounters makes the next report of an attempt have its counters.
+func (p *pendingProgress) requestCounters(attempt string) {
+	if known := p.attempts[attempt]; known != nil {
+		known.counters = true
+	}
+}
+
+// resendAll makes the next reports complete, because another master gets them.
+func (p *pendingProgress) resendAll() {
+	for _, known := range p.attempts {
+		known.sent = nil
+	}
+}
+
+// flush returns the reports that the master needs, in the order of attempts.
+func (p *pendingProgress) flush(now time.Time) (reports []*wire.Report) {
+	p.due = nil
+	for _, id := range slices.Sorted(maps.Keys(p.attempts)) {
+		if known := p.attempts[id]; known.needed(now) {
+			reports = append(reports, known.report(id, now))
+		}
+	}
+	return reports
+}
+
+// needed reports whether the master needs a report of the attempt.
+func (k *attemptProgress) needed(now time.Time) bool {
+	latest, sent := k.latest, k.sent
+	switch {
+	case sent == nil, k.countersDue(now), len(latest.Fetched) > 0, latest.Phase != sent.Phase:
+		return true
+	case math.Abs(latest.Fraction-sent.Fraction) >= 0.01, differs(latest.MemoryBytes, sent.MemoryBytes), differs(latest.UnwrittenBytes, sent.UnwrittenBytes):
+		return true
+	}
+	return latest.Mark != sent.Mark && now.Sub(k.sentAt) >= aliveInterval
+}
+
+// countersDue reports whether the next report has counters.
+func (k *attemptProgress) countersDue(now time.Time) bool {
+	return k.counters || now.Sub(k.countersAt) >= countersInterval
+}
+
+// differs reports whether sizes differ by an eighth and by at least 1 MiB.
+func differs(now, before int64) bool {
+	change := max(now, before) - min(now, before)
+	return change >= 1<<20 && change >= before/8
+}
+
+// report returns the latest progress as the master needs it, and notes that it is sent. The
+// master uses neither the position nor the status.
+func (k *attemptProgress) report(attempt string, now time.Time) *wire.Report {
+	l := k.latest
+	p := &taskproc.Progress{
+		Fraction: l.Fraction, Phase: l.Phase, Mark: l.Mark, MemoryBytes: l.MemoryBytes, UnwrittenBytes: l.UnwrittenBytes, Fetched: l.Fetched,
+	}
+	if k.countersDue(now) {
+		p.Counters, k.counters, k.countersAt = l.Counters, false, now
+	}
+	l.Fetched, k.sent, k.sentAt = nil, p, now
+	return &wire.Report{AttemptId: attempt, Report: &wire.Report_Progress{Progress: p}}
 }
 
 // probe asks every attempt for a progress report.
@@ -76,11 +169,38 @@ func (d *Daemon) probe() {
 	}
 }
 
-// flush sends all reports in the order of attempts.
-func (p *pendingProgress) flush(send func(*wire.Report)) {
-	for _, id := range slices.Sorted(maps.Keys(p.latest)) {
-		send(p.latest[id])
+// progressed sends the progress of an attempt, or keeps it for the next flush.
+func (d *Daemon) progressed(r *wire.Report) {
+	if d.cfg.ProgressDelay == 0 {
+		d.send(r)
+		return
 	}
-	clear(p.latest)
-	p.due = nil
+	d.pending.add(r.AttemptId, r.GetProgress(), d.cfg.ProgressDelay)
+	if d.pending.answersProbe(r.AttemptId) {
+		d.sendProgress([]*wire.Report{d.pending.attempts[r.AttemptId].report(r.AttemptId, time.Now())})
+	}
+}
+
+// sendCounters sends the counters of the attempts of a job with their next reports.
+func (d *Daemon) sendCounters(job string) {
+	for id, a := range d.attempts {
+		if a.start.JobId == job {
+			d.pending.requestCounters(id)
+		}
+	}
+	d.pending.sendWithin(d.cfg.ProgressDelay)
+}
+
+// sendProgress sends reports as one message.
+func (d *Daemon) sendProgress(reports []*wire.Report) {
+	for _, r := range reports {
+		r.Machine = d.cfg.Name
+	}
+	switch len(reports) {
+	case 0:
+	case 1:
+		d.send(reports[0])
+	default:
+		d.send(&wire.Report{Machine: d.cfg.Name, Report: &wire.Report_Batch_{Batch: &wire.Report_Batch{Reports: reports}}})
+	}
 }

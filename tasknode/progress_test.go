@@ -2,36 +2,87 @@ package tasknode
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
 )
+
+// sentBy returns what a flush sends, as attempts with fractions; * marks counters.
+func sentBy(p *pendingProgress) string {
+	var sent []string
+	for _, r := range p.flush(time.Now()) {
+		text := fmt.Sprint(r.AttemptId, r.GetProgress().Fraction)
+		if len(r.GetProgress().Counters) > 0 {
+			text += "*"
+		}
+		sent = append(sent, text)
+	}
+	return strings.Join(sent, " ")
+}
+
+func wantSent(t *testing.T, when string, p *pendingProgress, want string) {
+	t.Helper()
+	if got := sentBy(p); got != want {
+		t.Errorf("%s: sent %q, want %q", when, got, want)
+	}
+}
+
+// reportOf returns progress with a mark and counters.
+func reportOf(fraction float64, mark uint64) *taskproc.Progress {
+	return &taskproc.Progress{Fraction: fraction, Mark: mark, Counters: []*taskproc.Counter{{Name: "n", Value: int64(mark)}}}
+}
 
 func TestLatestProgressOfEachAttemptIsBatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p pendingProgress
-		report := func(attempt string, fraction float64) *wire.Report {
-			return &wire.Report{AttemptId: attempt, Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fraction: fraction}}}
-		}
-		for _, r := range []*wire.Report{report("b", 0.1), report("a", 0.2), report("c", 0.3), report("b", 0.4)} {
-			p.add(r, time.Second)
+		for i, attempt := range []string{"b", "a", "c", "b"} {
+			p.add(attempt, reportOf(float64(i+1)/10, 0), time.Second)
 			time.Sleep(100 * time.Millisecond)
 		}
 		p.drop("c")
 		<-p.due
-		var sent []string
-		send := func(r *wire.Report) { sent = append(sent, fmt.Sprint(r.AttemptId, r.GetProgress().Fraction)) }
-		p.flush(send)
-		if want := []string{"a0.2", "b0.4"}; !slices.Equal(sent, want) || p.due != nil {
-			t.Errorf("sent %v, want %v", sent, want)
+		wantSent(t, "when due", &p, "a0.2 b0.4")
+		wantSent(t, "again", &p, "")
+		if p.due != nil {
+			t.Error("it is due again")
 		}
-		if p.flush(send); len(sent) != 2 {
-			t.Errorf("sent again: %v", sent)
+	})
+}
+
+// TestMasterGetsOnlyProgressThatItNeeds reports progress of which some does not show.
+func TestMasterGetsOnlyProgressThatItNeeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pendingProgress
+		step := func(when string, latest *taskproc.Progress, want string) {
+			t.Helper()
+			p.add("a", latest, time.Hour)
+			wantSent(t, when, &p, want)
 		}
+		step("the first report", reportOf(0.5, 1), "a0.5")
+		step("less than a percent", reportOf(0.505, 2), "")
+		step("a percent", reportOf(0.51, 3), "a0.51")
+		time.Sleep(aliveInterval)
+		wantSent(t, "a heartbeat without progress", &p, "")
+		step("hidden progress", reportOf(0.51, 4), "a0.51")
+		step("more of it at once", reportOf(0.511, 5), "")
+		time.Sleep(aliveInterval)
+		wantSent(t, "a heartbeat with hidden progress", &p, "a0.511")
+		phase := reportOf(0.511, 5)
+		phase.Phase = "sort"
+		step("another phase", phase, "a0.511")
+		memory := reportOf(0.511, 5)
+		memory.Phase, memory.MemoryBytes = "sort", 1<<20
+		step("more memory", memory, "a0.511")
+		p.requestCounters("a")
+		wantSent(t, "requested counters", &p, "a0.511*")
+		wantSent(t, "requested once", &p, "")
+		time.Sleep(countersInterval)
+		wantSent(t, "counters without a request", &p, "a0.511*")
+		p.resendAll()
+		wantSent(t, "another master", &p, "a0.511")
 	})
 }
 
@@ -39,19 +90,17 @@ func TestLatestProgressOfEachAttemptIsBatched(t *testing.T) {
 // later.
 func TestProbedProgressIsSentAtOnce(t *testing.T) {
 	var p pendingProgress
-	report := &wire.Report{AttemptId: "a", Report: &wire.Report_Progress{Progress: new(taskproc.Progress)}}
-	p.add(report, time.Hour)
-	if p.isProbed("a") {
+	p.add("a", new(taskproc.Progress), time.Hour)
+	if p.answersProbe("a") {
 		t.Error("sent before the probe")
 	}
 	p.expect("a")
 	p.expect("b")
-	if !p.isProbed("a") || p.isProbed("a") || !p.isProbed("b") {
+	if !p.answersProbe("a") || p.answersProbe("a") || !p.answersProbe("b") {
 		t.Error("a probe sends one report")
 	}
-	p.flush(func(r *wire.Report) { t.Errorf("sent again later: %v", r) })
 	p.expect("a")
-	if p.drop("a"); p.isProbed("a") {
+	if p.drop("a"); p.answersProbe("a") {
 		t.Error("an ended attempt answers a probe")
 	}
 }
@@ -63,17 +112,14 @@ func TestFetchedSurvivesReplacedProgress(t *testing.T) {
 	for _, fetched := range [][]*taskproc.Fetched{
 		{{Edge: 0, Nodes: []byte{1}}, {Edge: 1, Nodes: []byte{1}}}, nil, {{Edge: 0, Nodes: []byte{3}}}, nil,
 	} {
-		p.add(&wire.Report{AttemptId: "a", Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fetched: fetched}}}, time.Hour)
+		p.add("a", &taskproc.Progress{Fetched: fetched}, time.Hour)
 	}
-	p.flush(func(r *wire.Report) {
-		if got := fmt.Sprint(r.GetProgress().Fetched); len(r.GetProgress().Fetched) != 2 || r.GetProgress().Fetched[0].Nodes[0] != 3 || r.GetProgress().Fetched[1].Nodes[0] != 1 {
-			t.Errorf("sent %s", got)
-		}
-	})
-	p.add(&wire.Report{AttemptId: "a", Report: &wire.Report_Progress{Progress: new(taskproc.Progress)}}, time.Hour)
-	p.flush(func(r *wire.Report) {
-		if got := r.GetProgress().Fetched; got != nil {
-			t.Errorf("sent again: %v", got)
-		}
-	})
+	reports := p.flush(time.Now())
+	if got := reports[0].GetProgress().Fetched; len(reports) != 1 || len(got) != 2 || got[0].Nodes[0] != 3 || got[1].Nodes[0] != 1 {
+		t.Errorf("sent %v", reports)
+	}
+	p.add("a", new(taskproc.Progress), time.Hour)
+	if again := p.flush(time.Now()); len(again) != 0 {
+		t.Errorf("sent again: %v", again)
+	}
 }

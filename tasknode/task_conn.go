@@ -99,6 +99,7 @@ func (t *taskConn) read(a *attempt) {
 		}
 		switch m := m.Message.(type) {
 		case *taskproc.FromTask_Progress:
+			m.Progress.Mark = progressMark(m.Progress)
 			a.send(&wire.Report{Report: &wire.Report_Progress{Progress: m.Progress}})
 			continue
 		case *taskproc.FromTask_PreemptionDeclined:

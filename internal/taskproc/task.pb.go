@@ -1773,12 +1773,13 @@ type Progress struct {
 	Fraction       float64                `protobuf:"fixed64,1,opt,name=fraction,proto3" json:"fraction,omitempty"`                                  // 0..1
 	Phase          string                 `protobuf:"bytes,2,opt,name=phase,proto3" json:"phase,omitempty"`                                          // resume, map, stream, copy, sort, reduce; empty before the first
 	Status         string                 `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`                                        // as set by the user's code
-	Counters       []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`                                    // all so far
+	Counters       []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`                                    // all so far; a tasknode leaves them out of most reports to the master
 	Position       *Position              `protobuf:"bytes,5,opt,name=position,proto3" json:"position,omitempty"`                                    // map tasks
 	Records        int64                  `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`                                     // read so far
 	Activity       uint64                 `protobuf:"varint,7,opt,name=activity,proto3" json:"activity,omitempty"`                                   // rises whenever the task is alive although no other field changes
 	MemoryBytes    int64                  `protobuf:"varint,8,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`          // resident memory of its process, 0 if unknown
 	UnwrittenBytes int64                  `protobuf:"varint,9,opt,name=unwritten_bytes,json=unwrittenBytes,proto3" json:"unwritten_bytes,omitempty"` // of them, roughly, that it would write if it ended early
+	Mark           uint64                 `protobuf:"varint,11,opt,name=mark,proto3" json:"mark,omitempty"`                                          // hash set by the tasknode, which changes when the attempt makes progress
 	Fetched        []*Fetched             `protobuf:"bytes,10,rep,name=fetched,proto3" json:"fetched,omitempty"`                                     // of edges whose set has changed since the last report; of all edges in answer to RequestProgress
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1873,6 +1874,13 @@ func (x *Progress) GetMemoryBytes() int64 {
 func (x *Progress) GetUnwrittenBytes() int64 {
 	if x != nil {
 		return x.UnwrittenBytes
+	}
+	return 0
+}
+
+func (x *Progress) GetMark() uint64 {
+	if x != nil {
+		return x.Mark
 	}
 	return 0
 }
@@ -3688,7 +3696,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x0fRequestProgress\"3\n" +
 	"\aFetched\x12\x12\n" +
 	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x14\n" +
-	"\x05nodes\x18\x02 \x01(\fR\x05nodes\"\xf1\x02\n" +
+	"\x05nodes\x18\x02 \x01(\fR\x05nodes\"\x85\x03\n" +
 	"\bProgress\x12\x1a\n" +
 	"\bfraction\x18\x01 \x01(\x01R\bfraction\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x16\n" +
@@ -3698,7 +3706,8 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\arecords\x18\x06 \x01(\x03R\arecords\x12\x1a\n" +
 	"\bactivity\x18\a \x01(\x04R\bactivity\x12!\n" +
 	"\fmemory_bytes\x18\b \x01(\x03R\vmemoryBytes\x12'\n" +
-	"\x0funwritten_bytes\x18\t \x01(\x03R\x0eunwrittenBytes\x120\n" +
+	"\x0funwritten_bytes\x18\t \x01(\x03R\x0eunwrittenBytes\x12\x12\n" +
+	"\x04mark\x18\v \x01(\x04R\x04mark\x120\n" +
 	"\afetched\x18\n" +
 	" \x03(\v2\x16.hammr.task.v1.FetchedR\afetched\"\x96\x02\n" +
 	"\bFinished\x12*\n" +

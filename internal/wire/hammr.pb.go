@@ -1167,6 +1167,7 @@ type Order struct {
 	//	*Order_CopyOutput_
 	//	*Order_RequestProgress_
 	//	*Order_DropCopy_
+	//	*Order_RequestCounters_
 	Order         isOrder_Order `protobuf_oneof:"order"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1326,6 +1327,15 @@ func (x *Order) GetDropCopy() *Order_DropCopy {
 	return nil
 }
 
+func (x *Order) GetRequestCounters() *Order_RequestCounters {
+	if x != nil {
+		if x, ok := x.Order.(*Order_RequestCounters_); ok {
+			return x.RequestCounters
+		}
+	}
+	return nil
+}
+
 type isOrder_Order interface {
 	isOrder_Order()
 }
@@ -1382,6 +1392,10 @@ type Order_DropCopy_ struct {
 	DropCopy *Order_DropCopy `protobuf:"bytes,13,opt,name=drop_copy,json=dropCopy,proto3,oneof"`
 }
 
+type Order_RequestCounters_ struct {
+	RequestCounters *Order_RequestCounters `protobuf:"bytes,14,opt,name=request_counters,json=requestCounters,proto3,oneof"`
+}
+
 func (*Order_Start) isOrder_Order() {}
 
 func (*Order_Kill) isOrder_Order() {}
@@ -1407,6 +1421,8 @@ func (*Order_CopyOutput_) isOrder_Order() {}
 func (*Order_RequestProgress_) isOrder_Order() {}
 
 func (*Order_DropCopy_) isOrder_Order() {}
+
+func (*Order_RequestCounters_) isOrder_Order() {}
 
 // Orders is a batch of orders, in their order.
 type Orders struct {
@@ -1457,7 +1473,7 @@ func (x *Orders) GetOrders() []*Order {
 type Report struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Machine   string                 `protobuf:"bytes,1,opt,name=machine,proto3" json:"machine,omitempty"`                      // name of the tasknode
-	AttemptId string                 `protobuf:"bytes,2,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"` // "" for joined and heartbeat
+	AttemptId string                 `protobuf:"bytes,2,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"` // "" for joined, heartbeat and batch
 	// Types that are valid to be assigned to Report:
 	//
 	//	*Report_Joined_
@@ -1470,6 +1486,7 @@ type Report struct {
 	//	*Report_Heartbeat_
 	//	*Report_OutputCopied_
 	//	*Report_PreemptionDeclined
+	//	*Report_Batch_
 	Report        isReport_Report `protobuf_oneof:"report"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1616,6 +1633,15 @@ func (x *Report) GetPreemptionDeclined() *taskproc.PreemptionDeclined {
 	return nil
 }
 
+func (x *Report) GetBatch() *Report_Batch {
+	if x != nil {
+		if x, ok := x.Report.(*Report_Batch_); ok {
+			return x.Batch
+		}
+	}
+	return nil
+}
+
 type isReport_Report interface {
 	isReport_Report()
 }
@@ -1660,6 +1686,10 @@ type Report_PreemptionDeclined struct {
 	PreemptionDeclined *taskproc.PreemptionDeclined `protobuf:"bytes,12,opt,name=preemption_declined,json=preemptionDeclined,proto3,oneof"` // the attempt continues
 }
 
+type Report_Batch_ struct {
+	Batch *Report_Batch `protobuf:"bytes,13,opt,name=batch,proto3,oneof"`
+}
+
 func (*Report_Joined_) isReport_Report() {}
 
 func (*Report_Started_) isReport_Report() {}
@@ -1679,6 +1709,8 @@ func (*Report_Heartbeat_) isReport_Report() {}
 func (*Report_OutputCopied_) isReport_Report() {}
 
 func (*Report_PreemptionDeclined) isReport_Report() {}
+
+func (*Report_Batch_) isReport_Report() {}
 
 // NotLeader names the master to call instead.
 type NotLeader struct {
@@ -5259,6 +5291,52 @@ func (*Order_RequestProgress) Descriptor() ([]byte, []int) {
 	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 12}
 }
 
+// RequestCounters asks for the counters of the running attempts of a job, with the
+// next reports of their progress.
+type Order_RequestCounters struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order_RequestCounters) Reset() {
+	*x = Order_RequestCounters{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order_RequestCounters) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order_RequestCounters) ProtoMessage() {}
+
+func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order_RequestCounters.ProtoReflect.Descriptor instead.
+func (*Order_RequestCounters) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 13}
+}
+
+func (x *Order_RequestCounters) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
 type Report_Joined struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" when files are local
@@ -5279,7 +5357,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5291,7 +5369,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5405,7 +5483,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5417,7 +5495,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5476,7 +5554,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5488,7 +5566,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5516,7 +5594,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5528,7 +5606,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5571,7 +5649,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5583,7 +5661,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5627,6 +5705,51 @@ func (x *Report_OutputCopied) GetBadCheckpoint() bool {
 	return false
 }
 
+// Batch is several reports of one tasknode, in their order.
+type Report_Batch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Reports       []*Report              `protobuf:"bytes,1,rep,name=reports,proto3" json:"reports,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Report_Batch) Reset() {
+	*x = Report_Batch{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Report_Batch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Report_Batch) ProtoMessage() {}
+
+func (x *Report_Batch) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Report_Batch.ProtoReflect.Descriptor instead.
+func (*Report_Batch) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 5}
+}
+
+func (x *Report_Batch) GetReports() []*Report {
+	if x != nil {
+		return x.Reports
+	}
+	return nil
+}
+
 type Report_Heartbeat_Directory struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
@@ -5639,7 +5762,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5651,7 +5774,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5707,7 +5830,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5719,7 +5842,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5777,7 +5900,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5789,7 +5912,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5844,7 +5967,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5856,7 +5979,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5907,7 +6030,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5919,7 +6042,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6043,7 +6166,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6055,7 +6178,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6139,7 +6262,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6151,7 +6274,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6204,7 +6327,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6216,7 +6339,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6298,7 +6421,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6310,7 +6433,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6390,7 +6513,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6402,7 +6525,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6477,7 +6600,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6489,7 +6612,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6529,7 +6652,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6541,7 +6664,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6581,7 +6704,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6593,7 +6716,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6758,7 +6881,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x95\x0e\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8d\x0f\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x12=\n" +
@@ -6775,7 +6898,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\vcopy_output\x18\v \x01(\v2\x1a.hammr.v1.Order.CopyOutputH\x00R\n" +
 	"copyOutput\x12L\n" +
 	"\x10request_progress\x18\f \x01(\v2\x1f.hammr.v1.Order.RequestProgressH\x00R\x0frequestProgress\x127\n" +
-	"\tdrop_copy\x18\r \x01(\v2\x18.hammr.v1.Order.DropCopyH\x00R\bdropCopy\x1a:\n" +
+	"\tdrop_copy\x18\r \x01(\v2\x18.hammr.v1.Order.DropCopyH\x00R\bdropCopy\x12L\n" +
+	"\x10request_counters\x18\x0e \x01(\v2\x1f.hammr.v1.Order.RequestCountersH\x00R\x0frequestCounters\x1a:\n" +
 	"\fStartAttempt\x12*\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartR\x05start\x1aB\n" +
 	"\vKillAttempt\x12\x1d\n" +
@@ -6826,10 +6950,12 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x15\n" +
 	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x1a\x11\n" +
-	"\x0fRequestProgressB\a\n" +
+	"\x0fRequestProgress\x1a(\n" +
+	"\x0fRequestCounters\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobIdB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
-	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\x92\f\n" +
+	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xf7\f\n" +
 	"\x06Report\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1d\n" +
 	"\n" +
@@ -6844,7 +6970,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\theartbeat\x18\n" +
 	" \x01(\v2\x1a.hammr.v1.Report.HeartbeatH\x00R\theartbeat\x12D\n" +
 	"\routput_copied\x18\v \x01(\v2\x1d.hammr.v1.Report.OutputCopiedH\x00R\foutputCopied\x12T\n" +
-	"\x13preemption_declined\x18\f \x01(\v2!.hammr.task.v1.PreemptionDeclinedH\x00R\x12preemptionDeclined\x1a\xbb\x02\n" +
+	"\x13preemption_declined\x18\f \x01(\v2!.hammr.task.v1.PreemptionDeclinedH\x00R\x12preemptionDeclined\x12.\n" +
+	"\x05batch\x18\r \x01(\v2\x16.hammr.v1.Report.BatchH\x00R\x05batch\x1a\xbb\x02\n" +
 	"\x06Joined\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1b\n" +
 	"\tmap_slots\x18\x02 \x01(\x05R\bmapSlots\x12!\n" +
@@ -6881,7 +7008,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"checkpoint\x18\x03 \x01(\v2\x19.hammr.task.v1.CheckpointR\n" +
 	"checkpoint\x12%\n" +
-	"\x0ebad_checkpoint\x18\x04 \x01(\bR\rbadCheckpointB\b\n" +
+	"\x0ebad_checkpoint\x18\x04 \x01(\bR\rbadCheckpoint\x1a3\n" +
+	"\x05Batch\x12*\n" +
+	"\areports\x18\x01 \x03(\v2\x10.hammr.v1.ReportR\areportsB\b\n" +
 	"\x06report\"#\n" +
 	"\tNotLeader\x12\x16\n" +
 	"\x06leader\x18\x01 \x01(\tR\x06leader\"8\n" +
@@ -7234,7 +7363,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 96)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 98)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                       // 0: hammr.v1.JobState
 	(TaskState)(0),                      // 1: hammr.v1.TaskState
@@ -7316,48 +7445,50 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Order_CopyOutput)(nil),            // 77: hammr.v1.Order.CopyOutput
 	(*Order_DropCopy)(nil),              // 78: hammr.v1.Order.DropCopy
 	(*Order_RequestProgress)(nil),       // 79: hammr.v1.Order.RequestProgress
-	(*Report_Joined)(nil),               // 80: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 81: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 82: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 83: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 84: hammr.v1.Report.OutputCopied
-	(*Report_Heartbeat_Directory)(nil),  // 85: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 86: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 87: hammr.v1.Info.LogWrites
-	nil,                                 // 88: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                 // 89: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Detail)(nil),          // 90: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),           // 91: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),           // 92: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),         // 93: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),         // 94: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),       // 95: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),            // 96: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                 // 97: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),     // 98: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 99: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 100: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 101: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 102: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 103: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 104: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 105: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 106: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 107: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 108: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 109: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 110: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 111: hammr.task.v1.MapOutput
+	(*Order_RequestCounters)(nil),       // 80: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),               // 81: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 82: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 83: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 84: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 85: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                // 86: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),  // 87: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 88: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 89: hammr.v1.Info.LogWrites
+	nil,                                 // 90: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                 // 91: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Detail)(nil),          // 92: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),           // 93: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),           // 94: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),         // 95: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),         // 96: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),       // 97: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),            // 98: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                 // 99: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),     // 100: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 101: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 102: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 103: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 104: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 105: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 106: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 107: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 108: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 109: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 110: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 111: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 112: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 113: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	63,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	100, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	102, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
 	64,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	101, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	103, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	65,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	102, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	104, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -7377,107 +7508,110 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	77,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
 	79,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
 	78,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	11,  // 27: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	80,  // 28: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	82,  // 29: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	103, // 30: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	104, // 31: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	105, // 32: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	106, // 33: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	83,  // 34: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	81,  // 35: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	84,  // 36: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	107, // 37: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	3,   // 38: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	86,  // 39: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	87,  // 40: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,   // 41: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	10,  // 42: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	85,  // 43: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	40,  // 44: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	88,  // 45: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	89,  // 46: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	51,  // 47: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	90,  // 48: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	91,  // 49: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	94,  // 50: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	96,  // 51: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	97,  // 52: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	97,  // 53: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	97,  // 54: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	97,  // 55: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	55,  // 56: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	98,  // 57: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	99,  // 58: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 59: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	108, // 60: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	109, // 61: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	104, // 62: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	110, // 63: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	85,  // 64: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	111, // 65: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	110, // 66: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	92,  // 67: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	93,  // 68: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	95,  // 69: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	94,  // 70: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	17,  // 71: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	19,  // 72: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	21,  // 73: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	26,  // 74: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	22,  // 75: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	24,  // 76: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	27,  // 77: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	29,  // 78: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	31,  // 79: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	33,  // 80: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	35,  // 81: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	37,  // 82: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	39,  // 83: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	42,  // 84: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	43,  // 85: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	45,  // 86: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	47,  // 87: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	49,  // 88: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	52,  // 89: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	54,  // 90: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	57,  // 91: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	57,  // 92: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	57,  // 93: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	13,  // 94: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	59,  // 95: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	61,  // 96: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	18,  // 97: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	20,  // 98: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 99: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 100: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	23,  // 101: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	25,  // 102: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	28,  // 103: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	30,  // 104: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	32,  // 105: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	34,  // 106: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	36,  // 107: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	38,  // 108: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	41,  // 109: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	40,  // 110: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	44,  // 111: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	46,  // 112: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	48,  // 113: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	50,  // 114: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	53,  // 115: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	56,  // 116: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	58,  // 117: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 118: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 119: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	12,  // 120: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	60,  // 121: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	62,  // 122: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	97,  // [97:123] is the sub-list for method output_type
-	71,  // [71:97] is the sub-list for method input_type
-	71,  // [71:71] is the sub-list for extension type_name
-	71,  // [71:71] is the sub-list for extension extendee
-	0,   // [0:71] is the sub-list for field type_name
+	80,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	11,  // 28: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	81,  // 29: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	83,  // 30: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	105, // 31: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	106, // 32: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	107, // 33: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	108, // 34: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	84,  // 35: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	82,  // 36: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	85,  // 37: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	109, // 38: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	86,  // 39: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	3,   // 40: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	88,  // 41: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	89,  // 42: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,   // 43: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	10,  // 44: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	87,  // 45: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	40,  // 46: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
+	90,  // 47: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	91,  // 48: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	51,  // 49: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	92,  // 50: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	93,  // 51: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	96,  // 52: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	98,  // 53: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	99,  // 54: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	99,  // 55: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	99,  // 56: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	99,  // 57: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	55,  // 58: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	100, // 59: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	101, // 60: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 61: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	110, // 62: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	111, // 63: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	106, // 64: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	112, // 65: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	87,  // 66: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	113, // 67: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	112, // 68: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	13,  // 69: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	94,  // 70: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	95,  // 71: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	97,  // 72: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	96,  // 73: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	17,  // 74: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	19,  // 75: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	21,  // 76: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	26,  // 77: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	22,  // 78: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	24,  // 79: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	27,  // 80: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	29,  // 81: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	31,  // 82: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	33,  // 83: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	35,  // 84: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	37,  // 85: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	39,  // 86: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	42,  // 87: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	43,  // 88: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	45,  // 89: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	47,  // 90: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	49,  // 91: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	52,  // 92: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	54,  // 93: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	57,  // 94: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	57,  // 95: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	57,  // 96: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	13,  // 97: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	59,  // 98: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	61,  // 99: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	18,  // 100: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	20,  // 101: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10,  // 102: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10,  // 103: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	23,  // 104: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	25,  // 105: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	28,  // 106: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	30,  // 107: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	32,  // 108: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	34,  // 109: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	36,  // 110: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	38,  // 111: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	41,  // 112: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	40,  // 113: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	44,  // 114: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	46,  // 115: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	48,  // 116: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	50,  // 117: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	53,  // 118: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	56,  // 119: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	58,  // 120: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	58,  // 121: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	58,  // 122: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	12,  // 123: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	60,  // 124: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	62,  // 125: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	100, // [100:126] is the sub-list for method output_type
+	74,  // [74:100] is the sub-list for method input_type
+	74,  // [74:74] is the sub-list for extension type_name
+	74,  // [74:74] is the sub-list for extension extendee
+	0,   // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -7499,6 +7633,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_CopyOutput_)(nil),
 		(*Order_RequestProgress_)(nil),
 		(*Order_DropCopy_)(nil),
+		(*Order_RequestCounters_)(nil),
 	}
 	file_internal_wire_hammr_proto_msgTypes[9].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
@@ -7511,6 +7646,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_Heartbeat_)(nil),
 		(*Report_OutputCopied_)(nil),
 		(*Report_PreemptionDeclined)(nil),
+		(*Report_Batch_)(nil),
 	}
 	file_internal_wire_hammr_proto_msgTypes[55].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
@@ -7525,7 +7661,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   96,
+			NumMessages:   98,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

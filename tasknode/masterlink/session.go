@@ -9,10 +9,16 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
+	"google.golang.org/protobuf/proto"
 )
 
-// sendTimeout is how long a master may take to receive a report.
-const sendTimeout = 30 * time.Second
+const (
+	// sendTimeout is how long a master may take to receive a report.
+	sendTimeout = 30 * time.Second
+
+	// maxReportsBytes bounds a message with several reports.
+	maxReportsBytes = 1 << 20
+)
 
 // session implements tasknode.Session.
 type session struct {
@@ -54,7 +60,7 @@ func (s *session) write() {
 			return
 		case <-s.reports.Ready():
 		}
-		for _, r := range s.reports.Take() {
+		for _, r := range batches(s.reports.Take(), maxReportsBytes) {
 			limit := time.AfterFunc(sendTimeout, s.cancelStream)
 			err := s.stream.Send(r)
 			limit.Stop()
@@ -63,6 +69,27 @@ func (s *session) write() {
 			}
 		}
 	}
+}
+
+// batches joins reports that wait at the same time into messages of at most limit bytes. A
+// larger report gets a message of its own.
+func batches(reports []*wire.Report, limit int) (all []*wire.Report) {
+	for len(reports) > 0 {
+		n, bytes := 1, proto.Size(reports[0])
+		for n < len(reports) {
+			if bytes += proto.Size(reports[n]); bytes > limit {
+				break
+			}
+			n++
+		}
+		if n == 1 {
+			all = append(all, reports[0])
+		} else {
+			all = append(all, &wire.Report{Machine: reports[0].Machine, Report: &wire.Report_Batch_{Batch: &wire.Report_Batch{Reports: reports[:n]}}})
+		}
+		reports = reports[n:]
+	}
+	return all
 }
 
 // Receive implements tasknode.Session.
