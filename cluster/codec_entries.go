@@ -58,6 +58,7 @@ var verbs = []verb{
 	verbOf[ResumeAttempt]("resume_attempt"),
 	verbOf[ResumeJob]("resume_job"),
 	verbOf[RetireJob]("retire_job"),
+	verbOf[SetHealth]("set_health"),
 	verbOf[SetLimits]("set_limits"),
 	verbOf[SetPolicy]("set_policy"),
 	verbOf[SetPool]("set_pool"),

@@ -228,7 +228,7 @@ func (c *checker) machine(s *State, i int, m *Machine) {
 	c.require(m.index == i && s.byName[m.Name] == m, "machine %s is not found by name and index", m.Name)
 	used := Capacity{m.Used, m.UsedMemoryMB}
 	c.require(c.used[m.Name] == used, "machine %s: used %v, counted %v", m.Name, used, c.used[m.Name])
-	c.require(m.Slots == m.usableSlots(), "machine %s: slots %v of %v, lost %v, excluded %v", m.Name, m.Slots, m.Offered, m.Lost, m.Excluded)
+	c.require(m.Slots == m.usableSlots(), "machine %s: slots %v of %v, lost %v, excluded %v, unhealthy %q", m.Name, m.Slots, m.Offered, m.Lost, m.Excluded, m.Unhealthy)
 	c.require(!m.Draining || m.Excluded, "machine %s is drained and not excluded", m.Name)
 	for kind := range m.Used {
 		free := m.Free(Slot(kind)) > 0

@@ -4,10 +4,10 @@ import "maps"
 
 // Machine is a host with its tasknode.
 //
-// Invariants: Slots is Offered, or zero while the machine is lost or excluded. Used is the
-// sum of the slots of all attempts that occupy a slot on the machine, and UsedMemoryMB the sum
-// of their memory. Used exceeds Slots after the machine was excluded or its disks became full,
-// and while attempts resume in order to move.
+// Invariants: Slots is Offered, or zero while the machine is lost, excluded or unhealthy. Used
+// is the sum of the slots of all attempts that occupy a slot on the machine, and UsedMemoryMB
+// the sum of their memory. Used exceeds Slots after the machine was excluded or its disks
+// became full, and while attempts resume in order to move.
 type Machine struct {
 	Name     string   // unique; the tasknode keeps it over restarts
 	Instance string   // of its tasknode; it differs after each start
@@ -16,7 +16,7 @@ type Machine struct {
 	Rack     string   // "" when unknown
 	Hosts    []string // names and addresses under which storage may know it
 	Offered  Slots    // slots that its tasknode offers
-	Slots    Slots    // offered slots that may be used: none while it is lost or excluded
+	Slots    Slots    // offered slots that may be used: none while it is lost, excluded or unhealthy
 	Used     Slots    // slots in use; may exceed Slots after it was excluded
 
 	MemoryMB     int64 // memory that its tasks may take together, MiB; 0 for any amount
@@ -27,6 +27,10 @@ type Machine struct {
 	LostAt   int64 // when it last expired, ms since the epoch; 0 for never
 	Excluded bool  // it gets no new tasks; it runs those that it has and serves their output
 	Draining bool  // it is Excluded, and its tasks and output move to other machines
+
+	// Unhealthy says why it gets no new tasks for now, "" if it is healthy. Unlike Excluded, no
+	// user has asked for it: it ends when the machine works again.
+	Unhealthy string
 
 	// FreeSince is when the number of free slots of a kind last rose above 0. It means
 	// nothing while no slot is free.
@@ -94,9 +98,12 @@ func (m *Machine) FreeSlots() Slots { return m.Slots.Minus(m.Used).AtLeast(Slots
 // be.
 func (m *Machine) Free(kind Slot) int { return m.Slots[kind] - m.Used[kind] }
 
+// TakesTasks reports whether the machine may get new tasks.
+func (m *Machine) TakesTasks() bool { return !m.Lost && !m.Excluded && m.Unhealthy == "" }
+
 // usableSlots computes Slots.
 func (m *Machine) usableSlots() Slots {
-	if m.Lost || m.Excluded {
+	if !m.TakesTasks() {
 		return Slots{}
 	}
 	return m.Offered

@@ -43,6 +43,7 @@ type machineRecord struct {
 	LostAt    int64            `cbor:"13,keyasint,omitempty"`
 	Draining  bool             `cbor:"14,keyasint,omitempty"`
 	MemoryMB  int64            `cbor:"15,keyasint,omitempty"`
+	Unhealthy string           `cbor:"18,keyasint,omitempty"`
 
 	Unreached   []unreached  `cbor:"16,keyasint,omitempty"`
 	FailedTasks []failedTask `cbor:"17,keyasint,omitempty"`

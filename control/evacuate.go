@@ -140,7 +140,7 @@ func (c *Controller) orderCopies(ids []cluster.AttemptID, before map[cluster.Att
 // canCopy reports whether a machine may make copies.
 func (c *Controller) canCopy(name string) bool {
 	m := c.view.Machine(name)
-	return m != nil && !m.Lost && !m.Excluded
+	return m != nil && m.TakesTasks()
 }
 
 // copyTargets are the machines that can make more copies, by the number of copies that they

@@ -49,7 +49,6 @@ func TestDaemonsWithInvalidSettings(t *testing.T) {
 		"tasknode's port taken":     {node("--address", taken.Addr().String()), 1, "another process has the port"},
 		"tasknode's directory":      {node("--dir", e.state.Tasknodes[0].Dir), 1, "another tasknode uses it"},
 		"tasknode's token":          {node("--token-file", other), 1, "the token is not that of cluster " + e.state.ID},
-		"tasknode's name":           {node("--name", "n1"), 1, `"n1" is attached already; give this tasknode another --name`},
 		"tasknode's cluster":        {node("--cluster-id", "5"), 1, "a master of cluster " + e.state.ID + ", not of 5"},
 		"tasknode's master":         {node("--masters", "nowhere:x"), 1, "not an address; write host:port"},
 	} {

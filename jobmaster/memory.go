@@ -39,7 +39,7 @@ func (m *Master) checkMemory(spec cluster.JobSpec) error {
 // false if no machine takes tasks.
 func (m *Master) largestMachineMB() (largest int64, present bool) {
 	for machine := range m.view.Machines() {
-		if !machine.Lost && !machine.Excluded {
+		if machine.TakesTasks() {
 			largest, present = max(largest, machine.TotalMemoryMB()), true
 		}
 	}

@@ -86,7 +86,7 @@ func (c *copiedTasknode) message() *wire.Tasknode {
 		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
 		MemoryMb: machine.MemoryMB, MemoryUsedMb: machine.UsedMemoryMB, Suspicion: c.suspicion,
 		LastHeartbeat: c.lastSeen, Directories: c.heartbeat.GetDirectories(), Load: c.heartbeat.GetLoad(), ClockSkew: c.skew,
-		Draining: machine.Draining, Lost: machine.Lost,
+		Draining: machine.Draining, Lost: machine.Lost, Unhealthy: machine.Unhealthy,
 	}
 	for _, id := range c.attempts {
 		s.Attempts = append(s.Attempts, id.String())
@@ -113,6 +113,8 @@ func tasknodeState(machine *cluster.Machine, n *tasknodeRecord, works bool) stri
 		return "LOST"
 	case n.attachment == nil:
 		return "SILENT"
+	case machine.Unhealthy != "":
+		return "UNHEALTHY"
 	}
 	return "RUNNING"
 }

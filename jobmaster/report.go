@@ -1,6 +1,8 @@
 package jobmaster
 
 import (
+	"strings"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
@@ -54,6 +56,7 @@ func (m *Master) handleReport(a *Attachment, report *wire.Report) {
 	}
 	if beat := report.GetHeartbeat(); beat != nil {
 		n.heartbeat = beat
+		m.noteHealth(a.machine, beat.Unhealthy)
 		if headroom := headroomOf(beat); headroom != nil {
 			m.events = append(m.events, control.MachineMeasured{Name: a.machine, Headroom: *headroom})
 		}
@@ -77,6 +80,26 @@ func (m *Master) handleReport(a *Attachment, report *wire.Report) {
 		return
 	}
 	m.contain(id.Task.Job, func() { m.attemptReport(attempt, report) })
+}
+
+// scriptPrefix begins the reason in Machine.Unhealthy if it comes from a health script. Only
+// such a reason ends when the script succeeds.
+const scriptPrefix = "health script: "
+
+// noteHealth requests that the state says what a machine's health script reports.
+func (m *Master) noteHealth(name, unhealthy string) {
+	machine := m.view.Machine(name)
+	if machine == nil || unhealthy == "" && !strings.HasPrefix(machine.Unhealthy, scriptPrefix) {
+		return
+	}
+	if unhealthy != "" {
+		unhealthy = scriptPrefix + truncateText(unhealthy)
+	}
+	if machine.Unhealthy == unhealthy || unhealthy != "" && machine.Unhealthy != "" {
+		return // the first reason stays: a script may report another text each time
+	}
+	m.cfg.Logger.Warn("health of a tasknode changed", "tasknode", name, "unhealthy", unhealthy)
+	m.request(cluster.SetHealth{Name: name, Unhealthy: unhealthy})
 }
 
 // attemptReport converts the report of a running attempt into an event. The controller

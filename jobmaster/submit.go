@@ -3,11 +3,14 @@ package jobmaster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -36,12 +39,35 @@ func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error)
 	if err := errors.Join(err, m.checkStaged(ctx, spec)); err != nil {
 		return "", err
 	}
+	if err := m.checkLogDir(ctx, spec.Properties[conf.JobLogDir]); err != nil {
+		return "", err
+	}
 	answer := make(chan submitted, 1)
 	id, err := call(ctx, m, &submitRequest{s, answer}, answer)
 	if err != nil {
 		return "", err
 	}
 	return id.String(), nil
+}
+
+// checkLogDir returns an error unless a job's own directory for logs lies below the
+// cluster's. Tasknodes write the logs, and may have more rights there than the job's user.
+func (m *Master) checkLogDir(ctx context.Context, own string) error {
+	if own == "" || m.cfg.LogDir == "" {
+		return nil
+	}
+	fsys, dir, err := m.cfg.Resolve(ctx, own)
+	if err != nil {
+		return fmt.Errorf("%s: %w", conf.JobLogDir, err)
+	}
+	outer, parent, err := m.cfg.Resolve(ctx, m.cfg.LogDir)
+	if err != nil {
+		return fmt.Errorf("directory for logs: %w", err)
+	}
+	if fsys.URI() != outer.URI() || !strings.HasPrefix(dir+"/", strings.TrimSuffix(parent, "/")+"/") {
+		return fmt.Errorf("%s is %s, and logs are kept only in directories below %s; name one, or unset the property", conf.JobLogDir, own, m.cfg.LogDir)
+	}
+	return nil
 }
 
 func (r *submitRequest) refuse(err error) { r.answer <- submitted{err: err} }
@@ -101,7 +127,7 @@ func (m *Master) KillAll(cause string) {
 func (m *Master) checkFits(spec cluster.JobSpec) error {
 	var machines []cluster.Slots
 	for machine := range m.view.Machines() {
-		if !machine.Lost && !machine.Excluded {
+		if machine.TakesTasks() {
 			machines = append(machines, machine.Slots)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -17,6 +18,10 @@ import (
 type LogAggregator struct {
 	// Local returns the directory with an attempt's logs.
 	Local func(*taskproc.Start) string
+	// Check returns why logs may not be written to a directory, nil if they may. A job chooses
+	// the directory, and the daemon may have more rights than the job's user. The default
+	// accepts every directory.
+	Check func(ctx context.Context, dir string) error
 	// Resolve returns the file system and the path of a full name.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
 }
@@ -29,6 +34,11 @@ type LogAggregator struct {
 func (k *LogAggregator) Aggregate(ctx context.Context, start *taskproc.Start) error {
 	if start.LogDir == "" {
 		return nil
+	}
+	if k.Check != nil {
+		if err := k.Check(ctx, start.LogDir); err != nil {
+			return err
+		}
 	}
 	dir := k.Local(start)
 	files, err := os.ReadDir(dir)
@@ -48,7 +58,7 @@ func (k *LogAggregator) Aggregate(ctx context.Context, start *taskproc.Start) er
 // copy copies one log. It skips an empty log, because most tasks print nothing and each file
 // costs the file system a request.
 func (k *LogAggregator) copy(ctx context.Context, from, to string) error {
-	in, err := os.Open(from)
+	in, err := OpenRegular(from, math.MaxInt64)
 	if err != nil {
 		return err
 	}

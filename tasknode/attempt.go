@@ -35,13 +35,20 @@ type attempt struct {
 	inbox       *syncutil.Mailbox[*taskproc.ToTask] // messages for the task
 	suspension  suspendState
 	killed      chan struct{} // closed when the attempt is ordered to end
+	failed      error         // why the daemon has ended it, nil if it has not; valid after killed is closed
 	killOnce    sync.Once     // guards closing killed
 	finalReport *wire.Report  // valid after run has returned
 	retained    bool          // its segments or checkpoint are on disk, with a record; valid after run has returned
+	progress    latestReport
+	declined    latestReport
+	preemptions int           // orders to give up the slot; only the loop uses it
+	declines    int           // declined preemptions that were forwarded; at most preemptions; only the loop uses it
+	unkillable  Task          // its process, if it could not be killed; valid after run has returned
+	cleaned     chan struct{} // closed when the files that no other task may read are removed
 }
 
 func newAttempt(d *Daemon, start *taskproc.Start, reads []int32) *attempt {
-	return &attempt{cfg: &d.cfg, daemon: d, start: start, reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{})}
+	return &attempt{cfg: &d.cfg, daemon: d, start: start, reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{}), cleaned: make(chan struct{})}
 }
 
 // kill orders the attempt to end. The task gets the cause first, and is killed after a grace
@@ -51,22 +58,31 @@ func (a *attempt) kill(cause string) {
 	a.killOnce.Do(func() { close(a.killed) })
 }
 
+// fail ends the attempt as kill does. The attempt then counts as failed.
+func (a *attempt) fail(cause error) {
+	a.killOnce.Do(func() { a.failed = cause; close(a.killed) })
+	a.kill(cause.Error())
+}
+
 // run runs the attempt to its end. Local files stay only if another task may read them, such
-// as segments of a map, or a checkpoint. Otherwise the attempt's directory is removed at
-// once, to free the disk.
+// as segments of a map, or a checkpoint. Otherwise the attempt's directory is removed in the
+// background, to free the disk; the final report does not wait for that.
 func (a *attempt) run(ctx context.Context) {
 	// The state already contains the attempt. The report shows the master that the machine
 	// executes orders, before the process has started.
 	a.send(&wire.Report{Report: &wire.Report_Started_{Started: &wire.Report_Started{}}})
 	a.finalReport = a.runTask(ctx)
+	a.finalReport = a.judgeFullDisk(a.finalReport)
+	if err := checkPlaces(a.start.LocalDir, a.finalReport); err != nil {
+		a.finalReport = failure(err)
+	}
 	a.finalReport.Machine, a.finalReport.AttemptId = a.cfg.Name, a.start.AttemptId
 	if hasRetainedFiles(a.finalReport) {
 		a.retainFiles()
+		close(a.cleaned)
 		return
 	}
-	if err := os.RemoveAll(a.start.LocalDir); err != nil {
-		a.cfg.Logger.Warn("cannot remove local files of an attempt", "attempt", a.start.AttemptId, "error", err)
-	}
+	a.daemon.remove(a.daemon.diskOf(a.start.LocalDir), []string{a.start.LocalDir}, func() { close(a.cleaned) })
 }
 
 // retainFiles writes the record of an attempt whose files are retained. If it has no record,
@@ -101,7 +117,8 @@ func (a *attempt) send(r *wire.Report) {
 //
 // A task that neither exits nor obeys a kill is stuck. A stuck process is killed for its
 // stacks, which show where it hangs. A goroutine cannot be killed, so the report says that
-// it still runs.
+// it still runs. A process cannot be killed while it waits in the kernel, for example for a
+// broken disk: it costs the machine a slot, and its job nothing.
 func (a *attempt) runTask(ctx context.Context) *wire.Report {
 	ctx, force := context.WithCancel(ctx)
 	defer force()
@@ -124,6 +141,9 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 		stack = task.Stack()
 		stuck = !isClosed(task.Exited()) // taking the stacks kills a process
 		a.cfg.Logger.Warn("task did not obey the order to end", "attempt", a.start.AttemptId, "killed", !stuck, "stack", stack)
+	}
+	if _, is := task.(Process); is && stuck {
+		a.unkillable, stuck = task, false
 	}
 	conn.close()
 	if conn.receiveErr != nil && !stuck && !a.isKilled() && ctx.Err() == nil {
@@ -189,6 +209,14 @@ func (a *attempt) buildReport(ctx context.Context, task Task, last *taskproc.Fro
 		if !a.isKilled() {
 			return &wire.Report{Report: &wire.Report_Failed{Failed: m.Failure}}
 		}
+	}
+	if a.isKilled() && a.failed != nil {
+		return failure(a.failed)
+	}
+	if a.unkillable != nil {
+		return &wire.Report{Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{
+			Cause: "its process on " + a.cfg.Name + " cannot be killed: it waits in the kernel, perhaps for a broken disk",
+		}}}
 	}
 	if stuck {
 		if stack == "" {

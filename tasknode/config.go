@@ -49,6 +49,9 @@ type Config struct {
 	// ProgressDelay is how long a progress report may wait, so that it is sent together with
 	// others; default 0, no delay.
 	ProgressDelay time.Duration
+	// DiskCheck is the interval at which jobs with a limit of local disk space are measured;
+	// default 0, never.
+	DiskCheck time.Duration
 	// MachineStatus returns the content of a heartbeat; default empty.
 	MachineStatus func() *wire.Report_Heartbeat
 	// AggregateLogs copies the logs of an attempt that has ended. The local files are
@@ -57,6 +60,10 @@ type Config struct {
 	// OnRemoveJob is called when a job is over, so that waits for data of the job can end.
 	// It may be called twice for a job. The default does nothing.
 	OnRemoveJob func(jobID string)
+	// OnDirectories is called with the full names of the cluster's directories for programs and
+	// for logs at the beginning of each session, before any other order. It must not wait. The
+	// default does nothing.
+	OnDirectories func(staging, logs string)
 	// KillGrace is how long a task may take to obey an order to end; default 5 s.
 	KillGrace time.Duration
 	// Logger logs what the daemon does; default none.
@@ -74,6 +81,9 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.OnRemoveJob == nil {
 		c.OnRemoveJob = func(string) {}
+	}
+	if c.OnDirectories == nil {
+		c.OnDirectories = func(string, string) {}
 	}
 	if c.MachineStatus == nil {
 		c.MachineStatus = func() *wire.Report_Heartbeat { return new(wire.Report_Heartbeat) }
@@ -127,8 +137,16 @@ type Task interface {
 	// It is valid after Exited is closed.
 	Err() error
 	// Stack returns the stacks of the task, "" if they are not available. The call may end
-	// the task; then Exited is closed.
+	// the task; then Exited is closed. It returns within seconds even if the task cannot be
+	// ended.
 	Stack() string
+}
+
+// Process is a Task that runs in a process.
+type Process interface {
+	Task
+	// PID returns the id of the process.
+	PID() int
 }
 
 // Crash is the error of a task whose code crashed.

@@ -39,13 +39,14 @@ type outputCopy struct {
 // copy already exists, it reports that copy and makes no other.
 func (d *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 	id := o.AttemptId
-	if path, retained := d.retained[id]; retained {
-		if last, err := readRecord(path); err == nil {
-			d.reportCopy(id, last, nil)
-			return
-		}
-	}
-	if d.copying[id] {
+	switch _, retained := d.retained[id]; {
+	case d.copying[id]:
+		return
+	case d.job(o.JobId).removed:
+		d.reportCopy(id, nil, fmt.Errorf("job %s is over, and its local files are being removed", o.JobId))
+		return
+	case retained:
+		d.reportRetained(ctx, o)
 		return
 	}
 	local, release, err := d.cfg.DirChooser.Acquire()
@@ -60,6 +61,19 @@ func (d *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 		last, err := t.copy(ctx)
 		release()
 		d.inbox.Put(func() { d.outputCopied(t, last, err) })
+	})
+}
+
+// reportRetained reports a copy that exists. If its record cannot be read, the copy is made
+// again.
+func (d *Daemon) reportRetained(ctx context.Context, o *wire.Order_CopyOutput) {
+	d.readRecord(o.AttemptId, func(last *wire.Report, err error) {
+		if err == nil {
+			d.reportCopy(o.AttemptId, last, nil)
+			return
+		}
+		delete(d.retained, o.AttemptId)
+		d.copyOutput(ctx, o)
 	})
 }
 
@@ -89,10 +103,10 @@ func (d *Daemon) reportCopy(id string, last *wire.Report, err error) {
 func (t *outputCopy) copy(ctx context.Context) (last *wire.Report, err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(t.dir))
+			err = errors.Join(err, removeTree(t.dir))
 		}
 	}()
-	if err := errors.Join(os.RemoveAll(t.dir), os.MkdirAll(t.dir, 0o700)); err != nil { // files of an earlier copy may exist
+	if err := errors.Join(removeTree(t.dir), os.MkdirAll(t.dir, 0o700)); err != nil { // files of an earlier copy may exist
 		return nil, err
 	}
 	fetcher := transfer.NewFetcher(transfer.FetcherConfig{Token: t.order.Token})

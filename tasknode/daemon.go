@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hammr/hammr/internal/failpoint"
@@ -19,27 +20,35 @@ import (
 //
 // Run is a loop, and only the loop uses the tables. Other goroutines put functions into its
 // inbox: the goroutine of the session does so for orders and connections, and the goroutines
-// of attempts do so for reports. After an attempt has ended, its results stay in three tables
-// until no master needs them:
+// of attempts do so for reports. The loop waits for no disk, because it also sends the
+// heartbeats: what reads or removes local files runs in the workers of the directory. After
+// an attempt has ended, its results stay in three tables until no master needs them:
 //
 //	ordered ──► attempts ── ended ──► unacked ── Acknowledge ──► (nothing)
 //	                          └─────► retained, if it left files ── RemoveJob or DropCopy ──► (nothing)
 //	            known: from the order until the job is removed
 type Daemon struct {
-	cfg     Config
-	inbox   *syncutil.Mailbox[func()] // functions for the loop to call
-	workers sync.WaitGroup            // attempts, removals, copies and the session; Run waits for them
+	cfg       Config
+	files     localFiles
+	inbox     *syncutil.Mailbox[func()] // functions for the loop to call
+	workers   sync.WaitGroup            // attempts, copies and the session; Run waits for them
+	disks     map[string]*diskWorkers   // workers of each local directory; not changed after the start of Run
+	diskUsers sync.WaitGroup            // goroutines of disks; Run waits for them last
+	lostSlots atomic.Int64              // number of entries of stuck
 
 	// Only the loop uses the fields below.
-	attempts map[string]*attempt     // that have not ended, by id
-	unacked  map[string]*wire.Report // final reports that no master has acknowledged, by attempt
-	known    map[string]string       // job of every attempt that was ever ordered, so that no attempt is started twice
-	retained map[string]string       // paths of the records of attempts with segments or checkpoints, by attempt
-	copying  map[string]bool         // attempts whose output is being copied from another tasknode
-	jobs     map[string]*job         // jobs with attempts, files or outputs on this machine, by id
-	pending  pendingProgress         // progress reports that wait to be sent together
-	session  Session                 // nil if there is no session
-	noSlots  bool                    // the last Joined report offered no slots, because no local directory accepts attempts
+	attempts  map[string]*attempt                    // that have not ended, by id
+	unacked   map[string]*wire.Report                // final reports that no master has acknowledged, by attempt
+	known     map[string]string                      // job of every attempt that was ever ordered, so that no attempt is started twice
+	retained  map[string]string                      // paths of the records of attempts with segments or checkpoints, by attempt
+	copying   map[string]bool                        // attempts whose output is being copied from another tasknode
+	reading   map[string][]func(*wire.Report, error) // users of the record of an attempt that is being read
+	measuring map[string]bool                        // local directories in which jobs are being measured
+	jobs      map[string]*job                        // jobs with attempts, files or outputs on this machine, by id
+	pending   pendingProgress                        // progress reports that wait to be sent together
+	session   Session                                // nil if there is no session
+	stuck     map[string]taskproc.Kind               // kinds of attempts whose processes cannot be killed, by attempt; their slots are not offered
+	offered   [2]int32                               // map and reduce slots in the last Joined report
 }
 
 // New makes a daemon. Run runs it.
@@ -49,14 +58,18 @@ func New(cfg Config) (*Daemon, error) {
 		return nil, err
 	}
 	return &Daemon{
-		cfg:      cfg,
-		inbox:    syncutil.NewMailbox[func()](),
-		attempts: make(map[string]*attempt),
-		unacked:  make(map[string]*wire.Report),
-		known:    make(map[string]string),
-		retained: make(map[string]string),
-		copying:  make(map[string]bool),
-		jobs:     make(map[string]*job),
+		cfg:       cfg,
+		files:     osFiles{},
+		inbox:     syncutil.NewMailbox[func()](),
+		attempts:  make(map[string]*attempt),
+		unacked:   make(map[string]*wire.Report),
+		known:     make(map[string]string),
+		retained:  make(map[string]string),
+		stuck:     make(map[string]taskproc.Kind),
+		copying:   make(map[string]bool),
+		reading:   make(map[string][]func(*wire.Report, error)),
+		measuring: make(map[string]bool),
+		jobs:      make(map[string]*job),
 	}, nil
 }
 
@@ -65,13 +78,21 @@ func New(cfg Config) (*Daemon, error) {
 // nil.
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer d.workers.Wait()
-	defer cancel() // kills the attempts
-	d.recoverRetained()
+	stopDisks := make(chan struct{})
+	d.startDisks(stopDisks)
+	defer func() {
+		cancel() // kills the attempts
+		d.workers.Wait()
+		close(stopDisks)
+		d.diskUsers.Wait()
+	}()
+	recovered := d.recoverRetained()
 	gone := make(chan error, 1)
-	d.workers.Go(func() { gone <- d.stayConnected(ctx) })
-	beat, stop := d.heartbeats()
+	d.workers.Go(func() { gone <- d.stayConnected(ctx, recovered) })
+	beat, stop := ticks(d.cfg.Heartbeat)
 	defer stop()
+	measure, stopMeasuring := ticks(d.cfg.DiskCheck)
+	defer stopMeasuring()
 	for {
 		select {
 		case <-d.inbox.Ready():
@@ -84,6 +105,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 			d.sendProgress(d.pending.flush(time.Now()))
 			d.beat()
 			d.reviewSlots()
+		case <-measure:
+			d.measureJobs()
 		case err := <-gone:
 			return err
 		}
@@ -93,13 +116,13 @@ func (d *Daemon) Run(ctx context.Context) error {
 // CheckLoop makes the loop call answer. It does not wait.
 func (d *Daemon) CheckLoop(answer func()) { d.inbox.Put(answer) }
 
-// heartbeats returns a channel that yields when a heartbeat is due. If no heartbeats are
-// sent, the channel is nil and never yields.
-func (d *Daemon) heartbeats() (beat <-chan time.Time, stop func()) {
-	if d.cfg.Heartbeat == 0 {
+// ticks returns a channel that yields at each interval. If the interval is 0, the channel is
+// nil and never yields.
+func ticks(interval time.Duration) (tick <-chan time.Time, stop func()) {
+	if interval == 0 {
 		return nil, func() {}
 	}
-	ticker := time.NewTicker(d.cfg.Heartbeat)
+	ticker := time.NewTicker(interval)
 	return ticker.C, ticker.Stop
 }
 
@@ -136,35 +159,77 @@ func (d *Daemon) connected(session Session) {
 func (d *Daemon) describeMachine() *wire.Report {
 	joined := &wire.Report_Joined{
 		Address: d.cfg.Address, Http: d.cfg.HTTP, Rack: d.cfg.Rack, Hosts: d.cfg.Hosts, Instance: d.cfg.Instance,
-		MapSlots: int32(d.cfg.MapSlots), ReduceSlots: int32(d.cfg.ReduceSlots), MemoryMb: d.cfg.MemoryMB, Clock: failpoint.Now().UnixMilli(),
+		MemoryMb: d.cfg.MemoryMB, Clock: failpoint.Now().UnixMilli(),
 		Jobs: slices.Sorted(maps.Keys(d.jobs)), Retained: slices.Sorted(maps.Keys(d.retained)),
 		Attempts: slices.Sorted(maps.Keys(d.attempts)),
 	}
-	if d.noSlots = d.cfg.DirChooser.Check() != nil; d.noSlots {
-		joined.MapSlots, joined.ReduceSlots = 0, 0
-	}
+	d.offered = d.slots()
+	joined.MapSlots, joined.ReduceSlots = d.offered[0], d.offered[1]
 	joined.Attempts = slices.AppendSeq(joined.Attempts, maps.Keys(d.unacked))
 	slices.Sort(joined.Attempts)
 	return &wire.Report{Machine: d.cfg.Name, Report: &wire.Report_Joined_{Joined: joined}}
 }
 
-// reviewSlots sends another Joined report when the local directories stop accepting attempts,
-// or accept them again.
+// slots returns the map and reduce slots that the machine offers.
 //
 // A machine whose disks are all full or broken stays in the cluster without slots, because
-// it still serves its outputs.
+// it still serves its outputs. A process that cannot be killed keeps its slot.
+func (d *Daemon) slots() [2]int32 {
+	if d.cfg.DirChooser.Check() != nil {
+		return [2]int32{}
+	}
+	s := [2]int32{int32(d.cfg.MapSlots), int32(d.cfg.ReduceSlots)}
+	for _, kind := range d.stuck {
+		i := 1
+		if kind == taskproc.Kind_MAP {
+			i = 0
+		}
+		s[i] = max(0, s[i]-1)
+	}
+	return s
+}
+
+// reviewSlots sends another Joined report when the machine offers other slots than before.
 func (d *Daemon) reviewSlots() {
-	err := d.cfg.DirChooser.Check()
-	if d.noSlots == (err != nil) || d.session == nil {
+	before := d.offered
+	if d.session == nil || before == d.slots() {
 		return
 	}
 	d.send(d.describeMachine())
-	if err != nil {
+	if err := d.cfg.DirChooser.Check(); err != nil {
 		d.cfg.Logger.Error("no slots offered: no local directory takes tasks", "error", err)
 		return
 	}
-	d.cfg.Logger.Info("slots offered again")
+	d.cfg.Logger.Info("slots offered changed", "map", d.offered[0], "reduce", d.offered[1], "map_before", before[0], "reduce_before", before[1])
 }
+
+// loseSlot stops offering the slot of an attempt whose process cannot be killed, until the
+// process has ended.
+func (d *Daemon) loseSlot(ctx context.Context, a *attempt) {
+	id, pid := a.start.AttemptId, 0
+	if p, is := a.unkillable.(Process); is {
+		pid = p.PID()
+	}
+	d.cfg.Logger.Error("process cannot be killed, its slot is lost until it ends", "machine", d.cfg.Name, "attempt", id, "pid", pid)
+	d.stuck[id] = a.start.Kind
+	d.lostSlots.Store(int64(len(d.stuck)))
+	d.reviewSlots()
+	d.workers.Go(func() {
+		select {
+		case <-a.unkillable.Exited():
+		case <-ctx.Done():
+		}
+		d.inbox.Put(func() {
+			delete(d.stuck, id)
+			d.lostSlots.Store(int64(len(d.stuck)))
+			d.reviewSlots()
+		})
+	})
+}
+
+// LostSlots returns the number of slots that are not offered because a process cannot be
+// killed. Any goroutine may call it.
+func (d *Daemon) LostSlots() int64 { return d.lostSlots.Load() }
 
 // reported sends a report of a running attempt. A progress report may be sent later.
 func (d *Daemon) reported(r *wire.Report) {
@@ -175,9 +240,13 @@ func (d *Daemon) reported(r *wire.Report) {
 	d.send(r)
 }
 
-// ended keeps the final report of an attempt until it is acknowledged.
-func (d *Daemon) ended(a *attempt) {
+// ended keeps the final report of an attempt until it is acknowledged. If its process still
+// has its slot, the master learns that first, so that it starts nothing in the slot.
+func (d *Daemon) ended(ctx context.Context, a *attempt) {
 	id := a.start.AttemptId
+	if a.unkillable != nil {
+		d.loseSlot(ctx, a)
+	}
 	delete(d.attempts, id)
 	d.pending.drop(id)
 	d.unacked[id] = a.finalReport
@@ -208,8 +277,10 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 		if o.Preempt.Split {
 			mode = taskproc.Preempt_SPLIT
 		}
+		d.countPreemption(o.Preempt.AttemptId)
 		d.sendTo(o.Preempt.AttemptId, preemptMessage(mode))
 	case *wire.Order_Suspend:
+		d.countPreemption(o.Suspend.AttemptId)
 		if a := d.attempts[o.Suspend.AttemptId]; a != nil {
 			a.suspend()
 		}
@@ -228,6 +299,8 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 		d.copyOutput(ctx, o.CopyOutput)
 	case *wire.Order_DropCopy_:
 		d.dropCopy(o.DropCopy.JobId, o.DropCopy.AttemptId)
+	case *wire.Order_Directories_:
+		d.cfg.OnDirectories(o.Directories.Staging, o.Directories.Logs)
 	case *wire.Order_RequestProgress_:
 		d.probe()
 	case *wire.Order_RequestCounters_:
@@ -238,9 +311,15 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 }
 
 // start starts an attempt, unless it was started before. Its goroutine ends after the logs
-// are aggregated. The job is busy until then, so that its files are not removed.
+// are aggregated and its unneeded files removed. The job is busy until then, so that its
+// files are not removed.
 func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	if _, twice := d.known[start.AttemptId]; twice {
+		return
+	}
+	j := d.job(start.JobId)
+	if j.removed {
+		d.rejectStart(start.JobId, start.AttemptId, "its job is over and its local files are being removed")
 		return
 	}
 	dir, release, err := d.cfg.DirChooser.Acquire()
@@ -250,7 +329,7 @@ func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	}
 	d.known[start.AttemptId] = start.JobId
 	start.LocalDir = filepath.Join(dir, start.JobId, start.AttemptId)
-	j := d.job(start.JobId)
+	j.limitDisk(start)
 	a := newAttempt(d, start, j.readsOf(start))
 	d.attempts[start.AttemptId] = a
 	j.sendKnownOutputs(a)
@@ -258,8 +337,9 @@ func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	d.workers.Go(func() {
 		a.run(ctx)
 		release()
-		d.inbox.Put(func() { d.ended(a) })
+		d.inbox.Put(func() { d.ended(ctx, a) })
 		a.aggregateLogs(ctx)
+		<-a.cleaned
 		d.inbox.Put(func() { d.releaseJob(start.JobId) })
 	})
 }
@@ -287,6 +367,13 @@ func jobOf(attempt string) string {
 // preemptMessage returns the message that asks a task to give up its slot and keep its work.
 func preemptMessage(mode taskproc.Preempt_Mode) *taskproc.ToTask {
 	return &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{Mode: mode}}}
+}
+
+// countPreemption counts an order to give up the slot, which the attempt may decline once.
+func (d *Daemon) countPreemption(attempt string) {
+	if a := d.attempts[attempt]; a != nil {
+		a.preemptions++
+	}
 }
 
 // sendTo sends a message to the task of an attempt, if the attempt runs. The message waits

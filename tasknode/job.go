@@ -11,10 +11,13 @@ import (
 // job is the daemon's record of a job. It exists from the first order or file of the job
 // until RemoveJob. If the job has activities then, it exists until the last one has ended.
 type job struct {
-	reads   map[int32][]int32      // files that a class of NodeGroup reads, by their places in the graph's edges
-	outputs map[int32]*edgeOutputs // outputs of an edge, by its place in the graph's edges
-	removed bool                   // the job is over: its files are removed after its last activity
-	busy    int                    // number of attempts that run, aggregate their logs, or have files being copied or removed
+	reads     map[int32][]int32      // files that a class of NodeGroup reads, by their places in the graph's edges
+	outputs   map[int32]*edgeOutputs // outputs of an edge, by its place in the graph's edges
+	diskLimit int64                  // bytes that the job may occupy in all local directories; 0 for no limit
+	usage     map[string]usage       // what it occupied in each local directory when it was measured; only if diskLimit > 0
+	busy      int                    // number of attempts that run, aggregate their logs, or have files being read, copied or removed; and of directories being removed
+	removed   bool                   // the job is over: its files are removed after its last activity, and no other begins
+	removing  bool                   // its directories are being removed; only if removed
 }
 
 // edgeOutputs are the outputs that finished tasks have written for a file edge.

@@ -1,6 +1,7 @@
 package tasknode
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 
@@ -27,7 +28,103 @@ func TestKillBeforeStartIsReported(t *testing.T) {
 			t.Error("the attempt was started, or killed again")
 		}
 		b.removeJob()
+		synctest.Wait()
 		b.start(taskproc.Kind_MAP).end(nil) // nothing of it is left
 		<-b.reports
+	})
+}
+
+// hungProcess is a task whose process waits in the kernel and cannot be killed.
+type hungProcess struct{ *fakeTask }
+
+func (hungProcess) PID() int { return 7 }
+
+// hungLauncher launches tasks whose processes hang.
+type hungLauncher struct{ *rig }
+
+func (l hungLauncher) Launch(ctx context.Context, start *taskproc.Start) (Task, error) {
+	task, err := l.rig.Launch(ctx, start)
+	return hungProcess{task.(*fakeTask)}, err
+}
+
+// TestProcessThatCannotBeKilledCostsItsSlot kills a process that does not end. The master
+// learns that the machine has one slot fewer, then that the attempt is over at no cost to its
+// task. When the process ends, the slot is offered again.
+func TestProcessThatCannotBeKilledCostsItsSlot(t *testing.T) {
+	runWith(t, func(b *rig) Launcher { return hungLauncher{b} }, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		b.kill()
+		if joined := (<-b.reports).GetJoined(); joined == nil || joined.MapSlots != 0 || joined.ReduceSlots != 1 {
+			t.Errorf("report %v", joined)
+		}
+		if exited := (<-b.reports).GetExited(); exited == nil || exited.StuckStack != "" || exited.Cause == "" {
+			t.Errorf("report %v", exited)
+		}
+		task.end(nil)
+		if joined := (<-b.reports).GetJoined(); joined.GetMapSlots() != 1 {
+			t.Errorf("report %v", joined)
+		}
+	})
+}
+
+// TestWinnerWhoseProcessHangsStillWins finishes an attempt whose process does not exit.
+func TestWinnerWhoseProcessHangsStillWins(t *testing.T) {
+	runWith(t, func(b *rig) Launcher { return hungLauncher{b} }, func(b *rig) {
+		task := b.start(taskproc.Kind_REDUCE)
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5}}}); err != nil {
+			t.Fatal(err)
+		}
+		task.Close()
+		if joined := (<-b.reports).GetJoined(); joined == nil || joined.MapSlots != 1 || joined.ReduceSlots != 0 {
+			t.Errorf("report %v", joined)
+		}
+		if r := <-b.reports; r.GetFinished().GetOutputBytes() != 5 {
+			t.Errorf("report %v", r)
+		}
+		task.end(nil)
+		<-b.reports // slots
+	})
+}
+
+// TestReportsOfATaskDoNotAccumulate stops the loop while a task sends very many reports. They
+// do not accumulate, and the master gets the latest progress and one decline for each order.
+func TestReportsOfATaskDoNotAccumulate(t *testing.T) {
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		b.orders.Put(&wire.Order{Order: &wire.Order_Preempt{Preempt: &wire.Order_PreemptAttempt{AttemptId: attemptID}}})
+		if m, err := task.Receive(); m.GetPreempt() == nil || err != nil {
+			t.Fatalf("received %v, %v", m, err)
+		}
+		proceed, stopped := make(chan struct{}), make(chan struct{})
+		b.daemon.inbox.Put(func() { close(stopped); <-proceed })
+		<-stopped
+		const n = 10_000
+		for i := range n {
+			task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: &taskproc.Progress{Records: int64(i)}}})
+			task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_PreemptionDeclined{PreemptionDeclined: &taskproc.PreemptionDeclined{Cause: "no"}}})
+		}
+		synctest.Wait()
+		if waiting := b.daemon.inbox.Take(); len(waiting) != 2 {
+			t.Errorf("%d functions wait for the loop", len(waiting))
+		} else {
+			for _, f := range waiting {
+				b.daemon.inbox.Put(f)
+			}
+		}
+		close(proceed)
+		if r := <-b.reports; r.GetProgress().GetRecords() != n-1 {
+			t.Errorf("report %v", r)
+		}
+		if r := <-b.reports; r.GetPreemptionDeclined().GetCause() != "no" {
+			t.Errorf("report %v", r)
+		}
+		for range 10 {
+			task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_PreemptionDeclined{PreemptionDeclined: &taskproc.PreemptionDeclined{Cause: "no"}}})
+		}
+		synctest.Wait()
+		if len(b.reports) != 0 {
+			t.Errorf("%d reports of a preemption that was declined", len(b.reports))
+		}
+		task.end(nil)
 	})
 }

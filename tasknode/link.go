@@ -10,7 +10,7 @@ import (
 )
 
 // ErrRefused marks a connection that the jobmaster refuses permanently: the tasknode belongs
-// to another cluster, or its name is already used.
+// to another cluster, or has another token.
 var ErrRefused = errors.New("tasknode: refused by the jobmaster")
 
 // Link finds the master that leads.
@@ -51,7 +51,17 @@ const (
 //
 // After ErrRefused the tasknode ends, since no later try could succeed. Attempts
 // continue without a session: a master may be replaced within seconds.
-func (d *Daemon) stayConnected(ctx context.Context) error {
+//
+// The first session waits for the local directories, because the tasknode joins with what
+// they retain. It does not wait for a directory that hangs.
+func (d *Daemon) stayConnected(ctx context.Context, recovered <-chan struct{}) error {
+	select {
+	case <-recovered:
+	case <-time.After(recoverTimeout):
+		d.cfg.Logger.Warn("a local directory is not read yet, joining without its files", "after", recoverTimeout)
+	case <-ctx.Done():
+		return nil
+	}
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		session, err := d.cfg.Link.Connect(ctx, d.joinReport())
 		if err == nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -119,15 +118,22 @@ func readRecord(path string) (*wire.Report, error) {
 	return decodeRecord(b)
 }
 
-// readBounded reads a file up to a limit, because a damaged disk may report any size. A
-// longer file is cut, and its checksum is then wrong.
-func readBounded(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// checkPlaces returns an error if a final report names local files that do not lie in the
+// attempt's directory. The daemon reads and serves what a report names.
+func checkPlaces(dir string, last *wire.Report) error {
+	var paths []string
+	if p := last.GetCheckpointed(); p != nil {
+		paths = append(paths, p.Checkpoint.GetPath())
 	}
-	defer f.Close() // the file was only read
-	return io.ReadAll(io.LimitReader(f, limit))
+	for _, o := range segmentsOf(last) {
+		paths = append(paths, o.Path)
+	}
+	for _, path := range paths {
+		if rel, err := filepath.Rel(dir, path); err != nil || !filepath.IsLocal(rel) {
+			return fmt.Errorf("the task reports a file %q that does not lie in its local directory %s", path, dir)
+		}
+	}
+	return nil
 }
 
 // checkRecord returns why the files that a record names are not as the attempt left them in
@@ -152,6 +158,9 @@ func checkRecord(dir string, last *wire.Report) error {
 // if they are. The index must have the reported checksum, and the data file must have the
 // length that the index says.
 func checkSegments(dir string, o *taskproc.MapOutput) error {
+	if err := checkInside(dir, o.Path); err != nil { // before anything is opened: the task chose the path
+		return err
+	}
 	b, err := readBounded(shuffle.IndexPath(o.Path), maxIndex)
 	if err != nil {
 		return err
@@ -169,12 +178,20 @@ func checkSegments(dir string, o *taskproc.MapOutput) error {
 // maxIndex limits the size of index files that are read, in bytes.
 const maxIndex = 1 << 30
 
+// checkInside returns an error if a path is not that of an entry directly in dir.
+func checkInside(dir, path string) error {
+	if filepath.Dir(path) != dir || filepath.Base(path) == ".." {
+		return fmt.Errorf("%w: %q does not lie in %s", errBadRecord, path, dir)
+	}
+	return nil
+}
+
 // checkSize returns an error if a file is not a regular file of that size directly in dir.
 // It refuses links, because a record must not make the daemon serve or remove files
 // elsewhere.
 func checkSize(dir, path string, size int64) error {
-	if filepath.Dir(path) != dir {
-		return fmt.Errorf("%w: %s does not lie in %s", errBadRecord, path, dir)
+	if err := checkInside(dir, path); err != nil {
+		return err
 	}
 	switch info, err := os.Lstat(path); {
 	case err != nil:

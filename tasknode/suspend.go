@@ -34,6 +34,7 @@ type suspendState struct {
 	mu        sync.Mutex // guards the fields below
 	task      Suspender  // nil before the launch, and if the task cannot be suspended
 	orders    int64      // number of the last order
+	answered  int64      // number of the last order for which the task was ready; later answers to it are ignored
 	ordered   bool
 	suspended bool
 }
@@ -64,9 +65,10 @@ func (a *attempt) suspendIfOrdered(order int64) {
 	s := &a.suspension
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.ordered || order != s.orders {
+	if !s.ordered || order != s.orders || order == s.answered {
 		return
 	}
+	s.answered = order
 	err := errCannotSuspend
 	if s.task != nil {
 		err = s.task.Suspend()

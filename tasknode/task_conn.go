@@ -100,11 +100,10 @@ func (t *taskConn) read(a *attempt) {
 		switch m := m.Message.(type) {
 		case *taskproc.FromTask_Progress:
 			m.Progress.Mark = progressMark(m.Progress)
-			a.send(&wire.Report{Report: &wire.Report_Progress{Progress: m.Progress}})
+			a.progress.put(a, &wire.Report{Report: &wire.Report_Progress{Progress: m.Progress}}, a.daemon.reported)
 			continue
 		case *taskproc.FromTask_PreemptionDeclined:
-			a.cfg.Logger.Warn("task declined preemption", "attempt", a.start.AttemptId, "reason", m.PreemptionDeclined.Cause)
-			a.send(&wire.Report{Report: &wire.Report_PreemptionDeclined{PreemptionDeclined: m.PreemptionDeclined}})
+			a.declined.put(a, &wire.Report{Report: &wire.Report_PreemptionDeclined{PreemptionDeclined: m.PreemptionDeclined}}, a.forwardDecline)
 			continue
 		case *taskproc.FromTask_SuspendReady:
 			a.suspendIfOrdered(m.SuspendReady.Number)

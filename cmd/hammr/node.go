@@ -101,6 +101,9 @@ func (q *query) writeTasknode(tasknode *wire.Tasknode) {
 	line("Node-Id", "%s", n.Name)
 	line("Rack", "%s", n.Rack)
 	line("Node-State", "%s", n.State)
+	if n.Unhealthy != "" {
+		line("Health-Report", "%s", n.Unhealthy)
+	}
 	line("Node-Http-Address", "%s", n.HTTP)
 	line("Shuffle-Address", "%s", n.Address)
 	line("Hosts", "%s", strings.Join(n.Hosts, " "))

@@ -5,7 +5,7 @@ import "github.com/hammr/hammr/internal/wire"
 // Tasknode is a tasknode.
 type Tasknode struct {
 	Name           string      `json:"name"`
-	State          string      `json:"state"` // RUNNING, SILENT (its connection is lost), LOST, DECOMMISSIONING or DECOMMISSIONED
+	State          string      `json:"state"` // RUNNING, UNHEALTHY, SILENT (its connection is lost), LOST, DECOMMISSIONING or DECOMMISSIONED
 	Address        string      `json:"address"`
 	HTTP           string      `json:"http"`
 	Rack           string      `json:"rack"`
@@ -22,6 +22,7 @@ type Tasknode struct {
 	Load           float64     `json:"load"`
 	Directories    []Directory `json:"directories"`
 	Attempts       []string    `json:"attempts"`
+	Unhealthy      string      `json:"unhealthy,omitempty"`   // why it gets no new tasks although nobody excluded it
 	Draining       bool        `json:"draining,omitempty"`    // its outputs and checkpoints are being moved to other tasknodes
 	Outputs        []string    `json:"outputs,omitempty"`     // attempts whose output lies on this machine and is still needed; only if it accepts no tasks
 	Checkpoints    []string    `json:"checkpoints,omitempty"` // tasks whose checkpoint lies on this machine and is still needed; only if it accepts no tasks
@@ -43,7 +44,7 @@ func TasknodeOf(n *wire.Tasknode) Tasknode {
 		MemoryMB: n.MemoryMb, MemoryUsedMB: n.MemoryUsedMb, Suspicion: n.Suspicion,
 		LastHeartbeat: n.LastHeartbeat, ClockSkew: n.ClockSkew, Load: n.Load,
 		Directories: []Directory{}, Attempts: append([]string{}, n.Attempts...),
-		Draining: n.Draining, Outputs: n.Outputs, Checkpoints: n.Checkpoints,
+		Unhealthy: n.Unhealthy, Draining: n.Draining, Outputs: n.Outputs, Checkpoints: n.Checkpoints,
 	}
 	for _, d := range n.Directories {
 		doc.Directories = append(doc.Directories, Directory{d.Path, d.Free, d.Total, d.Error})

@@ -116,6 +116,8 @@ var declared = []Key{
 	// Hammr's own properties, below hammr. An unknown name below hammr is an error, so a
 	// misspelt one is found.
 	key("hammr.input.combine", Bool, "true", "combine small files in one split; Hadoop has a map for each file"),
+	key("hammr.tasknode.health.script", String, "", "program that a tasknode runs to check its machine; a line that begins with ERROR takes the machine out of use"),
+	key("hammr.job.local.disk.limit", Size, "0", "bytes that the job may occupy on the local disks of a machine; its largest attempt there fails above that; 0: no limit").atLeast(0),
 	key("hammr.job.log.dir", String, "", "full name of the directory for the logs of attempts; empty: the cluster's"),
 	key("hammr.job.fault.decay", Duration, "10m", "time after which a failure on a machine no longer counts when machines are avoided; 0: never").atLeast(0),
 	key("hammr.job.map.preemption", List, "split,checkpoint,suspend,kill", "preemption modes that may take the slot of a map; wait alone: none").oneOf("split", "checkpoint", "suspend", "kill", "wait"),

@@ -77,6 +77,7 @@ const (
 	ChannelsStored            = "hammr.job.channel.stored"
 	ChannelConnectTimeout     = "hammr.channel.connect.timeout"
 	FailureDecay              = "hammr.job.fault.decay"
+	LocalDiskLimit            = "hammr.job.local.disk.limit"
 	JobLogDir                 = "hammr.job.log.dir"
 	BoundaryTimeout           = "hammr.preempt.boundary.timeout"
 	CheckpointCopies          = "hammr.preempt.checkpoint.copies"

@@ -123,8 +123,8 @@ var importTable = []row{
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
 	}},
 	{"internal/tasknoded", []string{
-		"cluster", "shuffle/transfer", "storage", "tasknode", "tasknode/...",
-		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/taskproc", "internal/validate", "internal/wire",
+		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",
+		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/validate", "internal/wire",
 	}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -80,6 +81,25 @@ type Config struct {
 	// MaxConnectionsPerAddress bounds the connections of Address from one IP address.
 	// Default 8192.
 	MaxConnectionsPerAddress int
+	// MinUID is the lowest uid of users as which a tasknode that runs as root runs tasks. With
+	// 0 it also runs tasks of root. Default 1000.
+	MinUID int
+	// BannedUsers are users as which a tasknode that runs as root runs no tasks. Default
+	// those of Hadoop's daemons.
+	BannedUsers []string
+	// TaskVariables are environment variables of the tasknode that tasks get too. Default
+	// none in addition to those that every task gets.
+	TaskVariables []string
+	// MaxProgram is the largest program that the tasknode runs, in bytes. Default 1 GiB.
+	MaxProgram int64
+	// HealthScript is a program that prints a line that begins with ERROR if the machine should
+	// get no tasks. Default hammr.tasknode.health.script of Conf; if that is not set, none.
+	HealthScript string
+	// HealthInterval is the time between two runs of HealthScript. Default 10 min, as in
+	// Hadoop.
+	HealthInterval time.Duration
+	// HealthTimeout is how long HealthScript may take. Default 20 min, as in Hadoop.
+	HealthTimeout time.Duration
 	// Drills lets holders of the token inject faults, also into tasks. Default false.
 	Drills bool
 	// Profiles shows Go's profiles on the page. Default false.
@@ -111,6 +131,13 @@ func (c *Config) EnsureDefaults() {
 	c.MaxConnections = cmp.Or(c.MaxConnections, 16384)
 	// A machine has one connection for each stream that its tasks read or write here.
 	c.MaxConnectionsPerAddress = cmp.Or(c.MaxConnectionsPerAddress, 8192)
+	c.MinUID = cmp.Or(c.MinUID, 1000)
+	if c.BannedUsers == nil {
+		c.BannedUsers = []string{"hdfs", "yarn", "mapred", "bin"}
+	}
+	c.HealthInterval = cmp.Or(c.HealthInterval, 10*time.Minute)
+	c.HealthTimeout = cmp.Or(c.HealthTimeout, 20*time.Minute)
+	c.MaxProgram = cmp.Or(c.MaxProgram, 1<<30)
 }
 
 // limits returns the limits of connections to Address.
@@ -125,6 +152,8 @@ func (c *Config) Validate() error {
 		validate.That(c.Dir != "", "--dir is missing"),
 		validate.That(c.TokenFile != "", "--token-file is missing"),
 		validate.That(len(c.Masters) > 0, "--masters is missing"),
+		validate.That(c.MinUID >= 0 && int64(c.MinUID) <= math.MaxUint32, "--min-uid %d: no uid", c.MinUID),
+		validate.That(c.MaxProgram > 0, "--max-program has to be above 0"),
 		validate.That(c.MapSlots+c.ReduceSlots > 0, "--map-slots and --reduce-slots: both are 0, there would be nothing to run"),
 		validate.That(c.MemoryMB >= 0, "--memory-mb %d is negative", c.MemoryMB),
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -42,6 +41,8 @@ type Daemon struct {
 	pageAddress string           // address at which others ask for health and logs
 	shuffle     *transfer.Server
 	programs    *artifact.Cache // cache of the programs that tasks run
+	directories clusterDirs     // as the leading master names them
+	script      healthCheck
 	launcher    *process.Launcher
 	cgroup      string       // directory of the tasknode's own control group, "" for none
 	masters     *rpc.Masters // connections to the masters
@@ -86,6 +87,8 @@ func (d *Daemon) resolve() (err error) {
 	if len(d.cfg.LocalDirs) == 0 {
 		d.cfg.LocalDirs = []string{d.cfg.Dir}
 	}
+	d.script.script = cmp.Or(d.cfg.HealthScript, d.cfg.Conf.String("hammr.tasknode.health.script"))
+	d.script.timeout, d.script.logger = d.cfg.HealthTimeout, d.cfg.Logger
 	return errors.Join(append(errs, d.openFiles())...)
 }
 
@@ -107,6 +110,7 @@ func (d *Daemon) openFiles() (err error) {
 		}
 	}
 	if d.files, err = fsconf.NewRouter(d.cfg.Conf, d.cfg.Logger); err == nil {
+		d.directories.resolve = d.files.Resolve
 		d.open.Add(d.files.Close)
 	}
 	return err
@@ -198,7 +202,7 @@ func (d *Daemon) openParts() (err error) {
 		return err
 	}
 	d.programs, err = artifact.Open(artifact.Config{
-		Dir: filepath.Join(d.cfg.Dir, programsDir), Fetch: d.openProgram, Logger: d.cfg.Logger,
+		Dir: filepath.Join(d.cfg.Dir, programsDir), Fetch: d.openProgram, MaxProgramBytes: d.cfg.MaxProgram, Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return err
@@ -206,8 +210,9 @@ func (d *Daemon) openParts() (err error) {
 	d.open.Add(func() error { d.programs.Close(); return nil })
 	d.open.Add(d.closeCgroup)
 	d.launcher, err = process.New(process.Config{
-		Programs: d.programs, LogDir: logDir, Cgroup: d.openCgroup(), RunAsDaemonUser: d.cfg.RunAsDaemonUser, Logger: d.cfg.Logger,
+		Programs: &stagedPrograms{d.programs, &d.directories}, LogDir: logDir, Cgroup: d.openCgroup(), RunAsDaemonUser: d.cfg.RunAsDaemonUser, Logger: d.cfg.Logger,
 		MaxProcesses: d.cfg.MapSlots + d.cfg.ReduceSlots, FaultFile: d.drills.File(),
+		MinUID: uint32(d.cfg.MinUID), BannedUsers: d.cfg.BannedUsers, TaskVariables: d.cfg.TaskVariables,
 	})
 	if err != nil {
 		return err
@@ -226,15 +231,6 @@ func (d *Daemon) openParts() (err error) {
 // the job.
 func logDir(s *taskproc.Start) string {
 	return filepath.Join(filepath.Dir(s.LocalDir), "logs", s.AttemptId)
-}
-
-// openProgram opens a program in the staging directory.
-func (d *Daemon) openProgram(ctx context.Context, name string) (io.ReadCloser, error) {
-	fsys, path, err := d.files.Resolve(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return fsys.Open(ctx, path)
 }
 
 // progressDelay bounds how old the progress may be that masters know about a task.
@@ -262,9 +258,10 @@ func (d *Daemon) openTasknode() (err error) {
 		Address: d.cfg.Advertise, HTTP: d.pageAddress,
 		MapSlots: d.cfg.MapSlots, ReduceSlots: d.cfg.ReduceSlots, MemoryMB: d.taskMemoryMB(),
 		Dirs: d.taskDirs(), DirChooser: d.disks,
-		AggregateLogs: (&tasknode.LogAggregator{Local: logDir, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
-		Launcher: &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), joined: d.announceReady},
-		Heartbeat: d.cfg.Heartbeat, ProgressDelay: progressDelay, MachineStatus: d.machineStatus, Logger: d.cfg.Logger,
+		AggregateLogs: (&tasknode.LogAggregator{Local: logDir, Check: d.directories.checkLogs, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
+		OnDirectories: d.directories.set,
+		Launcher:      &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), joined: d.announceReady},
+		Heartbeat: d.cfg.Heartbeat, ProgressDelay: progressDelay, DiskCheck: d.cfg.DiskCheck, MachineStatus: d.machineStatus, Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ func (d *Daemon) machineStatus() *wire.Report_Heartbeat {
 		}
 		h.Directories = append(h.Directories, dir)
 	}
+	h.Unhealthy = d.script.reason()
 	h.MemoryAvailable, h.SwapFree = d.memory()
 	return h
 }

@@ -32,6 +32,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	})
 	serving.Go(func() { d.disks.Run(outlives) })
 	serving.Go(func() { d.watchdog.Run(ctx) }) // the loop ends with ctx
+	serving.Go(func() { d.script.run(outlives, d.cfg.HealthInterval) })
 	stopPage := daemon.ServePage(d.page, d.newPage())
 	d.cfg.Logger.Info("tasknode serves", "name", d.cfg.Name, "address", d.cfg.Advertise, "http", d.page.Addr().String(), "dir", d.cfg.Dir)
 	err := d.tasknode.Run(ctx)

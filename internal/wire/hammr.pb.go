@@ -1168,6 +1168,7 @@ type Order struct {
 	//	*Order_RequestProgress_
 	//	*Order_DropCopy_
 	//	*Order_RequestCounters_
+	//	*Order_Directories_
 	Order         isOrder_Order `protobuf_oneof:"order"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1336,6 +1337,15 @@ func (x *Order) GetRequestCounters() *Order_RequestCounters {
 	return nil
 }
 
+func (x *Order) GetDirectories() *Order_Directories {
+	if x != nil {
+		if x, ok := x.Order.(*Order_Directories_); ok {
+			return x.Directories
+		}
+	}
+	return nil
+}
+
 type isOrder_Order interface {
 	isOrder_Order()
 }
@@ -1396,6 +1406,10 @@ type Order_RequestCounters_ struct {
 	RequestCounters *Order_RequestCounters `protobuf:"bytes,14,opt,name=request_counters,json=requestCounters,proto3,oneof"`
 }
 
+type Order_Directories_ struct {
+	Directories *Order_Directories `protobuf:"bytes,15,opt,name=directories,proto3,oneof"`
+}
+
 func (*Order_Start) isOrder_Order() {}
 
 func (*Order_Kill) isOrder_Order() {}
@@ -1423,6 +1437,8 @@ func (*Order_RequestProgress_) isOrder_Order() {}
 func (*Order_DropCopy_) isOrder_Order() {}
 
 func (*Order_RequestCounters_) isOrder_Order() {}
+
+func (*Order_Directories_) isOrder_Order() {}
 
 // Orders is a batch of orders, in their order.
 type Orders struct {
@@ -2968,7 +2984,7 @@ func (x *ListNodesRequest) GetAll() bool {
 type Tasknode struct {
 	state          protoimpl.MessageState        `protogen:"open.v1"`
 	Name           string                        `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	State          string                        `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"` // RUNNING, SILENT (its connection is gone), LOST, DECOMMISSIONING or DECOMMISSIONED
+	State          string                        `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"` // RUNNING, UNHEALTHY, SILENT (its connection is gone), LOST, DECOMMISSIONING or DECOMMISSIONED
 	Address        string                        `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
 	Http           string                        `protobuf:"bytes,4,opt,name=http,proto3" json:"http,omitempty"`
 	Rack           string                        `protobuf:"bytes,5,opt,name=rack,proto3" json:"rack,omitempty"`
@@ -2989,6 +3005,7 @@ type Tasknode struct {
 	MemoryMb       int64                         `protobuf:"varint,20,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"`               // MiB that its tasks may take together, 0 for any amount
 	MemoryUsedMb   int64                         `protobuf:"varint,21,opt,name=memory_used_mb,json=memoryUsedMb,proto3" json:"memory_used_mb,omitempty"` // MiB that the limits of its running tasks add up to
 	Suspicion      string                        `protobuf:"bytes,22,opt,name=suspicion,proto3" json:"suspicion,omitempty"`                              // why no task starts there while another machine can run it, "" for no reason
+	Unhealthy      string                        `protobuf:"bytes,25,opt,name=unhealthy,proto3" json:"unhealthy,omitempty"`                              // why it gets no new tasks although nobody excluded it, "" when it is healthy
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -3173,6 +3190,13 @@ func (x *Tasknode) GetMemoryUsedMb() int64 {
 func (x *Tasknode) GetSuspicion() string {
 	if x != nil {
 		return x.Suspicion
+	}
+	return ""
+}
+
+func (x *Tasknode) GetUnhealthy() string {
+	if x != nil {
+		return x.Unhealthy
 	}
 	return ""
 }
@@ -5254,6 +5278,60 @@ func (x *Order_DropCopy) GetJobId() string {
 	return ""
 }
 
+// Directories names the directories of the cluster that the tasknode uses for all
+// jobs. It comes before every other order of a session.
+type Order_Directories struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Staging       string                 `protobuf:"bytes,1,opt,name=staging,proto3" json:"staging,omitempty"` // full name of the directory for splits and programs
+	Logs          string                 `protobuf:"bytes,2,opt,name=logs,proto3" json:"logs,omitempty"`       // full name of the directory for logs of attempts, "" when none are kept
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order_Directories) Reset() {
+	*x = Order_Directories{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order_Directories) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order_Directories) ProtoMessage() {}
+
+func (x *Order_Directories) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order_Directories.ProtoReflect.Descriptor instead.
+func (*Order_Directories) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 12}
+}
+
+func (x *Order_Directories) GetStaging() string {
+	if x != nil {
+		return x.Staging
+	}
+	return ""
+}
+
+func (x *Order_Directories) GetLogs() string {
+	if x != nil {
+		return x.Logs
+	}
+	return ""
+}
+
 // RequestProgress asks for the progress of every attempt at once.
 type Order_RequestProgress struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -5263,7 +5341,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5275,7 +5353,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5288,7 +5366,7 @@ func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RequestProgress.ProtoReflect.Descriptor instead.
 func (*Order_RequestProgress) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 12}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 13}
 }
 
 // RequestCounters asks for the counters of the running attempts of a job, with the
@@ -5302,7 +5380,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5314,7 +5392,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5327,7 +5405,7 @@ func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RequestCounters.ProtoReflect.Descriptor instead.
 func (*Order_RequestCounters) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 14}
 }
 
 func (x *Order_RequestCounters) GetJobId() string {
@@ -5357,7 +5435,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5369,7 +5447,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5477,13 +5555,14 @@ type Report_Heartbeat struct {
 	Load            float64                       `protobuf:"fixed64,3,opt,name=load,proto3" json:"load,omitempty"`                                             // of the last minute
 	MemoryAvailable int64                         `protobuf:"varint,4,opt,name=memory_available,json=memoryAvailable,proto3" json:"memory_available,omitempty"` // bytes that tasks can take before the machine swaps, 0 when unknown
 	SwapFree        int64                         `protobuf:"varint,5,opt,name=swap_free,json=swapFree,proto3" json:"swap_free,omitempty"`                      // bytes of tasks' memory that can still be swapped out
+	Unhealthy       string                        `protobuf:"bytes,10,opt,name=unhealthy,proto3" json:"unhealthy,omitempty"`                                    // why the machine's health script fails, "" when it does not or there is none
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5495,7 +5574,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5546,6 +5625,13 @@ func (x *Report_Heartbeat) GetSwapFree() int64 {
 	return 0
 }
 
+func (x *Report_Heartbeat) GetUnhealthy() string {
+	if x != nil {
+		return x.Unhealthy
+	}
+	return ""
+}
+
 type Report_Started struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -5554,7 +5640,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5566,7 +5652,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5594,7 +5680,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5606,7 +5692,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5649,7 +5735,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5661,7 +5747,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5715,7 +5801,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5727,7 +5813,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5762,7 +5848,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5774,7 +5860,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5830,7 +5916,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5842,7 +5928,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5900,7 +5986,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5912,7 +5998,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5967,7 +6053,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5979,7 +6065,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6030,7 +6116,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6042,7 +6128,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6166,7 +6252,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6178,7 +6264,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6262,7 +6348,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6274,7 +6360,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6327,7 +6413,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6339,7 +6425,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6421,7 +6507,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6433,7 +6519,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6513,7 +6599,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6525,7 +6611,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6600,7 +6686,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6612,7 +6698,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6652,7 +6738,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6664,7 +6750,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6704,7 +6790,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6716,7 +6802,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6881,7 +6967,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8d\x0f\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8b\x10\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x12=\n" +
@@ -6899,7 +6985,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"copyOutput\x12L\n" +
 	"\x10request_progress\x18\f \x01(\v2\x1f.hammr.v1.Order.RequestProgressH\x00R\x0frequestProgress\x127\n" +
 	"\tdrop_copy\x18\r \x01(\v2\x18.hammr.v1.Order.DropCopyH\x00R\bdropCopy\x12L\n" +
-	"\x10request_counters\x18\x0e \x01(\v2\x1f.hammr.v1.Order.RequestCountersH\x00R\x0frequestCounters\x1a:\n" +
+	"\x10request_counters\x18\x0e \x01(\v2\x1f.hammr.v1.Order.RequestCountersH\x00R\x0frequestCounters\x12?\n" +
+	"\vdirectories\x18\x0f \x01(\v2\x1b.hammr.v1.Order.DirectoriesH\x00R\vdirectories\x1a:\n" +
 	"\fStartAttempt\x12*\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartR\x05start\x1aB\n" +
 	"\vKillAttempt\x12\x1d\n" +
@@ -6949,13 +7036,16 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\bDropCopy\x12\x1d\n" +
 	"\n" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x15\n" +
-	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x1a\x11\n" +
+	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x1a;\n" +
+	"\vDirectories\x12\x18\n" +
+	"\astaging\x18\x01 \x01(\tR\astaging\x12\x12\n" +
+	"\x04logs\x18\x02 \x01(\tR\x04logs\x1a\x11\n" +
 	"\x0fRequestProgress\x1a(\n" +
 	"\x0fRequestCounters\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobIdB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
-	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xf7\f\n" +
+	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\x95\r\n" +
 	"\x06Report\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1d\n" +
 	"\n" +
@@ -6985,13 +7075,15 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x04jobs\x18\n" +
 	" \x03(\tR\x04jobs\x12\x1a\n" +
 	"\bretained\x18\v \x03(\tR\bretained\x12\x1b\n" +
-	"\tmemory_mb\x18\f \x01(\x03R\bmemoryMb\x1a\xa6\x02\n" +
+	"\tmemory_mb\x18\f \x01(\x03R\bmemoryMb\x1a\xc4\x02\n" +
 	"\tHeartbeat\x12\x14\n" +
 	"\x05clock\x18\x01 \x01(\x03R\x05clock\x12F\n" +
 	"\vdirectories\x18\x02 \x03(\v2$.hammr.v1.Report.Heartbeat.DirectoryR\vdirectories\x12\x12\n" +
 	"\x04load\x18\x03 \x01(\x01R\x04load\x12)\n" +
 	"\x10memory_available\x18\x04 \x01(\x03R\x0fmemoryAvailable\x12\x1b\n" +
-	"\tswap_free\x18\x05 \x01(\x03R\bswapFree\x1a_\n" +
+	"\tswap_free\x18\x05 \x01(\x03R\bswapFree\x12\x1c\n" +
+	"\tunhealthy\x18\n" +
+	" \x01(\tR\tunhealthy\x1a_\n" +
 	"\tDirectory\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04free\x18\x02 \x01(\x03R\x04free\x12\x14\n" +
@@ -7102,7 +7194,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"\x13\n" +
 	"\x11ResumeJobResponse\"$\n" +
 	"\x10ListNodesRequest\x12\x10\n" +
-	"\x03all\x18\x01 \x01(\bR\x03all\"\xa3\x05\n" +
+	"\x03all\x18\x01 \x01(\bR\x03all\"\xc1\x05\n" +
 	"\bTasknode\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -7127,7 +7219,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x04lost\x18\x13 \x01(\bR\x04lost\x12\x1b\n" +
 	"\tmemory_mb\x18\x14 \x01(\x03R\bmemoryMb\x12$\n" +
 	"\x0ememory_used_mb\x18\x15 \x01(\x03R\fmemoryUsedMb\x12\x1c\n" +
-	"\tsuspicion\x18\x16 \x01(\tR\tsuspicion\"E\n" +
+	"\tsuspicion\x18\x16 \x01(\tR\tsuspicion\x12\x1c\n" +
+	"\tunhealthy\x18\x19 \x01(\tR\tunhealthy\"E\n" +
 	"\x11ListNodesResponse\x120\n" +
 	"\ttasknodes\x18\x01 \x03(\v2\x12.hammr.v1.TasknodeR\ttasknodes\"$\n" +
 	"\x0eGetNodeRequest\x12\x12\n" +
@@ -7363,7 +7456,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 98)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 99)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                       // 0: hammr.v1.JobState
 	(TaskState)(0),                      // 1: hammr.v1.TaskState
@@ -7444,51 +7537,52 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Order_ResendReport)(nil),          // 76: hammr.v1.Order.ResendReport
 	(*Order_CopyOutput)(nil),            // 77: hammr.v1.Order.CopyOutput
 	(*Order_DropCopy)(nil),              // 78: hammr.v1.Order.DropCopy
-	(*Order_RequestProgress)(nil),       // 79: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),       // 80: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),               // 81: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 82: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 83: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 84: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 85: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                // 86: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),  // 87: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 88: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 89: hammr.v1.Info.LogWrites
-	nil,                                 // 90: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                 // 91: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Detail)(nil),          // 92: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),           // 93: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),           // 94: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),         // 95: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),         // 96: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),       // 97: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),            // 98: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                 // 99: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),     // 100: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 101: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 102: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 103: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 104: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 105: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 106: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 107: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 108: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 109: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 110: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 111: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 112: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 113: hammr.task.v1.MapOutput
+	(*Order_Directories)(nil),           // 79: hammr.v1.Order.Directories
+	(*Order_RequestProgress)(nil),       // 80: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),       // 81: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),               // 82: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 83: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 84: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 85: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 86: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                // 87: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),  // 88: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 89: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 90: hammr.v1.Info.LogWrites
+	nil,                                 // 91: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                 // 92: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Detail)(nil),          // 93: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),           // 94: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),           // 95: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),         // 96: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),         // 97: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),       // 98: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),            // 99: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                 // 100: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),     // 101: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 102: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 103: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 104: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 105: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 106: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 107: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 108: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 109: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 110: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 111: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 112: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 113: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 114: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	63,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	102, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	103, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
 	64,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	103, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	104, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	65,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	104, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	105, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -7506,112 +7600,113 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	71,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
 	72,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
 	77,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	79,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	80,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
 	78,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	80,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	11,  // 28: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	81,  // 29: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	83,  // 30: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	105, // 31: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	106, // 32: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	107, // 33: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	108, // 34: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	84,  // 35: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	82,  // 36: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	85,  // 37: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	109, // 38: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	86,  // 39: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
-	3,   // 40: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	88,  // 41: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	89,  // 42: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,   // 43: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	10,  // 44: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	87,  // 45: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	40,  // 46: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	90,  // 47: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	91,  // 48: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	51,  // 49: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	92,  // 50: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	93,  // 51: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	96,  // 52: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	98,  // 53: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	99,  // 54: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	99,  // 55: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	99,  // 56: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	99,  // 57: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	55,  // 58: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	100, // 59: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	101, // 60: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 61: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	110, // 62: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	111, // 63: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	106, // 64: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	112, // 65: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	87,  // 66: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	113, // 67: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	112, // 68: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	13,  // 69: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	94,  // 70: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	95,  // 71: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	97,  // 72: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	96,  // 73: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	17,  // 74: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	19,  // 75: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	21,  // 76: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	26,  // 77: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	22,  // 78: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	24,  // 79: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	27,  // 80: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	29,  // 81: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	31,  // 82: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	33,  // 83: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	35,  // 84: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	37,  // 85: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	39,  // 86: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	42,  // 87: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	43,  // 88: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	45,  // 89: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	47,  // 90: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	49,  // 91: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	52,  // 92: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	54,  // 93: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	57,  // 94: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	57,  // 95: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	57,  // 96: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	13,  // 97: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	59,  // 98: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	61,  // 99: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	18,  // 100: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	20,  // 101: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 102: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 103: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	23,  // 104: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	25,  // 105: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	28,  // 106: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	30,  // 107: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	32,  // 108: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	34,  // 109: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	36,  // 110: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	38,  // 111: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	41,  // 112: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	40,  // 113: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	44,  // 114: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	46,  // 115: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	48,  // 116: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	50,  // 117: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	53,  // 118: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	56,  // 119: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	58,  // 120: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 121: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 122: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	12,  // 123: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	60,  // 124: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	62,  // 125: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	100, // [100:126] is the sub-list for method output_type
-	74,  // [74:100] is the sub-list for method input_type
-	74,  // [74:74] is the sub-list for extension type_name
-	74,  // [74:74] is the sub-list for extension extendee
-	0,   // [0:74] is the sub-list for field type_name
+	81,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	79,  // 28: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	11,  // 29: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	82,  // 30: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	84,  // 31: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	106, // 32: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	107, // 33: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	108, // 34: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	109, // 35: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	85,  // 36: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	83,  // 37: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	86,  // 38: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	110, // 39: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	87,  // 40: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	3,   // 41: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	89,  // 42: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	90,  // 43: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,   // 44: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	10,  // 45: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	88,  // 46: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	40,  // 47: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
+	91,  // 48: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	92,  // 49: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	51,  // 50: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	93,  // 51: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	94,  // 52: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	97,  // 53: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	99,  // 54: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	100, // 55: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	100, // 56: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	100, // 57: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	100, // 58: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	55,  // 59: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	101, // 60: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	102, // 61: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 62: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	111, // 63: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	112, // 64: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	107, // 65: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	113, // 66: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	88,  // 67: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	114, // 68: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	113, // 69: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	13,  // 70: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	95,  // 71: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	96,  // 72: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	98,  // 73: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	97,  // 74: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	17,  // 75: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	19,  // 76: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	21,  // 77: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	26,  // 78: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	22,  // 79: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	24,  // 80: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	27,  // 81: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	29,  // 82: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	31,  // 83: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	33,  // 84: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	35,  // 85: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	37,  // 86: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	39,  // 87: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	42,  // 88: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	43,  // 89: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	45,  // 90: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	47,  // 91: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	49,  // 92: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	52,  // 93: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	54,  // 94: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	57,  // 95: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	57,  // 96: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	57,  // 97: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	13,  // 98: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	59,  // 99: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	61,  // 100: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	18,  // 101: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	20,  // 102: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10,  // 103: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10,  // 104: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	23,  // 105: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	25,  // 106: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	28,  // 107: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	30,  // 108: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	32,  // 109: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	34,  // 110: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	36,  // 111: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	38,  // 112: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	41,  // 113: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	40,  // 114: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	44,  // 115: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	46,  // 116: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	48,  // 117: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	50,  // 118: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	53,  // 119: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	56,  // 120: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	58,  // 121: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	58,  // 122: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	58,  // 123: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	12,  // 124: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	60,  // 125: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	62,  // 126: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	101, // [101:127] is the sub-list for method output_type
+	75,  // [75:101] is the sub-list for method input_type
+	75,  // [75:75] is the sub-list for extension type_name
+	75,  // [75:75] is the sub-list for extension extendee
+	0,   // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -7634,6 +7729,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_RequestProgress_)(nil),
 		(*Order_DropCopy_)(nil),
 		(*Order_RequestCounters_)(nil),
+		(*Order_Directories_)(nil),
 	}
 	file_internal_wire_hammr_proto_msgTypes[9].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
@@ -7661,7 +7757,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   98,
+			NumMessages:   99,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/tasknode"
+	"github.com/hammr/hammr/tasknode/masterlink"
 )
 
 func TestUnauthorizedCallersAreRefused(t *testing.T) {
@@ -69,9 +71,15 @@ func TestNameOfAnotherTasknode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := <-r.node("n1", &launcher{})
-	if !errors.Is(err, tasknode.ErrRefused) || !strings.Contains(err.Error(), `"n1" is attached already`) {
-		t.Errorf("error is %v", err)
+	masters, err := rpc.New(calls(r.masters[0].address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer masters.Close()
+	hello := &wire.Report{Machine: "n1", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "another"}}}
+	_, err = masterlink.NewLink(masters).Connect(t.Context(), hello)
+	if err == nil || errors.Is(err, tasknode.ErrRefused) || !strings.Contains(err.Error(), `"n1" is attached already`) {
+		t.Errorf("error is %v; the tasknode has to try again", err)
 	}
 }
 

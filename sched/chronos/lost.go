@@ -135,7 +135,7 @@ func (r *recovery) settle(t *task) bool {
 	t.inputMachines = []string{}
 	for _, host := range split.Hosts {
 		for _, name := range r.machinesOf(host) {
-			if m := r.view.Machine(name); !m.Lost && !m.Excluded && !slices.Contains(t.avoid, m.Name) && !slices.Contains(t.inputMachines, m.Name) {
+			if m := r.view.Machine(name); m.TakesTasks() && !slices.Contains(t.avoid, m.Name) && !slices.Contains(t.inputMachines, m.Name) {
 				t.inputMachines = append(t.inputMachines, m.Name)
 			}
 		}

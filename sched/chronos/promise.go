@@ -21,7 +21,7 @@ type promise struct {
 // isValid reports whether the slot may still come free.
 func (p *promise) isValid(now int64, view sched.View) bool {
 	m := view.Machine(p.machine)
-	return now < p.until && m != nil && !m.Lost && !m.Excluded
+	return now < p.until && m != nil && m.TakesTasks()
 }
 
 // confirm turns a preemption of the latest plan into a promise, now that the attempt

@@ -63,7 +63,7 @@ func (h *victimSearch) on(machine string) []*candidate {
 	if known {
 		return found
 	}
-	if m := h.view.Machine(machine); m != nil && !m.Lost && !m.Excluded {
+	if m := h.view.Machine(machine); m != nil && m.TakesTasks() {
 		for _, a := range m.Attempts {
 			if c := h.candidate(a); c != nil {
 				found = append(found, c)

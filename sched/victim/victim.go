@@ -98,7 +98,7 @@ func (f *Finder) victim(id cluster.AttemptID, usage ledger.Usage) (v Victim, ok 
 func (f *Finder) isEligible(a *cluster.Attempt) bool {
 	_, known := f.View.Progress(a.ID)
 	m := f.View.Machine(a.Machine)
-	return known && m != nil && !m.Lost && !m.Excluded && !f.isProtected(a)
+	return known && m != nil && m.TakesTasks() && !f.isProtected(a)
 }
 
 // isProtected reports whether an attempt has resumed so recently that it must not be

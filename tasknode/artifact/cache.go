@@ -20,6 +20,9 @@ import (
 // DefaultMaxBytes is the default of Config.MaxBytes.
 const DefaultMaxBytes = 4 << 30
 
+// DefaultMaxProgramBytes is the default of Config.MaxProgramBytes.
+const DefaultMaxProgramBytes = 1 << 30
+
 // Config is the configuration of a Cache.
 type Config struct {
 	// Dir is the cache's own directory. It is made if it does not exist. There is no
@@ -30,6 +33,8 @@ type Config struct {
 	// MaxBytes is the size above which programs that are not in use are evicted;
 	// default DefaultMaxBytes.
 	MaxBytes int64
+	// MaxProgramBytes is the largest program that is fetched; default DefaultMaxProgramBytes.
+	MaxProgramBytes int64
 	// Logger logs damaged programs; default none.
 	Logger *slog.Logger
 }
@@ -37,6 +42,7 @@ type Config struct {
 // EnsureDefaults sets the fields that are zero to their defaults.
 func (c *Config) EnsureDefaults() {
 	c.MaxBytes = cmp.Or(c.MaxBytes, DefaultMaxBytes)
+	c.MaxProgramBytes = cmp.Or(c.MaxProgramBytes, DefaultMaxProgramBytes)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
@@ -45,7 +51,7 @@ func (c *Config) Validate() error {
 	return errors.Join(
 		validate.That(c.Dir != "", "artifact: no Dir"),
 		validate.That(c.Fetch != nil, "artifact: no Fetch function"),
-		validate.That(c.MaxBytes >= 0, "artifact: MaxBytes below 0"),
+		validate.That(c.MaxBytes >= 0 && c.MaxProgramBytes >= 0, "artifact: limit below 0"),
 	)
 }
 
@@ -76,7 +82,9 @@ func Open(cfg Config) (*Cache, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+	// Users may run the programs in the directory, but not list it. A user who can name a
+	// program has its checksum, and so had the program before.
+	if err := errors.Join(os.MkdirAll(cfg.Dir, 0o711), os.Chmod(cfg.Dir, 0o711)); err != nil {
 		return nil, fmt.Errorf("cache of programs: %w", err)
 	}
 	c := &Cache{cfg: cfg}

@@ -41,10 +41,17 @@ func (l *Link) Connect(ctx context.Context, hello *wire.Report) (tasknode.Sessio
 	switch {
 	case err == nil:
 		return s, nil
-	case errors.As(err, &permanent) && permanent.CallerRefused():
+	case errors.As(err, &permanent) && isFinal(permanent.Reason):
 		err = fmt.Errorf("%w: %w", tasknode.ErrRefused, err)
 	}
 	return nil, err
+}
+
+// isFinal reports whether a refusal ends the tasknode. A name is free again when a broken
+// connection of an earlier start is noticed. Another version of the protocol ends when
+// masters and tasknodes have been upgraded. Until then the tasks continue.
+func isFinal(reason wire.Refusal_Reason) bool {
+	return reason == wire.Refusal_TOKEN || reason == wire.Refusal_CLUSTER
 }
 
 // open opens a session with one master.

@@ -47,6 +47,14 @@ type Config struct {
 	// RunAsDaemonUser runs tasks as the daemon's user, even if that user is root. By default
 	// a daemon that runs as root runs tasks as the submitting user.
 	RunAsDaemonUser bool
+	// MinUID is the lowest uid of users as which a daemon that runs as root runs tasks. With 0
+	// it also runs tasks of root and of jobs without a user, as itself; default 0.
+	MinUID uint32
+	// BannedUsers are users as which a daemon that runs as root runs no tasks; default none.
+	BannedUsers []string
+	// TaskVariables are environment variables of the daemon that tasks get in addition to
+	// those that every task gets, such as PATH; default none.
+	TaskVariables []string
 	// FaultFile is the file with the faults of drills, which are also injected into tasks;
 	// default none.
 	FaultFile string

@@ -9,16 +9,22 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// daemonVariables configure the daemon, not its tasks.
-var daemonVariables = []string{
-	"GOMEMLIMIT", "GOGC", "GOMAXPROCS", "GOTRACEBACK",
-	"NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "WATCHDOG_USEC", "WATCHDOG_PID", "INVOCATION_ID",
-	"PWD", "TMPDIR", "HADOOP_USER_NAME",
+// inherited are the variables of the daemon that a task gets too. All others may be secrets
+// of the operator, such as keys of a cloud, or configure the daemon. Config.TaskVariables
+// names more.
+var inherited = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ",
+	"HADOOP_CONF_DIR", "HADOOP_HOME", "JAVA_HOME", "KRB5_CONFIG",
+	"GODEBUG", "GORACE", "GOCOVERDIR",
 }
 
-// environ returns the environment of a task. It is the daemon's environment without the
-// variables that configure the daemon, which include all of Hammr's settings and secrets.
-// more says that the process may run further tasks.
+// isInherited reports whether a task gets a variable of the daemon.
+func isInherited(name string, more []string) bool {
+	return slices.Contains(inherited, name) || strings.HasPrefix(name, "LC_") || slices.Contains(more, name)
+}
+
+// environ returns the environment of a task: the daemon's variables that are allowed, and
+// those that describe the task. more says that the process may run further tasks.
 //
 // TMPDIR belongs to the process: it is empty when a task begins, and removed with the
 // process. With GOMEMLIMIT, Go's collector tries to keep the heap below the memory limit,
@@ -26,7 +32,7 @@ var daemonVariables = []string{
 func environ(base []string, start *taskproc.Start, t *task, more bool) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return strings.HasPrefix(name, "HAMMR_") || slices.Contains(daemonVariables, name)
+		return !isInherited(name, t.cfg.TaskVariables)
 	})
 	env = append(env,
 		fmt.Sprintf("%s=%d", taskproc.ControlVariable, controlFD),

@@ -23,6 +23,7 @@ type Launcher struct {
 	starter *procfs.Starter // its thread is the parent of all processes
 	watcher *memoryWatcher  // enforces limits if there are no cgroups
 	cgroup  *cgroup         // nil if there are no cgroups
+	users   *users          // accounts of users; nil if tasks run as the daemon's user
 	workers sync.WaitGroup  // goroutines of the children and their tasks
 	mu      struct {
 		sync.Mutex
@@ -41,6 +42,9 @@ func New(cfg Config) (*Launcher, error) {
 		return nil, err
 	}
 	l := &Launcher{cfg: cfg}
+	if !cfg.RunAsDaemonUser && os.Geteuid() == 0 {
+		l.users = &users{minUID: cfg.MinUID, banned: cfg.BannedUsers, run: runProgram}
+	}
 	if cfg.Cgroup != "" {
 		var err error
 		if l.cgroup, err = openCgroup(cfg.Cgroup); err != nil {
@@ -100,7 +104,7 @@ func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) 
 	if !filepath.IsAbs(start.LocalDir) {
 		return nil, fmt.Errorf("local directory %s: not an absolute path", start.LocalDir)
 	}
-	tasks, err := l.limitsAndOwner(t, start)
+	tasks, err := l.limitsAndOwner(ctx, t, start)
 	if err != nil {
 		return nil, err
 	}
@@ -123,15 +127,15 @@ func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) 
 
 // limitsAndOwner sets the limits and the user of a task, and returns how many tasks its
 // process may run.
-func (l *Launcher) limitsAndOwner(t *task, start *taskproc.Start) (tasks int, err error) {
+func (l *Launcher) limitsAndOwner(ctx context.Context, t *task, start *taskproc.Start) (tasks int, err error) {
 	if t.limits, tasks, err = limitsOf(start); err != nil {
 		return 0, err
 	}
 	if l.cfg.MaxProcesses == 0 || tasks == 0 {
 		tasks = 1
 	}
-	if !l.cfg.RunAsDaemonUser {
-		t.owner, err = ownerOf(start.User)
+	if l.users != nil {
+		t.owner, err = l.users.ownerOf(ctx, start.User)
 	}
 	return tasks, err
 }

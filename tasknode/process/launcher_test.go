@@ -212,15 +212,16 @@ func killAll(t *testing.T, numbers string) {
 }
 
 func TestEnvironmentOfATask(t *testing.T) {
-	l := newLauncher(t, Config{Environ: []string{
+	l := newLauncher(t, Config{TaskVariables: []string{"GREETING"}, Environ: []string{
 		roleEnv + "=environ", "HAMMR_TOKEN=secret", "GOMEMLIMIT=5", "HADOOP_USER_NAME=daemon", "HOME=/home/d", "GREETING=a=b",
+		"AWS_SECRET_ACCESS_KEY=secret", "KRB5CCNAME=/tmp/krb5cc_0", "SSH_AUTH_SOCK=/tmp/agent", "LC_ALL=C", "PATH=/bin",
 	}})
 	start := startMessage(t, "")
 	r := launch(t.Context(), t, l, start)
 	r.last()
 	_ = r.gone()
 	want := []string{
-		roleEnv + "=environ", "HOME=/home/d", "GREETING=a=b", "GORACE=atexit_sleep_ms=0", "HAMMR_TASK_FD=3", "GOMEMLIMIT=" + strconv.Itoa(2048<<20/10*9),
+		roleEnv + "=environ", "HOME=/home/d", "GREETING=a=b", "LC_ALL=C", "PATH=/bin", "GORACE=atexit_sleep_ms=0", "HAMMR_TASK_FD=3", "GOMEMLIMIT=" + strconv.Itoa(2048<<20/10*9),
 		"TMPDIR=" + start.LocalDir + ".tmp", "PWD=" + start.LocalDir,
 	}
 	if got := strings.Fields(r.log("stdout")); strings.Join(got, " ") != strings.Join(want, " ") {

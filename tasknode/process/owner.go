@@ -1,11 +1,8 @@
 package process
 
 import (
-	"fmt"
 	"os"
-	"os/user"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 )
@@ -16,35 +13,6 @@ type owner struct {
 	name, home string
 	uid, gid   uint32
 	groups     []uint32
-}
-
-// ownerOf returns the owner of the tasks of a user's jobs. Only a daemon that runs as root
-// can run tasks as another user.
-func ownerOf(name string) (*owner, error) {
-	if os.Geteuid() != 0 || name == "" {
-		return nil, nil
-	}
-	u, err := user.Lookup(name)
-	if err != nil {
-		return nil, fmt.Errorf("user %s, who submitted the job, has no account on this machine: make one, or run the tasknode as another user than root: %w", name, err)
-	}
-	groups, err := u.GroupIds()
-	if err != nil {
-		return nil, fmt.Errorf("groups of user %s: %w", name, err)
-	}
-	var ids []uint32 // ids of the user, its group, and all its groups
-	for _, text := range append([]string{u.Uid, u.Gid}, groups...) {
-		n, err := strconv.ParseUint(text, 10, 32)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, uint32(n))
-	}
-	o := &owner{name: name, home: u.HomeDir, uid: ids[0], gid: ids[1], groups: ids[2:]}
-	if o.uid == 0 {
-		return nil, nil
-	}
-	return o, nil
 }
 
 // credential returns the credential of the owner, nil for the daemon's own user.

@@ -72,21 +72,13 @@ func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
 
 func TestUserWithoutAnAccount(t *testing.T) {
 	if os.Geteuid() != 0 {
-		if o, err := ownerOf("no-such-user"); o != nil || err != nil {
-			t.Errorf("a daemon that is not root: %v, %v", o, err)
-		}
-		return
+		t.Skip("needs root")
 	}
 	start := startMessage(t, "")
 	start.User = "no-such-user"
 	_, err := newLauncher(t, Config{}).Launch(t.Context(), start)
-	if err == nil || !strings.Contains(err.Error(), "user no-such-user, who submitted the job, has no account on this machine") {
+	if err == nil || !strings.Contains(err.Error(), `user "no-such-user", who submitted the job: no account on this machine`) {
 		t.Errorf("error %v", err)
-	}
-	for _, own := range []string{"", "root"} {
-		if o, err := ownerOf(own); o != nil || err != nil {
-			t.Errorf("user %q: %v, %v", own, o, err)
-		}
 	}
 }
 

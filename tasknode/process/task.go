@@ -68,10 +68,12 @@ func (t *task) LogTail() string { return t.logTail }
 // Timeouts for steps that normally take no time.
 const (
 	dumpTimeout  = 3 * time.Second // time limit for a dump of goroutines
+	killTimeout  = 5 * time.Second // time limit for the exit of a killed process; later it is taken to hang in the kernel
 	drainTimeout = time.Second     // time limit for the rest of the output, and for the exit of killed processes
 )
 
-// Stack implements tasknode.Task. The task prints the stacks of its goroutines and ends.
+// Stack implements tasknode.Task. The task prints the stacks of its goroutines and ends,
+// unless it waits in the kernel and cannot be killed.
 func (t *task) Stack() string {
 	t.force(func() {
 		_ = unix.Kill(t.child.pid, unix.SIGQUIT)
@@ -83,10 +85,18 @@ func (t *task) Stack() string {
 	case <-t.exited:
 	case <-timer.C:
 		t.kill()
-		<-t.exited
+		timer.Reset(killTimeout)
+		select {
+		case <-t.exited:
+		case <-timer.C:
+			return ""
+		}
 	}
 	return t.dump
 }
+
+// PID implements tasknode.Process.
+func (t *task) PID() int { return t.child.pid }
 
 // kill kills the process and its group, if the process still runs this task.
 //

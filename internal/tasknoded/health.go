@@ -1,0 +1,121 @@
+package tasknoded
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hammr/hammr/internal/syncutil"
+)
+
+// healthCheck runs the health script of the machine, by the rules of Hadoop's
+// NodeHealthScriptRunner. The machine is unhealthy if
+//
+//   - a line of the output begins with ERROR,
+//   - the script cannot be started, or
+//   - it does not end in time.
+//
+// Any exit status counts as success, so that a mistake in a script does not take all
+// machines out of use.
+type healthCheck struct {
+	script  string // "" for none
+	timeout time.Duration
+	logger  *slog.Logger
+	mu      struct {
+		sync.Mutex
+		reason string
+	}
+}
+
+// maxHealthOutput is how many bytes of a script's output are examined.
+const maxHealthOutput = 64 << 10
+
+// reason returns why the machine is unhealthy, "" if it is healthy.
+func (h *healthCheck) reason() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mu.reason
+}
+
+// run runs the script now and then every interval, until ctx ends.
+func (h *healthCheck) run(ctx context.Context, interval time.Duration) {
+	if h.script == "" {
+		return
+	}
+	h.check(ctx)
+	syncutil.Every(ctx, interval, func() { h.check(ctx) })
+}
+
+// check runs the script once.
+func (h *healthCheck) check(ctx context.Context) {
+	err := runHealthScript(ctx, h.script, h.timeout)
+	if ctx.Err() != nil {
+		return
+	}
+	reason := ""
+	if err != nil {
+		reason = err.Error()
+	}
+	h.mu.Lock()
+	before := h.mu.reason
+	h.mu.reason = reason
+	h.mu.Unlock()
+	switch {
+	case before == "" && reason != "":
+		h.logger.Error("machine unhealthy, it gets no new tasks", "script", h.script, "error", err)
+	case before != "" && reason == "":
+		h.logger.Info("machine healthy again", "script", h.script)
+	}
+}
+
+// runHealthScript returns why a script says that the machine is unhealthy, nil if it does not.
+// It kills the processes that the script leaves behind.
+func runHealthScript(ctx context.Context, script string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var out boundedBuffer
+	cmd := exec.CommandContext(ctx, script)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch line := errorLine(out.Bytes()); {
+	case line != "":
+		return errors.New(line)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s has not ended after %v", script, timeout)
+	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+		return fmt.Errorf("cannot be run: %w", err)
+	}
+	return nil
+}
+
+// errorLine returns the first line that begins with ERROR, "" if there is none.
+func errorLine(out []byte) string {
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, maxHealthOutput+1)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "ERROR") {
+			return strings.ToValidUTF8(lines.Text(), "\uFFFD")
+		}
+	}
+	return ""
+}
+
+// boundedBuffer keeps the first maxHealthOutput bytes that are written to it.
+type boundedBuffer struct{ bytes.Buffer }
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:min(len(p), maxHealthOutput-b.Len())])
+	return len(p), nil
+}

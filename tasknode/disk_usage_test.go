@@ -1,0 +1,100 @@
+package tasknode
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// fullFiles is a disk with little free space.
+type fullFiles struct {
+	osFiles
+	free int64
+}
+
+func (f fullFiles) Free(string) (int64, error) { return f.free, nil }
+
+// fill writes a file of so many bytes.
+func fill(t *testing.T, path string, bytes int) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, make([]byte, bytes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFullDiskIsChargedToTheJobThatFilledIt has an attempt fail on a disk that another job,
+// or its own, has filled, and on a disk that is not full at all.
+func TestFullDiskIsChargedToTheJobThatFilledIt(t *testing.T) {
+	const cause = "write spill0: no space left on device"
+	for name, c := range map[string]struct {
+		cause      string
+		free       int64
+		own, other int // bytes
+		exited     bool
+		text       string
+	}{
+		"another job":   {cause, 0, 1 << 16, 1 << 20, true, "job_1_0002 occupies"},
+		"its own":       {cause, 0, 1 << 20, 1 << 16, false, "more than any other"},
+		"a lie":         {cause, 1 << 40, 1 << 16, 1 << 20, false, cause},
+		"another cause": {"bad record", 0, 1 << 16, 1 << 20, false, "bad record"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runOn(t, fullFiles{free: c.free}, nil, func(b *rig) {
+				task := b.start(taskproc.Kind_MAP)
+				fill(t, filepath.Join(b.dir, "job_1_0001", attemptID, "spill"), c.own)
+				fill(t, filepath.Join(b.dir, "job_1_0002", "attempt_1_0002_m_000000_0", "spill"), c.other)
+				task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: &taskproc.Failure{Cause: c.cause}}})
+				task.end(nil)
+				r := <-b.reports
+				if text := r.GetExited().GetCause() + r.GetFailed().GetCause(); (r.GetExited() != nil) != c.exited || !strings.Contains(text, c.text) {
+					t.Errorf("report %v", r)
+				}
+			})
+		})
+	}
+}
+
+// TestJobAboveItsDiskLimitLosesItsLargestAttempt runs two attempts of a job with a limit. Only
+// the larger fails, and a job without a limit may write more.
+func TestJobAboveItsDiskLimitLosesItsLargestAttempt(t *testing.T) {
+	const small, other = "attempt_1_0001_m_000001_0", "attempt_1_0002_m_000000_0"
+	runOn(t, osFiles{}, func(c *Config) { c.DiskCheck = time.Second }, func(b *rig) {
+		start := func(job, attempt, limit string) *fakeTask {
+			b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{Start: &taskproc.Start{
+				JobId: job, AttemptId: attempt, Properties: map[string]string{conf.LocalDiskLimit: limit},
+			}}}})
+			<-b.reports // started
+			return <-b.tasks
+		}
+		tasks := []*fakeTask{start("job_1_0001", attemptID, "1m"), start("job_1_0001", small, "1m"), start("job_1_0002", other, "")}
+		fill(t, filepath.Join(b.dir, "job_1_0001", attemptID, "spill"), 900<<10)
+		fill(t, filepath.Join(b.dir, "job_1_0001", small+".tmp", "file"), 100<<10)
+		fill(t, filepath.Join(b.dir, "job_1_0002", other, "spill"), 4<<20)
+		time.Sleep(5 * time.Second)
+		if len(b.reports) != 0 {
+			t.Fatalf("report %v", <-b.reports)
+		}
+		fill(t, filepath.Join(b.dir, "job_1_0001", small, "more"), 200<<10)
+		<-tasks[0].ctx.Done()
+		tasks[0].end(nil)
+		r := <-b.reports
+		if cause := r.GetFailed().GetCause(); r.AttemptId != attemptID || !strings.Contains(cause, "limit is 1048576 (hammr.job.local.disk.limit)") {
+			t.Errorf("report %v", r)
+		}
+		time.Sleep(5 * time.Second)
+		if len(b.reports) != 0 {
+			t.Errorf("report %v", <-b.reports)
+		}
+		tasks[1].end(nil)
+		tasks[2].end(nil)
+	})
+}
