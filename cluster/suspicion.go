@@ -11,7 +11,7 @@ import (
 //	unreached     attempts on it got no answer from these machines
 //	failedTasks   tasks of these jobs failed on it and then succeeded on another machine
 //
-// A failed fetch alone does not tell which end is at fault. So the output is not written again
+// A failed fetch alone does not show which end is at fault. So the output is not written again
 // for the word of a single machine. The reader is tried on another machine first:
 //
 //	it reads the output there      the first machine is at fault

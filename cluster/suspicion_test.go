@@ -77,9 +77,9 @@ func (c *suspicionTest) wantAvoided(j *Job, want ...string) {
 	}
 }
 
-// TestReaderThatReachesNobody has the reduce on n0 fail to fetch from n1 and n2, which others
+// TestReaderThatReachesNoSource has the reduce on n0 fail to fetch from n1 and n2, which others
 // can reach. No map runs again, the task avoids n0, and after the second source all jobs do.
-func TestReaderThatReachesNobody(t *testing.T) {
+func TestReaderThatReachesNoSource(t *testing.T) {
 	c := newSuspicionTest(t, 8)
 	j := c.run("n1", "n2")
 	if c.failFetch(j, "n0", 0) {
@@ -105,9 +105,9 @@ func TestReaderThatReachesNobody(t *testing.T) {
 	c.wantAvoided(second)
 }
 
-// TestSourceThatAnswersNobody has reduces on n1 and n2 fail to fetch from n0. The second one
+// TestSourceThatAnswersNoMachine has reduces on n1 and n2 fail to fetch from n0. The second one
 // confirms it: the map runs again, and all jobs avoid n0 for a while.
-func TestSourceThatAnswersNobody(t *testing.T) {
+func TestSourceThatAnswersNoMachine(t *testing.T) {
 	c := newSuspicionTest(t, 8)
 	j := c.run("n0", "n3")
 	if c.failFetch(j, "n1", 0) {

@@ -101,11 +101,3 @@ func (c *Controller) ask(call func(p sched.Policy)) {
 	call(c.policy)
 	c.at.policy = false
 }
-
-// IdlePolicy starts no tasks. It decides if no other policy can.
-type IdlePolicy struct{}
-
-func (IdlePolicy) Reset(int64, sched.View)                  {}
-func (IdlePolicy) Observe(int64, sched.View, cluster.Delta) {}
-func (IdlePolicy) Decide(int64, sched.View) sched.Plan      { return sched.Plan{} }
-func (IdlePolicy) NextWake() int64                          { return 0 }

@@ -18,7 +18,7 @@ func TestStalledMasterRunsNothingAgain(t *testing.T) {
 	j := startSlowJob(t, e)
 	master := e.state.Masters[0].ID
 	must(t, e.cluster.Stop(t.Context(), master))
-	time.Sleep(13 * time.Second) // longer than the default expiry, 10 s
+	<-time.After(13 * time.Second) // the stall itself: longer than the default expiry, 10 s
 	must(t, e.cluster.Continue(t.Context(), master))
 	if again := j.succeeds(t); again != 0 {
 		t.Errorf("%d attempts were made again", again)

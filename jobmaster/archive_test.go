@@ -25,7 +25,7 @@ func (w *testCluster) runJobs(n int, first uint64) (ids []string) {
 	for i := range n {
 		spec := w.spec(1, 0)
 		spec.Sequence, spec.OutputDir, spec.Name = first+uint64(i), "", fmt.Sprintf("job %d", i)
-		id, err := w.leader().Submit(w.ctx, spec)
+		id, err := w.leader().Submit(w.ctx, w.staged(spec))
 		if err != nil {
 			w.t.Fatal(err)
 		}

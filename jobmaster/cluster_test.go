@@ -482,4 +482,7 @@ func (w *testCluster) output() string {
 }
 
 // sleep lets virtual time pass.
-func (w *testCluster) sleep(d time.Duration) { time.Sleep(d) }
+func (w *testCluster) sleep(d time.Duration) { pass(d) }
+
+// pass lets virtual time pass, in the bubble of the test.
+func pass(d time.Duration) { time.Sleep(d) }

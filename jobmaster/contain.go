@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/sched/idle"
 )
 
 // A panic is a mistake in the program. The functions of this file let it cost one job instead
@@ -107,7 +108,7 @@ func (m *Master) tryStep() (out control.Output, ok bool) {
 func (m *Master) nextFallback() sched.Policy {
 	m.fallbacks++
 	if m.fallbacks > 1 {
-		return control.IdlePolicy{}
+		return idle.Policy{}
 	}
 	return fifo.New(sched.DefaultPlacement())
 }

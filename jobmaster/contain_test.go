@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// panickyPolicy is fifo, and panics as told.
+// panickyPolicy is fifo, and panics in as many decisions as a test asks for.
 type panickyPolicy struct {
 	fifo.Policy
 	decisions atomic.Int64 // how many more decisions panic

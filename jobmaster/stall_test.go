@@ -30,8 +30,8 @@ func (w *testCluster) states() (states string) {
 // arrive. No tasknode is lost, except one that is silent for a full expiry after the stall.
 func TestStalledLoopLosesNoTasknode(t *testing.T) {
 	stall := func(m *jobmaster.Master) {
-		m.Post(func() { time.Sleep(15 * time.Second) })
-		time.Sleep(15*time.Second + time.Millisecond)
+		m.Post(func() { pass(15 * time.Second) })
+		pass(15*time.Second + time.Millisecond)
 	}
 	for name, c := range map[string]struct{ before, after time.Duration }{
 		"long lead": {5 * time.Second, 0}, "stall at once": {0, 0}, "two stalls": {3 * time.Second, time.Second},
@@ -75,7 +75,7 @@ func TestStalledNewLeaderLosesNoTasknode(t *testing.T) {
 		w.elect(1)
 		w.masters[1].Post(func() {}) // dropped if it arrives before the election
 		w.sleep(time.Millisecond)
-		w.masters[1].Post(func() { time.Sleep(15 * time.Second) })
+		w.masters[1].Post(func() { pass(15 * time.Second) })
 		w.sleep(15*time.Second + 2*time.Millisecond)
 		if got, want := w.states(), "a RUNNING b RUNNING "; got != want {
 			t.Errorf("after the stall: %s, want %s", got, want)
@@ -90,7 +90,7 @@ func TestHeartbeatsInTheInboxCount(t *testing.T) {
 		w.elect(0)
 		a := w.addFake("a", "", 1, 0)
 		w.sleep(9 * time.Second)
-		w.leader().Post(func() { time.Sleep(2 * time.Second) })
+		w.leader().Post(func() { pass(2 * time.Second) })
 		w.sleep(time.Second)
 		w.leader().Post(func() {}) // the inbox has more than the heartbeat
 		a.own.Report(heartbeat("a"))

@@ -127,10 +127,13 @@ const TemporaryName = "_temporary"
 // directory exists. Name is the full name of the directory. A directory that contains only an
 // empty TemporaryName is accepted: a job whose clean-up was interrupted left it.
 func CheckOutput(ctx context.Context, fsys FS, dir, name string) error {
-	_, err := fsys.Stat(ctx, dir)
+	info, err := fsys.Stat(ctx, dir)
 	if err == nil {
-		var unused bool
-		if unused, err = hasOnlyTemporary(ctx, fsys, dir); err == nil && !unused {
+		unused := false
+		if info.IsDir {
+			unused, err = hasOnlyTemporary(ctx, fsys, dir)
+		}
+		if err == nil && !unused {
 			return fmt.Errorf("Output directory %s already exists%w", name, silent{fs.ErrExist}) //nolint:staticcheck // Hadoop's wording
 		}
 	}

@@ -79,7 +79,7 @@ func TestJobAboveItsDiskLimitLosesItsLargestAttempt(t *testing.T) {
 		fill(t, filepath.Join(b.dir, "job_1_0001", attemptID, "spill"), 900<<10)
 		fill(t, filepath.Join(b.dir, "job_1_0001", small+".tmp", "file"), 100<<10)
 		fill(t, filepath.Join(b.dir, "job_1_0002", other, "spill"), 4<<20)
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if len(b.reports) != 0 {
 			t.Fatalf("report %v", <-b.reports)
 		}
@@ -90,7 +90,7 @@ func TestJobAboveItsDiskLimitLosesItsLargestAttempt(t *testing.T) {
 		if cause := r.GetFailed().GetCause(); r.AttemptId != attemptID || !strings.Contains(cause, "limit is 1048576 (hammr.job.local.disk.limit)") {
 			t.Errorf("report %v", r)
 		}
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if len(b.reports) != 0 {
 			t.Errorf("report %v", <-b.reports)
 		}

@@ -142,6 +142,9 @@ func runWith(t *testing.T, of func(*rig) Launcher, play func(b *rig)) {
 	})
 }
 
+// pass lets virtual time pass, in the bubble of the test.
+func pass(d time.Duration) { time.Sleep(d) }
+
 // runOn does the same as run, with other local files. change changes the daemon's
 // configuration, if it is not nil.
 func runOn(t *testing.T, files localFiles, change func(*Config), play func(b *rig)) {

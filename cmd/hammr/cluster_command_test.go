@@ -82,6 +82,15 @@ func (f *fakeCluster) Jobs(_ context.Context, all bool) (jobs []*wire.JobStatus,
 	return jobs, nil
 }
 
+func (f *fakeCluster) JobsSince(_ context.Context, since int64) (jobs []*wire.JobStatus, err error) {
+	for _, j := range f.jobs {
+		if j.SubmitTime >= since {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, nil
+}
+
 func (f *fakeCluster) Job(_ context.Context, id string, tasks bool) (*wire.JobStatus, error) {
 	for _, j := range f.jobs {
 		if j.JobId != id {

@@ -22,7 +22,7 @@ type Tasknode struct {
 	Load           float64     `json:"load"`
 	Directories    []Directory `json:"directories"`
 	Attempts       []string    `json:"attempts"`
-	Unhealthy      string      `json:"unhealthy,omitempty"`   // why it gets no new tasks although nobody excluded it
+	Unhealthy      string      `json:"unhealthy,omitempty"`   // why it gets no new tasks although no operator excluded it
 	Draining       bool        `json:"draining,omitempty"`    // its outputs and checkpoints are being moved to other tasknodes
 	Outputs        []string    `json:"outputs,omitempty"`     // attempts whose output lies on this machine and is still needed; only if it accepts no tasks
 	Checkpoints    []string    `json:"checkpoints,omitempty"` // tasks whose checkpoint lies on this machine and is still needed; only if it accepts no tasks

@@ -61,12 +61,12 @@ var importTable = []row{
 
 	// Daemons and the engine in one process. A jobmaster and a tasknode know each other by
 	// messages only.
-	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/counter", "internal/failpoint", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc"}},
+	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", []string{"internal/validate"}},
 	{"tasknode/disks", []string{"internal/failpoint", "internal/syncutil", "internal/validate"}},
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskproc", "internal/validate"}},
 	{"jobmaster", []string{
-		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/placement", "storage",
+		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/idle", "sched/placement", "storage",
 		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/syncutil", "internal/validate", "internal/wire",
 		"internal/taskproc",
 	}},
@@ -191,6 +191,7 @@ var restricted = []restriction{
 
 	// Policies: masters and the simulator get them from sched/registry, by name.
 	{modulePath + "/sched/fifo", []string{"sched/registry", "jobmaster", "internal/embedded", "chaos/simulate"}, samePolicyReason},
+	{modulePath + "/sched/idle", []string{"jobmaster"}, samePolicyReason},
 	{modulePath + "/sched/fair", []string{"sched/registry", "sched/hammr"}, samePolicyReason},
 	{modulePath + "/sched/hammr", []string{"sched/registry"}, samePolicyReason},
 	{modulePath + "/sched/hfsp", []string{"sched/registry"}, samePolicyReason},

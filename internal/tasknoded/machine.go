@@ -63,7 +63,7 @@ func meminfoField(text, field string) int64 {
 const reservedMB = 1024
 
 // taskMemoryMB returns the memory that tasks may take together, in MiB; 0 for any amount, if
-// neither the configuration nor the machine tells.
+// neither the configuration nor the machine names an amount.
 func (d *Daemon) taskMemoryMB() int64 {
 	if mb := cmp.Or(d.cfg.MemoryMB, d.cfg.Conf.Int(conf.TasknodeMemoryMB)); mb > 0 {
 		return int64(mb)

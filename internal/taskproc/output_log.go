@@ -7,8 +7,8 @@ import (
 
 // OutputLog lists the outputs that were written for one edge. Finished and revoked outputs
 // are always appended, so that a reader that has the first n entries needs only the rest.
-// The rest is read in parts of bounded size. The bytes of a part are encoded once, whoever
-// reads them:
+// The rest is read in parts of bounded size. The bytes of a part are encoded once for all
+// readers:
 //
 //	entries  [ m0 m1 m2 … │ m700 m701 … │ revoke m1, m1' ]
 //	                block │       block │ tail

@@ -58,8 +58,10 @@ func startMessage(t testing.TB, action string) *taskproc.Start {
 		t.Fatal(err)
 	}
 	local := filepath.Join(dir, "job_1_0001", "attempt_1_0001_m_000000_0")
-	if err := os.MkdirAll(local, 0o755); err != nil {
-		t.Fatal(err)
+	for _, made := range []string{local, filepath.Join(dir, "stage")} { // the master makes the second one
+		if err := os.MkdirAll(made, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return &taskproc.Start{
 		JobId: "job_1_0001", AttemptId: filepath.Base(local), Program: "job", Binary: "file:///stage/self",
