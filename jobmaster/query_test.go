@@ -40,7 +40,7 @@ func TestTasknodeByName(t *testing.T) {
 			t.Errorf("%v, %v", n, err)
 		}
 		crash()
-		w.sleep(w.expiry)
+		w.sleep(w.expiry + time.Second)
 		if n, err := w.leader().Tasknode(w.ctx, "a"); err != nil || n.State != "LOST" {
 			t.Errorf("%v, %v", n, err)
 		}

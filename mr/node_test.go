@@ -102,7 +102,7 @@ func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string
 func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, first ...*taskproc.ToTask) *taskproc.FromTask {
 	n.t.Helper()
 	n.serial++
-	start.AttemptId = fmt.Sprintf("attempt_%d", n.serial)
+	start.AttemptId = fmt.Sprintf("attempt_test_0001_m_000000_%d", n.serial)
 	start.LocalDir = filepath.Join(n.dir, testJobID, start.AttemptId)
 	if err := os.MkdirAll(start.LocalDir, 0o755); err != nil {
 		n.t.Fatal(err)

@@ -230,6 +230,9 @@ func TestPiecesNameTheirNodes(t *testing.T) {
 	r.server.Files = router
 	start := r.start(dag.GroupID{})
 	start.OutputDir = "mem://out/job"
+	if err := out.MkdirAll(t.Context(), "/job"); err != nil { // the master makes it
+		t.Fatal(err)
+	}
 	done := r.alone(start).GetFinished()
 	paths := make(map[string]bool)
 	var got []string
