@@ -35,6 +35,7 @@ type Master struct {
 	inbox   *syncutil.Mailbox[message]
 	stats   atomic.Pointer[Stats] // published by the loop; nil before this master leads
 	stopped chan struct{}         // closed when Run has returned
+	staged  stagedNames           // files of the staging directory that submissions and the sweep use
 	workers sync.WaitGroup        // work of jobs, probes, sweeps and the pool file; Run waits for them
 
 	clientRequests atomic.Int64 // requests of clients in the inbox

@@ -42,6 +42,11 @@ func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error)
 	if err := m.checkLogDir(ctx, spec.Properties[conf.JobLogDir]); err != nil {
 		return "", err
 	}
+	release, err := m.reserveProgram(ctx, spec)
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	answer := make(chan submitted, 1)
 	id, err := call(ctx, m, &submitRequest{s, answer}, answer)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // The leader removes files of old jobs: histories, logs, programs, and splits of failed
 // submissions. It removes a file if the file is older than Config.Retention and no job in
 // the state uses it. The check of the age protects files that a client has just staged for a
-// job that is not in the state yet.
+// job that is not in the state yet. Old files that are used again are reserved (stagedNames).
 
 // sweepDirs returns the directories whose entries may be removed.
 func (m *Master) sweepDirs() []string {
@@ -99,7 +99,7 @@ func (m *Master) sweepDir(ctx context.Context, dir string, used map[string]bool)
 			errs = append(errs, m.sweepDay(ctx, fsys, e.Path, used))
 		case day:
 		case !used[path.Base(e.Path)] && m.expired(e):
-			errs = append(errs, fsys.Remove(ctx, e.Path, true))
+			errs = append(errs, m.removeUnused(ctx, fsys, e.Path))
 		}
 	}
 	return errors.Join(errs...)

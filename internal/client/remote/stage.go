@@ -30,17 +30,20 @@ type stagingArea struct {
 type program struct {
 	name string // full name of the file
 	sum  []byte // sha256
+
+	length int64 // bytes
 }
 
-// stageProgram puts the program into the staging area, unless it has done so before.
+// stageProgram puts the program into the staging area, unless it is there.
 //
 // The file is named after the hash of its content. So an unchanged program is staged once
-// for all users.
+// for all users. The area is checked for each job, because masters remove programs that no
+// job has used for long.
 func (c *Client) stageProgram(ctx context.Context, a stagingArea) (*program, error) {
 	c.program.Lock()
 	defer c.program.Unlock()
-	if c.program.staged != nil {
-		return c.program.staged, nil
+	if p := c.program.staged; p != nil && a.has(ctx, path.Join(a.dir, "artifacts", hex.EncodeToString(p.sum)), p.length) {
+		return p, nil
 	}
 	f, err := c.openProgram()
 	if err != nil {
@@ -57,7 +60,7 @@ func (c *Client) stageProgram(ctx context.Context, a stagingArea) (*program, err
 	if err := a.place(ctx, file, length, io.NewSectionReader(f, 0, length)); err != nil {
 		return nil, err
 	}
-	c.program.staged = &program{storage.Name(a.fsys, file), sum}
+	c.program.staged = &program{storage.Name(a.fsys, file), sum, length}
 	return c.program.staged, nil
 }
 

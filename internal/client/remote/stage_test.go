@@ -3,7 +3,9 @@ package remote
 import (
 	"errors"
 	"io"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -82,5 +84,30 @@ func TestPlaceLeavesNoPartialFile(t *testing.T) {
 	}
 	if list, err := a.fsys.List(t.Context(), path.Dir(file)); err == nil && len(list) > 0 {
 		t.Errorf("left: %v", list)
+	}
+}
+
+// TestProgramIsStagedAgain removes a staged program, as masters do after a while. The same
+// client stages it again for its next job.
+func TestProgramIsStagedAgain(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(name, []byte("the program"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a := stagingArea{mem.New(mem.Options{}), "/staging"}
+	c := &Client{cfg: Config{Program: name}}
+	for range 2 {
+		p, err := c.stageProgram(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := strings.TrimPrefix(p.name, "mem:")
+		file = file[strings.Index(file, "/staging"):]
+		if got := content(t, a.fsys, file); got != "the program" {
+			t.Errorf("staged %q", got)
+		}
+		if err := a.fsys.Remove(t.Context(), file, false); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
