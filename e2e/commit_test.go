@@ -59,7 +59,7 @@ func TestSuccessComesLast(t *testing.T) {
 	}
 	slices.Sort(visible[:3]) // several are renamed concurrently
 	want := []string{
-		"rename part-r-00000", "rename part-r-00001", "rename part-r-00002", "create _SUCCESS", "delete _temporary",
+		"rename part-r-00000", "rename part-r-00001", "rename part-r-00002", "rename _SUCCESS", "delete _temporary",
 	}
 	if !slices.Equal(visible, want) {
 		t.Errorf("changes of the output: %v, want %v", visible, want)

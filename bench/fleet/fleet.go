@@ -52,6 +52,7 @@ func Start(cfg Config) (*Fleet, error) {
 		f.machines = append(f.machines, m)
 		f.workers.Go(func() { m.run(f.ctx) })
 		f.workers.Go(func() { m.connect(f.ctx) })
+		f.workers.Go(func() { m.answer(f.ctx) })
 	}
 	return f, nil
 }

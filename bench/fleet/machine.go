@@ -3,8 +3,10 @@ package fleet
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -28,6 +30,7 @@ type machine struct {
 	name    string
 	rack    string
 	address string
+	server  net.Listener // at address
 	masters *rpc.Masters
 	inbox   *syncutil.Mailbox[func()]
 	traffic traffic
@@ -68,10 +71,30 @@ func (f *Fleet) newMachine(i int) (*machine, error) {
 	now := time.Now()
 	m.beat, m.progress, m.absent = now.Add(phase), now.Add(phase/2), now
 	var err error
+	if m.server, err = net.Listen("tcp", m.address); err != nil {
+		return nil, err
+	}
 	m.masters, err = rpc.New(rpc.Config{
 		Masters: f.cfg.Masters, Token: f.cfg.Token, ClusterID: f.cfg.ClusterID, Timeout: time.Second, Dial: m.dialer(i),
 	})
-	return m, err
+	if err != nil {
+		return nil, errors.Join(err, m.server.Close())
+	}
+	return m, nil
+}
+
+// answer accepts and closes connections to the machine's address, as the kernel of a machine
+// does on which a shuffle server runs. A master that is refused there declares the tasknode dead
+// at once, and a machine that only lost its network does not refuse.
+func (m *machine) answer(ctx context.Context) {
+	defer context.AfterFunc(ctx, func() { _ = m.server.Close() })()
+	for {
+		c, err := m.server.Accept()
+		if err != nil {
+			return // closed
+		}
+		_ = c.Close()
+	}
 }
 
 // run is the loop. It ends with ctx.
