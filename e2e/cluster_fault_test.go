@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func TestDaemonsWithInvalidSettings(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { taken.Close() })
 	token := filepath.Join(e.dir, localcluster.TokenFile)
-	other := newFile(t, "token", []byte("guessed\n"))
+	other := otherToken(t)
 	masters := strings.Join(e.state.Addresses(), ",")
 	master := func(flags ...string) []string {
 		return slices.Concat([]string{"jobmaster", "--id", "m1", "--dir", t.TempDir(), "--token-file", token,
@@ -61,11 +62,19 @@ func TestDaemonsWithInvalidSettings(t *testing.T) {
 	}
 }
 
+// otherToken returns a token file of another cluster.
+func otherToken(t *testing.T) string {
+	t.Helper()
+	name := newFile(t, "token", []byte("guessed-by-another-user\n"))
+	must(t, os.Chmod(name, 0o600))
+	return name
+}
+
 // TestUnauthorizedClients connects with a wrong token, or to a wrong address.
 func TestUnauthorizedClients(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
-	other := newFile(t, "token", []byte("guessed\n"))
+	other := otherToken(t)
 	for name, c := range map[string]struct {
 		args []string
 		text string
