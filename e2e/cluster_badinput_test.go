@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -41,7 +42,9 @@ func TestOtherVersions(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
 	refuse := connectrpc.NewErrorWriter()
+	var calls atomic.Int64
 	later := rpc.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
 		w.Header().Set(rpc.HeaderProtocol, "99")
 		_ = refuse.Write(w, r, rpc.Refuse(wire.Refusal_PROTOCOL, "99", "protocol version "+rpc.Version+", not 99")) // the client reports
 	}), nil)
@@ -54,13 +57,18 @@ func TestOtherVersions(t *testing.T) {
 	for _, args := range [][]string{
 		{"node", "list", "--master", l.Addr().String()},
 		{"run", "wordcount", "--master", l.Addr().String(), in, out},
-		{"tasknode", "--name", "n9", "--masters", l.Addr().String(), "--dir", t.TempDir(), "--address", "127.0.0.1:0",
-			"--http", "127.0.0.1:0", "--token-file", filepath.Join(e.dir, localcluster.TokenFile)},
 	} {
 		r := start(t, e.command(args...)).wait(t)
 		r.want(t, 1, text)
 		r.within(t, 15*time.Second)
 	}
+	// A tasknode keeps its tasks and tries again: the masters may be upgraded one after the other.
+	calls.Store(0)
+	tasknode := start(t, e.command("tasknode", "--name", "n9", "--masters", l.Addr().String(), "--dir", t.TempDir(), "--address", "127.0.0.1:0",
+		"--http", "127.0.0.1:0", "--token-file", filepath.Join(e.dir, localcluster.TokenFile)))
+	waitUntil(t, "the tasknode has called the master again", func() bool { return calls.Load() > 1 })
+	must(t, tasknode.cmd.Process.Signal(syscall.SIGTERM))
+	tasknode.wait(t).want(t, 0, text)
 	request, err := http.NewRequest(http.MethodPost, "http://"+e.state.Masters[0].Address+"/hammr.v1.Jobmaster/GetInfo", strings.NewReader("{}"))
 	must(t, err)
 	request.Header.Set("Content-Type", "application/json")

@@ -24,6 +24,7 @@ func Run(ctx context.Context, cfg Config) error {
 // and closes everything. It must be called only once.
 func (d *Daemon) Run(ctx context.Context) error {
 	outlives, endServing := context.WithCancel(context.WithoutCancel(ctx)) // map output is served until the tasks have ended
+	running, stopped := context.WithCancel(ctx)                            // ends with the loop
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := d.shuffle.Serve(outlives, d.listener); err != nil {
@@ -31,11 +32,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 	})
 	serving.Go(func() { d.disks.Run(outlives) })
-	serving.Go(func() { d.watchdog.Run(ctx) }) // the loop ends with ctx
+	serving.Go(func() { d.watchdog.Run(running) })
 	serving.Go(func() { d.script.run(outlives, d.cfg.HealthInterval) })
 	stopPage := daemon.ServePage(d.page, d.newPage())
 	d.cfg.Logger.Info("tasknode serves", "name", d.cfg.Name, "address", d.cfg.Advertise, "http", d.page.Addr().String(), "dir", d.cfg.Dir)
 	err := d.tasknode.Run(ctx)
+	stopped()
 	d.cfg.Logger.Info("tasknode stops", "name", d.cfg.Name, "error", err)
 	stopPage()
 	endServing()
