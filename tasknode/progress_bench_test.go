@@ -18,8 +18,7 @@ func BenchmarkProgressOfAMachine(b *testing.B) {
 	const machines, seconds = 1000, 10
 	for _, followed := range []bool{false, true} {
 		b.Run(fmt.Sprintf("followed=%v", followed), func(b *testing.B) {
-			var messages [][]byte
-			messages = progressMessages(seconds, followed)
+			messages := progressMessages(seconds, followed)
 			bytes := 0
 			for _, m := range messages {
 				bytes += len(m)
