@@ -50,14 +50,14 @@ func TestSubmissionWithoutItsProgramIsRefused(t *testing.T) {
 // log, while the sweep runs. The program stays.
 func TestReservedProgramIsNotSwept(t *testing.T) {
 	withCluster(t, 0, func(w *testCluster) {
-		checked, goOn := make(chan struct{}), make(chan struct{})
+		checked, resume := make(chan struct{}), make(chan struct{})
 		var waits atomic.Bool
 		w.configure = func(cfg *jobmaster.Config) {
 			resolve := cfg.Resolve
 			cfg.Resolve = func(ctx context.Context, name string) (storage.FS, string, error) {
 				if strings.HasPrefix(name, "mem:///staging/artifacts/") && waits.CompareAndSwap(true, false) {
 					close(checked)
-					<-goOn
+					<-resume
 				}
 				return resolve(ctx, name)
 			}
@@ -75,7 +75,7 @@ func TestReservedProgramIsNotSwept(t *testing.T) {
 		}()
 		<-checked
 		w.sleep(3 * time.Hour)
-		close(goOn)
+		close(resume)
 		if err := <-submitted; err != nil {
 			t.Error(err)
 		}
