@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -240,7 +241,9 @@ func TestDeposedLeaderKeepsOutputOfTheNextJob(t *testing.T) {
 	kinds := map[string]func(*jobWork, context.Context) error{"commit": (*jobWork).commit, "clean up": (*jobWork).removeTemporary}
 	for name, work := range kinds {
 		for running := range 2 {
-			t.Run(fmt.Sprint(name, running), func(t *testing.T) { deposeBeforeEachCall(t, work, running == 1) })
+			t.Run(fmt.Sprint(name, running), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { deposeBeforeEachCall(t, work, running == 1) })
+			})
 		}
 	}
 }
@@ -250,9 +253,12 @@ func TestDeposedLeaderKeepsOutputOfTheNextJob(t *testing.T) {
 func deposeBeforeEachCall(t *testing.T, work func(*jobWork, context.Context) error, running bool) {
 	for n, calls := 1, 1; n <= calls; n++ {
 		inner, files := staged(t)
+		calling := make(chan struct{}, 1) // a commit makes several calls at once; here one follows the other
 		count, want := 0, ""
 		var replace func()
 		late := workOn(fault.New(inner, fault.Options{Ask: func(op fault.Op, path string) (time.Duration, error) {
+			calling <- struct{}{}
+			defer func() { <-calling }()
 			if count++; count == n {
 				replace()
 			}

@@ -34,26 +34,30 @@ func TestWatchdogSeesAStuckLoop(t *testing.T) {
 				}
 			}
 		}()
-		time.Sleep(time.Hour)
+		// pass lets time pass. After it, what the watchdog has logged can be read.
+		pass := func(d time.Duration) {
+			time.Sleep(d)
+			synctest.Wait()
+		}
+		pass(time.Hour)
 		if err := w.Check(); err != nil || log.Len() > 0 {
 			t.Errorf("while the loop turns: %v\n%s", err, &log)
 		}
-		for range 2 {
-			log.Reset()
+		for stall := range 2 {
 			stuck <- time.Minute
-			time.Sleep(3 * time.Second)
+			pass(3 * time.Second)
 			if err := w.Check(); err != nil {
 				t.Errorf("after 3 s: %v", err)
 			}
-			time.Sleep(2 * time.Second)
+			pass(2 * time.Second)
 			if err := w.Check(); err == nil || !strings.Contains(err.Error(), "loop has not answered for") {
 				t.Errorf("after 5 s: %v", err)
 			}
-			time.Sleep(50 * time.Second)
-			if n := strings.Count(log.String(), "daemon is stuck"); n != 1 || !strings.Contains(log.String(), "watchdog_test.go") {
-				t.Errorf("%d lines about the stall:\n%.500s", n, &log)
+			pass(50 * time.Second)
+			if n := strings.Count(log.String(), "daemon is stuck"); n != stall+1 || !strings.Contains(log.String(), "watchdog_test.go") {
+				t.Errorf("%d lines after stall %d:\n%.500s", n, stall, &log)
 			}
-			time.Sleep(10 * time.Second)
+			pass(10 * time.Second)
 			if err := w.Check(); err != nil || len(inbox) > 1 {
 				t.Errorf("after the stall: %v, %d questions", err, len(inbox))
 			}

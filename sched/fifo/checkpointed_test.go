@@ -49,7 +49,9 @@ func TestCheckpointedTaskPrefersItsMachine(t *testing.T) {
 // c, in a cluster of four machines with a slot each.
 func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 	expired := cluster.ExpireMachine{Name: "c", Epoch: 1}
-	copied := &cluster.CheckpointCopy{Path: "copy"}
+	withOutput := spec(1, 0)
+	withOutput.OutputDir = "/out"
+	copied := &cluster.CheckpointCopy{Path: "/out/_temporary/job_1_0001/checkpoints/attempt_1_0001_m_000000_0/checkpoint"}
 	all := func(plan ...string) [4][]string { return [4][]string{plan, plan, plan, plan} }
 	for name, tt := range map[string]struct {
 		copied *cluster.CheckpointCopy
@@ -72,7 +74,7 @@ func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 			for _, m := range []string{"a", "b", "c", "d"} {
 				w.Join(m, 1, 0)
 			}
-			j := w.Run(spec(1, 0), "a")
+			j := w.Run(withOutput, "a")
 			first := w.Start(j, 0, 0, "c")
 			w.Apply(cluster.PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint})
 			w.Apply(cluster.CheckpointAttempt{Attempt: first, Checkpoint: cluster.Checkpoint{Path: "p", Copy: tt.copied}})
