@@ -25,7 +25,7 @@ export GORACE := atexit_sleep_ms=0 $(GORACE)
 # Test programs without what only debuggers read are linked in half the time.
 LINK := -ldflags=-w
 
-.PHONY: all build test race lint fuzz soak soak-metamorphic soak-failovers soak-drills soak-fleet bench bench-cluster bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-drills soak-fleet bench bench-cluster bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -61,6 +61,13 @@ fuzz:
 	  echo "== $$target in $$(dirname $$file)"; \
 	  go test "./$$(dirname $$file)" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); \
 	done
+
+# Attacks on a cluster of real daemons, by a user's tasks and submissions and by strangers: a
+# line for each, with the refusal. As root, since it makes two accounts for its time.
+redteam:
+	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; status=0; \
+	  go test $(RACE) $(LINK) -vet=off -count=1 -v -timeout 10m ./e2e/redteam >"$$log" 2>&1 || status=$$?; \
+	  if [ $$status = 0 ]; then grep -E '^(red team|ok)|SKIP|: needs ' "$$log"; else cat "$$log"; fi; exit $$status
 
 # The memory bound on large inputs of every skew: SOAK_MIB=4096 sorts 4 GiB (1024
 # when unset), SOAK_GROUP_MIB=10240 gives one key 10 GiB of values (2048). The

@@ -52,3 +52,28 @@ func (w *testCluster) replay(master int) {
 		w.logs[master].queue.Put(jobmaster.Committed{Batch: batch})
 	}
 }
+
+// TestLongSetOfEmptyPartitionsFailsItsAttempt reports a set with more bits than the edge has
+// partitions. The set is not in the log, so only the master that receives it can refuse it.
+func TestLongSetOfEmptyPartitionsFailsItsAttempt(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		w.elect(0)
+		a := w.addFake("a", "a:1", 1, 1)
+		id := w.submitNow(1, 1)
+		synctest.Wait()
+		first := a.starts[0]
+		a.report(first.AttemptId, &wire.Report{Report: &wire.Report_Finished{Finished: &taskproc.Finished{
+			Range: first.Range, Outputs: []*taskproc.MapOutput{{Attempt: first.AttemptId, Path: "/a", Empty: make([]byte, 2)}},
+		}}})
+		s, err := w.leader().Job(w.ctx, id, true)
+		const cause = "output for edge 0: 2 bytes of empty partitions, and the edge has 1 partitions"
+		if err != nil || len(s.Failures) != 1 || s.Failures[0].Cause != cause {
+			t.Fatalf("%v; failures are %v", err, s.GetFailures())
+		}
+		synctest.Wait()
+		for n := 1; n < len(a.starts); n++ { // finishing one may start another
+			a.finish(a.starts[n])
+		}
+		w.wantSucceeded(id)
+	})
+}

@@ -1,6 +1,7 @@
 package jobmaster
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -43,7 +44,26 @@ func (l *outputLogs) keepReported(id cluster.AttemptID, outputs []*taskproc.MapO
 	if l.reported == nil {
 		l.reported = make(map[cluster.AttemptID][]*taskproc.MapOutput)
 	}
-	l.reported[id] = outputs
+	sets := make([]*taskproc.MapOutput, len(outputs))
+	for i, o := range outputs {
+		sets[i] = &taskproc.MapOutput{Empty: o.Empty}
+	}
+	l.reported[id] = sets
+}
+
+// checkEmptySets refuses a set of empty partitions that has more bits than its edge has
+// partitions. The master and every reader keep the sets, and a task may report any bytes.
+func checkEmptySets(g dag.Graph, outputs []*taskproc.MapOutput) error {
+	for _, o := range outputs {
+		partitions := 0
+		if o.Edge >= 0 && int(o.Edge) < len(g.Edges) {
+			partitions = g.Stages[g.StageIndex(g.Edges[o.Edge].To)].Nodes
+		}
+		if len(o.Empty) > (partitions+7)/8 {
+			return fmt.Errorf("output for edge %d: %d bytes of empty partitions, and the edge has %d partitions", o.Edge, len(o.Empty), partitions)
+		}
+	}
+	return nil
 }
 
 // log returns the log of an edge and makes it if needed.

@@ -154,8 +154,14 @@ func headroomOf(beat *wire.Report_Heartbeat) *preempt.MemHeadroom {
 	return &preempt.MemHeadroom{Free: beat.MemoryAvailable, Swap: max(beat.SwapFree, 0)}
 }
 
-// finished passes the end of an attempt to the controller.
+// finished passes the end of an attempt to the controller. Apply checks what the log keeps of the
+// report; what only the master keeps is checked here.
 func (m *Master) finished(a *cluster.Attempt, d *taskproc.Finished) {
+	j, _, _, _ := m.view.Task(a.ID.Task)
+	if err := checkEmptySets(j.Spec.Graph, d.Outputs); err != nil {
+		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: cluster.Failure{Cause: err.Error(), Offset: -1}})
+		return
+	}
 	m.events = append(m.events, control.AttemptFinished{
 		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),
 	})

@@ -166,6 +166,9 @@ var importTable = []row{
 	{"internal/jsonfile", nil},
 	{"internal/procfs", []string{"internal/syncutil"}},
 	{"e2e", nil},
+	{"e2e/redteam", nil},
+	{"e2e/redteam/hostile", []string{"internal/taskproc"}},
+	{"e2e/redteam/bystander", []string{"mr"}},
 }
 
 // purePackages are the core: the same code runs in the jobmaster, in the

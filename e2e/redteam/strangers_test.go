@@ -1,0 +1,255 @@
+package redteam
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/faultrpc"
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// strangers are attacks over the network, without the cluster's token if they need none.
+func strangers() []attack {
+	const tooMany = "too many connections from this address; see --max-connections-per-address"
+	rpcPort := func(p localcluster.Process) string { return p.Address }
+	return []attack{
+		{"H9", "idle connections to the port of a master", []string{tooMany}, idleConnections("m1", rpcPort)},
+		{"H9", "idle connections to the page of a master", []string{tooMany}, idleConnections("m2", page)},
+		{"H9", "idle connections to the shuffle port", []string{tooMany}, idleConnections("n1", rpcPort)},
+		{"H9", "idle connections to the page of a tasknode", []string{tooMany}, idleConnections("n2", page)},
+		{"H9", "a flood of requests for metrics", []string{"one collection"}, scrape},
+		{"M3", "profile of a page that is not on loopback", []string{"401 profiles need the cluster's token on this address"},
+			getPage("/debug/pprof/heap?debug=1")},
+		{"M9", "logs without a token", []string{"401 the token is not the cluster's"}, getPage("/logs/attempt_1_0001_m_000000_0/stdout")},
+		{"M8", "token file that others can read", []string{"mode 0644, other users can use it; run chmod 600"}, startWithToken(strings.Repeat("x", 32), 0o644)},
+		{"M8", "token of one letter", []string{"1 bytes, a token needs 16"}, startWithToken("x", 0o600)},
+		{"M9", "page of a master on another address", []string{"connection refused"}, connectToPage},
+		{"M9", "submission without a token", []string{"needs its token"}, submitWithoutToken},
+		{"M9", "segment without a token", []string{"401 not the token of the job in the path"}, func(t *testing.T, w *world) string {
+			return get(t, "http://"+w.daemons["n1"].Address+"/shuffle/job_1_0001/attempt_1_0001_m_000000_0/file.out")
+		}},
+		{"M9", "random bytes and foreign protocols at each port", []string{"no panic"}, sendGarbage},
+		{"M9", "faults injected into a daemon without --drills", []string{"--drills"}, injectFault},
+	}
+}
+
+// stranger connects from an address that no daemon uses, so that limits of addresses do not
+// concern them.
+var stranger = &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, Timeout: 10 * time.Second}
+
+// idleConnections returns an attack that opens more connections than an address may have. Some
+// must be closed, and callers from another address must be served.
+func idleConnections(name string, port func(localcluster.Process) string) func(*testing.T, *world) string {
+	return func(t *testing.T, w *world) string {
+		const extra = 40
+		closed := 0
+		for i := range connectionsLimit + extra {
+			conn, err := stranger.DialContext(t.Context(), "tcp", port(w.daemons[name]))
+			if err != nil {
+				closed++
+				continue
+			}
+			defer conn.Close()
+			if i < connectionsLimit {
+				continue
+			}
+			must(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+			if _, err := conn.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+				closed++
+			}
+		}
+		if closed < extra {
+			t.Errorf("%d of %d connections were closed", closed, extra)
+		}
+		if strings.HasPrefix(name, "m") {
+			_, err := w.masters.Info(t.Context())
+			must(t, err)
+		}
+		if answer := get(t, "http://"+page(w.daemons[name])+"/health"); answer != "200 ok" {
+			t.Errorf("health of %s: %s", name, answer)
+		}
+		log, err := os.ReadFile(filepath.Join(w.cluster.Logs(), name+".log"))
+		must(t, err)
+		_, line, _ := strings.Cut(string(log), "connection refused")
+		_, line, _ = strings.Cut(line, `cause="`)
+		line, _, _ = strings.Cut(line, `"`)
+		return fmt.Sprintf("%d closed: %s", closed, line)
+	}
+}
+
+// get sends a request without a token and returns the answer's status and its first bytes.
+func get(t *testing.T, url string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	must(t, err)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(request)
+	must(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 300))
+	must(t, err)
+	return fmt.Sprintf("%d %s", answer.StatusCode, bytes.TrimSpace(text))
+}
+
+// getPage returns an attack that requests a path of a tasknode's page, which listens on all
+// addresses.
+func getPage(path string) func(*testing.T, *world) string {
+	return func(t *testing.T, w *world) string { return get(t, "http://"+page(w.daemons["n1"])+path) }
+}
+
+// scrape requests the metrics of a master many times. Within a second they are the same.
+func scrape(t *testing.T, w *world) string {
+	client := &http.Client{Timeout: 20 * time.Second}
+	answers := make(map[string]bool)
+	began := time.Now()
+	const requests = 200
+	for range requests {
+		answer, err := client.Get("http://" + page(w.daemons["m3"]) + "/metrics")
+		must(t, err)
+		text, err := io.ReadAll(answer.Body)
+		must(t, errors.Join(err, answer.Body.Close()))
+		_, text, _ = bytes.Cut(text, []byte("process_cpu_seconds_total"))
+		answers[string(text)] = true
+	}
+	seconds := int(time.Since(began)/time.Second) + 2
+	if len(answers) > seconds {
+		t.Errorf("%d different answers in %d s", len(answers), seconds)
+	}
+	return fmt.Sprintf("%d requests: one collection a second", requests)
+}
+
+// connectToPage connects to the page of a master at an address of this machine at which it does
+// not listen. The page is reachable at 127.0.0.1 only.
+func connectToPage(t *testing.T, w *world) string {
+	_, port, err := net.SplitHostPort(w.daemons["m1"].HTTP)
+	must(t, err)
+	conn, err := stranger.DialContext(t.Context(), "tcp", net.JoinHostPort("127.0.0.2", port))
+	if err == nil {
+		conn.Close()
+	}
+	return fmt.Sprint(err)
+}
+
+// startWithToken returns an attack that starts a tasknode with a token that it should not use.
+func startWithToken(token string, mode os.FileMode) func(*testing.T, *world) string {
+	return func(t *testing.T, w *world) string {
+		file := filepath.Join(t.TempDir(), "token")
+		must(t, os.WriteFile(file, []byte(token+"\n"), mode))
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		_, err := w.cluster.Program().Run(ctx, "tasknode", "--name", "n9", "--masters", w.cluster.Addresses()[0], "--dir", t.TempDir(),
+			"--address", "127.0.0.1:0", "--http", "127.0.0.1:0", "--token-file", file)
+		return fmt.Sprint(err)
+	}
+}
+
+// submitWithoutToken submits a job that is in order.
+func submitWithoutToken(t *testing.T, w *world) string {
+	masters, err := rpc.New(rpc.Config{Masters: w.cluster.Addresses()})
+	must(t, err)
+	defer masters.Close()
+	_, err = rpc.Call(t.Context(), masters, (*rpc.Master).Submit, &wire.SubmitRequest{Spec: w.spec(t, "wait", dag.MapReduce(1, 1))})
+	return fmt.Sprint(err)
+}
+
+// injectFault asks a daemon for a fault, with the token.
+func injectFault(t *testing.T, w *world) string {
+	client := faultrpc.NewClient(w.token)
+	defer client.Close()
+	return fmt.Sprint(client.Clear(t.Context(), page(w.daemons["m1"])))
+}
+
+// sendGarbage sends what no client sends to each port. No daemon may log a panic.
+func sendGarbage(t *testing.T, w *world) string {
+	noise := make([]byte, 64<<10)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range noise {
+		noise[i] = byte(random.Uint32())
+	}
+	const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+	for _, p := range w.daemons {
+		for _, port := range []string{p.Address, page(p)} {
+			for _, words := range [][]byte{
+				noise, append([]byte{0}, noise...), []byte("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"), append([]byte(preface), noise...),
+				append([]byte("POST /hammr.v1.Tasknodes/Attend HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n"), noise...),
+				append([]byte("POST /channel/job_1_0001/0/0/1/0/0/0?wait=1h HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n"), noise...),
+			} {
+				say(t, port, words)
+			}
+		}
+	}
+	w.checkLogs(t)
+	return "no panic"
+}
+
+// say sends bytes to a port, and reads the answer for a short time.
+func say(t *testing.T, port string, words []byte) {
+	conn, err := stranger.DialContext(t.Context(), "tcp", port)
+	if err != nil {
+		return // another attack has used up the connections of the address
+	}
+	defer conn.Close()
+	must(t, conn.SetDeadline(time.Now().Add(100*time.Millisecond)))
+	_, _ = conn.Write(words)         // the daemon may close the connection first
+	_, _ = io.Copy(io.Discard, conn) // likewise
+}
+
+// checkLogs checks that no daemon has recovered from a panic.
+func (w *world) checkLogs(t *testing.T) {
+	t.Helper()
+	for name := range w.daemons {
+		for _, ending := range []string{".log", ".err"} {
+			text, err := os.ReadFile(filepath.Join(w.cluster.Logs(), name+ending))
+			must(t, err)
+			if i := strings.Index(string(text), "panic"); i >= 0 {
+				t.Errorf("%s%s:\n%.2000s", name, ending, text[i:])
+			}
+		}
+	}
+}
+
+// floods are attacks that fill the cluster, so they are made one after the other.
+func floods() []attack {
+	return []attack{
+		{"C2b", "job after job with 6000 reduces", []string{"tasks of unfinished jobs exceed the limit of 20000; raise hammr.limits.tasks"}, submitUntilRefused(6000)},
+		{"C2b", "job after job", []string{"unfinished jobs of user", "exceed the limit of 30; raise hammr.limits.jobs.per.user"}, submitUntilRefused(0)},
+	}
+}
+
+// submitUntilRefused returns an attack that submits jobs which never end.
+func submitUntilRefused(reduces int) func(*testing.T, *world) string {
+	return func(t *testing.T, w *world) string {
+		var ids []string
+		var err error
+		for range 2 * jobsPerUser {
+			var id string
+			if id, err = w.submit(t, w.spec(t, "wait", dag.MapReduce(1, reduces))); err != nil {
+				break
+			}
+			ids = append(ids, id)
+		}
+		for _, id := range ids {
+			must(t, w.cluster.Client().Kill(t.Context(), id, "the attack is over"))
+		}
+		for _, id := range ids {
+			w.await(t, id, func(s *wire.JobStatus) bool { return s.FinishTime != 0 })
+		}
+		return fmt.Sprint(err)
+	}
+}
