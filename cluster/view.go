@@ -3,14 +3,16 @@ package cluster
 import (
 	"errors"
 	"iter"
+	"slices"
 )
 
 // View is read access to a State. It always shows the present state, even if the View was
 // made earlier. Callers must not change the results of its methods. A result is valid until
 // the next Apply.
 type View struct {
-	s     *State
-	visit func(j *Job) bool // see Visiting; nil for none
+	s       *State
+	visit   func(j *Job) bool   // see Visiting; nil for none
+	freeing map[string]Capacity // see Freeing; nil for none
 }
 
 // View returns a view of the state.
@@ -18,7 +20,26 @@ func (s *State) View() View { return View{s: s} }
 
 // Visiting returns a view whose Jobs calls visit with each job, and yields the job if the
 // result is true. At its end, Jobs calls visit with nil.
-func (v View) Visiting(visit func(j *Job) bool) View { return View{v.s, visit} }
+func (v View) Visiting(visit func(j *Job) bool) View {
+	v.visit = visit
+	return v
+}
+
+// Freeing returns a view in which machines have more free capacity than in the state: that of
+// attempts whose ends are in the log before anything that follows from the view. It is by name
+// of machine. FreeSlots, FreeMemoryMB and MachinesWithFree include it; methods of Machine do not.
+func (v View) Freeing(capacity map[string]Capacity) View {
+	v.freeing = capacity
+	return v
+}
+
+// FreeSlots returns the slots of a machine that can be given out.
+func (v View) FreeSlots(m *Machine) Slots {
+	return m.Slots.Minus(m.Used).Plus(v.freeing[m.Name].Slots).AtLeast(Slots{})
+}
+
+// FreeMemoryMB returns the memory of a machine that can be given out, in MiB.
+func (v View) FreeMemoryMB(m *Machine) int64 { return m.FreeMemoryMB() + v.freeing[m.Name].MemoryMB }
 
 // Cluster returns the id of the cluster, the middle of all ids.
 func (v View) Cluster() string { return v.s.id }
@@ -83,8 +104,17 @@ func (v View) Machines() iter.Seq[*Machine] {
 // MachinesWithFree yields the machines that have a free slot of a kind, in the
 // order of their first joining.
 func (v View) MachinesWithFree(kind Slot) iter.Seq[*Machine] {
+	free := v.s.free[kind]
+	if len(v.freeing) > 0 {
+		free.words = slices.Clone(free.words)
+		for name := range v.freeing {
+			if m := v.s.byName[name]; m != nil && v.FreeSlots(m)[kind] > 0 {
+				free.add(m.index)
+			}
+		}
+	}
 	return func(yield func(*Machine) bool) {
-		for i := range v.s.free[kind].all() {
+		for i := range free.all() {
 			if !yield(v.s.machines[i]) {
 				return
 			}

@@ -32,7 +32,8 @@ type Controller struct {
 	events   []Event  // events of the step that are not handled yet
 	suspects suspects // jobs that are skipped
 
-	otherSoftState sched.SoftState // set by UseSoftState; nil for none
+	otherSoftState  sched.SoftState // set by UseSoftState; nil for none
+	anticipatesEnds bool            // set by AnticipateEnds
 
 	trace trace // decisions that were reported already
 
@@ -194,9 +195,10 @@ func (c *Controller) nextWake() (wake int64) {
 // twice. The policy is asked again only after a change or at the time that NextWake
 // returned.
 func (c *Controller) propose(now int64) {
-	if wake := sched.Earliest(c.nextWake(), c.stranded.due); c.decide || wake != 0 && wake <= now {
+	freeing := c.freeing()
+	if wake := sched.Earliest(c.nextWake(), c.stranded.due); c.decide || len(freeing) > 0 || wake != 0 && wake <= now {
 		c.decide = false
-		c.plan(now)
+		c.plan(now, freeing)
 	}
 	c.speculate(now)
 	if len(c.pending) == 0 {

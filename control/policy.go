@@ -13,9 +13,13 @@ func (c *Controller) policyView() sched.View {
 // plan asks the policy for a plan and makes its commands pending. Then it handles two cases
 // that policies do not handle: deadlocks of readers, and suspended attempts on full
 // machines.
-func (c *Controller) plan(now int64) {
+//
+// The plan may use capacity that the pending commands free.
+func (c *Controller) plan(now int64, freeing map[string]cluster.Capacity) {
+	view := c.policyView()
+	view.View = view.Freeing(freeing)
 	var plan sched.Plan
-	c.ask(func(p sched.Policy) { plan = p.Decide(now, c.policyView()) })
+	c.ask(func(p sched.Policy) { plan = p.Decide(now, view) })
 	c.traceDecisions(now, plan)
 	for _, command := range plan.Commands(c.view) {
 		c.enqueue(command)

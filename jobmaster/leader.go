@@ -71,6 +71,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 
 		outputsUnsent: make(map[cluster.JobID]bool),
 	}
+	m.brain.AnticipateEnds()
 	m.brain.Trace(m.cfg.Decisions != nil)
 	for machine := range m.view.Machines() {
 		if !machine.Lost {

@@ -9,6 +9,13 @@ import (
 // A policy may implement the interfaces of this file in addition to Policy. None of
 // their methods changes the policy's decisions, except for TransferFrom.
 
+// StaticOrder is a policy in which the slots that jobs have do not decide which job gets the
+// next one. So it can give out a slot before the state shows that the attempt in it has ended.
+type StaticOrder interface {
+	// OrderIsStatic does nothing.
+	OrderIsStatic()
+}
+
 // Explainer is a policy that can say why a job has the slots that it has.
 type Explainer interface {
 	// Explain returns details, shown to users, about a job that is not over.

@@ -76,6 +76,7 @@ var notCalled = map[string]string{
 	"Ranker":      "pools use it",
 	"SoftState":   "policies read it",
 	"MemReporter": "policies read it",
+	"StaticOrder": "the controller asks the innermost policy",
 }
 
 // TestOptionalInterfacesAreForwarded checks all interfaces of package sched. A new one has

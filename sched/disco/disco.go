@@ -64,7 +64,7 @@ func (p *Policy) NextWake() int64 { return p.wake }
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	p.computeShares(view.View)
 	kept, until := p.reserve(now, view.View)
-	round := p.placer.RoundWithin(now, view, kept.usableSlots)
+	round := p.placer.RoundWithin(now, view, kept.usableSlots(view.View))
 	given := sharetree.Allocate(round, view.View, p.root, p.wanting())
 	plan, p.wake = round.Finish()
 	if view.Trace {

@@ -51,7 +51,9 @@ func (p *Policy) reservable() (lacking cluster.Slots) {
 	return lacking
 }
 
-// usableSlots returns the free slots of a machine that are not reserved.
-func (k reserved) usableSlots(m *cluster.Machine) cluster.Slots {
-	return m.FreeSlots().Minus(k[m.Name]).AtLeast(cluster.Slots{})
+// usableSlots returns a function that returns the free slots of a machine that are not reserved.
+func (k reserved) usableSlots(view cluster.View) func(*cluster.Machine) cluster.Slots {
+	return func(m *cluster.Machine) cluster.Slots {
+		return view.FreeSlots(m).Minus(k[m.Name]).AtLeast(cluster.Slots{})
+	}
 }

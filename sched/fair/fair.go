@@ -112,8 +112,8 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	if p.conf.Preemption || len(p.conf.Rankers) > 0 || view.Trace {
 		p.computeShares()
 	}
-	round := p.placer.RoundWithin(now, view, p.usableSlots)
 	p.now, p.view = now, view
+	round := p.placer.RoundWithin(now, view, p.usableSlots)
 	given := sharetree.Allocate(round, view.View, p.tree.root.treeEntry, p.tree.wanting())
 	plan, p.wake = round.Finish()
 	if view.Trace {
@@ -155,7 +155,7 @@ func (p *Policy) computeShares() {
 // of the cluster determines the number. While bundles of several slots wait, it is all free
 // slots.
 func (p *Policy) usableSlots(m *cluster.Machine) cluster.Slots {
-	root, free := p.tree.root, m.FreeSlots()
+	root, free := p.tree.root, p.view.FreeSlots(m)
 	for kind := range free {
 		if load := p.conf.LoadMaxDiff + p.load(kind); load < 1 && root.bundled == 0 {
 			limit := int(math.Ceil(load * float64(m.Slots[kind])))

@@ -150,6 +150,9 @@ func (t *turn) end() {
 	}
 }
 
+// OrderIsStatic implements sched.StaticOrder.
+func (*Policy) OrderIsStatic() {}
+
 // Precedes implements sched.JobComparer: the job that is first in the queue precedes.
 func (p *Policy) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.Job) bool {
 	one, other := p.byID[a.ID], p.byID[b.ID]

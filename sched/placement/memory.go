@@ -15,6 +15,7 @@ import (
 // of a stage for which memory is tight are placed by themselves: the slots of a machine for
 // which it has no memory are hidden meanwhile, and the placement stays exact.
 type memory struct {
+	view    cluster.View
 	takenMB map[string]int64 // by machine: memory of what the round has planned, MiB
 	early   map[string]early // by machine: the part of takenMB that starts early
 	blocked map[string]int   // by machine: reservations that keep its memory
@@ -32,7 +33,7 @@ func (k *memory) freeMB(m *cluster.Machine) int64 {
 	if k.blocked[m.Name] > 0 {
 		return 0
 	}
-	return m.FreeMemoryMB() - k.takenMB[m.Name]
+	return k.view.FreeMemoryMB(m) - k.takenMB[m.Name]
 }
 
 // freeFor returns the memory of a machine that tasks of a stage may take, in MiB. Tasks that
@@ -87,7 +88,7 @@ func (r *Round) isTight(j *cluster.Job, s *cluster.Stage) bool {
 	}
 	for _, a := range r.assigners {
 		for _, m := range a.machines {
-			if short(m, m.FreeSlots()) && short(m, r.freeOn(m)) { // freeOn is exact and slower
+			if short(m, r.view.FreeSlots(m)) && short(m, r.freeOn(m)) { // freeOn is exact and slower
 				k.ample = nil // what is placed now may take more than its share
 				return true
 			}
@@ -198,7 +199,7 @@ func (r *Round) memoryReason(j *cluster.Job, s *cluster.Stage) string {
 			return ""
 		}
 		reserved = reserved || r.memory.blocked[m.Name] > 0
-		most = max(most, m.FreeMemoryMB()-r.memory.takenMB[m.Name])
+		most = max(most, r.view.FreeMemoryMB(m)-r.memory.takenMB[m.Name])
 	}
 	return shortOfMemory(s.MemoryMB, most, reserved)
 }

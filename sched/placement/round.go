@@ -27,7 +27,7 @@ type Round struct {
 
 // Round starts a round over all free slots.
 func (p *Placer) Round(now int64, view sched.View) *Round {
-	return p.RoundWithin(now, view, (*cluster.Machine).FreeSlots)
+	return p.RoundWithin(now, view, view.FreeSlots)
 }
 
 // RoundWithin starts a round in which a machine gives out no more slots than free
@@ -36,7 +36,7 @@ func (p *Placer) RoundWithin(now int64, view sched.View, free func(*cluster.Mach
 	if p.topology == nil {
 		p.survey(view.View)
 	}
-	r := &Round{placer: p, now: now, view: view.View, trace: trace{on: view.Trace}}
+	r := &Round{placer: p, now: now, view: view.View, memory: memory{view: view.View}, trace: trace{on: view.Trace}}
 	for kind := range r.assigners {
 		var one cluster.Slots
 		one[kind] = 1

@@ -1,0 +1,74 @@
+package control
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// AnticipateEnds makes plans give out slots whose attempts have finished before the log has
+// committed that. A body whose log takes time calls it:
+//
+//	without:  report ──► batch: FinishAttempt a ──► batch: StartAttempt b ──► order to start b
+//	with:     report ──► batch: FinishAttempt a, StartAttempt b ────────────► order to start b
+//
+// The end comes first in the batch, so the state refuses the start if the end does not free
+// the slot after all.
+func (c *Controller) AnticipateEnds() { c.anticipatesEnds = true }
+
+// freeing returns the capacity of each machine that the pending commands give back, as far as
+// the plan may give it out in the same batch; nil for none.
+//
+// The state still counts the ended attempts as running. So a policy that compares what jobs
+// have could prefer the wrong job. Slots of a kind that several jobs want therefore wait for
+// the next round, unless the policy's order is static.
+func (c *Controller) freeing() (all map[string]cluster.Capacity) {
+	if !c.anticipatesEnds {
+		return nil
+	}
+	var contested [2]bool // by kind of slot; valid once all is not nil
+	ended := make(map[cluster.AttemptID]bool)
+	for _, entry := range c.pending {
+		finish, ok := entry.Command.(cluster.FinishAttempt)
+		if !ok || ended[finish.Attempt] {
+			continue
+		}
+		_, _, a, ok := c.view.Attempt(finish.Attempt)
+		_, stage, _, _ := c.view.Task(finish.Attempt.Task)
+		if !ok || !a.OccupiesSlot() {
+			continue
+		}
+		ended[finish.Attempt] = true
+		if all == nil {
+			all, contested = make(map[string]cluster.Capacity), c.contested()
+		}
+		takes := stage.Takes()
+		if !(contested[cluster.MapSlot] && takes.Slots[cluster.MapSlot] > 0 || contested[cluster.ReduceSlot] && takes.Slots[cluster.ReduceSlot] > 0) {
+			all[a.Machine] = all[a.Machine].Plus(takes)
+		}
+	}
+	return all
+}
+
+// contested reports for each kind of slot whether the policy has to choose between jobs, by
+// what they have.
+func (c *Controller) contested() (contested [2]bool) {
+	if _, static := sched.Innermost(c.policy).(sched.StaticOrder); static {
+		return contested
+	}
+	var jobs [2]int // jobs that want slots of the kind
+	for j := range c.view.Jobs() {
+		var wants cluster.Slots
+		for w := range sched.Wants(j) {
+			wants = wants.Plus(w.Need)
+		}
+		for kind, n := range wants {
+			if n > 0 {
+				jobs[kind]++
+			}
+		}
+		if jobs[cluster.MapSlot] > 1 && jobs[cluster.ReduceSlot] > 1 {
+			break
+		}
+	}
+	return [2]bool{jobs[cluster.MapSlot] > 1, jobs[cluster.ReduceSlot] > 1}
+}
