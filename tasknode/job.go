@@ -122,6 +122,9 @@ func (w *edgeOutputs) startOver() {
 // missing returns the attempts whose outputs an earlier log had and the complete present log
 // has not.
 func (w *edgeOutputs) missing() []string {
+	if len(w.replaced) == 0 {
+		return nil // the usual case must not cost a walk over the log
+	}
 	for o := range w.log.Outputs() {
 		delete(w.replaced, o.Attempt)
 	}
