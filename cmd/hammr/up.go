@@ -64,6 +64,7 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 	flags.Duration("forget", 0, "`time` to remember a lost tasknode (default 24h)")
 	flags.Duration("heartbeat", 0, "`time` between two heartbeats of a tasknode (default 1s)")
 	flags.String("pools", "", "`pools` that jobs may be put into in addition to default, joined by commas")
+	flags.Bool("pprof", false, "serve Go's profiles at /debug/pprof/ of each daemon's page")
 	for _, s := range cfg.log.Settings() {
 		if s.Name != "log-file" { // each daemon has its own
 			flags.String(s.Name, s.Default, s.Usage)
@@ -93,7 +94,7 @@ func (c *upConfig) prepare(cmd *cobra.Command) error {
 	// Daemons parse their flags themselves.
 	pass := func(to *[]string, name string) {
 		if f := cmd.Flags().Lookup(name); f.Changed {
-			*to = append(*to, "--"+name, daemonText(f.Value))
+			*to = append(*to, "--"+name+"="+daemonText(f.Value))
 		}
 	}
 	pass(&c.MasterFlags, "expiry")
@@ -101,7 +102,7 @@ func (c *upConfig) prepare(cmd *cobra.Command) error {
 	pass(&c.MasterFlags, "pools")
 	pass(&c.TasknodeFlags, "heartbeat")
 	for _, to := range []*[]string{&c.MasterFlags, &c.TasknodeFlags} {
-		for _, name := range []string{"log-format", "log-level", "log-max-size", "log-keep"} {
+		for _, name := range []string{"pprof", "log-format", "log-level", "log-max-size", "log-keep"} {
 			pass(to, name)
 		}
 	}
@@ -154,13 +155,19 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 	if err := keepToken(cfg.Dir, c.State); err != nil {
 		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", filepath.Join(cfg.Dir, localcluster.TokenFile), err)
 	}
+	token, err := filepath.Abs(filepath.Join(cfg.Dir, localcluster.TokenFile))
+	if err != nil {
+		return err
+	}
 	masters := strings.Join(c.State.Addresses(), ",")
 	fmt.Fprintln(stdout, masters)
 	fmt.Fprintf(stderr, `%d masters and %d tasknodes are ready after %v, http://%s. To use them:
-  export HAMMR_MASTER=%s
+export HAMMR_MASTER=%s
+export HAMMR_TOKEN_FILE=%s
   hammr run wordcount IN OUT
   hammr node list
-`, len(c.State.Masters), len(c.State.Tasknodes), time.Since(start).Round(10*time.Millisecond), c.State.Masters[0].HTTP, masters)
+`, len(c.State.Masters), len(c.State.Tasknodes), time.Since(start).Round(10*time.Millisecond), c.State.Masters[0].HTTP, masters,
+		"'"+strings.ReplaceAll(token, "'", `'\''`)+"'")
 	if cfg.Detach {
 		fmt.Fprintf(stderr, "  hammr down --dir %s\n", cfg.Dir)
 		c.Release()
