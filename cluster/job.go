@@ -89,6 +89,10 @@ type JobSpec struct {
 	Passive         bool              `cbor:"Passive"` // its tasks wait for slots: none are taken from others for them
 
 	Document []byte `cbor:"Document"` // the job as submitted, encoded by the jobmaster
+
+	// FirstSentAt is when a client that repeats a submission sent it first, ms since the epoch;
+	// 0 if it is not repeated.
+	FirstSentAt int64 `cbor:"FirstSentAt,omitzero"`
 }
 
 // Job is one submitted job. Readers must not change what a View returns, which is valid
