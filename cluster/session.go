@@ -137,3 +137,11 @@ func (s *State) dropSession(client string) {
 	s.results -= len(se.results)
 	delete(s.sessions, client)
 }
+
+// Submitted returns the job of a submission that the state remembers.
+func (v View) Submitted(client string, sequence uint64) (id JobID, known bool) {
+	if se := v.s.sessions[client]; se != nil {
+		id = se.results[sequence]
+	}
+	return id, id != JobID{}
+}
