@@ -149,7 +149,8 @@ type Job struct {
 const (
 	maxFailures     = 100      // failures that a job keeps for reports
 	maxFailureBytes = 64 << 10 // length of the texts of these failures, without the first
-	maxCauseBytes   = 1 << 10  // length of the cause that an attempt keeps
+	maxTextBytes    = 16 << 10 // length of each text of a failure, and of the cause of a job's end
+	maxCauseBytes   = 1 << 10  // length of the cause that an attempt keeps, and of the reason why a machine is unhealthy
 )
 
 // Failure says why an attempt failed, and where.
