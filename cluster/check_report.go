@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -194,10 +195,6 @@ func pathOf(name string) string {
 
 // checkCounters checks the counters of an attempt, together with those that its job has.
 func (tx *transition) checkCounters(j *Job, counters []Counter) error {
-	most := j.Spec.MaxCounters
-	if most == 0 {
-		most = tx.limits.Counters
-	}
 	n := len(j.names)
 	for _, c := range counters {
 		if len(c.Group) > maxCounterBytes || len(c.Name) > maxCounterBytes {
@@ -207,10 +204,15 @@ func (tx *transition) checkCounters(j *Job, counters []Counter) error {
 			n++
 		}
 	}
-	if n > most+engineCounters {
-		return fmt.Errorf("%d counters of the job in all: mapreduce.job.counters.limit is %d; count under fewer names (never under names taken from the data) or raise the limit", n, most)
+	if most := j.MostCounters(tx.limits); n > most {
+		return fmt.Errorf("%d counters of the job in all: mapreduce.job.counters.limit is %d; count under fewer names (never under names taken from the data) or raise the limit", n, most-engineCounters)
 	}
 	return nil
+}
+
+// MostCounters returns how many counters the job may have, with those of the engine.
+func (j *Job) MostCounters(limits Limits) int {
+	return cmp.Or(j.Spec.MaxCounters, limits.Counters) + engineCounters
 }
 
 // checkCheckpoint checks the checkpoint of an attempt.
