@@ -1,6 +1,7 @@
 package jobmaster
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
@@ -89,7 +90,7 @@ const maxFailureText = 16 << 10 // bytes
 // there.
 func failureOf(f *taskproc.Failure) cluster.Failure {
 	out := cluster.Failure{
-		Cause: truncateText(f.Cause), Stack: truncateText(f.Stack), Input: truncateText(f.Input), Offset: f.Offset, Fatal: f.Fatal,
+		Cause: cmp.Or(truncateText(f.Cause), "the task reported a failure without a cause"), Stack: truncateText(f.Stack), Input: truncateText(f.Input), Offset: f.Offset, Fatal: f.Fatal,
 		Log: strings.ToValidUTF8(f.Log[max(0, len(f.Log)-maxFailureText):], ""),
 	}
 	if f.Record != nil {

@@ -211,17 +211,17 @@ func FuzzProgress(f *testing.F) {
 		}
 		f.Add(asFrames, 0, 3, data)
 	}
-	f.Add(asScript, 0, 1000, []byte{})
+	f.Add(asScript, 0, 150, []byte{})
 	f.Add(asScript, 0, 2, []byte{0, 2, 3, 3, 0, 16, 0, 2, 3, 3, 0, 16})
-	f.Add(asScript, 1, 1000, []byte{})
-	f.Add(asScript, 2, 1000, []byte{})
+	f.Add(asScript, 1, 150, []byte{})
+	f.Add(asScript, 2, 150, []byte{})
 	f.Add(asStream, 0, 1, binary.AppendUvarint(nil, 9<<20))
 	f.Fuzz(func(t *testing.T, mode, kind, times int, data []byte) {
 		if mode < 0 || kind < 0 || times < 0 {
 			t.Skip("not a choice")
 		}
 		playHostile(t, 1, func(w *testCluster, start *taskproc.Start, end taskproc.TaskEnd, raw net.Conn) error {
-			for n := range 1 + times%1000 {
+			for n := range 1 + times%200 {
 				m := []*taskproc.FromTask{
 					{Message: &taskproc.FromTask_Progress{Progress: &taskproc.Progress{Fraction: .5, Phase: "map", Counters: []*taskproc.Counter{{Group: "g", Name: "n", Value: int64(n)}}, Position: &taskproc.Position{Offset: 5}, Fetched: []*taskproc.Fetched{{Nodes: []byte{1}}}}}},
 					{Message: &taskproc.FromTask_PreemptionDeclined{PreemptionDeclined: &taskproc.PreemptionDeclined{Cause: "no", CanSuspend: true}}},
@@ -230,7 +230,7 @@ func FuzzProgress(f *testing.F) {
 				if err := send(mode, data, m, end, raw); err != nil {
 					return err
 				}
-				if n%100 == 0 {
+				if n%50 == 0 {
 					time.Sleep(time.Second)
 				}
 			}
