@@ -78,7 +78,8 @@ type JobSpec struct {
 
 	OutageLimitMillis int64 `cbor:"OutageLimitMillis"` // time for which failures by an outage of the storage cost no try; 0 is none
 
-	MaxCounters int `cbor:"MaxCounters"` // counters of users' groups; 0: as many as Limits allow
+	MaxCounters      int `cbor:"MaxCounters"`               // counters of users' groups; 0: as many as Limits allow
+	MaxCounterGroups int `cbor:"MaxCounterGroups,omitzero"` // users' groups of counters; 0: as many as Limits allow
 
 	MaxMachineFailures int   `cbor:"MaxMachineFaults"` // failures on a machine after which the job avoids it; 0 is never
 	FailureDecayMillis int64 `cbor:"FaultDecayMillis"` // time after which one of these failures is forgotten; 0 is never

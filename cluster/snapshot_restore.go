@@ -14,7 +14,7 @@ func (s *Snapshot) Restore() (*State, error) {
 	r := restorer{State: New(s.cluster.ID)}
 	r.policy, r.policyConf = s.cluster.Policy, s.cluster.PolicyConf
 	if s.cluster.Limits != nil {
-		r.limits = *s.cluster.Limits
+		r.limits = s.cluster.Limits.withDefaults()
 	}
 	if len(s.cluster.Pools) > 0 {
 		r.pools = s.cluster.Pools

@@ -89,7 +89,7 @@ func priorityName(priority int) string {
 // setLimits sets the limits of a job's attempts, its priority and its placement.
 func setLimits(spec *cluster.JobSpec, c *conf.Conf) {
 	spec.MaxAttempts = [2]int{c.Int("mapreduce.map.maxattempts"), c.Int("mapreduce.reduce.maxattempts")}
-	spec.MaxCounters = c.Int(conf.CountersLimit)
+	spec.MaxCounters, spec.MaxCounterGroups = c.Int(conf.CountersLimit), c.Int(conf.CounterGroupsMax)
 	spec.MemoryMB = [2]int64{c.Int64(conf.MapMemoryMB), c.Int64(conf.ReduceMemoryMB)}
 	spec.SkipRecords = c.Int("mapreduce.map.skip.maxrecords")
 	spec.SlowStartPPM = int(c.Float("mapreduce.job.reduce.slowstart.completedmaps") * 1_000_000)
