@@ -91,7 +91,7 @@ type year struct {
 
 	retained []cluster.JobID // archived jobs, oldest first
 	report   yearReport      // counts so far
-	spots    []string        // machines that will leave, oldest first
+	leaving  []string        // machines that will leave, oldest first
 	client   int             // number of the newest client
 	sequence uint64          // of the newest client
 }
@@ -298,14 +298,14 @@ func (y *year) changeMachines() {
 	if y.random.Float64() < 4*perDay { // a spot machine with a name of its own
 		name := fmt.Sprintf("spot-%d", y.report.machines)
 		y.join(name, "1")
-		y.spots = append(y.spots, name)
-		if y.random.IntN(2) == 0 && len(y.spots) > 8 {
-			y.run(request(cluster.DrainMachine{Name: y.spots[4], Cause: "it will be stopped"}))
+		y.leaving = append(y.leaving, name)
+		if y.random.IntN(2) == 0 && len(y.leaving) > 8 {
+			y.run(request(cluster.DrainMachine{Name: y.leaving[4], Cause: "it will be stopped"}))
 		}
 	}
-	for len(y.spots) > 12 {
-		y.run(request(cluster.ExpireMachine{Name: y.spots[0], Epoch: 1}))
-		y.spots = y.spots[1:]
+	for len(y.leaving) > 12 {
+		y.run(request(cluster.ExpireMachine{Name: y.leaving[0], Epoch: 1}))
+		y.leaving = y.leaving[1:]
 		y.report.lost++
 	}
 	if y.random.Float64() < perDay { // a tasknode restarts

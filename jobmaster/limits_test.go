@@ -22,10 +22,10 @@ func (w *testCluster) snapshot(master int) []byte {
 	return b.Bytes()
 }
 
-// TestLimitsOfTheLeaderHold configures masters with different limits. Those of the leader hold,
-// for entries of every master, so all masters have the same state; a master that applies the log
+// TestLimitsOfTheLeaderApply configures masters with different limits. Those of the leader apply
+// to the entries of every master, so all masters have the same state; a master that applies the log
 // from its beginning has it too.
-func TestLimitsOfTheLeaderHold(t *testing.T) {
+func TestLimitsOfTheLeaderApply(t *testing.T) {
 	withCluster(t, 0, func(w *testCluster) {
 		for _, jobs := range []int{1, 3, 2} {
 			w.configure = func(c *jobmaster.Config) { c.Limits = cluster.DefaultLimits(); c.Limits.JobsPerUser = jobs }
