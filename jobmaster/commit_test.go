@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync/atomic"
 	"sync"
 	"testing"
 	"time"
@@ -250,10 +251,11 @@ func TestDeposedLeaderKeepsOutputOfTheNextJob(t *testing.T) {
 func deposeBeforeEachCall(t *testing.T, work func(*jobWork, context.Context) error, running bool) {
 	for n, calls := 1, 1; n <= calls; n++ {
 		inner, files := staged(t)
-		count, want := 0, ""
+		var count atomic.Int64 // files are joined by several goroutines
+		want := ""
 		var replace func()
 		late := workOn(fault.New(inner, fault.Options{Ask: func(op fault.Op, path string) (time.Duration, error) {
-			if count++; count == n {
+			if count.Add(1) == int64(n) {
 				replace()
 			}
 			return 0, nil
@@ -282,7 +284,7 @@ func deposeBeforeEachCall(t *testing.T, work func(*jobWork, context.Context) err
 			want = tree(t, inner, "/out")
 		}
 		_ = work(late, t.Context())
-		calls = max(calls, count)
+		calls = max(calls, int(count.Load()))
 		if count < n {
 			return
 		}
