@@ -33,7 +33,7 @@ func (c ArchiveJob) apply(tx *transition, p taskRef) error {
 // not depend on the job's tasks.
 func (j *Job) archive(summary []byte) {
 	*j = Job{
-		ID: j.ID, State: j.State, Outcome: j.Outcome, Cause: j.Cause[:min(len(j.Cause), maxArchivedCause)],
+		ID: j.ID, State: j.State, Outcome: j.Outcome, Cause: truncated(j.Cause, maxArchivedCause),
 		Spec:        JobSpec{User: j.Spec.User, Pool: j.Spec.Pool, Priority: j.Spec.Priority},
 		SubmittedAt: j.SubmittedAt, StartedAt: j.StartedAt, CommitAt: j.CommitAt, FinishedAt: j.FinishedAt,
 		Archived: true, Summary: summary,

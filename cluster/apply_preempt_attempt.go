@@ -68,7 +68,7 @@ func (c PreemptAttempt) save(tx *transition, p taskRef) error {
 			continue
 		}
 		tx.step(each, eventPreempt)
-		each.attempt.PreemptMode, each.attempt.PreemptRequestedAt, each.attempt.Cause = mode, tx.at, c.Cause
+		each.attempt.PreemptMode, each.attempt.PreemptRequestedAt, each.attempt.Cause = mode, tx.at, truncated(c.Cause, maxCauseBytes)
 		each.stage.Preemption.Requested++
 		tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, each.attempt.ID)
 	}
@@ -99,7 +99,7 @@ func (c PreemptAttempt) suspend(tx *transition, p taskRef) error {
 		each.stage.Preemption.Requested++
 		each.stage.Preemption.KeptMillis += each.attempt.SlotTime(tx.at)
 		tx.step(each, eventSuspend)
-		each.attempt.SuspendedAt, each.attempt.Cause = tx.at, c.Cause
+		each.attempt.SuspendedAt, each.attempt.Cause = tx.at, truncated(c.Cause, maxCauseBytes)
 		tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, each.attempt.ID)
 	}
 	return nil

@@ -17,7 +17,7 @@ func (c SetHealth) apply(tx *transition, _ taskRef) error {
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Name)
 	}
 	changed := (m.Unhealthy == "") != (c.Unhealthy == "")
-	m.Unhealthy = c.Unhealthy
+	m.Unhealthy = truncated(c.Unhealthy, maxCauseBytes)
 	if changed {
 		tx.setSlots(m)
 		tx.delta.Machines = append(tx.delta.Machines, c.Name)

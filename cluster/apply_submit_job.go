@@ -73,8 +73,8 @@ func (s JobSpec) validate() error {
 	if len(s.DisallowedModes) > len(s.Graph.Stages) {
 		errs = append(errs, fmt.Errorf("cluster: preemption modes disallowed for %d stages of a graph of %d", len(s.DisallowedModes), len(s.Graph.Stages)))
 	}
-	if s.MaxCounters < 0 {
-		errs = append(errs, fmt.Errorf("cluster: %d counters allowed", s.MaxCounters))
+	if s.MaxCounters < 0 || s.MaxCounterGroups < 0 {
+		errs = append(errs, fmt.Errorf("cluster: %d counters in %d groups allowed", s.MaxCounters, s.MaxCounterGroups))
 	}
 	for i, modes := range s.DisallowedModes {
 		if modes&^preempt.AllModes != 0 {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -23,8 +24,8 @@ import (
 const (
 	temporaryName   = "_temporary" // directory in a job's output for files that are not committed
 	maxPathBytes    = 4096
-	maxNameBytes    = 200 // in the name of an output or in a suffix
-	maxCounterBytes = 1024
+	maxNameBytes    = 200           // in the name of an output or in a suffix
+	maxCounterBytes = 1024          // in the name of a counter or a group; properties of jobs may not exceed it
 	checkpointsName = "checkpoints" // directory for copies of checkpoints, below that of the job
 )
 
@@ -192,25 +193,48 @@ func pathOf(name string) string {
 	return rest
 }
 
-// checkCounters checks the counters of an attempt, together with those that its job has.
+// checkCounters checks the counters of an attempt, together with those that its job has. The
+// task itself applies the job's limits on names; here only the highest of them counts.
 func (tx *transition) checkCounters(j *Job, counters []Counter) error {
-	most := j.Spec.MaxCounters
-	if most == 0 {
-		most = tx.limits.Counters
-	}
-	n := len(j.names)
+	n, groups := len(j.names), make(map[string]bool)
 	for _, c := range counters {
-		if len(c.Group) > maxCounterBytes || len(c.Name) > maxCounterBytes {
-			return fmt.Errorf("counter %q of group %q: a name has at most %d bytes", shorten(c.Name), shorten(c.Group), maxCounterBytes)
+		if err := errors.Join(
+			checkCounterName(c.Name, "counter", "mapreduce.job.counters.counter.name.max"),
+			checkCounterName(c.Group, "group of counters", "mapreduce.job.counters.group.name.max"),
+		); err != nil {
+			return err
 		}
 		if _, known := j.nameIndex[c.CounterName]; !known {
 			n++
+			groups[c.Group] = true
 		}
 	}
-	if n > most+engineCounters {
-		return fmt.Errorf("%d counters of the job in all: mapreduce.job.counters.limit is %d; count under fewer names (never under names taken from the data) or raise the limit", n, most)
+	if n == len(j.names) {
+		return nil
+	}
+	for _, name := range j.names {
+		groups[name.Group] = true
+	}
+	if most := j.MostCounters(tx.limits); n > most {
+		return fmt.Errorf("%d counters of the job in all: mapreduce.job.counters.limit is %d; count under fewer names (never under names taken from the data) or raise the limit", n, most-engineCounters)
+	}
+	if most := cmp.Or(j.Spec.MaxCounterGroups, tx.limits.CounterGroups); len(groups) > most+engineCounterGroups {
+		return fmt.Errorf("%d groups of counters of the job in all: mapreduce.job.counters.groups.max is %d; count in fewer groups (never in groups named by the data) or raise the limit", len(groups), most)
 	}
 	return nil
+}
+
+// checkCounterName checks the length of the name of a counter or a group.
+func checkCounterName(name, what, property string) error {
+	if len(name) <= maxCounterBytes {
+		return nil
+	}
+	return fmt.Errorf("%s %q: a name of %d bytes, and %s is at most %d", what, shorten(name), len(name), property, maxCounterBytes)
+}
+
+// MostCounters returns how many counters the job may have, with those of the engine.
+func (j *Job) MostCounters(limits Limits) int {
+	return cmp.Or(j.Spec.MaxCounters, limits.Counters) + engineCounters
 }
 
 // checkCheckpoint checks the checkpoint of an attempt.

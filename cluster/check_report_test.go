@@ -130,7 +130,7 @@ func TestCountersOfAJobAreBounded(t *testing.T) {
 	wantFailed(t, s, id, "mapreduce.job.counters.limit is 10")
 	long := attemptAt(mapTask(1), 1)
 	apply(t, s, StartAttempt{Task: mapTask(1), Machine: "n"}, FinishAttempt{Attempt: long, Counters: []Counter{{CounterName{"g", strings.Repeat("x", 2000)}, 1}}})
-	if _, _, a, _ := s.View().Attempt(long); !strings.Contains(a.Cause, "at most 1024 bytes") {
+	if _, _, a, _ := s.View().Attempt(long); !strings.Contains(a.Cause, "counter.name.max is at most 1024") {
 		t.Errorf("%v %q", a.State, a.Cause)
 	}
 }

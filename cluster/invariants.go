@@ -38,6 +38,7 @@ func (s *State) CheckInvariants() error {
 	c.require(len(s.byName) == len(s.machines), "%d machines by name, %d by index", len(s.byName), len(s.machines))
 	c.require(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
 	c.outputDirs(s)
+	c.sessions(s)
 	c.require(s.lost == lost, "%d machines lost, counted %d", s.lost, lost)
 	return errors.Join(c.errs...)
 }
@@ -55,6 +56,15 @@ func (c *checker) outputDirs(s *State) {
 	}
 	c.require(maps.Equal(s.outputs.jobs, want.jobs) && maps.Equal(s.outputs.below, want.below),
 		"output directories %v below %v, counted %v below %v", s.outputs.jobs, s.outputs.below, want.jobs, want.below)
+}
+
+// sessions counts the remembered requests.
+func (c *checker) sessions(s *State) {
+	results := 0
+	for _, se := range s.sessions {
+		results += len(se.results)
+	}
+	c.require(s.results == results, "%d requests are remembered, counted %d", results, s.results)
 }
 
 // checker collects the differences that CheckInvariants finds.

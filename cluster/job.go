@@ -78,7 +78,8 @@ type JobSpec struct {
 
 	OutageLimitMillis int64 `cbor:"OutageLimitMillis"` // time for which failures by an outage of the storage cost no try; 0 is none
 
-	MaxCounters int `cbor:"MaxCounters"` // counters of users' groups; 0: as many as Limits allow
+	MaxCounters      int `cbor:"MaxCounters"`               // counters of users' groups; 0: as many as Limits allow
+	MaxCounterGroups int `cbor:"MaxCounterGroups,omitzero"` // users' groups of counters; 0: as many as Limits allow
 
 	MaxMachineFailures int   `cbor:"MaxMachineFaults"` // failures on a machine after which the job avoids it; 0 is never
 	FailureDecayMillis int64 `cbor:"FaultDecayMillis"` // time after which one of these failures is forgotten; 0 is never
@@ -89,6 +90,10 @@ type JobSpec struct {
 	Passive         bool              `cbor:"Passive"` // its tasks wait for slots: none are taken from others for them
 
 	Document []byte `cbor:"Document"` // the job as submitted, encoded by the jobmaster
+
+	// FirstSentAt is when a client that repeats a submission sent it first, ms since the epoch;
+	// 0 if it is not repeated.
+	FirstSentAt int64 `cbor:"FirstSentAt,omitzero"`
 }
 
 // Job is one submitted job. Readers must not change what a View returns, which is valid
@@ -145,7 +150,8 @@ type Job struct {
 const (
 	maxFailures     = 100      // failures that a job keeps for reports
 	maxFailureBytes = 64 << 10 // length of the texts of these failures, without the first
-	maxCauseBytes   = 1 << 10  // length of the cause that an attempt keeps
+	maxTextBytes    = 16 << 10 // length of each text of a failure, and of the cause of a job's end
+	maxCauseBytes   = 1 << 10  // length of the cause that an attempt keeps, and of the reason why a machine is unhealthy
 )
 
 // Failure says why an attempt failed, and where.

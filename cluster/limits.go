@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,19 +23,30 @@ type Limits struct {
 	Pieces      int `cbor:"Pieces"`      // files that an attempt writes for the job's output
 	SpecBytes   int `cbor:"SpecBytes"`   // length of a submission without its splits
 	Counters    int `cbor:"Counters"`    // counters of users' groups that a job may allow itself
+
+	CounterGroups int `cbor:"CounterGroups"` // users' groups of counters that a job may allow itself
 }
 
 // DefaultLimits returns the limits of a cluster that has set none.
 func DefaultLimits() Limits {
 	return Limits{
 		Stages: 1_000, TasksPerJob: 1_000_000, Tasks: 10_000_000, JobsPerUser: 1_000, Jobs: 10_000,
-		Splits: 1_000_000, Partitions: 100_000, Pieces: 10_000, SpecBytes: 8 << 20, Counters: 10_000,
+		Splits: 1_000_000, Partitions: 100_000, Pieces: 10_000, SpecBytes: 8 << 20, Counters: 10_000, CounterGroups: 1_000,
 	}
 }
 
-// engineCounters is the number of counters of the engine itself that a job may have in
-// addition to those of users. There are about 60, and 5 for each file system.
-const engineCounters = 512
+// withDefaults returns the limits with the default of a limit that earlier versions do not have.
+func (l Limits) withDefaults() Limits {
+	l.CounterGroups = cmp.Or(l.CounterGroups, DefaultLimits().CounterGroups)
+	return l
+}
+
+// Counters of the engine itself, which a job may have in addition to those of users. There are
+// about 60, and 5 for each file system, in 6 groups.
+const (
+	engineCounters      = 512
+	engineCounterGroups = 16
+)
 
 // namedLimit is a limit with the property that sets it.
 type namedLimit struct {
@@ -48,7 +60,7 @@ func (l *Limits) named() []namedLimit {
 		{"hammr.limits.stages", &l.Stages}, {"hammr.limits.tasks.per.job", &l.TasksPerJob}, {"hammr.limits.tasks", &l.Tasks},
 		{"hammr.limits.jobs.per.user", &l.JobsPerUser}, {"hammr.limits.jobs", &l.Jobs}, {"hammr.limits.splits", &l.Splits},
 		{"hammr.limits.partitions", &l.Partitions}, {"hammr.limits.pieces", &l.Pieces}, {"hammr.limits.spec.bytes", &l.SpecBytes},
-		{"hammr.limits.counters", &l.Counters},
+		{"hammr.limits.counters", &l.Counters}, {"hammr.limits.counter.groups", &l.CounterGroups},
 	}
 }
 
@@ -90,10 +102,11 @@ func (l Limits) CheckSpec(s JobSpec) error {
 		nodes += min(max(stage.Nodes, 0), dag.MaxNodes)
 	}
 	errs := []error{
-		l.errExceeds(len(s.Document), &l.SpecBytes, "bytes of the job's specification"),
+		l.errExceeds(max(len(s.Document), s.textBytes()), &l.SpecBytes, "bytes of the job's specification"),
 		l.errExceeds(len(s.Graph.Stages), &l.Stages, "stages"),
 		l.errExceeds(nodes, &l.TasksPerJob, "tasks of the job"),
 		l.errExceeds(s.MaxCounters, &l.Counters, "counters, which mapreduce.job.counters.limit allows the job,"),
+		l.errExceeds(s.MaxCounterGroups, &l.CounterGroups, "groups of counters, which mapreduce.job.counters.groups.max allows the job,"),
 	}
 	if edges := len(s.Graph.Edges); edges > 10*l.Stages {
 		errs = append(errs, l.errExceeds(edges, &l.Stages, "edges (ten times as many as stages are allowed)"))
@@ -110,6 +123,12 @@ func (l Limits) CheckSpec(s JobSpec) error {
 		l.errExceeds(partitions, &l.Partitions, "partitions (reduces)"),
 		l.errExceeds(sourceNodes(s.Graph), &l.Splits, "splits"),
 	)
+}
+
+// textBytes returns the length of the texts of a submission that are not in its graph. They are
+// in Document too.
+func (s JobSpec) textBytes() int {
+	return len(s.Name) + len(s.User) + len(s.Pool) + len(s.OutputDir) + len(s.OutputKey) + len(s.Placement)
 }
 
 // checkLimits reports every limit that a new job exceeds, by itself or together with the

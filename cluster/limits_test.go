@@ -11,14 +11,14 @@ import (
 // TestJobsBeyondALimitAreRefused submits jobs that exceed one limit each. Nothing is
 // allocated for them, so a graph of two billion tasks is refused at once.
 func TestJobsBeyondALimitAreRefused(t *testing.T) {
-	small := Limits{Stages: 3, TasksPerJob: 100, Tasks: 150, JobsPerUser: 2, Jobs: 3, Splits: 80, Partitions: 50, Pieces: 1, SpecBytes: 10, Counters: 20}
+	small := Limits{Stages: 3, TasksPerJob: 100, Tasks: 150, JobsPerUser: 2, Jobs: 3, Splits: 80, Partitions: 50, Pieces: 1, SpecBytes: 100, Counters: 20, CounterGroups: 5}
 	many := dag.Graph{Stages: make([]dag.Stage, 4)}
 	for want, change := range map[string]func(s *JobSpec){
 		"2147483647 tasks of the job exceed the limit of 100; raise hammr.limits.tasks.per.job": func(s *JobSpec) { s.Graph = dag.MapReduce(dag.MaxNodes, 0) },
 		"81 splits exceed the limit of 80; raise hammr.limits.splits":                           func(s *JobSpec) { s.Graph = dag.MapReduce(81, 0) },
 		"51 partitions (reduces) exceed the limit of 50; raise hammr.limits.partitions":         func(s *JobSpec) { s.Graph = dag.MapReduce(1, 51) },
 		"4 stages exceed the limit of 3; raise hammr.limits.stages":                             func(s *JobSpec) { s.Graph = many },
-		"11 bytes of the job's specification exceed the limit of 10":                            func(s *JobSpec) { s.Document = make([]byte, 11) },
+		"101 bytes of the job's specification exceed the limit of 100":                          func(s *JobSpec) { s.Document = make([]byte, 101) },
 		"21 counters, which mapreduce.job.counters.limit allows the job, exceed":                func(s *JobSpec) { s.MaxCounters = 21 },
 		`3 unfinished jobs of user "a" exceed the limit of 2; raise hammr.limits.jobs.per.user`: func(s *JobSpec) { s.User = "a" },
 		"153 tasks of unfinished jobs exceed the limit of 150; raise hammr.limits.tasks in":     func(s *JobSpec) { s.Graph = dag.MapReduce(70, 3) },

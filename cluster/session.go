@@ -7,8 +7,26 @@ import (
 	"slices"
 )
 
-// sessionWindow is the number of newest sequence numbers of a client that are remembered.
-const sessionWindow = 128
+// A client repeats a submission whose answer was lost, so the state remembers the requests of
+// clients:
+//
+//	first request ──► session ── silent for sessionMillis, or there are too many ──► dropped
+//	                     │                                                            │
+//	                     └ a repeated request gets the first result                   └ it is refused
+//
+// Only the time of the newest dropped session stays (State.forgotten). A repeated request that
+// was first sent before that time may have been executed, and cannot be found out. It is
+// refused, so that no job runs twice. A request that is sent for the first time is always
+// accepted.
+const (
+	sessionWindow  = 128              // newest sequence numbers of a client that are remembered
+	sessionMillis  = 3600_000         // time for which a silent client is remembered at least; clients repeat requests for minutes
+	sweepMillis    = 900_000          // between two searches for silent clients
+	maxSessions    = 16_384           // clients
+	maxResults     = 262_144          // remembered requests of all clients
+	maxClientBytes = 256              // length of the name of a client
+	clockSkew      = int64(60 * 1000) // by which clocks of masters may differ, ms
+)
 
 // session remembers the requests of a client, so that a repeated request is executed once.
 type session struct {
@@ -17,53 +35,113 @@ type session struct {
 	results map[uint64]JobID // by sequence number; at least the newest sessionWindow results
 }
 
-// session returns the session of a client. It makes one for a new client.
-func (s *State) session(client string) *session {
-	se := s.sessions[client]
-	if se == nil {
-		s.dropOldSessions()
-		se = &session{results: make(map[uint64]JobID)}
-		s.sessions[client] = se
+// applyRequest applies an entry of a client, unless it repeats an earlier one.
+func (s *State) applyRequest(e Entry) (Delta, error) {
+	s.sweepSessions(e.At)
+	if delta, seen, err := s.recall(e); seen || err != nil {
+		return delta, err
 	}
-	return se
+	delta, err := s.applyOnce(e)
+	if err == nil {
+		s.remember(e, delta.Submitted)
+	}
+	return delta, err
 }
 
-// maxSessions is the number of clients that are remembered. A client repeats a request
-// within minutes; far fewer clients than this send requests in that time.
-const maxSessions = 16_384
+// recall returns the effect of an earlier entry with the client and the sequence number of
+// this one.
+func (s *State) recall(e Entry) (delta Delta, seen bool, err error) {
+	if len(e.Client) > maxClientBytes {
+		return Delta{}, false, fmt.Errorf("%w: name of a client of %d bytes: it may have %d", ErrRefused, len(e.Client), maxClientBytes)
+	}
+	se := s.sessions[e.Client]
+	if se == nil {
+		if first := e.firstSent(); first != 0 && first <= s.forgotten+clockSkew {
+			return Delta{}, false, fmt.Errorf("%w: the job was sent first %d s ago, and submissions of that time are not known any more; it may have been accepted: look for it in 'hammr job list --all' before you submit it again",
+				ErrTooLate, (e.At-first)/1000)
+		}
+		return Delta{}, false, nil
+	}
+	if job, ok := se.results[e.Sequence]; ok {
+		return Delta{Submitted: job}, true, nil
+	}
+	if e.Sequence+sessionWindow <= se.newest {
+		return Delta{}, false, fmt.Errorf("%w: %d, the newest is %d", ErrTooLate, e.Sequence, se.newest)
+	}
+	return Delta{}, false, nil
+}
 
-// dropOldSessions forgets the half of the clients that has been silent for longest, if there
-// are too many.
-func (s *State) dropOldSessions() {
-	if len(s.sessions) < maxSessions {
+// firstSent returns when a repeated request was sent first, ms since the epoch; 0 if it is not
+// repeated, or if that is not known.
+func (e Entry) firstSent() int64 {
+	if c, is := e.Command.(SubmitJob); is {
+		return c.Spec.FirstSentAt
+	}
+	return 0
+}
+
+// remember stores the effect of an entry. It drops the oldest numbers from time to time,
+// at the same entry on every master.
+func (s *State) remember(e Entry, job JobID) {
+	se := s.sessions[e.Client]
+	if se == nil {
+		se = &session{results: make(map[uint64]JobID)}
+		s.sessions[e.Client] = se
+	}
+	se.at = max(se.at, e.At)
+	se.results[e.Sequence] = job
+	se.newest = max(se.newest, e.Sequence)
+	s.results++
+	if len(se.results) > 2*sessionWindow {
+		s.results -= len(se.results)
+		maps.DeleteFunc(se.results, func(old uint64, _ JobID) bool { return old+sessionWindow <= se.newest })
+		s.results += len(se.results)
+	}
+	s.dropOldSessions(e.Client)
+}
+
+// sweepSessions drops the clients that have been silent for long. It searches at the first
+// request of a client after sweepMillis.
+func (s *State) sweepSessions(now int64) {
+	if now-s.sweptAt < sweepMillis {
+		return
+	}
+	s.sweptAt = now
+	for client, se := range s.sessions {
+		if now-se.at > sessionMillis {
+			s.dropSession(client)
+		}
+	}
+}
+
+// dropOldSessions drops the half of the clients that has been silent for longest, if there
+// are too many clients or requests. It keeps the present one.
+func (s *State) dropOldSessions(present string) {
+	if len(s.sessions) <= maxSessions && s.results <= maxResults {
 		return
 	}
 	clients := slices.SortedFunc(maps.Keys(s.sessions), func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.sessions[a].at, s.sessions[b].at), cmp.Compare(a, b))
 	})
 	for _, client := range clients[:len(clients)/2] {
-		delete(s.sessions, client)
+		if client != present {
+			s.dropSession(client)
+		}
 	}
 }
 
-// recall returns the effect of an earlier entry with the given sequence number.
-func (se *session) recall(sequence uint64) (delta Delta, seen bool, err error) {
-	if job, ok := se.results[sequence]; ok {
-		return Delta{Submitted: job}, true, nil
-	}
-	if sequence+sessionWindow <= se.newest {
-		return Delta{}, false, fmt.Errorf("%w: %d, the newest is %d", ErrTooLate, sequence, se.newest)
-	}
-	return Delta{}, false, nil
+// dropSession drops the requests of a client.
+func (s *State) dropSession(client string) {
+	se := s.sessions[client]
+	s.forgotten = max(s.forgotten, se.at)
+	s.results -= len(se.results)
+	delete(s.sessions, client)
 }
 
-// remember stores the effect of an entry. It drops the oldest numbers from time to time,
-// at the same entry on every master.
-func (se *session) remember(sequence uint64, at int64, job JobID) {
-	se.at = max(se.at, at)
-	se.results[sequence] = job
-	se.newest = max(se.newest, sequence)
-	if len(se.results) > 2*sessionWindow {
-		maps.DeleteFunc(se.results, func(old uint64, _ JobID) bool { return old+sessionWindow <= se.newest })
+// Submitted returns the job of a submission that the state remembers.
+func (v View) Submitted(client string, sequence uint64) (id JobID, known bool) {
+	if se := v.s.sessions[client]; se != nil {
+		id = se.results[sequence]
 	}
+	return id, id != JobID{}
 }

@@ -22,7 +22,7 @@ type Snapshot struct {
 // Snapshot copies the state. It costs as much as copying all tasks and attempts once.
 func (s *State) Snapshot() *Snapshot {
 	snap := &Snapshot{
-		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs.live), Submitted: s.jobs.submitted},
+		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs.live), Submitted: s.jobs.submitted, Forgotten: s.forgotten, SweptAt: s.sweptAt},
 		jobs:    make([]jobRecord, len(s.jobs.live)),
 	}
 	if s.limits != DefaultLimits() {

@@ -23,6 +23,8 @@ type clusterRecord struct {
 	PolicyConf []Setting `cbor:"7,keyasint,omitempty"`
 	Submitted  int       `cbor:"8,keyasint,omitempty"` // number of jobs that were ever submitted; absent in version 1, where it is Jobs
 	Limits     *Limits   `cbor:"9,keyasint,omitempty"` // nil for DefaultLimits
+	Forgotten  int64     `cbor:"10,keyasint,omitempty"`
+	SweptAt    int64     `cbor:"11,keyasint,omitempty"`
 }
 
 // machineRecord is a Machine. Slots and what is used are computed on restoring.

@@ -14,11 +14,12 @@ func (s *Snapshot) Restore() (*State, error) {
 	r := restorer{State: New(s.cluster.ID)}
 	r.policy, r.policyConf = s.cluster.Policy, s.cluster.PolicyConf
 	if s.cluster.Limits != nil {
-		r.limits = *s.cluster.Limits
+		r.limits = s.cluster.Limits.withDefaults()
 	}
 	if len(s.cluster.Pools) > 0 {
 		r.pools = s.cluster.Pools
 	}
+	r.forgotten, r.sweptAt = s.cluster.Forgotten, s.cluster.SweptAt
 	r.addMachines(s.cluster.Machines)
 	r.addSessions(s.cluster.Sessions)
 	r.jobs.submitted = s.cluster.Submitted
@@ -77,11 +78,12 @@ func (r *restorer) addMachines(records []machineRecord) {
 // addSessions adds the requests that are remembered.
 func (r *restorer) addSessions(records []sessionRecord) {
 	for _, c := range records {
-		se := r.session(c.Client)
-		se.newest, se.at = c.Newest, c.At
+		se := &session{newest: c.Newest, at: c.At, results: make(map[uint64]JobID, len(c.Results))}
+		r.sessions[c.Client] = se
 		for _, result := range c.Results {
 			se.results[result.Sequence] = result.Job
 		}
+		r.results += len(se.results)
 	}
 }
 

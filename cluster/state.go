@@ -28,6 +28,9 @@ type State struct {
 	lost       int                  // number of lost machines
 	byName     map[string]*Machine  // machines by name
 	sessions   map[string]*session  // by client
+	results    int                  // remembered requests of all sessions
+	forgotten  int64                // time of the newest entry of a dropped session, ms since the epoch; 0: none was dropped
+	sweptAt    int64                // when silent clients were last searched for, ms since the epoch
 	free       [slotKinds]numberSet // machines with a free slot, by index
 	outputs    outputDirs           // output directories of unfinished jobs
 	evidence   []*Machine           // machines with evidence against them or others, in no particular order
@@ -100,15 +103,7 @@ func (s *State) Apply(e Entry) (Delta, error) {
 	if e.Client == "" {
 		return s.applyOnce(e)
 	}
-	se := s.session(e.Client)
-	if delta, seen, err := se.recall(e.Sequence); seen || err != nil {
-		return delta, err
-	}
-	delta, err := s.applyOnce(e)
-	if err == nil {
-		se.remember(e.Sequence, e.At, delta.Submitted)
-	}
-	return delta, err
+	return s.applyRequest(e)
 }
 
 // applyOnce applies an entry that is not a repetition. After the command it revokes lost

@@ -136,7 +136,7 @@ func (tx *transition) indexFree(m *Machine) {
 // abort begins the end of a job that does not succeed: no task starts any more, and active
 // attempts are ordered to exit.
 func (tx *transition) abort(j *Job, outcome JobState, cause string) {
-	j.Outcome, j.Cause = outcome, cause
+	j.Outcome, j.Cause = outcome, truncated(cause, maxTextBytes)
 	tx.setJobState(j, JobAborting)
 	tx.killTasks(j, cause)
 }
@@ -178,12 +178,15 @@ func (tx *transition) charge(p taskRef, f Failure) {
 	tx.abort(p.job, JobFailed, cause)
 }
 
-// recordFailure keeps a failure for reports, up to maxFailures of a job. The first failure is
-// kept as it is. Of the others only the causes are kept once their texts have reached
-// maxFailureBytes.
+// recordFailure keeps a failure for reports, up to maxFailures of a job. Each text of the first
+// failure is kept up to maxTextBytes. Of the others only the beginnings of causes are kept once
+// their texts have reached maxFailureBytes.
 func (tx *transition) recordFailure(p taskRef, f Failure) {
 	if len(p.job.Failures) >= maxFailures {
 		return
+	}
+	for _, text := range []*string{&f.Cause, &f.Stack, &f.Input, &f.Log} {
+		*text = truncated(*text, maxTextBytes)
 	}
 	if len(p.job.Failures) > 0 {
 		bytes := f.textBytes()
@@ -260,7 +263,7 @@ func (tx *transition) revoke(p taskRef, cause string) {
 		p.job.requiredLeft++
 	}
 	stage.lostUnneeded.remove(t.ID.Number)
-	t.Winner.Cause = cause
+	t.Winner.Cause = truncated(cause, maxCauseBytes)
 	tx.step(taskRef{p.job, stage, t, t.Winner}, eventRevoke)
 	tx.delta.Revoked = append(tx.delta.Revoked, t.Winner.ID)
 	t.Winner, t.Output = nil, nil

@@ -7,9 +7,24 @@ import (
 
 // trace keeps the latest decisions, so that none is reported twice: the policy decides after
 // each change, and most of its decisions repeat the last ones.
+//
+// What is kept is bounded. When it is full, everything is dropped, and decisions that have not
+// changed are reported a second time.
 type trace struct {
-	on   bool                                         // decisions are reported
-	last map[cluster.JobID]map[subject]sched.Decision // decisions about pools are under the zero job
+	on    bool                                         // decisions are reported
+	last  map[cluster.JobID]map[subject]sched.Decision // decisions about pools are under the zero job
+	count int                                          // decisions in last
+	bytes int                                          // size of these decisions, by traceBytes
+}
+
+const (
+	maxTraced      = 131_072  // decisions: some for each stage of 10,000 jobs
+	maxTracedBytes = 64 << 20 // of these decisions, with their texts
+)
+
+// traceBytes returns about how much memory a decision takes in a trace.
+func traceBytes(d sched.Decision) int {
+	return 512 + len(d.Policy) + len(d.Pool) + len(d.Stage) + len(d.Machine) + len(d.Cause)
 }
 
 // subject is the object of a decision, within a job or a pool.
@@ -73,7 +88,7 @@ func (c *Controller) traceTask(now int64, id cluster.TaskID, d sched.Decision) {
 	d.At, d.Job, d.Task, d.Pool, d.Stage, d.Slot, d.Slots = now, j.ID, id, j.Spec.Pool, stage.Name, stage.Slot, 1
 	c.out.Decisions = append(c.out.Decisions, d)
 	for _, kind := range []sched.DecisionKind{sched.DecisionOffer, sched.DecisionSkip} {
-		delete(c.trace.last[j.ID], subject{kind, d.Pool, d.Stage, d.Slot})
+		c.trace.drop(j.ID, subject{kind, d.Pool, d.Stage, d.Slot})
 	}
 }
 
@@ -86,20 +101,36 @@ func (t *trace) isNew(d sched.Decision) bool {
 	if known && last == d {
 		return false
 	}
-	if of == nil {
+	t.drop(d.Job, about)
+	if t.count >= maxTraced || t.bytes+traceBytes(d) > maxTracedBytes {
+		*t = trace{on: t.on}
+	}
+	if t.last == nil {
+		t.last = make(map[cluster.JobID]map[subject]sched.Decision)
+	}
+	if of = t.last[d.Job]; of == nil {
 		of = make(map[subject]sched.Decision)
-		if t.last == nil {
-			t.last = make(map[cluster.JobID]map[subject]sched.Decision)
-		}
 		t.last[d.Job] = of
 	}
 	of[about] = d
+	t.count, t.bytes = t.count+1, t.bytes+traceBytes(d)
 	return true
+}
+
+// drop drops the last decision about a subject, if there is one.
+func (t *trace) drop(id cluster.JobID, about subject) {
+	if d, known := t.last[id][about]; known {
+		t.count, t.bytes = t.count-1, t.bytes-traceBytes(d)
+		delete(t.last[id], about)
+	}
 }
 
 // forget drops the decisions about a job that has ended; j is nil if the job is retired.
 func (t *trace) forget(id cluster.JobID, j *cluster.Job) {
 	if j == nil || j.State.Final() {
+		for about := range t.last[id] {
+			t.drop(id, about)
+		}
 		delete(t.last, id)
 	}
 }

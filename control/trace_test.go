@@ -3,6 +3,7 @@ package control
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -103,5 +104,47 @@ func TestTracesOfAnEndedJobAreDropped(t *testing.T) {
 	s.decided("kill 1", "exited m0.0", "cleaned 1")
 	if len(s.brain.trace.last) != 0 {
 		t.Errorf("still kept %v", s.brain.trace.last)
+	}
+}
+
+// TestTraceIsBounded traces decisions about ever new pools with long causes. The trace drops
+// what it has when it is full, and then reports a decision a second time.
+func TestTraceIsBounded(t *testing.T) {
+	tr := trace{on: true}
+	cause := strings.Repeat("x", 10_000)
+	most, repeated := 0, 0
+	for n := range 3 * maxTracedBytes / len(cause) {
+		d := sched.Decision{Kind: sched.DecisionShare, Pool: fmt.Sprint(n), Cause: cause, Job: cluster.JobID{Number: n % 3}}
+		if !tr.isNew(d) || tr.isNew(d) {
+			t.Fatalf("decision %d is not reported once", n)
+		}
+		if tr.isNew(sched.Decision{Kind: sched.DecisionShare, Pool: "first", Job: cluster.JobID{Number: 1}}) {
+			repeated++
+		}
+		most = max(most, tr.bytes)
+	}
+	if most > maxTracedBytes || most < maxTracedBytes/2 || repeated < 2 || repeated > 4 {
+		t.Errorf("the trace had %d bytes, and one decision was reported %d times", most, repeated)
+	}
+	for n := range 3 * maxTraced {
+		tr.isNew(sched.Decision{Kind: sched.DecisionOffer, Stage: fmt.Sprint(n)})
+		if tr.count > maxTraced {
+			t.Fatalf("the trace has %d decisions", tr.count)
+		}
+	}
+	count, bytes := 0, 0
+	for _, of := range tr.last {
+		for _, d := range of {
+			count, bytes = count+1, bytes+traceBytes(d)
+		}
+	}
+	if count != tr.count || bytes != tr.bytes {
+		t.Errorf("%d decisions of %d bytes, counted %d of %d", count, bytes, tr.count, tr.bytes)
+	}
+	for n := range 3 {
+		tr.forget(cluster.JobID{Number: n}, nil)
+	}
+	if tr.count != 0 || tr.bytes != 0 {
+		t.Errorf("%d decisions of %d bytes are left of jobs that are over", tr.count, tr.bytes)
 	}
 }

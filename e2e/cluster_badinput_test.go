@@ -187,7 +187,7 @@ func TestOversizedJobs(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	start(t, e.command("run", "wordcount", "-conf", file("large", 64<<20), "/etc/hostname", out)).wait(t).want(t, 2, "large.xml:1: file is longer than 4194304 bytes")
 	start(t, e.command("run", "wordcount", "-conf", file("a", 3<<20), "-conf", file("b", 3<<20), "-conf", file("c", 3<<20), "/etc/hostname", out)).wait(t).want(t, 1,
-		"configuration and properties of the job: 9.0 MiB, more than the 8 MiB that a cluster accepts; give large data to tasks as side files (-files)")
+		"configuration and properties of the job: 9.0 MiB, more than the 8 MiB that hammr.limits.spec.bytes allows at most; give large data to tasks as side files (-files)")
 	if _, err := os.Stat(out); err == nil {
 		t.Error("the output directory was made")
 	}

@@ -224,7 +224,10 @@ func (w *testCluster) addTasknode(name string, maps, reduces int) (crash func())
 // addTasknodeOf does the same as addTasknode, with a full configuration.
 func (w *testCluster) addTasknodeOf(cfg tasknode.Config) (crash func()) {
 	ctx, cancel := context.WithCancel(w.ctx)
-	cfg.Launcher, cfg.Link, cfg.Heartbeat = w, w, time.Second
+	if cfg.Launcher == nil {
+		cfg.Launcher = w
+	}
+	cfg.Link, cfg.Heartbeat = w, time.Second
 	n, err := tasknode.New(cfg)
 	if err != nil {
 		w.t.Fatal(err)

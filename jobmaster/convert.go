@@ -1,6 +1,7 @@
 package jobmaster
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
@@ -23,11 +24,31 @@ func splitOf(s *taskproc.Split) cluster.Split {
 	return out
 }
 
-// fetchedOf returns, for each edge, the Nodes whose outputs a reader has fetched. Nodes is a
-// bit set.
-func fetchedOf(messages []*taskproc.Fetched) (fetched []control.EdgeFetched) {
+// fetchedOf returns, for each edge of the job's graph, the Nodes whose outputs a reader has
+// fetched. Nodes is a bit set. The task determines the number of messages and their lengths:
+// the last message of an edge counts, and bits without a Node are dropped.
+func fetchedOf(j *cluster.Job, messages []*taskproc.Fetched) (fetched []control.EdgeFetched) {
+	if len(messages) == 0 {
+		return nil
+	}
+	nodes := 0
+	for _, s := range j.Stages {
+		nodes += len(s.Tasks)
+	}
+	for _, s := range j.Spec.Graph.Stages {
+		nodes += s.Nodes
+	}
+	place := make(map[int32]int, len(j.Spec.Graph.Edges))
 	for _, f := range messages {
-		fetched = append(fetched, control.EdgeFetched{Edge: int(f.Edge), Nodes: f.Nodes})
+		if f.Edge < 0 || int(f.Edge) >= len(j.Spec.Graph.Edges) {
+			continue
+		}
+		i, known := place[f.Edge]
+		if !known {
+			i, place[f.Edge] = len(fetched), len(fetched)
+			fetched = append(fetched, control.EdgeFetched{})
+		}
+		fetched[i] = control.EdgeFetched{Edge: int(f.Edge), Nodes: f.Nodes[:min(len(f.Nodes), nodes/8+1)]}
 	}
 	return fetched
 }
@@ -69,7 +90,7 @@ const maxFailureText = 16 << 10 // bytes
 // there.
 func failureOf(f *taskproc.Failure) cluster.Failure {
 	out := cluster.Failure{
-		Cause: truncateText(f.Cause), Stack: truncateText(f.Stack), Input: truncateText(f.Input), Offset: f.Offset, Fatal: f.Fatal,
+		Cause: cmp.Or(truncateText(f.Cause), "the task reported a failure without a cause"), Stack: truncateText(f.Stack), Input: truncateText(f.Input), Offset: f.Offset, Fatal: f.Fatal,
 		Log: strings.ToValidUTF8(f.Log[max(0, len(f.Log)-maxFailureText):], ""),
 	}
 	if f.Record != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
 )
@@ -26,5 +27,24 @@ func TestRangeOfASplitCoversItsParts(t *testing.T) {
 	got := splitOf(&taskproc.Split{Parts: []*taskproc.Split_Part{{Start: 5, Length: 10, Ordinal: 3}, {Length: 7, Ordinal: 4}}})
 	if want := (dag.Range{Start: dag.Position{Offset: 5}, End: dag.Position{Offset: 22}}); got.Range != want || got.Bytes != 17 || got.Ordinal != 3 {
 		t.Errorf("split is %+v", got)
+	}
+}
+
+// TestFetchedSetsAreBounded reports a million sets of fetched output, of edges that the graph
+// does not have and with bits that no Node has.
+func TestFetchedSetsAreBounded(t *testing.T) {
+	s := cluster.New("1")
+	spec := cluster.JobSpec{Graph: dag.MapReduce(20, 1), MaxAttempts: [2]int{1, 1}}
+	delta, err := s.Apply(cluster.Entry{Command: cluster.SubmitJob{Spec: spec}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := []*taskproc.Fetched{{Edge: -1}, {Edge: 1}, {Edge: 1 << 30}}
+	for range 1_000_000 {
+		many = append(many, &taskproc.Fetched{Nodes: []byte{1}})
+	}
+	many = append(many, &taskproc.Fetched{Nodes: make([]byte, 1<<20)})
+	if got := fetchedOf(s.View().Job(delta.Submitted), many); len(got) != 1 || len(got[0].Nodes) > 6 || got[0].Nodes[0] != 0 {
+		t.Errorf("%d sets", len(got))
 	}
 }

@@ -10,3 +10,9 @@ func (m *Master) Query(ctx context.Context, f func()) error {
 	_, err := query(ctx, m, func() (struct{}, error) { f(); return struct{}{}, nil })
 	return err
 }
+
+// CheckInvariants checks the master's state in the loop.
+func (m *Master) CheckInvariants(ctx context.Context) error {
+	_, err := query(ctx, m, func() (struct{}, error) { return struct{}{}, m.state.CheckInvariants() })
+	return err
+}

@@ -26,6 +26,7 @@ type submission struct {
 	key  submitKey       // equal for a repeated submission
 	spec cluster.JobSpec // what is written to the log; Document is the complete submission of the client
 	pool poolChoice      // resolved in the loop, where the pools are known
+	age  int64           // ms since the client sent it first; 0: it has not sent it before
 }
 
 // newSubmission checks a job. It reports every problem at once; for a bad property it
@@ -38,7 +39,7 @@ func newSubmission(spec *wire.JobSpec, limits cluster.Limits) (*submission, erro
 	if err != nil {
 		return nil, fmt.Errorf("jobmaster: job specification: %w", err)
 	}
-	s := &submission{key: submitKey{spec.ClientId, spec.Sequence}, spec: cluster.JobSpec{
+	s := &submission{key: submitKey{spec.ClientId, spec.Sequence}, age: max(spec.RepeatedAfter, 0), spec: cluster.JobSpec{
 		Name: spec.Name, User: spec.User, OutputDir: spec.OutputDir, OutputKey: outputKey(spec.OutputDir),
 		Graph: taskproc.ToGraph(spec.Graph), Document: document,
 	}}
@@ -88,7 +89,7 @@ func priorityName(priority int) string {
 // setLimits sets the limits of a job's attempts, its priority and its placement.
 func setLimits(spec *cluster.JobSpec, c *conf.Conf) {
 	spec.MaxAttempts = [2]int{c.Int("mapreduce.map.maxattempts"), c.Int("mapreduce.reduce.maxattempts")}
-	spec.MaxCounters = c.Int(conf.CountersLimit)
+	spec.MaxCounters, spec.MaxCounterGroups = c.Int(conf.CountersLimit), c.Int(conf.CounterGroupsMax)
 	spec.MemoryMB = [2]int64{c.Int64(conf.MapMemoryMB), c.Int64(conf.ReduceMemoryMB)}
 	spec.SkipRecords = c.Int("mapreduce.map.skip.maxrecords")
 	spec.SlowStartPPM = int(c.Float("mapreduce.job.reduce.slowstart.completedmaps") * 1_000_000)

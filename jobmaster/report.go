@@ -131,7 +131,11 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	if !a.Active() {
 		return
 	}
-	r := m.record(a.ID.Task.Job)
+	r, j := m.record(a.ID.Task.Job), m.view.Job(a.ID.Task.Job)
+	if len(p.Counters) > j.MostCounters(m.view.Limits()) {
+		p.Counters = nil // the report of its end will be refused
+	}
+	p.Phase, p.Status = truncateText(p.Phase), truncateText(p.Status)
 	if known := r.progress[a.ID]; len(p.Counters) == 0 && known != nil {
 		p.Counters = known.Counters
 	}
@@ -142,7 +146,7 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	}
 	r.stale = true
 	m.events = append(m.events, control.AttemptProgressed{
-		Attempt: a.ID, Mark: p.Mark, Fraction: p.Fraction, Memory: p.MemoryBytes, Unwritten: p.UnwrittenBytes, Fetched: fetchedOf(p.Fetched),
+		Attempt: a.ID, Mark: p.Mark, Fraction: p.Fraction, Memory: p.MemoryBytes, Unwritten: p.UnwrittenBytes, Fetched: fetchedOf(j, p.Fetched),
 	})
 }
 

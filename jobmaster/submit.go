@@ -78,6 +78,11 @@ func (m *Master) checkLogDir(ctx context.Context, own string) error {
 func (r *submitRequest) refuse(err error) { r.answer <- submitted{err: err} }
 
 func (r *submitRequest) handle(m *Master) {
+	// A job that was accepted may exceed a limit by now, or be over.
+	if id, known := m.view.Submitted(r.key.client, r.key.sequence); known {
+		r.answer <- submitted{value: id}
+		return
+	}
 	if m.submits[r.key] == nil && len(m.submits) >= m.cfg.MaxSubmissions {
 		r.answer <- submitted{err: tooMany(m.cfg.MaxSubmissions, "submissions are being written to the log")}
 		return
@@ -93,6 +98,9 @@ func (r *submitRequest) handle(m *Master) {
 	}
 	if r.spec.Pool = r.pool.resolve(m.view.Pools()); m.cfg.OnePool {
 		r.spec.Pool = cluster.DefaultPool
+	}
+	if r.age > 0 {
+		r.spec.FirstSentAt = max(m.now()-r.age, 1)
 	}
 	m.submits[r.key] = r.answer
 	m.events = append(m.events, control.Requested{

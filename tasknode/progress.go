@@ -1,6 +1,7 @@
 package tasknode
 
 import (
+	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"google.golang.org/protobuf/proto"
 )
 
 // pendingProgress has the latest progress of each running attempt, and what the master knows
@@ -68,11 +70,34 @@ func (p *pendingProgress) sendWithin(within time.Duration) {
 	}
 }
 
+// latestFetched returns the latest set of each edge that the attempt reads; reads ascends. A task
+// may send any number of sets, and what handles them later compares each with each.
+func latestFetched(sets []*taskproc.Fetched, reads []int32) (latest []*taskproc.Fetched) {
+	byEdge := make(map[int32]*taskproc.Fetched)
+	for _, f := range sets {
+		if _, does := slices.BinarySearch(reads, f.Edge); does {
+			byEdge[f.Edge] = f
+		}
+	}
+	for _, edge := range slices.Sorted(maps.Keys(byEdge)) {
+		latest = append(latest, byEdge[edge])
+	}
+	return latest
+}
+
 // keepFetched copies to the later report what an earlier, unsent report says about edges
-// that the later report does not mention.
+// that the later report does not mention. The report may become as long as a task's own may be.
+// A set that is missing costs only repeated work when a machine is lost.
 func keepFetched(earlier, later *taskproc.Progress) {
+	bytes := -1
 	for _, f := range earlier.GetFetched() {
-		if !slices.ContainsFunc(later.Fetched, func(g *taskproc.Fetched) bool { return g.Edge == f.Edge }) {
+		if slices.ContainsFunc(later.Fetched, func(g *taskproc.Fetched) bool { return g.Edge == f.Edge }) {
+			continue
+		}
+		if bytes < 0 {
+			bytes = proto.Size(later)
+		}
+		if bytes += proto.Size(f) + 2*binary.MaxVarintLen64; bytes <= taskproc.MaxFromTaskBytes {
 			later.Fetched = append(later.Fetched, f)
 		}
 	}
@@ -191,16 +216,28 @@ func (d *Daemon) sendCounters(job string) {
 	d.pending.sendWithin(d.cfg.ProgressDelay)
 }
 
-// sendProgress sends reports as one message.
+// maxBatchBytes bounds a message with the progress of several attempts. Each report is at most
+// as long as a task's message, so no message is longer than a master accepts.
+const maxBatchBytes = 1 << 20
+
+// sendProgress sends reports in few messages.
 func (d *Daemon) sendProgress(reports []*wire.Report) {
 	for _, r := range reports {
 		r.Machine = d.cfg.Name
 	}
-	switch len(reports) {
-	case 0:
-	case 1:
-		d.send(reports[0])
-	default:
-		d.send(&wire.Report{Machine: d.cfg.Name, Report: &wire.Report_Batch_{Batch: &wire.Report_Batch{Reports: reports}}})
+	for len(reports) > 0 {
+		n, bytes := 1, proto.Size(reports[0])
+		for n < len(reports) {
+			if bytes += proto.Size(reports[n]); bytes > maxBatchBytes {
+				break
+			}
+			n++
+		}
+		if n == 1 {
+			d.send(reports[0])
+		} else {
+			d.send(&wire.Report{Machine: d.cfg.Name, Report: &wire.Report_Batch_{Batch: &wire.Report_Batch{Reports: reports[:n]}}})
+		}
+		reports = reports[n:]
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"google.golang.org/protobuf/proto"
 )
 
 // sentBy returns what a flush sends, as attempts with fractions; * marks counters.
@@ -122,4 +124,59 @@ func TestFetchedSurvivesReplacedProgress(t *testing.T) {
 	if again := p.flush(time.Now()); len(again) != 0 {
 		t.Errorf("sent again: %v", again)
 	}
+}
+
+// TestSetsOfATaskAreBounded reports very many sets of fetched output. One of each edge that the
+// attempt reads is kept, and the report never becomes longer than a task's own message.
+func TestSetsOfATaskAreBounded(t *testing.T) {
+	many := make([]*taskproc.Fetched, 1_000_000)
+	for i := range many {
+		many[i] = &taskproc.Fetched{Edge: int32(i % 1000), Nodes: []byte{byte(i % 256)}}
+	}
+	got := latestFetched(many, []int32{3, 7, 5000})
+	if len(got) != 2 || got[0].Edge != 3 || got[1].Edge != 7 || got[1].Nodes[0] != byte(999_007%256) {
+		t.Errorf("kept %v", got)
+	}
+	latest := new(taskproc.Progress)
+	for edge := range int32(20) {
+		next := &taskproc.Progress{Fetched: []*taskproc.Fetched{{Edge: edge, Nodes: make([]byte, 1<<20)}}}
+		keepFetched(latest, next)
+		latest = next
+	}
+	if n := proto.Size(latest); n > taskproc.MaxFromTaskBytes || len(latest.Fetched) != 7 || latest.Fetched[0].Edge != 19 {
+		t.Errorf("a report has %d bytes with %d sets", n, len(latest.Fetched))
+	}
+}
+
+// TestLongProgressIsSentInSeveralMessages sends the progress of attempts whose reports are as
+// long as a task may make them. No message is longer than one of them.
+func TestLongProgressIsSentInSeveralMessages(t *testing.T) {
+	run(t, func(b *rig) {
+		var reports []*wire.Report
+		for n := range 12 {
+			p := &taskproc.Progress{Phase: "map"}
+			if n < 10 {
+				p.Status = strings.Repeat("x", taskproc.MaxFromTaskBytes-1000)
+			}
+			reports = append(reports, &wire.Report{AttemptId: fmt.Sprint(n), Report: &wire.Report_Progress{Progress: p}})
+		}
+		b.daemon.inbox.Put(func() { b.daemon.sendProgress(reports) })
+		synctest.Wait()
+		var got []string
+		for len(b.reports) > 0 {
+			r := <-b.reports
+			if n := proto.Size(r); n > taskproc.MaxFromTaskBytes {
+				t.Errorf("a message of %d bytes", n)
+			}
+			if r.GetBatch() == nil {
+				got = append(got, r.AttemptId)
+			}
+			for _, each := range r.GetBatch().GetReports() {
+				got = append(got, each.AttemptId)
+			}
+		}
+		if text := strings.Join(got, " "); text != "0 1 2 3 4 5 6 7 8 9 10 11" {
+			t.Errorf("reports on %s", text)
+		}
+	})
 }

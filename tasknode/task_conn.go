@@ -99,7 +99,7 @@ func (t *taskConn) read(a *attempt) {
 		}
 		switch m := m.Message.(type) {
 		case *taskproc.FromTask_Progress:
-			m.Progress.Mark = progressMark(m.Progress)
+			m.Progress.Mark, m.Progress.Fetched = progressMark(m.Progress), latestFetched(m.Progress.Fetched, a.reads)
 			a.progress.put(a, &wire.Report{Report: &wire.Report_Progress{Progress: m.Progress}}, a.daemon.reported)
 			continue
 		case *taskproc.FromTask_PreemptionDeclined:

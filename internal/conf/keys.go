@@ -141,6 +141,7 @@ var declared = []Key{
 	key("hammr.limits.stages", Int, "1000", "stages of a job's graph, which may have ten times as many edges").between(1, 100_000),
 	key("hammr.limits.pieces", Int, "10000", "output files that one attempt may write").between(1, 1<<31-1),
 	key("hammr.limits.counters", Int, "10000", "greatest value of mapreduce.job.counters.limit that a job may have").between(1, 1<<31-1),
+	key("hammr.limits.counter.groups", Int, "1000", "greatest value of mapreduce.job.counters.groups.max that a job may have").between(1, 1<<31-1),
 	key("hammr.limits.spec.bytes", Int, "8388608", "bytes of a job's configuration and properties").between(1, 8<<20),
 	key("hammr.debug.record.sleep", Duration, "0", "time by which each record of a map and each group of a reduce is delayed, for experiments"),
 	key("hammr.preempt.checkpoint.copies", Class, "none", "where copies of a checkpoint go: output is the file system of the job's output, so that the checkpoint survives its machine").oneOf("none", "output"),

@@ -86,10 +86,11 @@ const (
 	MayPreempt                = "hammr.job.may.preempt"
 	PartitionRanges           = "hammr.job.partition.ranges"
 
-	// The output of a program, and the limit on its own counters.
-	CountersLimit = "mapreduce.job.counters.limit"
-	PollInterval  = "mapreduce.client.progressmonitor.pollinterval"
-	OutputFilter  = "mapreduce.client.output.filter"
+	// The output of a program, and the limits on its own counters.
+	CountersLimit    = "mapreduce.job.counters.limit"
+	CounterGroupsMax = "mapreduce.job.counters.groups.max"
+	PollInterval     = "mapreduce.client.progressmonitor.pollinterval"
+	OutputFilter     = "mapreduce.client.output.filter"
 
 	// A delay for experiments, which makes tasks long without work.
 	RecordSleep = "hammr.debug.record.sleep"

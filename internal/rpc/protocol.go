@@ -30,7 +30,7 @@ const MaxJobBytes = 8 << 20
 
 // JobTooLarge returns the error for a job of this many bytes.
 func JobTooLarge(bytes int) error {
-	return fmt.Errorf("configuration and properties of the job: %.1f MiB, more than the %d MiB that a cluster accepts; give large data to tasks as side files (-files)",
+	return fmt.Errorf("configuration and properties of the job: %.1f MiB, more than the %d MiB that hammr.limits.spec.bytes allows at most; give large data to tasks as side files (-files)",
 		float64(bytes)/(1<<20), MaxJobBytes>>20)
 }
 

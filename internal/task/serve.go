@@ -140,7 +140,7 @@ func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTas
 // counterLimits returns the limits on the counters of an attempt.
 func counterLimits(c *conf.Conf) counter.Limits {
 	return counter.Limits{
-		Counters: c.Int(conf.CountersLimit), Groups: c.Int("mapreduce.job.counters.groups.max"),
+		Counters: c.Int(conf.CountersLimit), Groups: c.Int(conf.CounterGroupsMax),
 		NameBytes: c.Int("mapreduce.job.counters.counter.name.max"), GroupBytes: c.Int("mapreduce.job.counters.group.name.max"),
 	}
 }

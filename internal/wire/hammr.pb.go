@@ -302,6 +302,7 @@ type JobSpec struct {
 	SubmitHost      string                 `protobuf:"bytes,17,opt,name=submit_host,json=submitHost,proto3" json:"submit_host,omitempty"`                                                                                          // name of the client's machine, "" when unknown
 	Group           string                 `protobuf:"bytes,18,opt,name=group,proto3" json:"group,omitempty"`                                                                                                                      // primary Unix group of the user, "" when unknown
 	DisallowedModes map[string]string      `protobuf:"bytes,19,rep,name=disallowed_modes,json=disallowedModes,proto3" json:"disallowed_modes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // by stage of the graph: preemption modes that its tasks cannot obey, separated by commas
+	RepeatedAfter   int64                  `protobuf:"varint,20,opt,name=repeated_after,json=repeatedAfter,proto3" json:"repeated_after,omitempty"`                                                                                // ms since the client sent this submission first; 0 if it has not sent it before
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -467,6 +468,13 @@ func (x *JobSpec) GetDisallowedModes() map[string]string {
 		return x.DisallowedModes
 	}
 	return nil
+}
+
+func (x *JobSpec) GetRepeatedAfter() int64 {
+	if x != nil {
+		return x.RepeatedAfter
+	}
+	return 0
 }
 
 // Phase is a part of a job's time: setup, map, reduce or commit.
@@ -6836,7 +6844,7 @@ var File_internal_wire_hammr_proto protoreflect.FileDescriptor
 
 const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
-	"\x19internal/wire/hammr.proto\x12\bhammr.v1\x1a\x1cinternal/taskproc/task.proto\"\x8a\x06\n" +
+	"\x19internal/wire/hammr.proto\x12\bhammr.v1\x1a\x1cinternal/taskproc/task.proto\"\xb1\x06\n" +
 	"\aJobSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aprogram\x18\x02 \x01(\tR\aprogram\x12\x12\n" +
@@ -6863,7 +6871,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\vsubmit_host\x18\x11 \x01(\tR\n" +
 	"submitHost\x12\x14\n" +
 	"\x05group\x18\x12 \x01(\tR\x05group\x12Q\n" +
-	"\x10disallowed_modes\x18\x13 \x03(\v2&.hammr.v1.JobSpec.DisallowedModesEntryR\x0fdisallowedModes\x1a=\n" +
+	"\x10disallowed_modes\x18\x13 \x03(\v2&.hammr.v1.JobSpec.DisallowedModesEntryR\x0fdisallowedModes\x12%\n" +
+	"\x0erepeated_after\x18\x14 \x01(\x03R\rrepeatedAfter\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aB\n" +

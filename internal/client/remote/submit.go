@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -33,6 +34,7 @@ type staged struct {
 	sync.Mutex               // held while the submission is staged and sent
 	spec       *wire.JobSpec // nil until the submission is staged
 	id         string        // of the job; "" until a master has accepted the submission
+	firstSent  time.Time     // zero until it is sent
 }
 
 // Submit implements client.Client. If a submission could not be sent, or its answer was
@@ -53,7 +55,7 @@ func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskp
 		}
 		s.spec = spec
 	}
-	answer, err := rpc.Call(ctx, c.masters, (*rpc.Master).Submit, &wire.SubmitRequest{Spec: s.spec})
+	answer, err := rpc.Call(ctx, c.masters, s.send, &wire.SubmitRequest{Spec: s.spec})
 	var refused *rpc.PermanentError
 	if errors.As(err, &refused) {
 		err = errors.Join(err, c.discard(context.WithoutCancel(ctx), s.spec))
@@ -64,6 +66,20 @@ func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskp
 	}
 	s.id = answer.JobId
 	return s.id, nil
+}
+
+// send sends the submission to a master, with the time since it was sent first. A master that
+// does not remember submissions of that time refuses it, since it may have been accepted. The
+// machine may have been suspended, so the time of day counts too.
+func (s *staged) send(m *rpc.Master, ctx context.Context, q *wire.SubmitRequest) (*wire.SubmitResponse, error) {
+	now := time.Now()
+	if s.firstSent.IsZero() {
+		s.firstSent = now
+	} else {
+		age := max(now.Sub(s.firstSent), now.Round(0).Sub(s.firstSent.Round(0)), time.Millisecond)
+		q.Spec.RepeatedAfter = age.Milliseconds()
+	}
+	return m.Submit(ctx, q)
 }
 
 // register gives a submission its identity and returns its entry.
