@@ -258,7 +258,7 @@ func (d *Daemon) openTasknode() (err error) {
 		Address: d.cfg.Advertise, HTTP: d.pageAddress,
 		MapSlots: d.cfg.MapSlots, ReduceSlots: d.cfg.ReduceSlots, MemoryMB: d.taskMemoryMB(),
 		Dirs: d.taskDirs(), DirChooser: d.disks,
-		AggregateLogs: (&tasknode.LogAggregator{Local: logDir, Check: d.directories.checkLogs, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
+		AggregateLogs: (&tasknode.LogAggregator{Machine: d.cfg.Name, Check: d.directories.checkLogs, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
 		OnDirectories: d.directories.set,
 		Launcher:      &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), joined: d.announceReady},
 		Heartbeat: d.cfg.Heartbeat, ProgressDelay: progressDelay, DiskCheck: d.cfg.DiskCheck, MachineStatus: d.machineStatus, Logger: d.cfg.Logger,
