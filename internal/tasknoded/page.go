@@ -18,6 +18,7 @@ func (d *Daemon) newPage() http.Handler {
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
 		Handlers: map[string]http.Handler{
 			"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
+			"GET /logs/{job}":              &logHandler{d.taskDirs(), d.token},
 			faultrpc.Path:                  d.drills.Handler(d.token, d.cfg.Logger),
 		},
 	})
@@ -28,6 +29,7 @@ func (d *Daemon) newPage() http.Handler {
 func (d *Daemon) newPublic() http.Handler {
 	return daemon.NewPublicPage(func(*http.Request) error { return d.health() }, map[string]http.Handler{
 		"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
+		"GET /logs/{job}":              &logHandler{d.taskDirs(), d.token},
 	})
 }
 
