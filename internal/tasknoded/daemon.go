@@ -159,7 +159,7 @@ func (d *Daemon) openDrills() (err error) {
 // openDisks locks the local directories of tasks. Each tasknode needs its own directories.
 func (d *Daemon) openDisks() (err error) {
 	d.disks, err = disks.Open(disks.Config{
-		Dirs: d.taskDirs(), MinFree: d.cfg.MinFree, Interval: d.cfg.DiskCheck, Logger: d.cfg.Logger,
+		Dirs: d.taskDirs(), MinFree: d.cfg.MinFree, Interval: d.cfg.DiskCheck, SlowProbe: d.cfg.SlowDisk, Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return fmt.Errorf("--local-dir: %w", err)
