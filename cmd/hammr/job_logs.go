@@ -22,9 +22,9 @@ func (r clusterCommands) newJobLogs() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:   "logs JOB [ATTEMPT]",
 		Short: "Print the output of the tasks of a job",
-		Long: `Print the output of the tasks of a job. While the job runs, the output is read
-from the tasknodes that ran the attempts. When it is over, each of them copies the
-output of its attempts to the cluster's log directory, and the output is read there.`,
+		Long: `Print the output of the tasks of a job. While the job runs, the output is
+read from the tasknodes that ran the attempts. When it is over, each tasknode
+copies the output to the cluster's log directory, and it is read there.`,
 		Example: "  hammr job logs job_1763700000000_0001",
 		Args:    cobra.RangeArgs(1, 2),
 	}, func(ctx context.Context, q *query) error {
