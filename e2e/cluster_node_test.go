@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -268,6 +269,67 @@ func TestLogsOfAttemptsThatRun(t *testing.T) {
 	e.done("job", "wait", id, "--quiet")
 	if got := e.done("task", "logs", attempt).stdout; got != want {
 		t.Errorf("of the attempt that is over: %q", got)
+	}
+}
+
+// TestLogsOfAJobAreOneFileAMachine runs a job on three tasknodes: a map and a reduce print, and
+// another reduce does not. The logs are the same while the job runs, when it is over, and when
+// its tasknodes are gone.
+func TestLogsOfAJobAreOneFileAMachine(t *testing.T) {
+	t.Parallel()
+	e := newEngineWithout(t)
+	dir := t.TempDir()
+	nodes := []*handNode{
+		e.newNode("maps", "--dir", filepath.Join(dir, "maps"), "--map-slots", "1", "--reduce-slots", "0"),
+		e.newNode("r1", "--dir", filepath.Join(dir, "r1"), "--map-slots", "0", "--reduce-slots", "1"),
+		e.newNode("r2", "--dir", filepath.Join(dir, "r2"), "--map-slots", "0", "--reduce-slots", "1"),
+	}
+	var lines strings.Builder
+	for i := range 500 {
+		fmt.Fprintln(&lines, "line", i)
+	}
+	id := e.submit("sort", "-D", "hammr.debug.record.sleep=10", "-r", "2", newFile(t, "in", []byte(lines.String())), filepath.Join(t.TempDir(), "out"))
+	var where []string // tasknodes that ran something that printed
+	for _, task := range []string{"_m_000000_0", "_r_000000_0"} {
+		attempt := strings.Replace(id, "job", "attempt", 1) + task
+		var found []string
+		waitUntil(t, attempt+" runs", func() (runs bool) {
+			found, _ = filepath.Glob(filepath.Join(dir, "*", "tasks", id, attempt)) // the pattern is valid
+			return len(found) == 1
+		})
+		// The program prints nothing; its tasknode prints this text.
+		log := filepath.Join(filepath.Dir(found[0]), "logs", attempt, "stdout")
+		must(t, os.MkdirAll(filepath.Dir(log), 0o700))
+		must(t, os.WriteFile(log, []byte(attempt+" prints\n"), 0o600))
+		node, _, _ := strings.Cut(strings.TrimPrefix(log, dir+"/"), "/")
+		where = append(where, node)
+	}
+	running := e.done("job", "logs", id).stdout
+	if got := strings.Count(running, " prints\n"); got != 2 {
+		t.Errorf("%d logs of 2 while the job runs:\n%s", got, running)
+	}
+	e.done("job", "wait", id, "--quiet")
+	if got := e.done("job", "logs", id).stdout; got != running {
+		t.Errorf("of the job that is over:\n%s\nand while it ran:\n%s", got, running)
+	}
+	waitUntil(t, "the local files are removed", func() bool {
+		left, err := filepath.Glob(filepath.Join(dir, "*", "tasks", "job_*"))
+		return err == nil && len(left) == 0
+	})
+	entries, err := filepath.Glob(filepath.Join(e.dir, "joblogs", "*", id, "*"))
+	must(t, err)
+	var files []string
+	for _, path := range entries {
+		files = append(files, strings.TrimSuffix(filepath.Base(path), ".logs"))
+	}
+	if !slices.Equal(files, where) {
+		t.Errorf("files %v, want one of each of %v", files, where)
+	}
+	for _, n := range nodes {
+		n.kill()
+	}
+	if got := e.done("job", "logs", id).stdout; got != running {
+		t.Errorf("without the tasknodes:\n%s\nand while the job ran:\n%s", got, running)
 	}
 }
 

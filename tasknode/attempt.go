@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -95,18 +96,6 @@ func (a *attempt) retainFiles() {
 	a.retained = true
 }
 
-// logTimeout limits how long the aggregation of an attempt's logs may take.
-const logTimeout = time.Minute
-
-// aggregateLogs aggregates the logs, even if the daemon is about to end.
-func (a *attempt) aggregateLogs(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTimeout)
-	defer cancel()
-	if err := a.cfg.AggregateLogs(ctx, a.start); err != nil {
-		a.cfg.Logger.Warn("log aggregation failed", "attempt", a.start.AttemptId, "error", err)
-	}
-}
-
 // send sends a report to the jobmaster. Without a session the report is lost.
 func (a *attempt) send(r *wire.Report) {
 	r.Machine, r.AttemptId = a.cfg.Name, a.start.AttemptId
@@ -156,12 +145,19 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 }
 
 // makeDir makes the attempt's directory for local files. When the task is launched, its user
-// gets access to the directory.
+// gets access to the directory. An attempt also runs if the log directory of its job cannot be
+// noted.
 func (a *attempt) makeDir(ctx context.Context) error {
 	if err := failpoint.Disk(ctx, "mkdir", a.start.LocalDir); err != nil {
 		return err
 	}
-	return os.MkdirAll(a.start.LocalDir, 0o700)
+	if err := os.MkdirAll(a.start.LocalDir, 0o700); err != nil {
+		return err
+	}
+	if err := writeLogDir(filepath.Dir(a.start.LocalDir), a.start.LogDir); err != nil {
+		a.cfg.Logger.Warn("cannot write the log directory of a job", "job", a.start.JobId, "error", err)
+	}
+	return nil
 }
 
 // launch starts the task. A drill can make it fail.

@@ -54,9 +54,10 @@ type Config struct {
 	DiskCheck time.Duration
 	// MachineStatus returns the content of a heartbeat; default empty.
 	MachineStatus func() *wire.Report_Heartbeat
-	// AggregateLogs copies the logs of an attempt that has ended. The local files are
-	// removed with the job. The default copies none; *LogAggregator has an implementation.
-	AggregateLogs func(context.Context, *taskproc.Start) error
+	// AggregateLogs copies the logs of a job that is over, before they are removed from the
+	// local disks. It is called again while storage.Unavailable is true for its error. The
+	// default copies none; *LogAggregator has an implementation.
+	AggregateLogs func(context.Context, JobLogs) error
 	// OnRemoveJob is called when a job is over, so that waits for data of the job can end.
 	// It may be called twice for a job. The default does nothing.
 	OnRemoveJob func(jobID string)
@@ -77,7 +78,7 @@ func (c *Config) EnsureDefaults() {
 		c.DirChooser = singleDir(c.Dirs[0])
 	}
 	if c.AggregateLogs == nil {
-		c.AggregateLogs = func(context.Context, *taskproc.Start) error { return nil }
+		c.AggregateLogs = func(context.Context, JobLogs) error { return nil }
 	}
 	if c.OnRemoveJob == nil {
 		c.OnRemoveJob = func(string) {}

@@ -1,6 +1,7 @@
 package tasknode
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path/filepath"
@@ -36,6 +37,9 @@ type Daemon struct {
 	diskUsers sync.WaitGroup            // goroutines of disks; Run waits for them last
 	lostSlots atomic.Int64              // number of entries of stuck
 
+	running      context.Context // ends with Run; not changed after the start of Run
+	aggregations chan struct{}   // has an entry for each job whose logs are being copied
+
 	// Only the loop uses the fields below.
 	attempts  map[string]*attempt                    // that have not ended, by id
 	unacked   map[string]*wire.Report                // final reports that no master has acknowledged, by attempt
@@ -70,6 +74,8 @@ func New(cfg Config) (*Daemon, error) {
 		reading:   make(map[string][]func(*wire.Report, error)),
 		measuring: make(map[string]bool),
 		jobs:      make(map[string]*job),
+
+		aggregations: make(chan struct{}, maxAggregations),
 	}, nil
 }
 
@@ -78,6 +84,7 @@ func New(cfg Config) (*Daemon, error) {
 // nil.
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
+	d.running = ctx
 	stopDisks := make(chan struct{})
 	d.startDisks(stopDisks)
 	defer func() {
@@ -310,9 +317,8 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 	}
 }
 
-// start starts an attempt, unless it was started before. Its goroutine ends after the logs
-// are aggregated and its unneeded files removed. The job is busy until then, so that its
-// files are not removed.
+// start starts an attempt, unless it was started before. Its goroutine ends after its unneeded
+// files are removed. The job is busy until then, so that its files are not removed.
 func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	if _, twice := d.known[start.AttemptId]; twice {
 		return
@@ -330,6 +336,7 @@ func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	d.known[start.AttemptId] = start.JobId
 	start.LocalDir = filepath.Join(dir, start.JobId, start.AttemptId)
 	j.limitDisk(start)
+	j.logDir = cmp.Or(start.LogDir, j.logDir)
 	a := newAttempt(d, start, j.readsOf(start))
 	d.attempts[start.AttemptId] = a
 	j.sendKnownOutputs(a)
@@ -338,7 +345,6 @@ func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 		a.run(ctx)
 		release()
 		d.inbox.Put(func() { d.ended(ctx, a) })
-		a.aggregateLogs(ctx)
 		<-a.cleaned
 		d.inbox.Put(func() { d.releaseJob(start.JobId) })
 	})

@@ -54,11 +54,16 @@ func (d *Daemon) diskOf(path string) *diskWorkers {
 // goroutine may call it.
 func (d *Daemon) remove(disk *diskWorkers, paths []string, done func()) {
 	disk.removals.Put(func() {
-		for _, path := range paths {
-			if err := d.files.Remove(path); err != nil {
-				d.cfg.Logger.Warn("cannot remove local files", "path", path, "error", err)
-			}
-		}
+		d.removePaths(paths)
 		done()
 	})
+}
+
+// removePaths removes the given paths. It may take as long as a disk hangs.
+func (d *Daemon) removePaths(paths []string) {
+	for _, path := range paths {
+		if err := d.files.Remove(path); err != nil {
+			d.cfg.Logger.Warn("cannot remove local files", "path", path, "error", err)
+		}
+	}
 }

@@ -10,15 +10,35 @@ import (
 
 // job is the daemon's record of a job. It exists from the first order or file of the job
 // until RemoveJob. If the job has activities then, it exists until the last one has ended.
+// Then its local files are removed, and its logs are copied before:
+//
+//	activities ── RemoveJob, and the last has ended ──► removingFiles: all but the logs
+//	                                                         │
+//	                     removingLogs ◄── aggregatingLogs ◄──┤ it has logs
+//	                          │                              │ it has none
+//	                          └─────────► forgotten ◄────────┘
 type job struct {
 	reads     map[int32][]int32      // files that a class of NodeGroup reads, by their places in the graph's edges
 	outputs   map[int32]*edgeOutputs // outputs of an edge, by its place in the graph's edges
 	diskLimit int64                  // bytes that the job may occupy in all local directories; 0 for no limit
 	usage     map[string]usage       // what it occupied in each local directory when it was measured; only if diskLimit > 0
-	busy      int                    // number of attempts that run, aggregate their logs, or have files being read, copied or removed; and of directories being removed
+	logDir    string                 // full name of the directory for the logs of the job, "" if they are not copied
+	logs      []string               // local directories with its logs; valid after removingFiles
+	busy      int                    // number of attempts that run or have files being read, copied or removed; and of activities of removal
 	removed   bool                   // the job is over: its files are removed after its last activity, and no other begins
-	removing  bool                   // its directories are being removed; only if removed
+	removal   removal                // active only if removed
 }
+
+// removal is how far the removal of a job's local files has come. Its values are in the
+// order in which a job has them.
+type removal int
+
+const (
+	active          removal = iota // attempts run, or files are in use
+	removingFiles                  // everything but the logs is being removed, in each directory
+	aggregatingLogs                // the logs are being copied
+	removingLogs                   // what is left is being removed, in each directory
+)
 
 // edgeOutputs are the outputs that finished tasks have written for a file edge.
 type edgeOutputs struct {

@@ -22,6 +22,9 @@ type localFiles interface {
 	ReadDir(dir string) ([]fs.DirEntry, error)
 	// ReadRecord reads the record at a path.
 	ReadRecord(path string) (*wire.Report, error)
+	// ReadLogDir returns the directory for logs of the job that has a local directory, "" if it
+	// is not noted there.
+	ReadLogDir(jobDir string) (string, error)
 	// CheckRecord returns why the files that a record names are unusable, as checkRecord does.
 	CheckRecord(dir string, last *wire.Report) error
 	// Usage returns what the files in the directory of a job occupy.
@@ -38,6 +41,7 @@ type osFiles struct{}
 
 func (osFiles) ReadDir(dir string) ([]fs.DirEntry, error)       { return os.ReadDir(dir) }
 func (osFiles) ReadRecord(path string) (*wire.Report, error)    { return readRecord(path) }
+func (osFiles) ReadLogDir(jobDir string) (string, error)        { return readLogDir(jobDir) }
 func (osFiles) CheckRecord(dir string, last *wire.Report) error { return checkRecord(dir, last) }
 func (osFiles) Remove(path string) error                        { return removeTree(path) }
 

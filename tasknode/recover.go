@@ -1,6 +1,7 @@
 package tasknode
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -24,6 +25,7 @@ const recoverTimeout = 30 * time.Second
 type leftover struct {
 	job      string
 	dir      string
+	logDir   string   // directory for the logs of the job, "" if unknown
 	retained []string // attempts with complete files, as their records say
 	orphans  []string // names of everything else, except for logs
 }
@@ -39,6 +41,7 @@ type leftover struct {
 //	DIR/job_1_0001/attempt_1_0001_m_000000_0.held    record: the files are complete
 //	DIR/job_1_0001/attempt_1_0001_m_000001_0/        no record: removed
 //	DIR/job_1_0001/logs/                             kept until the job is removed
+//	DIR/job_1_0001/logdir                            where the logs are copied then
 //
 // The channel is closed when all directories have been read.
 func (d *Daemon) recoverRetained() (done <-chan struct{}) {
@@ -91,11 +94,23 @@ func (d *Daemon) scanJob(id, dir string) leftover {
 		}
 	}
 	for _, e := range entries {
-		if !retained[e.Name()] && e.Name() != logsDir {
+		switch name := e.Name(); {
+		case name == logDirName:
+			found.logDir = d.logDirOf(dir)
+		case !retained[name] && name != logsDir:
 			found.orphans = append(found.orphans, e.Name())
 		}
 	}
 	return found
+}
+
+// logDirOf returns the directory for logs of a job with a local directory, "" if it is unknown.
+func (d *Daemon) logDirOf(dir string) string {
+	name, err := d.files.ReadLogDir(dir)
+	if err != nil {
+		d.cfg.Logger.Warn("cannot read the log directory of a job", "directory", dir, "error", err)
+	}
+	return name
 }
 
 // isComplete reports whether the files of a finished attempt are as its record says.
@@ -117,6 +132,7 @@ func (d *Daemon) recovered(found leftover) {
 	if j.removed {
 		return // all of it is removed
 	}
+	j.logDir = cmp.Or(j.logDir, found.logDir)
 	for _, id := range found.retained {
 		if _, ordered := d.known[id]; ordered {
 			continue

@@ -1,18 +1,18 @@
 package tasknode
 
-import "path/filepath"
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+)
 
 // releaseJob removes one activity from the count of a job. If the job is over and this was
-// its last activity, its files are removed next. If they are removed, the job is forgotten.
+// its last activity, the removal of its files continues.
 func (d *Daemon) releaseJob(job string) {
 	j := d.job(job)
 	j.busy--
-	switch {
-	case j.busy > 0 || !j.removed:
-	case j.removing:
-		d.forgetJob(job)
-	default:
-		d.removeJob(job)
+	if j.removed && j.busy == 0 {
+		d.continueRemoval(job, j)
 	}
 }
 
@@ -23,16 +23,59 @@ func (d *Daemon) releaseJob(job string) {
 func (d *Daemon) removeJob(id string) {
 	j := d.job(id)
 	j.removed = true
-	if j.busy > 0 {
-		return
+	if j.busy == 0 {
+		d.continueRemoval(id, j)
 	}
-	j.removing = true
-	j.busy = len(d.cfg.Dirs)
-	for _, dir := range d.cfg.Dirs {
-		d.remove(d.disks[dir], []string{filepath.Join(dir, id)}, func() {
-			d.inbox.Put(func() { d.releaseJob(id) })
+}
+
+// continueRemoval begins the next part of the removal of a job that is over and has no
+// activity. The copy of the logs may wait long for the file system, so everything else is
+// removed before.
+func (d *Daemon) continueRemoval(id string, j *job) {
+	switch {
+	case j.removal == active && j.logDir != "":
+		j.removal, j.busy = removingFiles, len(d.cfg.Dirs)
+		for _, dir := range d.cfg.Dirs {
+			d.removeAllButLogs(id, filepath.Join(dir, id))
+		}
+	case j.removal == removingFiles && len(j.logs) == 0, j.removal == removingLogs:
+		d.forgetJob(id)
+	case j.removal == removingFiles:
+		j.removal, j.busy = aggregatingLogs, 1
+		d.aggregateLogs(JobLogs{Job: id, Dir: j.logDir, Local: j.logs})
+	default:
+		j.removal, j.busy = removingLogs, len(d.cfg.Dirs)
+		for _, dir := range d.cfg.Dirs {
+			d.remove(d.disks[dir], []string{filepath.Join(dir, id)}, func() {
+				d.inbox.Put(func() { d.releaseJob(id) })
+			})
+		}
+	}
+}
+
+// removeAllButLogs removes the files of a job in one of its directories in the background. If
+// the directory has logs, they stay, with the name of the directory that they are copied to.
+// If it has none, the directory itself is removed.
+func (d *Daemon) removeAllButLogs(id, dir string) {
+	d.disks[filepath.Dir(dir)].removals.Put(func() {
+		paths, logs := []string{dir}, ""
+		if entries := d.list(dir); slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == logsDir }) {
+			paths, logs = nil, filepath.Join(dir, logsDir)
+			for _, e := range entries {
+				if e.Name() != logsDir && e.Name() != logDirName {
+					paths = append(paths, filepath.Join(dir, e.Name()))
+				}
+			}
+		}
+		d.removePaths(paths)
+		d.inbox.Put(func() {
+			if logs != "" {
+				j := d.job(id)
+				j.logs = append(j.logs, logs)
+			}
+			d.releaseJob(id)
 		})
-	}
+	})
 }
 
 // forgetJob removes a job from the tables.

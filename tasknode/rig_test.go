@@ -26,6 +26,8 @@ type rig struct {
 	tasks   chan *fakeTask
 	refuse  error         // of launches
 	keep    chan struct{} // nil, or closed when logs may be aggregated
+	logs    []JobLogs     // of calls of AggregateLogs
+	logDir  string        // directory for logs of the attempts; default none
 	over    []string      // jobs of OnRemoveJob
 
 	other     Launcher      // launches tasks in place of the rig; nil: the rig does
@@ -47,9 +49,14 @@ func (b *rig) Connect(_ context.Context, hello *wire.Report) (Session, error) {
 	return b.session, nil
 }
 
-func (b *rig) keepLogs(context.Context, *taskproc.Start) error {
+func (b *rig) keepLogs(ctx context.Context, logs JobLogs) error {
+	b.logs = append(b.logs, logs)
 	if b.keep != nil {
-		<-b.keep
+		select {
+		case <-b.keep:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	return nil
 }
@@ -188,7 +195,7 @@ const attemptID = "attempt_1_0001_m_000000_0"
 func (b *rig) start(kind taskproc.Kind) *fakeTask {
 	b.t.Helper()
 	b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
-		Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID, Kind: kind},
+		Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID, Kind: kind, LogDir: b.logDir},
 	}}})
 	if r := <-b.reports; r.GetStarted() == nil || r.AttemptId != attemptID || r.Machine != "n" {
 		b.t.Fatalf("report %v", r)

@@ -65,15 +65,17 @@ type clusterCommands struct {
 	connect func(f clusterFlags, waiting func(error)) (clusterClient, error)
 	// openFiles opens the file systems that have the logs.
 	openFiles func(stderr io.Writer) (*storage.Router, error)
-	// fetchLog reads a log of a running attempt from the web page of its tasknode.
+	// fetchLog reads a log of an attempt from the web page of its tasknode.
 	fetchLog func(ctx context.Context, f clusterFlags, page, attempt, stream string) (string, error)
+	// listLogs lists the logs of a job on the web page of a tasknode, as ATTEMPT/STREAM.
+	listLogs func(ctx context.Context, f clusterFlags, page, job string) ([]string, error)
 	// zone is the time zone of printed times.
 	zone *time.Location
 }
 
 // newClusterCommands returns the real commands, which use the network.
 func newClusterCommands() clusterCommands {
-	return clusterCommands{connect: connectRemote, openFiles: openFiles, fetchLog: fetchLog, zone: time.Local}
+	return clusterCommands{connect: connectRemote, openFiles: openFiles, fetchLog: fetchLog, listLogs: listLogs, zone: time.Local}
 }
 
 // all returns the groups of commands that ask a cluster.

@@ -302,8 +302,15 @@ func runOnFakeCluster(t *testing.T, changes *[]string, line ...string) (code int
 			}
 			return attempt + " so far\n", nil
 		},
-		zone: time.UTC,
+		listLogs: func(context.Context, clusterFlags, string, string) ([]string, error) { return nil, fs.ErrNotExist },
+		zone:     time.UTC,
 	}
+	return runCommands(t, r, line...)
+}
+
+// runCommands runs a command with other constructors than the real ones.
+func runCommands(t *testing.T, r clusterCommands, line ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	t.Setenv("HAMMR_MASTER", "any:7070")
 	t.Setenv("HADOOP_CONF_DIR", "")
 	root := newRoot()

@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,19 +13,18 @@ import (
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/tasknoded"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/storage"
 )
 
 // newJobLogs asks the leader for the attempts, then reads files of the cluster's log directory
-// and, for attempts that run, the HTTP page of their tasknodes. It exits with 1 if no attempt
-// has started or a log cannot be read; the other logs are printed all the same.
+// and the HTTP pages of tasknodes. It exits with 1 if no attempt has started or a log cannot be
+// read; the other logs are printed all the same.
 func (r clusterCommands) newJobLogs() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:   "logs JOB [ATTEMPT]",
 		Short: "Print the output of the tasks of a job",
-		Long: `Print the output of the tasks of a job. The output of finished attempts is read
-from the cluster's log directory, so it does not need the machine that ran them;
-that of running attempts is read from their tasknodes.`,
+		Long: `Print the output of the tasks of a job. While the job runs, the output is
+read from the tasknodes that ran the attempts. When it is over, each tasknode
+copies the output to the cluster's log directory, and it is read there.`,
 		Example: "  hammr job logs job_1763700000000_0001",
 		Args:    cobra.RangeArgs(1, 2),
 	}, func(ctx context.Context, q *query) error {
@@ -69,136 +64,19 @@ func (q *query) logs(ctx context.Context, job string, match func(task, attempt s
 		return err
 	}
 	l := &logReader{query: q, router: router, job: s}
+	var attempts []*wire.TaskStatus_Attempt
 	for _, t := range s.Tasks {
 		for _, a := range t.Attempts {
 			if match(t.Id, a.Id) {
-				err = errors.Join(err, l.read(ctx, a))
+				attempts = append(attempts, a)
 			}
 		}
 	}
-	if err == nil && !l.found {
+	err = l.read(ctx, attempts)
+	if err == nil && len(attempts) == 0 {
 		err = errors.New("no such attempt has started; 'hammr task list " + job + "' lists them")
 	}
 	return errors.Join(err, l.write(), router.Close())
-}
-
-// logReader collects the logs of one command, which prints them at the end: with --json they
-// are one list.
-type logReader struct {
-	*query
-	// File systems of the log directory.
-	router *storage.Router
-	job    *wire.JobStatus
-	pages  map[string]string // host:port of each tasknode's web page, by tasknode; nil before the first use
-	// Whether an attempt matched, with or without output.
-	found bool
-	logs  []apidoc.AttemptLog
-}
-
-// read reads the logs of one attempt, if there are any. It takes them from the first source
-// that has some.
-func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error {
-	l.found = true
-	for _, source := range l.sources(a) {
-		if found, err := l.readFrom(ctx, a, source); found || err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sources returns the places that may have the logs of an attempt. When an attempt ends, its
-// tasknode copies the logs to the log directory. During the copy both places are possible.
-// Once the job is over only the directory is read.
-func (l *logReader) sources(a *wire.TaskStatus_Attempt) []logSource {
-	switch {
-	// The tasknode may have stopped, or may run another job.
-	case l.job.State >= wire.JobState_SUCCEEDED:
-		return []logSource{l.readKept}
-	case a.State == wire.AttemptState_ATTEMPT_RUNNING || l.job.LogDir == "":
-		return []logSource{l.readFromTasknode}
-	}
-	return []logSource{l.readKept, l.readFromTasknode}
-}
-
-// logSource reads a stream of an attempt from one place. The error wraps fs.ErrNotExist if
-// the place does not have the stream.
-type logSource func(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error)
-
-// readFrom reads all streams of an attempt from one place. found is false if the place has
-// none.
-func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, source logSource) (found bool, err error) {
-	for _, stream := range tasknoded.LogStreams {
-		text, err := source(ctx, a, stream)
-		// An attempt that has printed nothing on a stream has no file for it.
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return false, fmt.Errorf("%s of %s: %w", stream, a.Id, err)
-		}
-		found = true
-		l.logs = append(l.logs, apidoc.AttemptLog{Attempt: a.Id, Tasknode: a.Machine, Stream: stream, Text: text})
-	}
-	return found, nil
-}
-
-// readKept reads a stream from the job's log directory.
-func (l *logReader) readKept(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
-	if l.job.LogDir == "" {
-		return "", fmt.Errorf("job %s has no log directory", l.job.JobId)
-	}
-	text, err := l.content(ctx, l.job.LogDir+"/"+a.Id+"/"+stream)
-	if older := undatedDir(l.job.LogDir); older != "" && errors.Is(err, fs.ErrNotExist) {
-		return l.content(ctx, older+"/"+a.Id+"/"+stream)
-	}
-	return text, err
-}
-
-// undatedDir returns the log directory that masters of older versions gave a job, whose
-// directory is not in the directory of a day; "" if dir is not in such a directory.
-func undatedDir(dir string) string {
-	day, job := path.Split(dir)
-	root, name := path.Split(strings.TrimSuffix(day, "/"))
-	if _, err := time.Parse(time.DateOnly, name); err != nil {
-		return ""
-	}
-	return root + job
-}
-
-// readFromTasknode reads a stream from the web page of the attempt's tasknode. It returns
-// fs.ErrNotExist for a tasknode without a page, or one that the masters have forgotten.
-func (l *logReader) readFromTasknode(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
-	if l.pages == nil {
-		nodes, err := l.Tasknodes(ctx, true)
-		if err != nil {
-			return "", err
-		}
-		l.pages = make(map[string]string)
-		for _, n := range nodes {
-			l.pages[n.Name] = n.Http
-		}
-	}
-	page := l.pages[a.Machine]
-	if page == "" {
-		return "", fmt.Errorf("tasknode %s has no page: %w", a.Machine, fs.ErrNotExist)
-	}
-	return l.fetchLog(ctx, l.flags, page, a.Id, stream)
-}
-
-// content reads a file by its full name, such as hdfs://nn/logs/x.
-func (l *logReader) content(ctx context.Context, name string) (string, error) {
-	fsys, path, err := l.router.Resolve(ctx, name)
-	if err != nil {
-		return "", err
-	}
-	f, err := fsys.Open(ctx, path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() // only read
-	text, err := io.ReadAll(f)
-	return string(text), err
 }
 
 // write prints the logs that were found, also if others could not be read.
@@ -219,8 +97,8 @@ func (l *logReader) write() error {
 	return nil
 }
 
-// fetchLog reads a log of a running attempt from its tasknode's page, which demands the
-// cluster's token.
+// fetchLog reads a log of an attempt from its tasknode's page, which demands the cluster's
+// token.
 func fetchLog(ctx context.Context, f clusterFlags, page, attempt, stream string) (string, error) {
 	_, token, id, err := f.cluster()
 	if err != nil {
@@ -229,4 +107,15 @@ func fetchLog(ctx context.Context, f clusterFlags, page, attempt, stream string)
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	return tasknoded.FetchLog(ctx, page, attempt, stream, token, id)
+}
+
+// listLogs returns ATTEMPT/STREAM of each log that a tasknode still has of a job.
+func listLogs(ctx context.Context, f clusterFlags, page, job string) ([]string, error) {
+	_, token, id, err := f.cluster()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	return tasknoded.FetchLogNames(ctx, page, job, token, id)
 }

@@ -33,6 +33,7 @@ func (c *tasknodeFlags) settings() daemon.Settings {
 		daemon.Strings("local-dir", &c.LocalDirs, "`directories` for local files of tasks, one for each disk, as a,b,... (default Hadoop's mapreduce.cluster.local.dir, else --dir)"),
 		daemon.Size("min-free", &c.MinFree, "free `bytes` below which a local directory gets no more attempts, as 100m"),
 		daemon.Duration("disk-check", &c.DiskCheck, "`time` between two checks of the local directories"),
+		daemon.Duration("slow-disk", &c.SlowDisk, "`time` from which a check counts as slow; after three in a row a local directory gets no attempts until it is fast, unless all are slow"),
 		daemon.String("token-file", &c.TokenFile, "`file` with the cluster's secret").Required(),
 		daemon.Int("map-slots", &c.MapSlots, 0, "`number` of map tasks at once"),
 		daemon.Int("reduce-slots", &c.ReduceSlots, 0, "`number` of reduce tasks at once"),

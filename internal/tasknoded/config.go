@@ -44,6 +44,9 @@ type Config struct {
 	MinFree int64
 	// DiskCheck is the time between two checks of the local directories. Default 10 s.
 	DiskCheck time.Duration
+	// SlowDisk is how long a check may take before it counts as slow. A local directory with
+	// several slow checks in a row gets no more attempts as long as another is fast. Default 5 s.
+	SlowDisk time.Duration
 	// Address is the host:port of the shuffle server. If it has a host, connections to HDFS
 	// come from that address. Default ":7071".
 	Address string
@@ -122,6 +125,7 @@ func (c *Config) EnsureDefaults() {
 	}
 	c.MinFree = cmp.Or(c.MinFree, 100<<20)
 	c.DiskCheck = cmp.Or(c.DiskCheck, 10*time.Second)
+	c.SlowDisk = cmp.Or(c.SlowDisk, 5*time.Second)
 	c.Address = cmp.Or(c.Address, ":"+defaultPort)
 	c.HTTP = cmp.Or(c.HTTP, "127.0.0.1:"+defaultPagePort)
 	c.MapSlots = cmp.Or(c.MapSlots, 2)

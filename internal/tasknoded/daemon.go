@@ -159,7 +159,7 @@ func (d *Daemon) openDrills() (err error) {
 // openDisks locks the local directories of tasks. Each tasknode needs its own directories.
 func (d *Daemon) openDisks() (err error) {
 	d.disks, err = disks.Open(disks.Config{
-		Dirs: d.taskDirs(), MinFree: d.cfg.MinFree, Interval: d.cfg.DiskCheck, Logger: d.cfg.Logger,
+		Dirs: d.taskDirs(), MinFree: d.cfg.MinFree, Interval: d.cfg.DiskCheck, SlowProbe: d.cfg.SlowDisk, Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return fmt.Errorf("--local-dir: %w", err)
@@ -258,7 +258,7 @@ func (d *Daemon) openTasknode() (err error) {
 		Address: d.cfg.Advertise, HTTP: d.pageAddress,
 		MapSlots: d.cfg.MapSlots, ReduceSlots: d.cfg.ReduceSlots, MemoryMB: d.taskMemoryMB(),
 		Dirs: d.taskDirs(), DirChooser: d.disks,
-		AggregateLogs: (&tasknode.LogAggregator{Local: logDir, Check: d.directories.checkLogs, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
+		AggregateLogs: (&tasknode.LogAggregator{Machine: d.cfg.Name, Check: d.directories.checkLogs, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
 		OnDirectories: d.directories.set,
 		Launcher:      &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), joined: d.announceReady},
 		Heartbeat: d.cfg.Heartbeat, ProgressDelay: progressDelay, DiskCheck: d.cfg.DiskCheck, MachineStatus: d.machineStatus, Logger: d.cfg.Logger,

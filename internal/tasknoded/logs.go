@@ -9,17 +9,19 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc"
 )
 
-// Logs of running attempts are on the page of their tasknode:
+// Logs of attempts are on the page of their tasknode until they are aggregated:
 //
-//	GET /logs/ATTEMPT/STREAM
+//	GET /logs/ATTEMPT/STREAM    the text that the log has so far
+//	GET /logs/JOB               a line ATTEMPT/STREAM for each log of a job
 //
-// with the cluster's token. The answer is the text that the log has so far. logHandler
-// serves the request and FetchLog sends it.
+// with the cluster's token. logHandler serves the requests, FetchLog and FetchLogNames send
+// them.
 
 // LogStreams are the output streams of an attempt's process.
 var LogStreams = []string{"stdout", "stderr"}
@@ -41,6 +43,10 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !rpc.Authorized(r.Header, h.token) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the token is not the cluster's", http.StatusUnauthorized)
+		return
+	}
+	if job := r.PathValue("job"); job != "" {
+		h.list(w, job)
 		return
 	}
 	file, err := h.open(r.PathValue("attempt"), r.PathValue("stream"))
@@ -81,6 +87,43 @@ func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 	return nil, err
 }
 
+// list sends the names of the logs of a job, as many as an answer may have.
+func (h *logHandler) list(w http.ResponseWriter, job string) {
+	id, err := cluster.ParseJobID(job)
+	if err != nil {
+		http.Error(w, fs.ErrNotExist.Error(), http.StatusNotFound)
+		return
+	}
+	var names strings.Builder
+	for _, dir := range h.dirs {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			continue // the other directories may have logs
+		}
+		listLogs(&names, root.FS(), id.String()+"/logs")
+		root.Close() // it was only read
+	}
+	if names.Len() == 0 {
+		http.Error(w, fs.ErrNotExist.Error(), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, names.String()) // the client may have disconnected
+}
+
+// listLogs adds a line for each log that is not empty.
+func listLogs(names *strings.Builder, dir fs.FS, logs string) {
+	attempts, _ := fs.ReadDir(dir, logs) // a job without logs has no directory
+	for _, a := range attempts {
+		for _, stream := range LogStreams {
+			info, err := fs.Stat(dir, logs+"/"+a.Name()+"/"+stream)
+			if err == nil && info.Size() > 0 && names.Len() < maxLogBytes {
+				names.WriteString(a.Name() + "/" + stream + "\n")
+			}
+		}
+	}
+}
+
 // sendEnd sends the last bytes of a log, which may grow during the call.
 func sendEnd(w io.Writer, file *os.File) {
 	info, err := file.Stat()
@@ -99,7 +142,19 @@ func sendEnd(w io.Writer, file *os.File) {
 //
 // It makes a connection for each call, because users read one log at a time.
 func FetchLog(ctx context.Context, page, attempt, stream, token, clusterID string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/logs/"+attempt+"/"+stream, nil)
+	return fetch(ctx, page, attempt+"/"+stream, token, clusterID)
+}
+
+// FetchLogNames returns ATTEMPT/STREAM of each log that a tasknode has of a job. If it has
+// none, the error wraps fs.ErrNotExist.
+func FetchLogNames(ctx context.Context, page, job, token, clusterID string) ([]string, error) {
+	text, err := fetch(ctx, page, job, token, clusterID)
+	return strings.Fields(text), err
+}
+
+// fetch sends a request to a tasknode's page.
+func fetch(ctx context.Context, page, name, token, clusterID string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/logs/"+name, nil)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,10 @@ func newLogPage(t *testing.T) (page, log string) {
 		t.Fatal(err)
 	}
 	s := httptest.NewServer(daemon.NewPage(daemon.PageConfig{
-		Handlers: map[string]http.Handler{"GET /logs/{attempt}/{stream}": &logHandler{[]string{filepath.Join(dir, "missing"), dir}, "secret"}},
+		Handlers: map[string]http.Handler{
+			"GET /logs/{attempt}/{stream}": &logHandler{[]string{filepath.Join(dir, "missing"), dir}, "secret"},
+			"GET /logs/{job}":              &logHandler{[]string{filepath.Join(dir, "missing"), dir}, "secret"},
+		},
 	}))
 	t.Cleanup(s.Close)
 	return s.Listener.Addr().String(), log
@@ -49,6 +53,25 @@ func TestLogOfRunningAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("[… 160 bytes are left out here …]\n" + long[160:])
+}
+
+func TestLogsOfAJobAreListed(t *testing.T) {
+	page, log := newLogPage(t)
+	if err := errors.Join(os.WriteFile(filepath.Join(filepath.Dir(log), "stdout"), nil, 0o600), os.WriteFile(filepath.Join(filepath.Dir(log), "other"), []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	names, err := FetchLogNames(t.Context(), page, "job_1763700000000_0001", "secret", "")
+	if err != nil || !slices.Equal(names, []string{loggedAttempt + "/stderr"}) {
+		t.Errorf("logs %v, %v", names, err)
+	}
+	for _, job := range []string{"job_1763700000000_0002", "job_x", "%2e%2e"} {
+		if names, err := FetchLogNames(t.Context(), page, job, "secret", ""); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("logs of %s: %v, %v", job, names, err)
+		}
+	}
+	if _, err := FetchLogNames(t.Context(), page, "job_1763700000000_0001", "guessed", ""); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("with another token: %v", err)
+	}
 }
 
 func TestLogPageRefusesRequests(t *testing.T) {

@@ -18,6 +18,7 @@ func (d *Daemon) newPage() http.Handler {
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
 		Handlers: map[string]http.Handler{
 			"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
+			"GET /logs/{job}":              &logHandler{d.taskDirs(), d.token},
 			faultrpc.Path:                  d.drills.Handler(d.token, d.cfg.Logger),
 		},
 	})
@@ -28,6 +29,7 @@ func (d *Daemon) newPage() http.Handler {
 func (d *Daemon) newPublic() http.Handler {
 	return daemon.NewPublicPage(func(*http.Request) error { return d.health() }, map[string]http.Handler{
 		"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
+		"GET /logs/{job}":              &logHandler{d.taskDirs(), d.token},
 	})
 }
 
@@ -43,6 +45,9 @@ func (d *Daemon) health() error {
 type metrics struct{ *Daemon }
 
 var (
+	usableMetric   = daemon.NewMetric("directory_usable", "1 if a local directory accepts attempts, else 0", "directory")
+	slowMetric     = daemon.NewMetric("directory_slow", "1 if the last checks of a local directory were slow, else 0", "directory")
+	writeMetric    = daemon.NewMetric("directory_write_seconds", "time of the last write that checked a local directory", "directory")
 	freeMetric     = daemon.NewMetric("directory_free_bytes", "free bytes of a local directory", "directory")
 	requestsMetric = daemon.NewMetric("shuffle_requests_total", "requests for map output")
 	bytesMetric    = daemon.NewMetric("shuffle_sent_bytes_total", "bytes of map output sent")
@@ -53,15 +58,19 @@ var (
 
 // Describe implements prometheus.Collector.
 func (*metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{freeMetric, requestsMetric, bytesMetric, busyMetric, corruptMetric, lostMetric} {
+	for _, d := range []*prometheus.Desc{usableMetric, slowMetric, writeMetric, freeMetric, requestsMetric, bytesMetric, busyMetric, corruptMetric, lostMetric} {
 		to <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
-	for _, d := range m.machineStatus().Directories {
-		to <- prometheus.MustNewConstMetric(freeMetric, prometheus.GaugeValue, float64(d.Free), d.Path)
+	for i, state := range m.disks.States() {
+		for desc, value := range map[*prometheus.Desc]float64{
+			usableMetric: flag(state.Err == nil), slowMetric: flag(state.Slow), writeMetric: state.Latency.Seconds(), freeMetric: float64(state.Free),
+		} {
+			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, m.cfg.LocalDirs[i])
+		}
 	}
 	to <- prometheus.MustNewConstMetric(lostMetric, prometheus.GaugeValue, float64(m.tasknode.LostSlots()))
 	counts := m.shuffle.Counts()
@@ -70,4 +79,12 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	} {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n))
 	}
+}
+
+// flag returns the value of a metric that is 0 or 1.
+func flag(set bool) float64 {
+	if set {
+		return 1
+	}
+	return 0
 }

@@ -22,13 +22,19 @@ type Config struct {
 	// WriteTimeout is how long a probe may take before the directory counts as
 	// broken; default 30 s.
 	WriteTimeout time.Duration
-	// Probe returns why a directory cannot be written, nil if it can. The default writes a
-	// few bytes and waits until they are on the disk.
+	// SlowProbe is how long a probe may take before it counts as slow; default 5 s. A directory
+	// is slow after SlowProbes of them in a row, and fast again after as many that took at most
+	// half of SlowProbe.
+	SlowProbe time.Duration
+	// SlowProbes is how many probes in a row decide; default 3.
+	SlowProbes int
+	// Probe returns why a directory cannot be written, nil if it can. The default writes
+	// 4 KiB and waits until they are on the disk.
 	Probe func(dir string) error
 	// Space returns the free bytes and the size of a directory's file system. The
 	// default asks the file system.
 	Space func(dir string) (free, total int64, err error)
-	// Logger logs when a directory breaks or recovers; default none.
+	// Logger logs when a directory breaks, becomes slow, or recovers; default none.
 	Logger *slog.Logger
 }
 
@@ -36,6 +42,8 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	c.Interval = cmp.Or(c.Interval, 10*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.SlowProbe = cmp.Or(c.SlowProbe, 5*time.Second)
+	c.SlowProbes = cmp.Or(c.SlowProbes, 3)
 	if c.Probe == nil {
 		c.Probe = probe
 	}
@@ -55,6 +63,7 @@ func (c *Config) Validate() error {
 	}
 	return errors.Join(append(errs,
 		validate.That(c.MinFree >= 0, "disks: negative MinFree"),
-		validate.That(c.Interval > 0 && c.WriteTimeout > 0, "disks: negative time"),
+		validate.That(c.Interval > 0 && c.WriteTimeout > 0 && c.SlowProbe > 0, "disks: negative time"),
+		validate.That(c.SlowProbes > 0, "disks: negative number of probes"),
 	)...)
 }

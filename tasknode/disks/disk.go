@@ -17,12 +17,15 @@ type disk struct {
 
 	mu struct {
 		sync.Mutex
-		lock     *os.File  // nil until the directory is locked
-		err      error     // result of the last probe
-		free     int64     // bytes, at the last probe
-		total    int64     // bytes
-		attempts int       // attempts that run in the directory; at least 0
-		since    time.Time // when the present probe began; zero if no probe is running
+		lock     *os.File      // nil until the directory is locked
+		err      error         // result of the last probe
+		free     int64         // bytes, at the last probe
+		total    int64         // bytes
+		attempts int           // attempts that run in the directory; at least 0
+		since    time.Time     // when the present probe began; zero if no probe is running
+		latency  time.Duration // of the last probe
+		slow     bool          // the last probes were slow
+		contrary int           // number of probes in a row that contradict slow; less than Config.SlowProbes
 	}
 }
 
@@ -38,9 +41,11 @@ func (d *disk) refresh(late bool) {
 	if !locked {
 		lock, err = d.lockAndEmpty(late)
 	}
+	began := time.Now()
 	if err == nil {
 		err = d.cfg.Probe(d.dir)
 	}
+	latency := time.Since(began)
 	free, total, spaceErr := d.cfg.Space(d.dir)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -49,6 +54,7 @@ func (d *disk) refresh(late bool) {
 	}
 	d.mu.since = time.Time{}
 	d.setErrLocked(errors.Join(err, spaceErr))
+	d.setLatencyLocked(latency)
 	d.mu.free, d.mu.total = free, total
 }
 
@@ -76,6 +82,30 @@ func (d *disk) setErrLocked(err error) {
 	d.mu.err = err
 }
 
+// setLatencyLocked sets how long a probe took. The directory becomes slow after several slow
+// probes in a row, because a busy disk may delay one, and fast again after as many fast ones.
+// Between SlowProbe and its half it stays what it is.
+func (d *disk) setLatencyLocked(latency time.Duration) {
+	d.mu.latency = latency
+	contrary := latency > d.cfg.SlowProbe
+	if d.mu.slow {
+		contrary = latency <= d.cfg.SlowProbe/2
+	}
+	if !contrary {
+		d.mu.contrary = 0
+		return
+	}
+	if d.mu.contrary++; d.mu.contrary < d.cfg.SlowProbes {
+		return
+	}
+	d.mu.slow, d.mu.contrary = !d.mu.slow, 0
+	if d.mu.slow {
+		d.cfg.Logger.Error("local directory slow", "directory", d.dir, "probe", latency, "limit", d.cfg.SlowProbe)
+		return
+	}
+	d.cfg.Logger.Info("local directory fast again", "directory", d.dir, "probe", latency)
+}
+
 // errFull marks a directory that works but has too little free space.
 var errFull = errors.New("too full")
 
@@ -101,14 +131,6 @@ func withDir(dir string, err error) error {
 	return fmt.Errorf("%s: %w", dir, err)
 }
 
-// freePerAttempt returns the free space for each attempt if one more attempt ran in the
-// directory and all had equal parts. The error says why the directory accepts no attempt.
-func (d *disk) freePerAttempt() (bytes int64, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.mu.free / int64(d.mu.attempts+1), d.checkLocked()
-}
-
 // add adds to the number of attempts in the directory; attempts is negative when they end.
 func (d *disk) add(attempts int) {
 	d.mu.Lock()
@@ -116,12 +138,14 @@ func (d *disk) add(attempts int) {
 	d.mu.attempts += attempts
 }
 
-// state returns a copy of the state for heartbeats and decisions.
+// state returns a copy of the state for heartbeats and decisions. Its Err does not consider
+// whether the directory is slow, because that depends on the other directories.
 func (d *disk) state() State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := State{Dir: d.dir, Free: d.mu.free, Total: d.mu.total, Err: d.checkLocked()}
+	s := State{Dir: d.dir, Free: d.mu.free, Total: d.mu.total, Err: d.checkLocked(), Latency: d.mu.latency, Slow: d.mu.slow}
 	s.Full = errors.Is(s.Err, errFull)
+	s.freePerAttempt = d.mu.free / int64(d.mu.attempts+1)
 	return s
 }
 

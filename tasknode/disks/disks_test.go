@@ -29,13 +29,14 @@ type rig struct {
 	errs map[string]error         // of writes, by directory
 	hang map[string]chan struct{} // writes wait until it is closed
 	free map[string]int64         // bytes
+	time map[string]time.Duration // that a write takes
 }
 
 func newRig(t *testing.T) *rig {
 	dir := t.TempDir()
 	return &rig{
 		t: t, dirs: []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")},
-		errs: make(map[string]error), hang: make(map[string]chan struct{}), free: map[string]int64{"a": 100, "b": 90},
+		errs: make(map[string]error), hang: make(map[string]chan struct{}), time: make(map[string]time.Duration), free: map[string]int64{"a": 100, "b": 90},
 	}
 }
 
@@ -53,11 +54,12 @@ func withRig(t *testing.T, play func(r *rig)) {
 
 func (r *rig) open() (err error) {
 	r.set, err = Open(Config{
-		Dirs: r.dirs, MinFree: 10, Interval: time.Second, WriteTimeout: 5 * time.Second,
+		Dirs: r.dirs, MinFree: 10, Interval: time.Second, WriteTimeout: 5 * time.Second, SlowProbe: 2 * time.Second,
 		Probe: func(dir string) error {
 			r.mu.Lock()
-			hang, err := r.hang[filepath.Base(dir)], r.errs[filepath.Base(dir)]
+			hang, err, delay := r.hang[filepath.Base(dir)], r.errs[filepath.Base(dir)], r.time[filepath.Base(dir)]
 			r.mu.Unlock()
+			time.Sleep(delay)
 			if hang != nil {
 				<-hang
 			}
@@ -156,6 +158,79 @@ func TestFullDirectoryTakesNoMore(t *testing.T) {
 	})
 }
 
+// probes lets n probes of a slow directory pass.
+func (r *rig) probes(n int, delay time.Duration) {
+	time.Sleep(time.Duration(n) * max(delay, time.Second))
+	synctest.Wait()
+}
+
+func (r *rig) slow(name string, delay time.Duration) { r.change(func() { r.time[name] = delay }) }
+
+func TestSlowDirectoryIsNotUsedUntilItIsFast(t *testing.T) {
+	withRig(t, func(r *rig) {
+		const slow = 3 * time.Second
+		r.slow("a", slow)
+		r.probes(2, slow)
+		r.take("a")() // two slow probes may be a busy disk
+		r.probes(2, slow)
+		r.take("b")()
+		s := r.set.States()[0]
+		if !s.Slow || s.Latency != slow || s.Full || s.Err == nil || !strings.Contains(s.Err.Error(), r.dirs[0]+": too slow: 3 writes in a row took longer than 2s; the latest took 3s") {
+			t.Errorf("state %+v", s)
+		}
+		if s := r.set.States()[1]; s.Slow || s.Err != nil || s.Latency != 0 {
+			t.Errorf("state of the other %+v", s)
+		}
+		r.slow("a", 1500*time.Millisecond) // below the limit, and above its half
+		r.probes(10, 2*time.Second)
+		r.take("b")()
+		r.slow("a", time.Second)
+		r.probes(2, time.Second)
+		r.take("b")()
+		r.probes(5, time.Second)
+		r.take("a")()
+		if s := r.set.States()[0]; s.Slow || s.Err != nil {
+			t.Errorf("state %+v", s)
+		}
+	})
+}
+
+func TestSomeSlowProbesExcludeNoDirectory(t *testing.T) {
+	withRig(t, func(r *rig) {
+		for range 5 {
+			r.slow("a", 3*time.Second)
+			r.probes(2, 3*time.Second)
+			r.slow("a", 0)
+			r.probes(4, time.Second)
+			r.take("a")()
+		}
+	})
+}
+
+func TestLastDirectoryIsUsedAlsoIfItIsSlow(t *testing.T) {
+	withRig(t, func(r *rig) {
+		const slow = 3 * time.Second
+		r.slow("a", slow)
+		r.slow("b", slow)
+		r.probes(6, slow)
+		r.take("a")
+		r.take("b")
+		for _, s := range r.set.States() {
+			if !s.Slow || s.Err != nil {
+				t.Errorf("state %+v, want slow and in use", s)
+			}
+		}
+		r.slow("b", 0)
+		r.probes(8, time.Second)
+		r.take("b")
+		r.take("b")
+		r.change(func() { r.errs["b"] = syscall.EIO })
+		r.take("a") // slow is better than broken
+		r.change(func() { delete(r.errs, "b"); r.free["b"] = 5 })
+		r.take("a") // and better than full
+	})
+}
+
 func TestHangingDiskBlocksNoOther(t *testing.T) {
 	withRig(t, func(r *rig) {
 		proceed := make(chan struct{})
@@ -227,8 +302,8 @@ func TestDirectoriesAtTheStart(t *testing.T) {
 	if _, err := Open(Config{Dirs: []string{file}}); !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), file) {
 		t.Errorf("only directory is broken: %v", err)
 	}
-	_, err = Open(Config{Dirs: []string{"x", "x/"}, MinFree: -1, Interval: -1})
-	for _, want := range []string{"x/ is given twice", "negative MinFree", "negative time"} {
+	_, err = Open(Config{Dirs: []string{"x", "x/"}, MinFree: -1, Interval: -1, SlowProbes: -1})
+	for _, want := range []string{"x/ is given twice", "negative MinFree", "negative time", "negative number of probes"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("missing %q in %v", want, err)
 		}

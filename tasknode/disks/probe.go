@@ -83,7 +83,7 @@ func probe(dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteAt(bytes.Repeat([]byte("probe of a disk\n"), 32), 0)
+	_, err = f.WriteAt(bytes.Repeat([]byte("probe of a disk\n"), 256), 0)
 	if err == nil {
 		err = unix.Fdatasync(int(f.Fd()))
 	}

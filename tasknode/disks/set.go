@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hammr/hammr/internal/syncutil"
 )
@@ -16,6 +17,13 @@ type State struct {
 	Total int64 // bytes
 	Err   error // why it accepts no attempts; nil if it accepts attempts
 	Full  bool  // the reason in Err is too little free space
+	// Latency is how long the last probe took.
+	Latency time.Duration
+	// Slow is whether the last probes were slow. Err says so too, unless all other directories
+	// are slow or accept no attempts either.
+	Slow bool
+
+	freePerAttempt int64 // bytes for each attempt if one more attempt ran and all had equal parts
 }
 
 // Set is the set of local directories of a tasknode. Any goroutine may call its methods.
@@ -90,12 +98,12 @@ func (s *Set) Acquire() (dir string, release func(), err error) {
 	var best *disk
 	var most int64
 	var errs []error
-	for _, d := range s.disks {
-		switch bytes, err := d.freePerAttempt(); {
-		case err != nil:
-			errs = append(errs, err)
+	for i, state := range s.States() {
+		switch bytes := state.freePerAttempt; {
+		case state.Err != nil:
+			errs = append(errs, state.Err)
 		case best == nil || bytes > most:
-			best, most = d, bytes
+			best, most = s.disks[i], bytes
 		}
 	}
 	if best == nil {
@@ -121,11 +129,25 @@ func noDirError(errs []error) error {
 	return fmt.Errorf("no local directory takes tasks: %w", errors.Join(errs...))
 }
 
-// States returns the state of each directory, in the order of Config.Dirs.
+// States returns the state of each directory, in the order of Config.Dirs. A slow directory
+// accepts no attempts as long as a fast one does.
 func (s *Set) States() []State {
 	states := make([]State, len(s.disks))
+	fast := false
 	for i, d := range s.disks {
 		states[i] = d.state()
+		fast = fast || states[i].Err == nil && !states[i].Slow
+	}
+	for i := range states {
+		if x := &states[i]; fast && x.Slow && x.Err == nil {
+			x.Err = s.slowError(x)
+		}
 	}
 	return states
+}
+
+// slowError returns why a directory that works accepts no attempts.
+func (s *Set) slowError(x *State) error {
+	return fmt.Errorf("%s: too slow: %d writes in a row took longer than %v; the latest took %v",
+		x.Dir, s.cfg.SlowProbes, s.cfg.SlowProbe, x.Latency.Round(time.Millisecond))
 }

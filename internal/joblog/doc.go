@@ -1,0 +1,14 @@
+// Package joblog reads and writes the logs that the attempts of a job have left on one
+// machine: one file for each job and machine, with an index from which a reader gets the logs
+// of one attempt without reading the others. docs/formats/logs.md describes the bytes.
+//
+//	w := joblog.NewWriter(file)
+//	w.Add("attempt_1_0001_m_000000_0", "stderr", log)   // for each log
+//	w.Close()                                           // writes the index
+//
+//	index, err := joblog.ReadIndex(file, size)
+//	text, err := index.Read(file, "attempt_1_0001_m_000000_0", "stderr")
+//
+// A file is written once and never changed. OpenDir reads the files of all machines of a job.
+// It also reads the layout of older versions, which is a file for each attempt and stream.
+package joblog
