@@ -24,7 +24,7 @@ func (d *Daemon) info() *wire.Info {
 		ClusterId: d.cfg.ClusterID, Leader: s.Leader.ID, Term: s.Term,
 		StagingDir: d.cfg.Staging, Version: d.cfg.Version, AnsweredBy: d.cfg.ID,
 		LogWrites: &wire.Info_LogWrites{
-			Count: s.Store.Writes, MedianMicros: s.Store.Median.Microseconds(),
+			Count: s.Store.Count, MedianMicros: s.Store.Median.Microseconds(),
 			P99Micros: s.Store.P99.Microseconds(), MaxMicros: s.Store.Max.Microseconds(),
 		},
 	}
@@ -133,7 +133,7 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	gauge(termMetric, float64(s.Term))
 	gauge(indexMetric, float64(s.CommitIndex))
 	gauge(lagMetric, float64(s.CommitIndex-min(s.AppliedIndex, s.CommitIndex)))
-	to <- prometheus.MustNewConstSummary(writeMetric, s.Store.Writes, s.Store.Total.Seconds(), map[float64]float64{
+	to <- prometheus.MustNewConstSummary(writeMetric, s.Store.Count, s.Store.Total.Seconds(), map[float64]float64{
 		0.5: s.Store.Median.Seconds(), 0.99: s.Store.P99.Seconds(), 1: s.Store.Max.Seconds(),
 	})
 	if s.Leader.ID != m.cfg.ID {
