@@ -38,36 +38,3 @@ func (d *Daemon) health() error {
 	}
 	return d.disks.Check()
 }
-
-// metrics are a tasknode's metrics for Prometheus.
-type metrics struct{ *Daemon }
-
-var (
-	freeMetric     = daemon.NewMetric("directory_free_bytes", "free bytes of a local directory", "directory")
-	requestsMetric = daemon.NewMetric("shuffle_requests_total", "requests for map output")
-	bytesMetric    = daemon.NewMetric("shuffle_sent_bytes_total", "bytes of map output sent")
-	busyMetric     = daemon.NewMetric("shuffle_busy_total", "requests that were refused because the server was busy")
-	lostMetric     = daemon.NewMetric("lost_slots", "slots that are not offered because a process cannot be killed")
-	corruptMetric  = daemon.NewMetric("shuffle_corrupt_total", "corrupt pieces of map output found on this machine's disks")
-)
-
-// Describe implements prometheus.Collector.
-func (*metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{freeMetric, requestsMetric, bytesMetric, busyMetric, corruptMetric, lostMetric} {
-		to <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m *metrics) Collect(to chan<- prometheus.Metric) {
-	for _, d := range m.machineStatus().Directories {
-		to <- prometheus.MustNewConstMetric(freeMetric, prometheus.GaugeValue, float64(d.Free), d.Path)
-	}
-	to <- prometheus.MustNewConstMetric(lostMetric, prometheus.GaugeValue, float64(m.tasknode.LostSlots()))
-	counts := m.shuffle.Counts()
-	for desc, n := range map[*prometheus.Desc]int64{
-		requestsMetric: counts.Requests, bytesMetric: counts.Bytes, busyMetric: counts.Busy, corruptMetric: counts.Corrupt,
-	} {
-		to <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n))
-	}
-}
