@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestMetricsAreDocumented compares the metrics of a leader and of a tasknode with the tables
@@ -51,21 +50,12 @@ var (
 // once a second.
 func compare(t *testing.T, daemon, address string, want map[string]metricRow, last string) {
 	t.Helper()
-	got := make(map[string]metricRow)
-	for deadline := time.Now().Add(20 * time.Second); got[last].text == "" && time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-		answer, err := client.Get("http://" + address + "/metrics")
-		must(t, err)
-		text, err := io.ReadAll(answer.Body)
-		must(t, err)
-		must(t, answer.Body.Close())
-		for _, help := range metricHelp.FindAllStringSubmatch(string(text), -1) {
-			got[help[1]] = metricRow{text: help[2]}
-		}
-		for _, kind := range metricType.FindAllStringSubmatch(string(text), -1) {
-			got[kind[1]] = metricRow{kind[2], got[kind[1]].text}
-		}
-	}
+	var got map[string]metricRow
+	waitUntil(t, daemon+" shows "+last, func() bool {
+		got = readMetrics(t, address)
+		_, ok := got[last]
+		return ok
+	})
 	for name, row := range got {
 		if want[name] != row {
 			t.Errorf("%s: docs/cluster.md has %q for %s, /metrics has %q", daemon, want[name], name, row)
@@ -76,4 +66,23 @@ func compare(t *testing.T, daemon, address string, want map[string]metricRow, la
 			t.Errorf("%s: docs/cluster.md has %s, /metrics has not", daemon, name)
 		}
 	}
+}
+
+// readMetrics reads the metrics on the page at an address.
+func readMetrics(t *testing.T, address string) map[string]metricRow {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Get("http://" + address + "/metrics")
+	must(t, err)
+	text, err := io.ReadAll(answer.Body)
+	must(t, err)
+	must(t, answer.Body.Close())
+	rows := make(map[string]metricRow)
+	for _, help := range metricHelp.FindAllStringSubmatch(string(text), -1) {
+		rows[help[1]] = metricRow{text: help[2]}
+	}
+	for _, kind := range metricType.FindAllStringSubmatch(string(text), -1) {
+		rows[kind[1]] = metricRow{kind[2], rows[kind[1]].text}
+	}
+	return rows
 }

@@ -54,6 +54,7 @@ func TestMetersOfTheLoop(t *testing.T) {
 		w.configure = func(cfg *jobmaster.Config) { cfg.MaxRequests = 3 }
 		w.addMaster()
 		w.elect(0)
+		synctest.Wait()
 		m := w.leader()
 		m.Post(func() { time.Sleep(3 * time.Second) })
 		synctest.Wait()

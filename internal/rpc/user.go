@@ -10,7 +10,7 @@ import (
 )
 
 // HeaderUser is the header with the name that the caller claims, percent-encoded. Nothing
-// proves the name: whoever has the token can claim any.
+// proves the name: a caller with the token can claim any.
 const HeaderUser = "Hammr-User"
 
 // UnknownUser is the name of a caller that claims none.
