@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
@@ -78,6 +79,8 @@ func (m *Master) handleMessage(msg message) {
 // decide runs a step of the controller. If it panics, it is tried again without the job or the
 // policy that it was processing.
 func (m *Master) decide() control.Output {
+	began := time.Now()
+	defer func() { m.meters.decisions.Add(time.Since(began)) }()
 	for range maxStepPanics {
 		if out, ok := m.tryStep(); ok {
 			return out

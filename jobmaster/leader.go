@@ -30,6 +30,7 @@ type lead struct {
 	brain           *control.Controller // makes the decisions; each lead makes its own controller from the state
 	events          []control.Event     // for the next step
 	publisher       statsPublisher
+	counts          Counts // what has happened in this lead
 	records         map[cluster.JobID]*record
 	watched         map[cluster.JobID]*record // records of jobs that have watchers
 	submits         map[submitKey]chan<- submitted
@@ -68,6 +69,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 		watched:   make(map[cluster.JobID]*record),
 		submits:   make(map[submitKey]chan<- submitted),
 		tasknodes: make(map[string]*tasknodeRecord),
+		counts:    newCounts(),
 
 		outputsUnsent: make(map[cluster.JobID]bool),
 	}

@@ -39,6 +39,7 @@ type Master struct {
 	workers sync.WaitGroup        // work of jobs, probes, sweeps and the pool file; Run waits for them
 
 	clientRequests atomic.Int64 // requests of clients in the inbox
+	meters         meters
 
 	historyProblem atomic.Pointer[HistoryProblem] // nil if the master does not lead
 
@@ -83,7 +84,7 @@ func New(cfg Config) (*Master, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Master{cfg: cfg, inbox: syncutil.NewMailbox[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now)}
+	m := &Master{cfg: cfg, inbox: syncutil.NewMailbox[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now), meters: newMeters()}
 	m.setState(cluster.New(cfg.ClusterID))
 	return m, nil
 }
@@ -102,27 +103,41 @@ func (m *Master) Run(ctx context.Context) {
 	defer m.workers.Wait()
 	defer m.stepDown(ErrStopped)
 	m.catchUp(ctx)
-	if m.lead != nil {
-		m.step()
-	}
+	m.turn(ctx, nil, nil)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		m.setTimer(timer)
+		var messages []message
+		var event LogEvent
 		select {
 		case <-ctx.Done():
 			return
 		case <-m.inbox.Ready():
-			for _, msg := range m.inbox.Take() {
-				m.receive(msg)
-			}
-		case e := <-m.cfg.Log.Events():
-			m.handleLogEvent(ctx, e)
+			messages = m.inbox.Take()
+		case event = <-m.cfg.Log.Events():
 		case <-timer.C:
 		}
-		if m.lead != nil {
-			m.step()
-		}
+		m.turn(ctx, messages, event)
+	}
+}
+
+// turn is one turn of the loop: it processes the messages and the event of the log, nil for
+// none. A leader then makes a step.
+func (m *Master) turn(ctx context.Context, messages []message, event LogEvent) {
+	began := time.Now()
+	m.meters.took(len(messages), began)
+	for _, msg := range messages {
+		m.receive(msg)
+	}
+	if event != nil {
+		m.handleLogEvent(ctx, event)
+	}
+	if m.lead != nil {
+		m.step()
+	}
+	if m.lead != nil || event != nil || len(messages) > 0 {
+		m.meters.turns.Add(time.Since(began))
 	}
 }
 
@@ -191,6 +206,7 @@ func (m *Master) setTimer(timer *time.Timer) {
 // earlier, has made it impossible. Every master refuses it in the same way, because Apply
 // depends only on the state and the entry.
 func (m *Master) apply(batch []cluster.Entry) {
+	m.meters.batches.Add(len(batch))
 	results := make([]control.Result, len(batch))
 	for i, entry := range batch {
 		delta, err := m.applyEntry(entry)
@@ -210,6 +226,7 @@ func (m *Master) apply(batch []cluster.Entry) {
 		}
 		m.answerSubmit(entry, delta, err)
 		if err == nil || internal {
+			m.counts.add(m.view, entry.Command, delta)
 			m.syncRecords(delta)
 		}
 	}

@@ -31,7 +31,9 @@ func (e *OverloadError) Error() string {
 	return fmt.Sprintf("the master is overloaded: %s; try again later", e.What)
 }
 
-func tooMany(limit int, what string) error {
+// tooMany counts a refused request and returns its error.
+func (m *Master) tooMany(limit int, what string) error {
+	m.meters.refused.Add(1)
 	return &OverloadError{What: fmt.Sprintf("%d %s", limit, what), RetryAfter: retryAfter}
 }
 
@@ -42,7 +44,7 @@ type clientRequest struct{ message }
 func (m *Master) admit() error {
 	if limit := m.cfg.MaxRequests; m.clientRequests.Add(1) > int64(limit) {
 		m.clientRequests.Add(-1)
-		return tooMany(limit, "requests wait for an answer")
+		return m.tooMany(limit, "requests wait for an answer")
 	}
 	return nil
 }

@@ -179,6 +179,7 @@ func BenchmarkQueries(b *testing.B) {
 		{"node list", func() error { _, err := l.Tasknodes(ctx, true); return err }},
 		{"job explain", func() error { _, err := l.Explain(ctx, large, ""); return err }},
 		{"queue list", func() error { _, err := l.Queues(ctx); return err }},
+		{"stats for metrics", func() error { return l.Query(ctx, func() { l.publisher.due = 0; l.publishStats() }) }},
 	} {
 		b.Run(q.name, func(b *testing.B) {
 			var sums, longest []time.Duration

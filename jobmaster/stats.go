@@ -8,10 +8,12 @@ import (
 // Stats counts what the leader knows, for metrics. The loop publishes it; readers do not change
 // it.
 type Stats struct {
-	Jobs      map[string]int // jobs in the state, by state
+	Jobs      map[string]int // jobs in the state, by state; 0 for a state without jobs
 	Tasknodes map[string]int // tasknodes by state, as Tasknodes reports it
 	Slots     cluster.Slots  // of tasknodes that accept tasks
 	Used      cluster.Slots  // in use, also by tasknodes that are drained
+	Pools     []PoolStats    // the largest pools, and one entry for all others
+	Counts    Counts         // since this master leads
 }
 
 const (
@@ -40,8 +42,8 @@ type loopCheck func()
 func (c loopCheck) handle(m *Master) { m.publishStats(); c() }
 func (c loopCheck) refuse(error)     { c() }
 
-// publishStats publishes Stats if it is due. Its cost is linear in jobs and tasknodes, not in
-// tasks.
+// publishStats publishes Stats if it is due. Its cost is linear in jobs, tasknodes and slots,
+// not in tasks.
 func (m *Master) publishStats() {
 	p := &m.lead.publisher
 	if m.now() < p.due {
@@ -49,6 +51,9 @@ func (m *Master) publishStats() {
 	}
 	p.due = m.now() + statsInterval
 	s := &Stats{Jobs: make(map[string]int), Tasknodes: make(map[string]int)}
+	for state := wire.JobState_PREP; state <= wire.JobState_KILLED; state++ {
+		s.Jobs[state.String()] = 0
+	}
 	for j := range m.view.Jobs() {
 		s.Jobs[wire.JobState(j.State).String()]++
 	}
@@ -65,6 +70,7 @@ func (m *Master) publishStats() {
 			s.Slots = s.Slots.Plus(machine.Offered)
 		}
 	}
+	s.Pools, s.Counts = m.poolStats(), m.counts.clone()
 	m.stats.Store(s)
 }
 

@@ -84,7 +84,7 @@ func (r *submitRequest) handle(m *Master) {
 		return
 	}
 	if m.submits[r.key] == nil && len(m.submits) >= m.cfg.MaxSubmissions {
-		r.answer <- submitted{err: tooMany(m.cfg.MaxSubmissions, "submissions are being written to the log")}
+		r.answer <- submitted{err: m.tooMany(m.cfg.MaxSubmissions, "submissions are being written to the log")}
 		return
 	}
 	// This check only reports the error early; SubmitJob makes the decision.

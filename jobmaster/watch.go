@@ -95,7 +95,7 @@ func (q *watchRequest) handle(m *Master) {
 		return
 	}
 	if m.watchers >= m.cfg.MaxWatchers {
-		q.answer <- result[versionedStatus]{err: tooMany(m.cfg.MaxWatchers, "clients watch jobs")}
+		q.answer <- result[versionedStatus]{err: m.tooMany(m.cfg.MaxWatchers, "clients watch jobs")}
 		return
 	}
 	m.watchers++

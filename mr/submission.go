@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"os/user"
 	"path"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/format/seqfile"
+	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -53,7 +53,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 		return nil, nil, err
 	}
 	spec := &wire.JobSpec{
-		Name: j.Name(), Program: d.program.taskName(j.Name()), User: userName(), Group: groupName(), Config: config,
+		Name: j.Name(), Program: d.program.taskName(j.Name()), User: rpc.UserName(), Group: groupName(), Config: config,
 		OutputDir: out, Inputs: run.In, Reduces: int32(reduces(det, c)),
 	}
 	if det.hasReduce && spec.Reduces == 0 && det.needReduce != nil {
@@ -80,22 +80,10 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	return spec, splits, nil
 }
 
-// userName returns the user for whom the job runs, by Hadoop's rule for clusters without
-// Kerberos: HADOOP_USER_NAME, else the user of the process.
-func userName() string {
-	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
-		return name
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return "unknown"
-}
-
 // groupName returns the primary Unix group of the user, "" if it is unknown. Pools may be
 // chosen by group.
 func groupName() string {
-	u, err := user.Lookup(userName())
+	u, err := user.Lookup(rpc.UserName())
 	if err != nil {
 		return ""
 	}

@@ -36,6 +36,7 @@ type Daemon struct {
 	disks     map[string]*diskWorkers   // workers of each local directory; not changed after the start of Run
 	diskUsers sync.WaitGroup            // goroutines of disks; Run waits for them last
 	lostSlots atomic.Int64              // number of entries of stuck
+	counts    counts                    // attempts so far
 
 	running      context.Context // ends with Run; not changed after the start of Run
 	aggregations chan struct{}   // has an entry for each job whose logs are being copied
@@ -254,6 +255,7 @@ func (d *Daemon) ended(ctx context.Context, a *attempt) {
 	if a.unkillable != nil {
 		d.loseSlot(ctx, a)
 	}
+	d.counts.end(a.start, a.finalReport)
 	delete(d.attempts, id)
 	d.pending.drop(id)
 	d.unacked[id] = a.finalReport
@@ -339,6 +341,7 @@ func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	j.logDir = cmp.Or(start.LogDir, j.logDir)
 	a := newAttempt(d, start, j.readsOf(start))
 	d.attempts[start.AttemptId] = a
+	d.counts.begin(start)
 	j.sendKnownOutputs(a)
 	j.busy++
 	d.workers.Go(func() {
@@ -359,6 +362,7 @@ func (d *Daemon) rejectStart(job, attempt, cause string) {
 		Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{Cause: cause}},
 	}
 	d.unacked[attempt] = last
+	d.counts.countEnd(last)
 	d.send(last)
 	d.reviewSlots()
 }

@@ -67,10 +67,10 @@ var importTable = []row{
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskproc", "internal/validate"}},
 	{"jobmaster", []string{
 		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/idle", "sched/placement", "storage",
-		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/syncutil", "internal/validate", "internal/wire",
+		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/percentile", "internal/syncutil", "internal/validate", "internal/wire",
 		"internal/taskproc",
 	}},
-	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/syncutil", "internal/validate"}},
+	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/percentile", "internal/syncutil", "internal/validate"}},
 	{"jobmaster/server", []string{
 		"jobmaster", "cluster", "preempt", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},
@@ -121,7 +121,7 @@ var importTable = []row{
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/masterd", []string{
 		"cluster", "jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
-		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
+		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",

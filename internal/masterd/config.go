@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/jobmaster/raftlog"
+	"github.com/hammr/hammr/jobmaster/server"
 )
 
 // Default ports of a jobmaster.
@@ -107,6 +108,14 @@ type Config struct {
 	// MaxConnectionsPerAddress bounds the connections of Address from one IP address.
 	// Default 1024.
 	MaxConnectionsPerAddress int
+	// UserSubmissionRate and UserSubmissionBurst bound the submissions of a user: the rate in
+	// a second, and how many may come at once. A rate of 0 is no bound. Default 50 and 200.
+	UserSubmissionRate  int
+	UserSubmissionBurst int
+	// UserCallRate and UserCallBurst bound the other calls of a user in the same way. Default
+	// 200 and 1000.
+	UserCallRate  int
+	UserCallBurst int
 	// Drills lets holders of the token inject faults. Default false.
 	Drills bool
 	// Profiles shows Go's profiles on the page. Default false.
@@ -137,6 +146,16 @@ func (c *Config) EnsureDefaults() {
 	c.Nice = cmp.Or(c.Nice, -5)
 	c.MaxConnections = cmp.Or(c.MaxConnections, 16384)
 	c.MaxConnectionsPerAddress = cmp.Or(c.MaxConnectionsPerAddress, 1024)
+	c.UserSubmissionRate, c.UserSubmissionBurst = cmp.Or(c.UserSubmissionRate, 50), cmp.Or(c.UserSubmissionBurst, 200)
+	c.UserCallRate, c.UserCallBurst = cmp.Or(c.UserCallRate, 200), cmp.Or(c.UserCallBurst, 1000)
+}
+
+// rates returns the bounds of the calls of a user.
+func (c *Config) rates() server.Rates {
+	return server.Rates{
+		Submissions: server.Rate{PerSecond: c.UserSubmissionRate, Burst: c.UserSubmissionBurst},
+		Calls:       server.Rate{PerSecond: c.UserCallRate, Burst: c.UserCallBurst},
+	}
 }
 
 // limits returns the limits of connections to Address.

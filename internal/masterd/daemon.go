@@ -24,6 +24,7 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
+	"github.com/hammr/hammr/jobmaster/server"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
 )
@@ -46,7 +47,8 @@ type Daemon struct {
 	port     *daemon.Port     // shares listener between clients and masters
 	log      *raftlog.Log     // replicates commands, and knows the leader
 	master   *jobmaster.Master
-	fatal    chan error // receives the error that ended the log
+	calls    *server.Server // answers clients and tasknodes
+	fatal    chan error     // receives the error that ended the log
 	drills   daemon.Drills
 	watchdog *daemon.Watchdog  // asks the loop of master
 	refusal  syncutil.Throttle // log lines about refused masters
@@ -221,6 +223,7 @@ func (d *Daemon) openMaster() (err error) {
 	if err != nil {
 		return err
 	}
+	d.calls = d.newServer()
 	d.watchdog = daemon.NewWatchdog(d.master.CheckLoop, d.cfg.Logger)
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/wire"
@@ -24,7 +23,7 @@ func (d *Daemon) info() *wire.Info {
 		ClusterId: d.cfg.ClusterID, Leader: s.Leader.ID, Term: s.Term,
 		StagingDir: d.cfg.Staging, Version: d.cfg.Version, AnsweredBy: d.cfg.ID,
 		LogWrites: &wire.Info_LogWrites{
-			Count: s.Store.Writes, MedianMicros: s.Store.Median.Microseconds(),
+			Count: s.Store.Count, MedianMicros: s.Store.Median.Microseconds(),
 			P99Micros: s.Store.P99.Microseconds(), MaxMicros: s.Store.Max.Microseconds(),
 		},
 	}
@@ -98,62 +97,4 @@ func probeTasknode(ctx context.Context, page, address string) error {
 		return fmt.Errorf("page of a tasknode: %v", err) // no ECONNREFUSED: see above
 	}
 	return answer.Body.Close()
-}
-
-// metrics are a master's metrics for Prometheus. Only the leader has metrics of jobs,
-// tasknodes and slots.
-type metrics struct{ *Daemon }
-
-var (
-	leadsMetric = daemon.NewMetric("leads", "1 on the leader, 0 on other masters")
-	termMetric  = daemon.NewMetric("raft_term", "current Raft term")
-	indexMetric = daemon.NewMetric("raft_commit_index", "index of the last committed log entry")
-	lagMetric   = daemon.NewMetric("raft_unapplied", "committed log entries that are not applied yet")
-	writeMetric = daemon.NewMetric("raft_write_seconds", "time of a write to the log, fsync included; quantiles are of recent writes")
-	histories   = daemon.NewMetric("unwritten_histories", "finished jobs whose history is not written; they stay in memory")
-	jobsMetric  = daemon.NewMetric("jobs", "jobs by state", "state")
-	nodesMetric = daemon.NewMetric("tasknodes", "tasknodes by state", "state")
-	slotsMetric = daemon.NewMetric("slots", "slots by kind and use; those in all belong to tasknodes that accept tasks", "kind", "use")
-)
-
-// Describe implements prometheus.Collector.
-func (*metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{leadsMetric, termMetric, indexMetric, lagMetric, writeMetric, histories, jobsMetric, nodesMetric, slotsMetric} {
-		to <- d
-	}
-}
-
-// Collect implements prometheus.Collector. It asks the loop nothing: a scrape must not delay it.
-// A tasknode without a connection counts until it is lost, as it does for the scheduler.
-func (m *metrics) Collect(to chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
-	}
-	s := m.log.Status()
-	gauge(termMetric, float64(s.Term))
-	gauge(indexMetric, float64(s.CommitIndex))
-	gauge(lagMetric, float64(s.CommitIndex-min(s.AppliedIndex, s.CommitIndex)))
-	to <- prometheus.MustNewConstSummary(writeMetric, s.Store.Writes, s.Store.Total.Seconds(), map[float64]float64{
-		0.5: s.Store.Median.Seconds(), 0.99: s.Store.P99.Seconds(), 1: s.Store.Max.Seconds(),
-	})
-	if s.Leader.ID != m.cfg.ID {
-		gauge(leadsMetric, 0)
-		return
-	}
-	gauge(leadsMetric, 1)
-	gauge(histories, float64(m.master.HistoryProblem().Unwritten))
-	stats := m.master.Stats()
-	if stats == nil { // the loop has published nothing yet
-		return
-	}
-	for state, n := range stats.Jobs {
-		gauge(jobsMetric, float64(n), state)
-	}
-	for state, n := range stats.Tasknodes {
-		gauge(nodesMetric, float64(n), state)
-	}
-	for kind, label := range map[cluster.Slot]string{cluster.MapSlot: "map", cluster.ReduceSlot: "reduce"} {
-		gauge(slotsMetric, float64(stats.Slots[kind]), label, "all")
-		gauge(slotsMetric, float64(stats.Used[kind]), label, "used")
-	}
 }

@@ -40,7 +40,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { d.master.Run(loop) })
 	running.Go(func() { d.watchdog.Run(loop) })
-	calls := rpc.NewServer(d.newServer(), d.cfg.Logger)
+	calls := rpc.NewServer(d.calls, d.cfg.Logger)
 	running.Go(func() {
 		if err := calls.Serve(d.port.Clients()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			d.cfg.Logger.Error("RPC server failed", "error", err)
@@ -89,11 +89,11 @@ func (d *Daemon) abandon(cause error) error {
 
 // newServer returns the handler of calls. It checks the caller before it calls the
 // jobmaster.
-func (d *Daemon) newServer() http.Handler {
+func (d *Daemon) newServer() *server.Server {
 	return server.New(server.Config{
 		Master: d.master, Token: d.token, ClusterID: d.cfg.ClusterID, Info: d.info,
 		Leader: func() string { return d.log.Leader().Address }, Confirm: d.log.ConfirmLead,
-		Admin: admin{d.log}, Logger: d.cfg.Logger,
+		Admin: admin{d.log}, Rates: d.cfg.rates(), Logger: d.cfg.Logger,
 	})
 }
 

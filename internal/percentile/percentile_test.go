@@ -25,3 +25,21 @@ func TestOf(t *testing.T) {
 		t.Errorf("of none: %d", got)
 	}
 }
+
+// TestWindowCoversTheLatestValues adds more values than a window keeps.
+func TestWindowCoversTheLatestValues(t *testing.T) {
+	w := percentile.NewWindow[int](100)
+	if got := w.Summary(); got != (percentile.Summary[int]{}) {
+		t.Errorf("without values: %+v", got)
+	}
+	w.Add(7)
+	if got, want := w.Summary(), (percentile.Summary[int]{Count: 1, Total: 7, Median: 7, P99: 7, Max: 7}); got != want {
+		t.Errorf("of one value: %+v, want %+v", got, want)
+	}
+	for n := range 250 {
+		w.Add(n)
+	}
+	if got, want := w.Summary(), (percentile.Summary[int]{Count: 251, Total: 7 + 250*249/2, Median: 199, P99: 248, Max: 249}); got != want {
+		t.Errorf("of the latest values: %+v, want %+v", got, want)
+	}
+}

@@ -29,6 +29,9 @@ type Config struct {
 	Token string
 	// ClusterID is the id of the cluster; default "", any cluster.
 	ClusterID string
+	// User is the name that calls claim, for the masters' audit log and rates; default
+	// UserName().
+	User string
 	// Timeout is how long Do searches for the leader; default DefaultTimeout.
 	Timeout time.Duration
 	// OnWait is called once in each search that takes longer than about a second, with the
@@ -50,6 +53,9 @@ type Config struct {
 // EnsureDefaults sets the fields that have a default and are not set.
 func (c *Config) EnsureDefaults() {
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	if c.User == "" {
+		c.User = UserName()
+	}
 	if c.OnWait == nil {
 		c.OnWait = func(error) {}
 	}

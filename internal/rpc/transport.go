@@ -17,6 +17,7 @@ type transport struct {
 	http      *http.Transport // HTTP/2 connections, one for each master
 	token     string
 	clusterID string
+	user      string
 	rejected  sync.Map // address → why this process closed the last connection to it
 }
 
@@ -27,7 +28,7 @@ func newTransport(cfg *Config) *transport {
 	} else {
 		protocols.SetHTTP2(true)
 	}
-	t := &transport{token: cfg.Token, clusterID: cfg.ClusterID}
+	t := &transport{token: cfg.Token, clusterID: cfg.ClusterID, user: cfg.User}
 	t.http = &http.Transport{
 		Protocols:          protocols,
 		HTTP2:              http2Config(),
@@ -57,6 +58,7 @@ func (t *transport) dialer(cfg *Config) func(ctx context.Context, network, addre
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	SetHeaders(r.Header, t.token, t.clusterID)
+	setUser(r.Header, t.user)
 	answer, err := t.http.RoundTrip(r)
 	if err != nil {
 		// net/http does not always return the reason why a connection failed.

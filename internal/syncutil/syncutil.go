@@ -49,6 +49,13 @@ func (b *Mailbox[T]) Take() []T {
 	return taken
 }
 
+// Len returns how many messages wait.
+func (b *Mailbox[T]) Len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.mu.queue)
+}
+
 // Group is a set of goroutines for which Close waits. Unlike sync.WaitGroup, it allows calls
 // of Go while Close waits, but does not start their goroutines. The zero Group is ready to
 // use.

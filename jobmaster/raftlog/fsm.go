@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
 )
@@ -24,14 +27,23 @@ import (
 // to the jobmaster before.
 type fsm struct {
 	log    *Log
-	err    error         // error of a bad entry, after which nothing more is emitted
-	opened chan struct{} // closed when the state that was restored while opening has been emitted
+	err    error                             // error of a bad entry, after which nothing more is emitted
+	took   *percentile.Window[time.Duration] // of snapshots, from the request for the copy to the end of the write
+	bytes  atomic.Int64                      // size of the latest snapshot that was written
+	opened chan struct{}                     // closed when the state that was restored while opening has been emitted
 	mu     struct {
 		sync.Mutex
 		opened     bool           // the channel opened is closed
 		restored   *cluster.State // while opening: the state to emit first
 		restoreErr error          // while opening: why a snapshot was not restored
 	}
+}
+
+// latestSnapshots is the number of snapshots that Status.Snapshots covers.
+const latestSnapshots = 64
+
+func newFSM(l *Log) *fsm {
+	return &fsm{log: l, took: percentile.NewWindow[time.Duration](latestSnapshots), opened: make(chan struct{})}
 }
 
 var errClosed = errors.New("raftlog: the log is closed")
@@ -62,13 +74,13 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if err := failpoint.Hit(failpoint.MasterSnapshot); err != nil {
 		return nil, err
 	}
-	answer := make(chan *cluster.Snapshot, 1)
+	began, answer := time.Now(), make(chan *cluster.Snapshot, 1)
 	if !f.log.emit(jobmaster.SnapshotWanted{Answer: answer}) {
 		return nil, errClosed
 	}
 	select {
 	case s := <-answer:
-		return fsmSnapshot{s}, nil
+		return &fsmSnapshot{s, f, began}, nil
 	case <-f.log.closing.Done():
 		return nil, errClosed
 	}
@@ -149,9 +161,34 @@ func (f *fsm) emitRestored() {
 	}
 }
 
-type fsmSnapshot struct{ *cluster.Snapshot }
+// fsmSnapshot is a copy of the state that Raft writes to a file.
+type fsmSnapshot struct {
+	*cluster.Snapshot
+	fsm   *fsm
+	began time.Time // when the copy was requested
+}
 
 // Persist encodes the copy of the state while later batches are applied.
-func (s fsmSnapshot) Persist(sink raft.SnapshotSink) error { return s.Encode(sink) }
+func (s *fsmSnapshot) Persist(sink raft.SnapshotSink) error {
+	to := &countingWriter{Writer: sink}
+	if err := s.Encode(to); err != nil {
+		return err
+	}
+	s.fsm.took.Add(time.Since(s.began))
+	s.fsm.bytes.Store(to.bytes)
+	return nil
+}
 
-func (fsmSnapshot) Release() {}
+func (*fsmSnapshot) Release() {}
+
+// countingWriter counts the bytes that are written.
+type countingWriter struct {
+	io.Writer
+	bytes int64
+}
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
 )
@@ -32,7 +33,9 @@ type Status struct {
 	AppliedIndex  uint64 // index of the last entry that was passed to the jobmaster
 	SnapshotIndex uint64 // index of the last entry in a snapshot; 0 if there is no snapshot
 
-	Store Latency
+	Store         percentile.Summary[time.Duration] // writes to the log, fsync included
+	Snapshots     percentile.Summary[time.Duration] // snapshots that this master took, from the copy of the state to the end of the write
+	SnapshotBytes int64                             // size of the latest of these; 0 if there is none
 }
 
 // Master is a member of the cluster.
@@ -54,7 +57,7 @@ func (l *Log) Status() Status {
 	s := Status{
 		ID: l.cfg.ID, Leader: l.Leader(), Term: l.raft.CurrentTerm(),
 		LastIndex: l.raft.LastIndex(), CommitIndex: l.raft.CommitIndex(), AppliedIndex: l.raft.AppliedIndex(),
-		Store: l.store.took.summary(),
+		Store: l.store.took.Summary(), Snapshots: l.fsm.took.Summary(), SnapshotBytes: l.fsm.bytes.Load(),
 	}
 	if snapshots, err := l.snapshots.List(); err == nil && len(snapshots) > 0 {
 		s.SnapshotIndex = snapshots[0].Index

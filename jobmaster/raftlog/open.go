@@ -71,7 +71,7 @@ func Open(cfg Config) (*Log, error) {
 		events: make(chan jobmaster.LogEvent),
 	}
 	l.closing, l.cancel = context.WithCancel(context.Background())
-	l.fsm = &fsm{log: l, opened: make(chan struct{})}
+	l.fsm = newFSM(l)
 	if err := l.open(); err != nil {
 		l.cancel()
 		return nil, errors.Join(err, l.release())
@@ -147,7 +147,7 @@ func (l *Log) openStores() error {
 		return fmt.Errorf("raftlog: log %s: %w", path, err)
 	}
 	l.disk = disk
-	l.store = &store{LogStore: disk, delay: l.cfg.StoreDelay, closing: l.closing}
+	l.store = newStore(disk, l.cfg.StoreDelay, l.closing)
 	l.snapshots, err = raft.NewFileSnapshotStoreWithLogger(l.cfg.Dir, keptSnapshots, newLogger(l.cfg.Logger))
 	if err != nil {
 		return fmt.Errorf("raftlog: snapshots in %s: %w", l.cfg.Dir, err)

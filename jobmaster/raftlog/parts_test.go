@@ -57,17 +57,3 @@ func TestRaftLogsToSlog(t *testing.T) {
 		t.Errorf("logged\n%swant\n%s", b.String(), want)
 	}
 }
-
-func TestLatencyIsThatOfTheLatestWrites(t *testing.T) {
-	var l latencies
-	if got := l.summary(); got != (Latency{}) {
-		t.Errorf("of nothing: %+v", got)
-	}
-	for n := range latencyWindow + 100 {
-		l.add(time.Duration(n))
-	}
-	want := Latency{Writes: latencyWindow + 100, Total: (latencyWindow + 100) * (latencyWindow + 99) / 2, Median: 100 + latencyWindow/2, P99: 100 + latencyWindow*99/100, Max: latencyWindow + 99}
-	if got := l.summary(); got != want {
-		t.Errorf("latency is %+v, want %+v", got, want)
-	}
-}

@@ -98,6 +98,9 @@ func TestASnapshotAndTheTailAreReplayed(t *testing.T) {
 	if err := m.log.raft.Snapshot().Error(); err != nil {
 		t.Fatal(err)
 	}
+	if s := m.log.Status(); s.Snapshots.Count != 1 || s.Snapshots.Max <= 0 || s.SnapshotBytes <= 0 {
+		t.Errorf("after a snapshot, status is %+v", s)
+	}
 	proposeAll(t, []*member{m}, 10, 15)
 	m = m.restart(few)
 	m.awaitNames(upTo(15))
@@ -196,7 +199,7 @@ func TestShortStallKeepsLeadership(t *testing.T) {
 	resume()
 	m.awaitNames(upTo(1))
 	proposeAll(t, []*member{m}, 1, 4)
-	if s := m.log.Status().Store; s.Writes < 4 || s.Median < 30*time.Millisecond || s.Max < s.P99 || s.P99 < s.Median {
+	if s := m.log.Status().Store; s.Count < 4 || s.Median < 30*time.Millisecond || s.Max < s.P99 || s.P99 < s.Median {
 		t.Errorf("the store's latency is %+v", s)
 	}
 }

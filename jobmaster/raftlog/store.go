@@ -2,14 +2,13 @@ package raftlog
 
 import (
 	"context"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
 
 	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
@@ -18,10 +17,14 @@ import (
 type store struct {
 	raft.LogStore
 	delay   time.Duration
-	closing context.Context              // ends a delay
-	before  atomic.Pointer[func() error] // tests set it to delay writes or make them fail
-	took    latencies
-	since   atomic.Pointer[time.Time] // when the active write began; nil if none is active
+	closing context.Context                   // ends a delay
+	before  atomic.Pointer[func() error]      // tests set it to delay writes or make them fail
+	took    *percentile.Window[time.Duration] // of writes, fsync included
+	since   atomic.Pointer[time.Time]         // when the active write began; nil if none is active
+}
+
+func newStore(disk raft.LogStore, delay time.Duration, closing context.Context) *store {
+	return &store{LogStore: disk, delay: delay, closing: closing, took: percentile.NewWindow[time.Duration](latestWrites)}
 }
 
 func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
@@ -42,7 +45,7 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 	}
 	_ = syncutil.Sleep(s.closing, s.delay) // the write succeeds even if the log closes
 	err := s.LogStore.StoreLogs(logs)
-	s.took.add(time.Since(began))
+	s.took.Add(time.Since(began))
 	return err
 }
 
@@ -63,51 +66,5 @@ func (s *store) injectedFault() error {
 	return failpoint.Disk(context.Background(), "write", "log")
 }
 
-// Latency summarizes how long the latest writes to a log took, fsync included.
-type Latency struct {
-	Writes uint64        // since the log was opened
-	Total  time.Duration // sum over all writes
-	Median time.Duration
-	P99    time.Duration
-	Max    time.Duration
-}
-
-// latencyWindow is the number of writes that a Latency covers.
-const latencyWindow = 512
-
-// latencies collects the durations of the latest writes. Any goroutine may use it.
-//
-// The durations are in a ring: write number n is at index n modulo latencyWindow.
-type latencies struct {
-	mu struct {
-		sync.Mutex
-		count  uint64
-		total  time.Duration
-		latest [latencyWindow]time.Duration
-	}
-}
-
-func (l *latencies) add(d time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.mu.latest[l.mu.count%latencyWindow] = d
-	l.mu.count++
-	l.mu.total += d
-}
-
-// summary returns percentiles of the latest writes and sums over all writes. It sorts a
-// copy, so that writes do not wait for it.
-func (l *latencies) summary() Latency {
-	l.mu.Lock()
-	count, total := l.mu.count, l.mu.total
-	latest := slices.Clone(l.mu.latest[:min(count, latencyWindow)])
-	l.mu.Unlock()
-	if len(latest) == 0 {
-		return Latency{}
-	}
-	slices.Sort(latest)
-	return Latency{
-		Writes: count, Total: total,
-		Median: latest[len(latest)/2], P99: latest[len(latest)*99/100], Max: latest[len(latest)-1],
-	}
-}
+// latestWrites is the number of writes that Status.Store covers.
+const latestWrites = 512

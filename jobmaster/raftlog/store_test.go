@@ -11,7 +11,7 @@ import (
 // TestPendingWriteGrowsWithAStalledDisk looks at a write that takes 5 s.
 func TestPendingWriteGrowsWithAStalledDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &store{LogStore: raft.NewInmemStore(), closing: t.Context()}
+		s := newStore(raft.NewInmemStore(), 0, t.Context())
 		var during time.Duration
 		stall := func() error { time.Sleep(5 * time.Second); during = s.pending(); return nil }
 		s.before.Store(&stall)

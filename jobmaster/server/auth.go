@@ -18,6 +18,8 @@ type authHandler struct {
 	next   http.Handler
 	refuse *connect.ErrorWriter
 
+	audit *auditor
+
 	refusal syncutil.Throttle // log lines about refused callers
 }
 
@@ -33,6 +35,7 @@ func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if skipped, ok := g.refusal.Allow(); ok {
 			g.cfg.Logger.Warn("caller refused", "caller", r.RemoteAddr, "call", r.URL.Path, "error", err, "not logged", skipped)
 		}
+		g.audit.strangerRefused(r, err)
 		_ = g.refuse.Write(w, r, err) // the caller may have disconnected
 		return
 	}

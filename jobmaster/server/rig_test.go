@@ -42,6 +42,7 @@ type rig struct {
 	log     sharedLog
 	masters []*master
 	ctx     context.Context
+	logger  *slog.Logger // of the servers; nil for none
 }
 
 // master is a master with its server.
@@ -52,8 +53,11 @@ type master struct {
 	server  *http.Server
 }
 
-func newRig(t testing.TB, masters int) *rig {
-	r := &rig{t: t, fs: mem.New(mem.Options{})}
+func newRig(t testing.TB, masters int) *rig { return newLoggedRig(t, masters, nil) }
+
+// newLoggedRig makes a rig whose servers write to a logger.
+func newLoggedRig(t testing.TB, masters int, logger *slog.Logger) *rig {
+	r := &rig{t: t, fs: mem.New(mem.Options{}), logger: logger}
 	ctx, cancel := context.WithCancel(context.Background())
 	var daemons sync.WaitGroup
 	t.Cleanup(func() {
@@ -85,7 +89,7 @@ func (r *rig) newMaster() *master {
 	listener := listen(r.t)
 	m.address = listener.Addr().String()
 	m.server = rpc.NewServer(server.New(server.Config{
-		Master: m.Master, Token: token, ClusterID: clusterID, Info: r.info, Leader: r.leader, Admin: r,
+		Master: m.Master, Token: token, ClusterID: clusterID, Info: r.info, Leader: r.leader, Admin: r, Logger: r.logger,
 	}), slog.New(slog.DiscardHandler))
 	go m.server.Serve(listener)
 	r.masters = append(r.masters, m)

@@ -43,14 +43,27 @@ type Config struct {
 	Confirm func(ctx context.Context) error
 	// Admin changes the masters; default nil: the masters cannot be changed.
 	Admin Admin
+	// Rates bound the calls of each user; default no bounds.
+	Rates Rates
 	// Logger receives log lines; default none.
 	Logger *slog.Logger
 }
 
-// New returns the handler of all calls.
+// Server answers all calls. It is an http.Handler, which the caller serves. Its calls end when
+// Master.Run returns.
 //
-// The caller serves it. The handler's calls end when Master.Run returns.
-func New(cfg Config) http.Handler {
+//	authHandler ─► audit ─► limiter ─► calls ─► jobmaster.Master
+//	     └──────────────────────────► tasknodes
+type Server struct {
+	authHandler
+	limiter *limiter
+}
+
+// RefusedByRate returns how many calls were refused because their user makes too many.
+func (s *Server) RefusedByRate() int64 { return s.limiter.refused.Load() }
+
+// New makes a server.
+func New(cfg Config) *Server {
 	if cfg.Leader == nil {
 		cfg.Leader = func() string { return "" }
 	}
@@ -63,7 +76,9 @@ func New(cfg Config) http.Handler {
 		connect.WithCompression("gzip", nil, nil), // compression costs more than it saves on a local network
 	}
 	mux := http.NewServeMux()
-	mux.Handle(wireconnect.NewJobmasterHandler(&calls{cfg}, options...))
+	audit, limiter := &auditor{logger: cfg.Logger}, newLimiter(cfg.Rates, cfg.Logger)
+	checks := connect.WithInterceptors(audit, limiter) // the first is the outermost
+	mux.Handle(wireconnect.NewJobmasterHandler(&calls{cfg}, append(options, checks)...))
 	mux.Handle(wireconnect.NewTasknodesHandler(&tasknodes{cfg}, options...))
-	return &authHandler{cfg: cfg, next: mux, refuse: connect.NewErrorWriter(options...)}
+	return &Server{authHandler{cfg: cfg, next: mux, refuse: connect.NewErrorWriter(options...), audit: audit}, limiter}
 }

@@ -59,6 +59,7 @@ type Counts struct {
 	Open     int64 // requests being answered
 	Busy     int64 // requests refused by MaxStreams
 	Denied   int64 // requests without the token of their job
+	Failed   int64 // requests that failed on this machine, such as for an unreadable disk
 	Verified int64 // verifications of the disk
 	Corrupt  int64 // verifications that found damage
 }
@@ -72,7 +73,7 @@ type Server struct {
 	indexes  indexCache        // indexes of files from which runs were requested
 	denial   syncutil.Throttle // log lines about denied requests
 	counts   struct {
-		requests, bytes, open, busy, denied, verified, corrupt atomic.Int64
+		requests, bytes, open, busy, denied, failed, verified, corrupt atomic.Int64
 	}
 }
 
@@ -90,7 +91,7 @@ func (s *Server) Counts() Counts {
 	c := &s.counts
 	return Counts{
 		Requests: c.requests.Load(), Bytes: c.bytes.Load(), Open: c.open.Load(), Busy: c.busy.Load(),
-		Denied: c.denied.Load(), Verified: c.verified.Load(), Corrupt: c.corrupt.Load(),
+		Denied: c.denied.Load(), Failed: c.failed.Load(), Verified: c.verified.Load(), Corrupt: c.corrupt.Load(),
 	}
 }
 
@@ -157,6 +158,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			status = refused.status
 		} else if errors.Is(err, fs.ErrNotExist) {
 			status = http.StatusNotFound
+		} else {
+			s.counts.failed.Add(1)
 		}
 		http.Error(out, err.Error(), status)
 	}

@@ -310,6 +310,9 @@ func TestMissingDirectoryHidesNothing(t *testing.T) {
 	}
 	want(0, http.StatusInternalServerError)
 	want(1, http.StatusOK)
+	if c := n.server.Counts(); c.Failed != 1 {
+		t.Errorf("%d requests failed, want 1", c.Failed)
+	}
 	if err := errors.Join(os.Remove(n.dirs[0]), os.Rename(n.dirs[0]+".away", n.dirs[0])); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,60 @@
+package rpc
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"os/user"
+	"strings"
+	"unicode"
+)
+
+// HeaderUser is the header with the name that the caller claims, percent-encoded. Nothing
+// proves the name: a caller with the token can claim any.
+const HeaderUser = "Hammr-User"
+
+// UnknownUser is the name of a caller that claims none.
+const UnknownUser = "unknown"
+
+// maxUserBytes bounds the name of a caller.
+const maxUserBytes = 128
+
+// UserName returns the user for whom this process acts, by Hadoop's rule for clusters without
+// Kerberos: HADOOP_USER_NAME, else the user of the process.
+func UserName() string {
+	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return UnknownUser
+}
+
+// setUser sets the header with the name that the caller claims.
+func setUser(h http.Header, name string) { h.Set(HeaderUser, url.PathEscape(name)) }
+
+// UserOf returns the name that the caller claims. It has at most maxUserBytes and only
+// printable characters.
+func UserOf(h http.Header) string {
+	name, err := url.PathUnescape(h.Get(HeaderUser))
+	if err != nil {
+		name = h.Get(HeaderUser)
+	}
+	if name = Printable(name, maxUserBytes); name == "" {
+		return UnknownUser
+	}
+	return name
+}
+
+// Printable returns at most limit bytes of a text from a caller. Characters that could
+// change a log or a terminal are replaced.
+func Printable(text string, limit int) string {
+	text = strings.ToValidUTF8(text[:min(len(text), limit)], "")
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,109 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/wire/wireconnect"
+)
+
+// callKind says what a call does. A test checks that each call of the services has an entry in
+// callTable.
+type callKind struct {
+	changes bool // it changes the cluster, so it is audited
+	submits bool // it has the rate of submissions
+	// object returns what the call changes, such as the id of a job, and how, "" if that is
+	// clear. answer is nil if the call was refused. Calls that change nothing have no object.
+	object func(request, answer any) (object, detail string)
+}
+
+// callTable has an entry for each call, by the path of its HTTP request.
+var callTable = map[string]callKind{
+	wireconnect.JobmasterGetInfoProcedure:    {},
+	wireconnect.JobmasterFollowProcedure:     {},
+	wireconnect.JobmasterGetJobProcedure:     {},
+	wireconnect.JobmasterListJobsProcedure:   {},
+	wireconnect.JobmasterListNodesProcedure:  {},
+	wireconnect.JobmasterGetNodeProcedure:    {},
+	wireconnect.JobmasterGetPolicyProcedure:  {},
+	wireconnect.JobmasterExplainProcedure:    {},
+	wireconnect.JobmasterListQueuesProcedure: {},
+	wireconnect.TasknodesAttendProcedure:     {}, // a tasknode's reports change the state, but no user asks for that
+
+	wireconnect.JobmasterSubmitProcedure: {changes: true, submits: true, object: submission},
+	wireconnect.JobmasterKillProcedure: changing(func(q *wire.KillRequest) (string, string) {
+		return q.JobId, q.Cause
+	}),
+	wireconnect.JobmasterSetPriorityProcedure: changing(func(q *wire.SetPriorityRequest) (string, string) {
+		return q.JobId, fmt.Sprintf("priority %d", q.Priority)
+	}),
+	wireconnect.JobmasterMoveJobProcedure: changing(func(q *wire.MoveJobRequest) (string, string) {
+		return q.JobId, "to queue " + q.Queue
+	}),
+	wireconnect.JobmasterSuspendJobProcedure: changing(func(q *wire.SuspendJobRequest) (string, string) {
+		return q.JobId, q.Mode
+	}),
+	wireconnect.JobmasterResumeJobProcedure: changing(func(q *wire.ResumeJobRequest) (string, string) {
+		return q.JobId, ""
+	}),
+	wireconnect.JobmasterEndAttemptProcedure: changing(func(q *wire.EndAttemptRequest) (string, string) {
+		return q.AttemptId, either(q.Fail, "fail", "kill")
+	}),
+	wireconnect.JobmasterPreemptAttemptProcedure: changing(func(q *wire.PreemptAttemptRequest) (string, string) {
+		return q.AttemptId, either(q.Resume, "resume", q.Mode)
+	}),
+	wireconnect.JobmasterAdmitNodeProcedure: changing(func(q *wire.AdmitNodeRequest) (string, string) {
+		return q.Name, either(q.Excluded, "remove", "add")
+	}),
+	wireconnect.JobmasterDrainNodeProcedure: changing(func(q *wire.DrainNodeRequest) (string, string) {
+		return q.Name, ""
+	}),
+	wireconnect.JobmasterSetPolicyProcedure: changing(func(q *wire.SetPolicyRequest) (string, string) {
+		return q.Name, settings(q.Conf)
+	}),
+	wireconnect.JobmasterAddMasterProcedure: changing(func(q *wire.MasterRequest) (string, string) {
+		return q.Id, q.Address
+	}),
+	wireconnect.JobmasterRemoveMasterProcedure: changing(func(q *wire.MasterRequest) (string, string) {
+		return q.Id, ""
+	}),
+	wireconnect.JobmasterTransferLeadershipProcedure: changing(func(q *wire.MasterRequest) (string, string) {
+		return q.Id, ""
+	}),
+}
+
+// changing describes a call that changes the cluster.
+func changing[Q any](object func(*Q) (object, detail string)) callKind {
+	return callKind{changes: true, object: func(request, _ any) (string, string) { return object(request.(*Q)) }}
+}
+
+// submission names a job by its id, which only the answer has, and by its name.
+func submission(request, answer any) (id, detail string) {
+	spec := request.(*wire.SubmitRequest).Spec
+	if a, _ := answer.(*wire.SubmitResponse); a != nil {
+		id = a.JobId
+	}
+	if spec == nil {
+		return id, ""
+	}
+	return id, fmt.Sprintf("%q of user %q", spec.Name, spec.User)
+}
+
+func either(which bool, yes, no string) string {
+	if which {
+		return yes
+	}
+	return no
+}
+
+// settings formats the settings of a policy.
+func settings(conf map[string]string) string {
+	var list []string
+	for name, value := range conf {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
