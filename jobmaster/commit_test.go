@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -250,10 +251,11 @@ func TestDeposedLeaderKeepsOutputOfTheNextJob(t *testing.T) {
 func deposeBeforeEachCall(t *testing.T, work func(*jobWork, context.Context) error, running bool) {
 	for n, calls := 1, 1; n <= calls; n++ {
 		inner, files := staged(t)
-		count, want := 0, ""
+		var count atomic.Int64 // files are joined by several goroutines
+		want := ""
 		var replace func()
 		late := workOn(fault.New(inner, fault.Options{Ask: func(op fault.Op, path string) (time.Duration, error) {
-			if count++; count == n {
+			if count.Add(1) == int64(n) {
 				replace()
 			}
 			return 0, nil
@@ -282,8 +284,8 @@ func deposeBeforeEachCall(t *testing.T, work func(*jobWork, context.Context) err
 			want = tree(t, inner, "/out")
 		}
 		_ = work(late, t.Context())
-		calls = max(calls, count)
-		if count < n {
+		calls = max(calls, int(count.Load()))
+		if int(count.Load()) < n {
 			return
 		}
 		if got := tree(t, inner, "/out"); got != want {

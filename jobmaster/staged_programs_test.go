@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/internal/wire"
@@ -32,6 +33,7 @@ func (w *testCluster) program(spec *wire.JobSpec) (file string) {
 func TestSubmissionWithoutItsProgramIsRefused(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
+		synctest.Wait() // until the master knows that it leads
 		spec := w.staged(w.spec(1, 0))
 		if err := w.fs.Remove(w.ctx, w.program(spec), false); err != nil {
 			t.Fatal(err)
