@@ -50,7 +50,7 @@ type Daemon struct {
 	reading   map[string][]func(*wire.Report, error) // users of the record of an attempt that is being read
 	measuring map[string]bool                        // local directories in which jobs are being measured
 	jobs      map[string]*job                        // jobs with attempts, files or outputs on this machine, by id
-	pending   pendingProgress                        // progress reports that wait to be sent together
+	pending   PendingProgress                        // progress reports that wait to be sent together
 	session   Session                                // nil if there is no session
 	stuck     map[string]taskproc.Kind               // kinds of attempts whose processes cannot be killed, by attempt; their slots are not offered
 	offered   [2]int32                               // map and reduce slots in the last Joined report
@@ -108,9 +108,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 				do()
 			}
 		case <-d.pending.due:
-			d.sendProgress(d.pending.flush(time.Now()))
+			d.sendProgress(d.pending.Flush(time.Now()))
 		case <-beat:
-			d.sendProgress(d.pending.flush(time.Now()))
+			d.sendProgress(d.pending.Flush(time.Now()))
 			d.beat()
 			d.reviewSlots()
 		case <-measure:
@@ -154,7 +154,7 @@ func (d *Daemon) send(r *wire.Report) {
 // received them.
 func (d *Daemon) connected(session Session) {
 	d.session = session
-	d.pending.resendAll()
+	d.pending.ResendAll()
 	for _, id := range slices.Sorted(maps.Keys(d.unacked)) {
 		d.send(d.unacked[id])
 	}
@@ -257,7 +257,7 @@ func (d *Daemon) ended(ctx context.Context, a *attempt) {
 	}
 	d.counts.end(a.start, a.finalReport)
 	delete(d.attempts, id)
-	d.pending.drop(id)
+	d.pending.Drop(id)
 	d.unacked[id] = a.finalReport
 	if a.retained {
 		d.retained[id] = a.start.LocalDir + recordSuffix

@@ -12,18 +12,18 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// pendingProgress has the latest progress of each running attempt, and what the master knows
+// PendingProgress has the latest progress of each running attempt, and what the master knows
 // of it. A master has many thousand attempts, so it gets only what it needs, in one report:
 //
-//	task ── Progress, all counters, 4 times a second ──► add
-//	                                                      │ flush, after ProgressDelay and at each heartbeat
+//	task ── Progress, all counters, 4 times a second ──► Add
+//	                                                      │ Flush, after ProgressDelay and at each heartbeat
 //	  changed by a percent, or in another phase ──────────┤
 //	  progress that does not show, once in aliveInterval ─┼──► Progress without counters
 //	  RequestCounters, and every countersInterval ────────┴──► with counters
 //
-// Only the loop uses it. A master requests progress after a machine was lost. The reports
+// One goroutine uses it. The zero value is empty. A master requests progress after a machine was lost. The reports
 // that answer this request (probed) are sent at once, because decisions wait for them.
-type pendingProgress struct {
+type PendingProgress struct {
 	attempts map[string]*attemptProgress // running attempts that have reported
 	due      <-chan time.Time            // when to send the reports; nil if there are none
 	probed   map[string]bool             // attempts whose next report is sent at once
@@ -47,9 +47,9 @@ const (
 	countersInterval = 30 * time.Second
 )
 
-// add adds a report and replaces an earlier report of the attempt. What the master needs is
+// Add adds a report and replaces an earlier report of the attempt. What the master needs is
 // sent at the latest when the time within has passed.
-func (p *pendingProgress) add(attempt string, latest *taskproc.Progress, within time.Duration) {
+func (p *PendingProgress) Add(attempt string, latest *taskproc.Progress, within time.Duration) {
 	if p.attempts == nil {
 		p.attempts = make(map[string]*attemptProgress)
 	}
@@ -64,7 +64,7 @@ func (p *pendingProgress) add(attempt string, latest *taskproc.Progress, within 
 }
 
 // sendWithin makes due yield when this time has passed, or earlier.
-func (p *pendingProgress) sendWithin(within time.Duration) {
+func (p *PendingProgress) sendWithin(within time.Duration) {
 	if p.due == nil {
 		p.due = time.After(within)
 	}
@@ -104,7 +104,7 @@ func keepFetched(earlier, later *taskproc.Progress) {
 }
 
 // expect makes the next report of an attempt be sent at once.
-func (p *pendingProgress) expect(attempt string) {
+func (p *PendingProgress) expect(attempt string) {
 	if p.probed == nil {
 		p.probed = make(map[string]bool)
 	}
@@ -112,34 +112,34 @@ func (p *pendingProgress) expect(attempt string) {
 }
 
 // answersProbe reports whether the report that was just added must be sent at once.
-func (p *pendingProgress) answersProbe(attempt string) bool {
+func (p *PendingProgress) answersProbe(attempt string) bool {
 	probed := p.probed[attempt]
 	delete(p.probed, attempt)
 	return probed
 }
 
-// drop removes an attempt that has ended.
-func (p *pendingProgress) drop(attempt string) {
+// Drop removes an attempt that has ended.
+func (p *PendingProgress) Drop(attempt string) {
 	delete(p.attempts, attempt)
 	delete(p.probed, attempt)
 }
 
-// requestCounters makes the next report of an attempt have its counters.
-func (p *pendingProgress) requestCounters(attempt string) {
+// RequestCounters makes the next report of an attempt have its counters.
+func (p *PendingProgress) RequestCounters(attempt string) {
 	if known := p.attempts[attempt]; known != nil {
 		known.counters = true
 	}
 }
 
-// resendAll makes the next reports complete, because another master gets them.
-func (p *pendingProgress) resendAll() {
+// ResendAll makes the next reports complete, because another master gets them.
+func (p *PendingProgress) ResendAll() {
 	for _, known := range p.attempts {
 		known.sent = nil
 	}
 }
 
-// flush returns the reports that the master needs, in the order of attempts.
-func (p *pendingProgress) flush(now time.Time) (reports []*wire.Report) {
+// Flush returns the reports that the master needs, in the order of attempts.
+func (p *PendingProgress) Flush(now time.Time) (reports []*wire.Report) {
 	p.due = nil
 	for _, id := range slices.Sorted(maps.Keys(p.attempts)) {
 		if known := p.attempts[id]; known.needed(now) {
@@ -200,7 +200,7 @@ func (d *Daemon) progressed(r *wire.Report) {
 		d.send(r)
 		return
 	}
-	d.pending.add(r.AttemptId, r.GetProgress(), d.cfg.ProgressDelay)
+	d.pending.Add(r.AttemptId, r.GetProgress(), d.cfg.ProgressDelay)
 	if d.pending.answersProbe(r.AttemptId) {
 		d.sendProgress([]*wire.Report{d.pending.attempts[r.AttemptId].report(r.AttemptId, time.Now())})
 	}
@@ -210,7 +210,7 @@ func (d *Daemon) progressed(r *wire.Report) {
 func (d *Daemon) sendCounters(job string) {
 	for id, a := range d.attempts {
 		if a.start.JobId == job {
-			d.pending.requestCounters(id)
+			d.pending.RequestCounters(id)
 		}
 	}
 	d.pending.sendWithin(d.cfg.ProgressDelay)

@@ -39,7 +39,7 @@ func BenchmarkProgressOfAMachine(b *testing.B) {
 // progressMessages returns what a machine sends. The job is followed by requests once in 10 s,
 // as a master with 16,000 attempts does.
 func progressMessages(seconds int, followed bool) (messages [][]byte) {
-	var p pendingProgress
+	var p PendingProgress
 	start := time.Now()
 	for tick := range 4 * seconds {
 		now := start.Add(time.Duration(tick) * 250 * time.Millisecond)
@@ -48,15 +48,15 @@ func progressMessages(seconds int, followed bool) (messages [][]byte) {
 			for c := range 40 {
 				l.Counters = append(l.Counters, &taskproc.Counter{Group: "org.apache.hadoop.mapreduce.TaskCounter", Name: fmt.Sprint("COUNTER_", c), Value: int64(tick) << 20})
 			}
-			p.add(fmt.Sprintf("attempt_1700000000000_0001_m_%06d_0", i), l, 500*time.Millisecond)
+			p.Add(fmt.Sprintf("attempt_1700000000000_0001_m_%06d_0", i), l, 500*time.Millisecond)
 		}
 		if followed && tick == 20 {
 			for id := range p.attempts {
-				p.requestCounters(id)
+				p.RequestCounters(id)
 			}
 		}
 		if tick%2 == 1 {
-			if reports := p.flush(now); len(reports) > 0 {
+			if reports := p.Flush(now); len(reports) > 0 {
 				m, err := proto.Marshal(&wire.Report{Report: &wire.Report_Batch_{Batch: &wire.Report_Batch{Reports: reports}}})
 				if err != nil {
 					panic(err)

@@ -13,9 +13,9 @@ import (
 )
 
 // sentBy returns what a flush sends, as attempts with fractions; * marks counters.
-func sentBy(p *pendingProgress) string {
+func sentBy(p *PendingProgress) string {
 	var sent []string
-	for _, r := range p.flush(time.Now()) {
+	for _, r := range p.Flush(time.Now()) {
 		text := fmt.Sprint(r.AttemptId, r.GetProgress().Fraction)
 		if len(r.GetProgress().Counters) > 0 {
 			text += "*"
@@ -25,7 +25,7 @@ func sentBy(p *pendingProgress) string {
 	return strings.Join(sent, " ")
 }
 
-func wantSent(t *testing.T, when string, p *pendingProgress, want string) {
+func wantSent(t *testing.T, when string, p *PendingProgress, want string) {
 	t.Helper()
 	if got := sentBy(p); got != want {
 		t.Errorf("%s: sent %q, want %q", when, got, want)
@@ -39,12 +39,12 @@ func reportOf(fraction float64, mark uint64) *taskproc.Progress {
 
 func TestLatestProgressOfEachAttemptIsBatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p pendingProgress
+		var p PendingProgress
 		for i, attempt := range []string{"b", "a", "c", "b"} {
-			p.add(attempt, reportOf(float64(i+1)/10, 0), time.Second)
+			p.Add(attempt, reportOf(float64(i+1)/10, 0), time.Second)
 			time.Sleep(100 * time.Millisecond)
 		}
-		p.drop("c")
+		p.Drop("c")
 		<-p.due
 		wantSent(t, "when due", &p, "a0.2 b0.4")
 		wantSent(t, "again", &p, "")
@@ -57,10 +57,10 @@ func TestLatestProgressOfEachAttemptIsBatched(t *testing.T) {
 // TestMasterGetsOnlyProgressThatItNeeds reports progress of which some does not show.
 func TestMasterGetsOnlyProgressThatItNeeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p pendingProgress
+		var p PendingProgress
 		step := func(when string, latest *taskproc.Progress, want string) {
 			t.Helper()
-			p.add("a", latest, time.Hour)
+			p.Add("a", latest, time.Hour)
 			wantSent(t, when, &p, want)
 		}
 		step("the first report", reportOf(0.5, 1), "a0.5")
@@ -78,12 +78,12 @@ func TestMasterGetsOnlyProgressThatItNeeds(t *testing.T) {
 		memory := reportOf(0.511, 5)
 		memory.Phase, memory.MemoryBytes = "sort", 1<<20
 		step("more memory", memory, "a0.511")
-		p.requestCounters("a")
+		p.RequestCounters("a")
 		wantSent(t, "requested counters", &p, "a0.511*")
 		wantSent(t, "requested once", &p, "")
 		time.Sleep(countersInterval)
 		wantSent(t, "counters without a request", &p, "a0.511*")
-		p.resendAll()
+		p.ResendAll()
 		wantSent(t, "another master", &p, "a0.511")
 	})
 }
@@ -91,8 +91,8 @@ func TestMasterGetsOnlyProgressThatItNeeds(t *testing.T) {
 // TestProbedProgressIsSentAtOnce probes for a report that would otherwise be sent much
 // later.
 func TestProbedProgressIsSentAtOnce(t *testing.T) {
-	var p pendingProgress
-	p.add("a", new(taskproc.Progress), time.Hour)
+	var p PendingProgress
+	p.Add("a", new(taskproc.Progress), time.Hour)
 	if p.answersProbe("a") {
 		t.Error("sent before the probe")
 	}
@@ -102,7 +102,7 @@ func TestProbedProgressIsSentAtOnce(t *testing.T) {
 		t.Error("a probe sends one report")
 	}
 	p.expect("a")
-	if p.drop("a"); p.answersProbe("a") {
+	if p.Drop("a"); p.answersProbe("a") {
 		t.Error("an ended attempt answers a probe")
 	}
 }
@@ -110,18 +110,18 @@ func TestProbedProgressIsSentAtOnce(t *testing.T) {
 // TestFetchedSurvivesReplacedProgress sends a report that says what has changed for an edge,
 // and another that says nothing about it. The second arrives before the first is sent.
 func TestFetchedSurvivesReplacedProgress(t *testing.T) {
-	var p pendingProgress
+	var p PendingProgress
 	for _, fetched := range [][]*taskproc.Fetched{
 		{{Edge: 0, Nodes: []byte{1}}, {Edge: 1, Nodes: []byte{1}}}, nil, {{Edge: 0, Nodes: []byte{3}}}, nil,
 	} {
-		p.add("a", &taskproc.Progress{Fetched: fetched}, time.Hour)
+		p.Add("a", &taskproc.Progress{Fetched: fetched}, time.Hour)
 	}
-	reports := p.flush(time.Now())
+	reports := p.Flush(time.Now())
 	if got := reports[0].GetProgress().Fetched; len(reports) != 1 || len(got) != 2 || got[0].Nodes[0] != 3 || got[1].Nodes[0] != 1 {
 		t.Errorf("sent %v", reports)
 	}
-	p.add("a", new(taskproc.Progress), time.Hour)
-	if again := p.flush(time.Now()); len(again) != 0 {
+	p.Add("a", new(taskproc.Progress), time.Hour)
+	if again := p.Flush(time.Now()); len(again) != 0 {
 		t.Errorf("sent again: %v", again)
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// progressInterval is the time between two progress reports of an attempt. Tasknodes send
-// the latest one twice a second.
+// progressInterval is the time after which tasknodes send the latest progress of an attempt.
 const progressInterval = 500 * time.Millisecond
 
 // attempt is a task that only waits.
@@ -99,6 +98,7 @@ func (m *machine) end(a *attempt, final *wire.Report) {
 	name := a.start.AttemptId
 	final.AttemptId = name
 	delete(m.attempts, name)
+	m.pending.Drop(name)
 	m.unacked[name] = final
 	m.freed[a.slot()] = append(m.freed[a.slot()], time.Now())
 	m.fleet.counts.ends.Add(1)
@@ -149,11 +149,9 @@ var taskCounters = []counter.ID{
 	counter.FSBytesRead("file"), counter.FSBytesWritten("file"), counter.FSReadOps("file"), counter.FSWriteOps("file"),
 }
 
-// sendProgress reports the progress of every attempt.
+// sendProgress notes the progress of every attempt, and sends what a master needs of it, as
+// tasknodes do.
 func (m *machine) sendProgress(now time.Time) {
-	if m.session == nil {
-		return
-	}
 	for name, a := range m.attempts {
 		if a.suspended {
 			continue
@@ -161,7 +159,7 @@ func (m *machine) sendProgress(now time.Time) {
 		fraction := a.fraction(now)
 		p := &taskproc.Progress{
 			Fraction: fraction, Phase: "map", Counters: countersAt(fraction), Records: int64(fraction * 1000),
-			Activity: uint64(now.UnixNano()), MemoryBytes: 200 << 20, UnwrittenBytes: 50 << 20,
+			Mark: uint64(now.UnixNano()), MemoryBytes: 200 << 20, UnwrittenBytes: 50 << 20,
 		}
 		if a.isReduce() {
 			p.Phase = "reduce"
@@ -170,7 +168,10 @@ func (m *machine) sendProgress(now time.Time) {
 			}
 			p.Fetched = a.newlyFetched()
 		}
-		m.send(&wire.Report{AttemptId: name, Report: &wire.Report_Progress{Progress: p}})
+		m.pending.Add(name, p, progressInterval)
+	}
+	for _, r := range m.pending.Flush(now) {
+		m.send(r)
 	}
 }
 

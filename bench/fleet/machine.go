@@ -40,6 +40,7 @@ type machine struct {
 	session  tasknode.Session // nil if there is none
 	absent   time.Time        // since when there is none; zero if there is one, or if the attempts are excused
 	attempts map[string]*attempt
+	pending  tasknode.PendingProgress // of the attempts
 	unacked  map[string]*wire.Report
 	retained map[string]*wire.Report // final reports of attempts with outputs
 	jobs     map[string]*job
@@ -195,6 +196,7 @@ func (m *machine) serve(ctx context.Context, session tasknode.Session) error {
 	defer m.fleet.connected.Add(-1)
 	m.inbox.Put(func() {
 		m.session, m.absent = session, time.Time{}
+		m.pending.ResendAll()
 		for _, r := range m.unacked {
 			m.send(r)
 		}
@@ -233,6 +235,9 @@ func (m *machine) leave(d time.Duration, crash bool) {
 		if crash {
 			m.instance = rand.Text()
 			m.freed = [2][]time.Time{}
+			for name := range m.attempts {
+				m.pending.Drop(name)
+			}
 			clear(m.attempts)
 			clear(m.unacked)
 		}

@@ -48,7 +48,14 @@ func (m *machine) execute(o *wire.Order) {
 		for _, a := range m.attempts {
 			a.fetched = 0
 		}
+		m.pending.ResendAll()
 		m.sendProgress(now)
+	case *wire.Order_RequestCounters_:
+		for name, a := range m.attempts {
+			if a.start.JobId == o.RequestCounters.JobId {
+				m.pending.RequestCounters(name)
+			}
+		}
 	case *wire.Order_ResendReport_:
 		if r := m.retained[o.ResendReport.AttemptId]; r != nil {
 			m.send(r)
@@ -94,6 +101,7 @@ func (m *machine) removeJob(id string) {
 	for name, a := range m.attempts {
 		if a.start.JobId == id {
 			delete(m.attempts, name)
+			m.pending.Drop(name)
 		}
 	}
 	for name := range m.job(id).known {
