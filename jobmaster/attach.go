@@ -28,7 +28,7 @@ type Attachment struct {
 	addressChanged bool                // the tasknode's address has changed
 	send           func(*wire.Order)   // queues an order without waiting for the network
 	end            func(error)         // ends the connection, with the cause; called at most once
-	unhandled      chan struct{}       // a token for each of its reports in the inbox
+	unhandled      chan struct{}       // tokens of its reports in the inbox
 }
 
 // Attach attaches a tasknode. hello is its Joined report. The master calls send with orders,

@@ -11,12 +11,17 @@ import (
 //	requests of clients     Config.MaxRequests in the inbox; more are refused
 //	submissions in the log  Config.MaxSubmissions; more are refused
 //	watchers                Config.MaxWatchers; more are refused
-//	reports                 maxReports of each tasknode in the inbox; its session waits
+//	reports                 maxReports of each tasknode in the inbox, fewer if they are
+//	                        long; its session waits
 //
 // A refused request has had no effect.
 
-// maxReports is how many reports of a tasknode may wait in the inbox.
-const maxReports = 1000
+// Reports of a tasknode that wait in the inbox share maxReports tokens. A report takes one token,
+// and one more for each reportShare bytes. So long reports of a tasknode take at most 16 MB.
+const (
+	maxReports  = 1000
+	reportShare = 16 << 10
+)
 
 // retryAfter is when a refused client may try again.
 const retryAfter = 500 * time.Millisecond

@@ -2,11 +2,13 @@ package jobmaster_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -76,6 +78,26 @@ func TestWatchersBeyondTheLimitAreRefused(t *testing.T) {
 		}
 		watching.Wait()
 		w.wantSucceeded(id)
+	})
+}
+
+// TestLongReportsWaitInTheirSession sends reports that are long: few of them may wait.
+func TestLongReportsWaitInTheirSession(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		w.elect(0)
+		a := w.addFake("a", "", 1, 0)
+		w.leader().Post(func() { time.Sleep(time.Second) })
+		synctest.Wait()
+		began := time.Now()
+		long := heartbeat("a")
+		long.GetHeartbeat().Unhealthy = strings.Repeat("x", 5<<20)
+		for n := range 4 {
+			a.own.Report(long)
+			if took := time.Since(began); (took != 0) != (n == 3) {
+				t.Errorf("%d reports took %v", n+1, took)
+			}
+		}
+		a.own.Report(&wire.Report{AttemptId: strings.Repeat("x", 60<<20)}) // longer than all tokens
 	})
 }
 

@@ -9,22 +9,28 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/preempt"
+	"google.golang.org/protobuf/proto"
 )
 
-// Report passes a report of the tasknode to the master. It waits while maxReports of the
-// tasknode are in the inbox, so that its session reads no more.
+// Report passes a report of the tasknode to the master. It waits while reports of the tasknode
+// occupy the whole share of the inbox, so that its session reads no more. One goroutine calls it.
 func (a *Attachment) Report(r *wire.Report) {
-	select {
-	case a.unhandled <- struct{}{}:
-		a.master.inbox.Put(&reportMessage{a, r})
-	case <-a.master.stopped:
+	m := &reportMessage{a, r, min(maxReports, 1+proto.Size(r)/reportShare)}
+	for range m.tokens {
+		select {
+		case a.unhandled <- struct{}{}:
+		case <-a.master.stopped:
+			return
+		}
 	}
+	a.master.inbox.Put(m)
 }
 
 // reportMessage is a report in the inbox.
 type reportMessage struct {
 	*Attachment
 	report *wire.Report
+	tokens int // that it holds of unhandled
 }
 
 func (r *reportMessage) handle(m *Master) {
@@ -34,9 +40,8 @@ func (r *reportMessage) handle(m *Master) {
 
 // refuse takes the report out of the count. It is also called if handle has panicked.
 func (r *reportMessage) refuse(error) {
-	select {
-	case <-r.unhandled:
-	default:
+	for ; r.tokens > 0; r.tokens-- {
+		<-r.unhandled
 	}
 }
 
