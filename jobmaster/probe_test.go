@@ -30,7 +30,7 @@ func TestTasknodeExpiresBySilenceNotByBrokenConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			withCluster(t, 0, func(w *testCluster) {
-				asked := make(chan time.Time, 1)
+				asked := make(chan time.Time, 10)
 				w.configure = func(cfg *jobmaster.Config) {
 					cfg.Probe = func(ctx context.Context, page, address string) error {
 						if asked <- time.Now(); page != "a:80" || address != "a:81" {
@@ -82,17 +82,21 @@ func TestDeadTasknodeIsLostAtOnce(t *testing.T) {
 		answers []error
 		again   bool // the same tasknode attaches again
 		want    string
+		later   string // after the third probe; "" for any
 	}{
-		"dead":          {[]error{dead, dead}, false, "a LOST "},
-		"starts again":  {[]error{dead, nil}, false, "a SILENT "},
-		"cut off later": {[]error{dead, errors.New("timeout")}, false, "a SILENT "},
-		"attaches":      {[]error{dead, dead}, true, "a RUNNING "},
+		"dead":          {[]error{dead, dead}, false, "a LOST ", ""},
+		"starts again":  {[]error{dead, nil}, false, "a SILENT ", ""},
+		"cut off later": {[]error{dead, errors.New("timeout")}, false, "a SILENT ", ""},
+		"attaches":      {[]error{dead, dead}, true, "a RUNNING ", ""},
+		"still ends":    {[]error{errors.New("connection reset"), dead}, false, "a SILENT ", "a LOST "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withCluster(t, 0, func(w *testCluster) {
 				var probes atomic.Int32
 				w.configure = func(cfg *jobmaster.Config) {
-					cfg.Probe = func(context.Context, string, string) error { return c.answers[probes.Add(1)-1] }
+					cfg.Probe = func(context.Context, string, string) error {
+						return c.answers[min(int(probes.Add(1)), len(c.answers))-1]
+					}
 				}
 				w.addMaster()
 				w.elect(0)
@@ -109,6 +113,10 @@ func TestDeadTasknodeIsLostAtOnce(t *testing.T) {
 				w.sleep(101 * time.Millisecond)
 				if got := w.states(); got != c.want {
 					t.Errorf("after the second probe: %s, want %s", got, c.want)
+				}
+				w.sleep(500 * time.Millisecond)
+				if got, want := w.states(), c.later; want != "" && got != want {
+					t.Errorf("after the third probe: %s, want %s", got, want)
 				}
 			})
 		})

@@ -3,6 +3,7 @@ package jobmaster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"syscall"
 	"time"
 
@@ -137,7 +138,7 @@ func (m *Master) addressOf(name string) string {
 
 // probe checks at once whether a tasknode is alive, because its connection broke. An answer
 // gives the tasknode another TasknodeExpiry to attach. A missing answer is only logged,
-// because the network may be broken. If the machine refuses connections twice, restartGrace
+// because the network may be broken. If the machine refuses connections twice in a row, restartGrace
 // apart, the tasknode is dead and expires at once.
 //
 // The probe runs in a goroutine for at most TasknodeExpiry, and posts its result to the
@@ -151,13 +152,34 @@ func (m *Master) probe(name string) {
 	m.workers.Go(func() {
 		ctx, cancel := context.WithTimeout(l.ctx, m.cfg.TasknodeExpiry)
 		defer cancel()
-		err := m.cfg.Probe(ctx, page, address)
-		if isDead(err) && syncutil.Sleep(ctx, restartGrace) == nil {
-			err = m.cfg.Probe(ctx, page, address)
-		}
+		err := m.probeUntilCertain(ctx, page, address)
 		m.postUnder(l, func() { m.probed(name, epoch, err) })
 	})
 }
+
+// probeUntilCertain probes until the tasknode answers, or its machine refuses connections twice
+// in a row, at most maxProbes times. A process that is about to end may still accept a
+// connection, since the kernel closes its sockets one after the other.
+func (m *Master) probeUntilCertain(ctx context.Context, page, address string) (err error) {
+	dead := false
+	for range maxProbes {
+		err = m.cfg.Probe(ctx, page, address)
+		if err == nil || dead && isDead(err) {
+			return err
+		}
+		dead = isDead(err)
+		if syncutil.Sleep(ctx, restartGrace) != nil {
+			break
+		}
+	}
+	if dead {
+		return fmt.Errorf("refused a connection once: %v", err) // not isDead
+	}
+	return err
+}
+
+// maxProbes is how often a tasknode is probed after its connection broke.
+const maxProbes = 6
 
 // restartGrace is the time in which a supervisor may restart a tasknode that has died. The
 // tasknode then attaches with the outputs that it retains, and they need not be written
