@@ -8,22 +8,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 )
 
-// startMasters starts three masters as processes of this machine.
-func startMasters(ctx context.Context, o *Options) (*testcluster.Cluster, error) {
-	return testcluster.Start(ctx, testcluster.Config{
-		Hammr: o.Hammr, Expiry: o.Expiry,
-		Config: localcluster.Config{
-			Dir: filepath.Join(o.Dir, "cluster"), Masters: 3, MastersOnly: true,
-			MasterFlags: append([]string{"--pprof"}, o.MasterFlags...),
-		},
+// startMasters starts three masters, which can be broken, as processes of this machine.
+func startMasters(ctx context.Context, o *Options) (*rig.Rig, error) {
+	return rig.Start(ctx, rig.Config{
+		Hammr: o.Hammr, Dir: filepath.Join(o.Dir, "cluster"), Masters: 3, MastersOnly: true, Expiry: o.Expiry,
+		MasterFlags: append([]string{"--pprof"}, o.MasterFlags...),
 	})
 }
 

@@ -1,6 +1,6 @@
 // Package fleet tests and measures masters with thousands of machines on one computer.
 //
-//	masters, err := testcluster.Start(ctx, …MastersOnly…)
+//	masters, err := rig.Start(ctx, rig.Config{…, MastersOnly: true})
 //	machines, err := fleet.Start(fleet.Config{Masters: masters.Addresses(), …})
 //	defer machines.Close()
 //	id, err := machines.Submit(ctx, client, fleet.Job{Maps: 1000, Reduces: 10, Map: fleet.Span{…}})
@@ -20,8 +20,8 @@
 // job asked for, a machine that crashed, or one that was silent for too long. So the verdict
 // of a scenario does not depend on what the masters say about themselves.
 //
-// Attach joins a fleet to any testcluster.Cluster, also that of a chaos rig, so a drill can
-// break masters under the load of a fleet.
+// The masters are those of a chaos rig. So the scenario mixed is a drill: it injects faults into
+// masters under the load of a fleet. Attach joins a fleet to any testcluster.Cluster.
 //
 // Goroutines: each machine has a loop, which owns its tables, and one for its session.
 // Scenarios run in the caller's goroutine, with one for each job that is watched.

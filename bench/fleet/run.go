@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -83,7 +83,7 @@ func Scenarios() []string {
 // run is a scenario that runs.
 type run struct {
 	Options
-	cluster *testcluster.Cluster
+	cluster *rig.Rig
 	fleet   *Fleet
 	client  *remote.Client
 	result  *Result
@@ -101,7 +101,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.cluster.Close()) }()
-	if r.client, err = newClient(r.cluster); err != nil {
+	if r.client, err = newClient(r.cluster.Cluster); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.client.Close()) }()
@@ -130,7 +130,7 @@ const attachTimeout = 2 * time.Minute
 func (r *run) attach(ctx context.Context) (*Fleet, error) {
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 	defer cancel()
-	return Attach(ctx, r.cluster, r.Config)
+	return Attach(ctx, r.cluster.Cluster, r.Config)
 }
 
 // keepLogs copies the logs of the masters if something went wrong.
@@ -202,6 +202,6 @@ func (r *run) profileFor(ctx context.Context, d time.Duration) (wait func() erro
 	if filepath.Ext(file) == "" {
 		file += ".pprof"
 	}
-	go func() { done <- profile(ctx, r.cluster, file, d) }()
+	go func() { done <- profile(ctx, r.cluster.Cluster, file, d) }()
 	return func() error { return <-done }
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -220,8 +221,8 @@ func (r *run) mixedJob() Job {
 	}
 }
 
-// mixed is the soak: jobs all the time, while machines flap, leaders are killed and stopped,
-// and machines are drained. At the end every job must have finished, and the masters' heaps
+// mixed is the soak: jobs all the time, while machines flap and are drained, and leaders suffer
+// masterFaults. At the end every job must have finished, and the masters' heaps
 // must not have grown.
 func mixed(ctx context.Context, r *run) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -259,29 +260,61 @@ func mixed(ctx context.Context, r *run) error {
 	return r.compareHeaps(ctx, early)
 }
 
-// breakMaster kills the leader and starts it again, stops it for 3 s, or drains a machine
-// and admits it again; n selects which.
+// masterFaults are what mixed does to the leader, one after the other. A fault that lasts ends
+// before inflict returns.
+var masterFaults = []struct {
+	does    string
+	inflict func(ctx context.Context, r *run, leader string) error
+}{
+	{"is killed", killLeader},
+	{"is stopped for 3 s", func(ctx context.Context, r *run, leader string) error {
+		return errors.Join(r.cluster.Stop(ctx, leader), syncutil.Sleep(ctx, 3*time.Second), r.cluster.Continue(ctx, leader))
+	}},
+	{"has a disk that needs 1 s for each operation, for 4 s", func(ctx context.Context, r *run, leader string) error {
+		err := errors.Join(r.cluster.SlowDisk(ctx, leader, time.Second), syncutil.Sleep(ctx, 4*time.Second))
+		return errors.Join(err, r.revive(ctx, leader))
+	}},
+	{"has a disk whose operations fail, for 2 s", func(ctx context.Context, r *run, leader string) error {
+		err := errors.Join(r.cluster.IOErrors(ctx, leader, 1), syncutil.Sleep(ctx, 2*time.Second))
+		return errors.Join(err, r.revive(ctx, leader))
+	}},
+	{"has a clock that jumps by an hour", func(ctx context.Context, r *run, leader string) error {
+		return r.cluster.JumpClock(ctx, leader, time.Hour)
+	}},
+}
+
+// killLeader kills the leader, measures until another one serves, and starts it again.
+func killLeader(ctx context.Context, r *run, leader string) error {
+	if err := r.cluster.Kill(ctx, leader); err != nil {
+		return err
+	}
+	took, err := r.serves(ctx)
+	r.result.add("another leader serves after", took.Seconds(), "s")
+	return errors.Join(err, r.cluster.Start(ctx, leader))
+}
+
+// revive ends the faults inside a master, and starts the master if they have ended it.
+func (r *run) revive(ctx context.Context, master string) error {
+	if err := r.cluster.ClearFaults(ctx, master); err != nil && !errors.Is(err, testcluster.ErrNotRunning) {
+		return err
+	}
+	return r.cluster.Start(ctx, master)
+}
+
+// breakMaster injects fault n of masterFaults, or drains a machine and admits it again.
 func (r *run) breakMaster(ctx context.Context, n int) error {
+	kind := n % (len(masterFaults) + 1)
+	if kind == len(masterFaults) {
+		name := r.fleet.Names()[n%r.Machines]
+		r.Logf("machine %s is drained", name)
+		return errors.Join(r.client.DrainTasknode(ctx, name), syncutil.Sleep(ctx, 2*time.Second), r.client.AdmitTasknode(ctx, name, false))
+	}
 	leader, err := r.cluster.AwaitLeader(ctx)
 	if err != nil {
 		return err
 	}
-	switch n % 3 {
-	case 0:
-		r.Logf("leader %s is killed", leader)
-		if err := r.cluster.Kill(ctx, leader); err != nil {
-			return err
-		}
-		took, err := r.serves(ctx)
-		r.result.add("another leader serves after", took.Seconds(), "s")
-		return errors.Join(err, r.cluster.Start(ctx, leader))
-	case 1:
-		r.Logf("leader %s is stopped for 3 s", leader)
-		return errors.Join(r.cluster.Stop(ctx, leader), syncutil.Sleep(ctx, 3*time.Second), r.cluster.Continue(ctx, leader))
-	}
-	name := r.fleet.Names()[n%r.Machines]
-	r.Logf("machine %s is drained", name)
-	return errors.Join(r.client.DrainTasknode(ctx, name), syncutil.Sleep(ctx, 2*time.Second), r.client.AdmitTasknode(ctx, name, false))
+	r.Logf("leader %s %s", leader, masterFaults[kind].does)
+	return masterFaults[kind].inflict(ctx, r, leader)
 }
 
 // heaps returns the heap of each master after a garbage collection.
@@ -289,7 +322,7 @@ func (r *run) heaps(ctx context.Context) (map[string]int64, error) {
 	masters, _ := r.cluster.Names()
 	out := make(map[string]int64)
 	for _, name := range masters {
-		heap, err := heapOf(ctx, r.cluster, name)
+		heap, err := heapOf(ctx, r.cluster.Cluster, name)
 		if err != nil {
 			return nil, err
 		}

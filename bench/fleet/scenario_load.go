@@ -23,7 +23,7 @@ func (r *run) openWindow(ctx context.Context) (w *window, err error) {
 	w = &window{run: r, began: time.Now(), sent: r.fleet.sent(), starts: r.fleet.counts.starts.Load(), ends: r.fleet.counts.ends.Load()}
 	w.received, _ = r.fleet.received()
 	r.fleet.turnaround.take()
-	w.leader, w.usage, err = leaderUsage(ctx, r.cluster)
+	w.leader, w.usage, err = leaderUsage(ctx, r.cluster.Cluster)
 	return w, err
 }
 
@@ -38,7 +38,7 @@ type rates struct {
 
 func (w *window) close(ctx context.Context) (x rates, err error) {
 	r, seconds := w.run, time.Since(w.began).Seconds()
-	leader, usage, err := leaderUsage(ctx, r.cluster)
+	leader, usage, err := leaderUsage(ctx, r.cluster.Cluster)
 	if err != nil {
 		return x, err
 	}
@@ -62,7 +62,7 @@ func (r *run) addLoopTurn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	values, err := metrics(ctx, r.cluster, leader)
+	values, err := metrics(ctx, r.cluster.Cluster, leader)
 	for name, seconds := range values {
 		if strings.HasPrefix(name, "hammr_loop_turn_seconds{") && strings.Contains(name, `quantile="0.99"`) {
 			r.result.atMost("loop turn p99", seconds*1000, "ms", 50)
@@ -211,7 +211,7 @@ func mapOutputs(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	before, err := heapOf(ctx, r.cluster, leader)
+	before, err := heapOf(ctx, r.cluster.Cluster, leader)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func mapOutputs(ctx context.Context, r *run) error {
 	go func() {
 		defer close(watched)
 		syncutil.Every(watch, 2*time.Second, func() {
-			if heap, err := heapOf(watch, r.cluster, leader); err == nil {
+			if heap, err := heapOf(watch, r.cluster.Cluster, leader); err == nil {
 				most = max(most, heap)
 			}
 		})

@@ -22,6 +22,8 @@ type Config struct {
 	Hammr string
 	// Masters and Tasknodes are their numbers. Default 3 and 4.
 	Masters, Tasknodes int
+	// MastersOnly starts no tasknodes. Something else plays them, such as package bench/fleet.
+	MastersOnly bool
 	// MapSlots and ReduceSlots are the slots of each tasknode. Default 2 and 1.
 	MapSlots, ReduceSlots int
 	// Expiry is the silence after which a tasknode is lost. Default 1 s.
@@ -50,6 +52,9 @@ func (c *Config) EnsureDefaults() {
 		if *field.at == 0 {
 			*field.at = field.initial
 		}
+	}
+	if c.MastersOnly {
+		c.Tasknodes = 0
 	}
 	if c.Expiry == 0 {
 		c.Expiry = time.Second
@@ -86,7 +91,7 @@ func Start(ctx context.Context, cfg Config) (*Rig, error) {
 	tc := testcluster.Config{
 		Hammr: cfg.Hammr, Expiry: cfg.Expiry, Heartbeat: cfg.Heartbeat,
 		Config: localcluster.Config{
-			Dir: dir, Masters: cfg.Masters, Tasknodes: cfg.Tasknodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
+			Dir: dir, Masters: cfg.Masters, Tasknodes: cfg.Tasknodes, MastersOnly: cfg.MastersOnly, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
 			MasterFlags: append([]string{"--drills"}, cfg.MasterFlags...), TasknodeFlags: []string{"--drills"},
 		},
 	}

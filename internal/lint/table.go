@@ -151,7 +151,7 @@ var importTable = []row{
 	{"bench/growth", []string{"sim/plot"}},
 	{"bench/failover", []string{"chaos/rig", "internal/client/remote", "internal/percentile", "internal/testcluster", "internal/syncutil"}},
 	{"bench/fleet", []string{
-		"cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/jsonfile", "internal/localcluster",
+		"chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/jsonfile",
 		"internal/percentile", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate",
 		"internal/wire", "storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
