@@ -76,8 +76,7 @@ func (c FailAttempt) apply(tx *transition, p taskRef) error {
 
 // fail ends an active attempt and decides what the failure costs: nothing (Uncharged, an
 // outage, or a checkpoint that could not be read), a skipped record, or one of the task's
-// tries.
-// Only the last counts against the machine.
+// tries. Only the last counts against the machine.
 func (c FailAttempt) fail(tx *transition, p taskRef) {
 	f := c.Failure
 	if c.BadCheckpoint && p.rejectCheckpoint() {

@@ -11,8 +11,11 @@ func (c EndOutagePause) subject() any { return c.Job }
 
 func (c EndOutagePause) apply(tx *transition, p taskRef) error {
 	o := &p.job.Outage
-	if o.PausedUntil == 0 || tx.at < o.PausedUntil {
-		return fmt.Errorf("%w: %v is paused until %d", ErrRefused, c.Job, o.PausedUntil)
+	switch {
+	case o.PausedUntil == 0:
+		return fmt.Errorf("%w: %v is not paused", ErrRefused, c.Job)
+	case tx.at < o.PausedUntil:
+		return fmt.Errorf("%w: %v is paused for another %d ms", ErrRefused, c.Job, o.PausedUntil-tx.at)
 	}
 	o.PausedUntil = 0
 	p.job.hideTasks()

@@ -33,7 +33,7 @@ func (c ExpireMachine) apply(tx *transition, _ taskRef) error {
 // checkpoints, except those of the attempts in retained, which is in order.
 func (tx *transition) loseMachine(m *Machine, cause string, retained []AttemptID, fetched Fetched) {
 	tx.losing = m
-	tx.loseCheckpoints(m.Name, retained)
+	tx.loseCheckpoints(m, retained)
 	for _, a := range slices.Clone(m.Attempts) {
 		p, err := tx.attempt(a.ID)
 		if err != nil {

@@ -31,6 +31,7 @@ func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 	}
 	j.buildStages()
 	tx.jobs.add(j)
+	tx.touched = j
 	tx.outputs.add(j.Spec.OutputKey, j.ID)
 	for i, stage := range j.Stages {
 		first := -1

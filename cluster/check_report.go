@@ -11,9 +11,9 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// A task runs its user's code, so what its last message says may be wrong or made up. The
-// checks of this file run when the message is applied, the same way on every master, before
-// anything in the state depends on it. A message that does not pass fails its attempt.
+// A task runs its user's code, so its last report may be wrong or forged. The checks of this
+// file run when the report is applied, the same way on every master, before anything in the
+// state depends on it. A report that does not pass fails its attempt.
 //
 // Files of a job's output are joined and removed with the rights of the master. So each piece
 // must be a file of the attempt's own task:
@@ -29,7 +29,7 @@ const (
 	checkpointsName = "checkpoints" // directory for copies of checkpoints, below that of the job
 )
 
-// checkFinished reports the first problem of what a finished attempt has written and counted.
+// checkFinished reports what is wrong with the output or the counters of a finished attempt.
 func (tx *transition) checkFinished(p taskRef, m Manifest, counters []Counter) error {
 	return errors.Join(p.checkSegments(m), p.checkPieces(m, tx.limits), checkBytes(m.Bytes, m.Records), tx.checkCounters(p.job, counters))
 }
@@ -123,7 +123,7 @@ func isName(text string) bool {
 	return text != "" && len(text) <= maxNameBytes && strings.Trim(text, letters+"._-") == ""
 }
 
-// checkPath refuses a name that is no file's.
+// checkPath refuses a name that is too long or has control characters.
 func checkPath(name string) error {
 	if len(name) > maxPathBytes || strings.ContainsFunc(name, unicode.IsControl) {
 		return fmt.Errorf("file %q: a name has at most %d bytes and no control characters", shorten(name), maxPathBytes)
@@ -194,7 +194,8 @@ func pathOf(name string) string {
 }
 
 // checkCounters checks the counters of an attempt, together with those that its job has. The
-// task itself applies the job's limits on names; here only the highest of them counts.
+// task itself applies the job's limits on the lengths of names. Their upper bound is checked
+// here.
 func (tx *transition) checkCounters(j *Job, counters []Counter) error {
 	n, groups := len(j.names), make(map[string]bool)
 	for _, c := range counters {

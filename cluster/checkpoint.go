@@ -83,18 +83,15 @@ func (p taskRef) rejectCheckpoint() bool {
 
 // loseCheckpoints drops the checkpoints on a machine, except those of the attempts in retained,
 // which is in order. Where there is a copy, only the location is forgotten.
-func (tx *transition) loseCheckpoints(machine string, retained []AttemptID) {
+func (tx *transition) loseCheckpoints(m *Machine, retained []AttemptID) {
 	var changed []taskRef
-	for j := range tx.View().Jobs() {
-		tx.touched = j
-		for _, stage := range j.Stages {
-			for _, t := range stage.Tasks {
-				t.ConsistentCheckpoint = t.ConsistentCheckpoint.withoutMachine(machine, retained)
-				if c := t.Checkpoint.withoutMachine(machine, retained); c != t.Checkpoint {
-					stage.setCheckpoint(t, c)
-					changed = append(changed, taskRef{job: j, stage: stage, task: t})
-				}
-			}
+	for _, id := range tx.dataOn(m) {
+		p, _ := tx.task(id) // dataOn has found it
+		tx.touched = p.job
+		p.task.ConsistentCheckpoint = p.task.ConsistentCheckpoint.withoutMachine(m.Name, retained)
+		if c := p.task.Checkpoint.withoutMachine(m.Name, retained); c != p.task.Checkpoint {
+			p.stage.setCheckpoint(p.task, c)
+			changed = append(changed, p)
 		}
 	}
 	for _, p := range changed {

@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// A panic in Apply is a mistake in this package. It must cost the job that it concerns and
-// nothing else, and the log that contains its cause must stay readable. So the caller
-// recovers it and calls Condemn, which makes the state consistent again:
+// A panic in Apply is a mistake in this package. It must fail only the job that it concerns, and
+// masters must be able to replay the log that contains its cause. So the caller recovers it and
+// calls Condemn, which makes the state consistent again:
 //
 //	Apply(entry) ── panic ──► Condemn(entry)
-//	                           ├─ the jobs that were being changed: all their work is void,
+//	                           ├─ the jobs that were being changed: none of their output counts,
 //	                           │  their attempts are ordered to exit, and they fail
 //	                           ├─ machines: slots, lists and indexes are computed again
 //	                           └─ a command about a machine: applied again, without these jobs
 //
-// Every master of the same version panics at the same entry in the same place, so all come
-// to the same state. What Condemn does depends on nothing that the command has left half
-// done, except on values that are correct by themselves: ids, states of attempts, machines.
+// Every master of the same version panics at the same entry in the same place, so all reach
+// the same state. Condemn does not depend on what the command has left half done. It uses only
+// values that are correct by themselves: ids, states of attempts, machines.
 
 // ErrInternal marks a command whose Apply has panicked. The delta that comes with it is valid.
 var ErrInternal = errors.New("cluster: internal error")
@@ -30,14 +30,14 @@ const condemned = "internal error of the masters while they processed a change o
 	"Please report it, and submit the job again"
 
 // Condemn repairs the state after Apply of an entry has panicked. The error wraps ErrInternal.
-// The delta lists what has changed all the same.
+// The delta lists what the command and the repair have changed.
 func (s *State) Condemn(e Entry) (Delta, error) {
 	tx := s.applying
 	if tx == nil {
 		tx = &transition{State: s, at: e.At, delta: new(Delta)}
 	}
 	tx.rollingBack, tx.lostCheckpoint = false, nil
-	s.applying = nil
+	s.applying, s.suspects = nil, nil
 	// Each turn condemns another job, so the number of turns is bounded.
 	for found := tx.condemnTouched(e.Command); isAboutMachine(e.Command) && !tx.applyAgain(e.Command) && found; {
 		found = tx.condemnTouched(e.Command)

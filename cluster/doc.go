@@ -8,16 +8,17 @@
 //	delta, err := state.Apply(cluster.Entry{At: now, Command: cluster.KillJob{…}})
 //
 // The same entries in the same order give the same state on every master: no clock is
-// read (entries carry the time), no random number drawn, no float used, and no map
-// ranged over in its own order. The commands are in the files apply_….go.
+// read (entries carry the time), no random number drawn, no float used, and no result
+// depends on the order of a map. The commands are in the files apply_….go. If Apply panics,
+// the caller calls Condemn, which fails the job that was being changed.
 //
 // The caller serialises Apply, Load and all reading through a View. There is no frozen
 // copy that could be read during Apply.
 //
 // There are three kinds of information. What Apply changes is replicated. What Load
-// adds (ranges and hosts of splits) follows from a file that the job names by its hash,
-// so it is the same on every master. What changes continuously, such as progress, is
-// not in this package.
+// adds (ranges and hosts of splits) follows from a file that the job names by its hash.
+// Only the leader loads it, and what Apply replicates does not depend on it. What changes
+// continuously, such as progress, is not in this package.
 //
 // A task's states:
 //

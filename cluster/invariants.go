@@ -28,12 +28,15 @@ func (s *State) CheckInvariants() error {
 			lost++
 		}
 	}
-	referred := s.referredMachines()
-	for _, name := range slices.Sorted(maps.Keys(referred)) {
-		c.require(s.byName[name] != nil, "machine %q is referred to and unknown", name)
+	data := s.dataByMachine()
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		c.require(s.byName[name] != nil, "machine %q has data of jobs and is unknown", name)
 	}
 	for _, m := range s.machines {
-		c.require(s.View().IsReferenced(m) == referred[m.Name], "machine %s: referred to %v, by its index %v", m.Name, referred[m.Name], !referred[m.Name])
+		c.require(slices.Equal(s.dataOn(m), data[m.Name]), "machine %s has data of %v, by its index %v", m.Name, data[m.Name], s.dataOn(m))
+		referred := len(m.Attempts)+len(data[m.Name]) > 0
+		c.require(s.View().IsReferenced(m) == referred, "machine %s: referred to %v, by its index %v", m.Name, referred, !referred)
+		c.require(slices.Contains(s.evidence, m) == (len(m.unreached)+len(m.failedTasks) > 0), "machine %s: evidence %v and %v, listed: %v", m.Name, m.unreached, m.failedTasks, slices.Contains(s.evidence, m))
 	}
 	c.require(len(s.byName) == len(s.machines), "%d machines by name, %d by index", len(s.byName), len(s.machines))
 	c.require(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
@@ -250,13 +253,14 @@ func (c *checker) machine(s *State, i int, m *Machine) {
 	c.require(len(m.Attempts) == c.listed[m.Name], "machine %s lists %d attempts of %d", m.Name, len(m.Attempts), c.listed[m.Name])
 }
 
-// referredMachines returns the names of the machines to which unfinished jobs refer, found
-// by a visit of every task. IsReferenced answers the same from an index.
-func (s *State) referredMachines() map[string]bool {
-	names := make(map[string]bool)
-	for m := range s.View().Machines() {
-		if len(m.Attempts) > 0 {
-			names[m.Name] = true
+// dataByMachine returns the tasks of unfinished jobs that have output, needed or not, or a
+// checkpoint on a machine, ascending, by name of machine. It visits every task; dataOn returns
+// the same from an index.
+func (s *State) dataByMachine() map[string][]TaskID {
+	data := make(map[string][]TaskID)
+	add := func(machine string, t *Task) {
+		if machine != "" {
+			data[machine] = append(data[machine], t.ID)
 		}
 	}
 	for j := range s.View().Jobs() {
@@ -266,15 +270,19 @@ func (s *State) referredMachines() map[string]bool {
 		for _, stage := range j.Stages {
 			for _, t := range stage.Tasks {
 				if t.Winner != nil {
-					names[t.Winner.DataMachine()] = true
+					add(t.Winner.DataMachine(), t)
 				}
 				for _, c := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {
-					if c != nil && c.Machine != "" {
-						names[c.Machine] = true
+					if c != nil {
+						add(c.Machine, t)
 					}
 				}
 			}
 		}
 	}
-	return names
+	for machine, tasks := range data {
+		slices.SortFunc(tasks, TaskID.Compare)
+		data[machine] = slices.Compact(tasks)
+	}
+	return data
 }

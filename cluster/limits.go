@@ -48,6 +48,9 @@ const (
 	engineCounterGroups = 16
 )
 
+// maxUserBytes bounds the names of the user, the pool and the method of placement of a job.
+const maxUserBytes = 256
+
 // namedLimit is a limit with the property that sets it.
 type namedLimit struct {
 	property string
@@ -95,7 +98,8 @@ func (l *Limits) errExceeds(n int, limit *int, what string) error {
 }
 
 // CheckSpec reports every limit that a submission exceeds by itself. It does not need a valid
-// graph, and its cost does not depend on the numbers in the graph.
+// graph, and its cost does not depend on the numbers in the graph. It also bounds the texts of a
+// submission.
 func (l Limits) CheckSpec(s JobSpec) error {
 	nodes, partitions := 0, 0
 	for _, stage := range s.Graph.Stages {
@@ -107,6 +111,7 @@ func (l Limits) CheckSpec(s JobSpec) error {
 		l.errExceeds(nodes, &l.TasksPerJob, "tasks of the job"),
 		l.errExceeds(s.MaxCounters, &l.Counters, "counters, which mapreduce.job.counters.limit allows the job,"),
 		l.errExceeds(s.MaxCounterGroups, &l.CounterGroups, "groups of counters, which mapreduce.job.counters.groups.max allows the job,"),
+		s.checkTexts(),
 	}
 	if edges := len(s.Graph.Edges); edges > 10*l.Stages {
 		errs = append(errs, l.errExceeds(edges, &l.Stages, "edges (ten times as many as stages are allowed)"))
@@ -129,6 +134,29 @@ func (l Limits) CheckSpec(s JobSpec) error {
 // in Document too.
 func (s JobSpec) textBytes() int {
 	return len(s.Name) + len(s.User) + len(s.Pool) + len(s.OutputDir) + len(s.OutputKey) + len(s.Placement)
+}
+
+// checkTexts reports every text of a submission that is too long. The index of output
+// directories has an entry for each parent of OutputKey, and an archived job keeps its user and
+// pool, so these texts need lower limits than the whole submission.
+func (s JobSpec) checkTexts() error {
+	var errs []error
+	for _, text := range []struct {
+		what  string
+		bytes int
+		most  int
+	}{
+		{"name", len(s.Name), maxTextBytes},
+		{"user", len(s.User), maxUserBytes},
+		{"pool", len(s.Pool), maxUserBytes},
+		{"method of placement", len(s.Placement), maxUserBytes},
+		{"output directory", max(len(s.OutputDir), len(s.OutputKey)), maxPathBytes},
+	} {
+		if text.bytes > text.most {
+			errs = append(errs, fmt.Errorf("cluster: %s of %d bytes; a job's may have %d", text.what, text.bytes, text.most))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // checkLimits reports every limit that a new job exceeds, by itself or together with the

@@ -43,6 +43,31 @@ func TestJobsBeyondALimitAreRefused(t *testing.T) {
 	}
 }
 
+// TestLongTextsAreRefused submits jobs with long texts. An output directory with millions of
+// parents would occupy Apply for hours.
+func TestLongTextsAreRefused(t *testing.T) {
+	deep := strings.Repeat("/a", 1<<15)
+	for want, change := range map[string]func(s *JobSpec){
+		"name of 16385 bytes; a job's may have 16384":            func(s *JobSpec) { s.Name = strings.Repeat("n", 16385) },
+		"user of 257 bytes; a job's may have 256":                func(s *JobSpec) { s.User = strings.Repeat("u", 257) },
+		"pool of 257 bytes; a job's may have 256":                func(s *JobSpec) { s.Pool = strings.Repeat("p", 257) },
+		"method of placement of 257 bytes; a job's may have 256": func(s *JobSpec) { s.Placement = strings.Repeat("p", 257) },
+		"output directory of 4097 bytes; a job's may have 4096":  func(s *JobSpec) { s.OutputDir = strings.Repeat("d", 4097) },
+		"output directory of 65536 bytes; a job's may have 4096": func(s *JobSpec) { s.OutputKey = deep },
+	} {
+		s := New("1")
+		spec := submit(1, 0)
+		change(&spec.Spec)
+		wantRefused(t, s, want, spec)
+		if err := s.View().CheckLimits(spec.Spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("early: %v, want %q", err, want)
+		}
+	}
+	spec := submit(1, 0)
+	spec.Spec.Name, spec.Spec.User, spec.Spec.OutputKey = strings.Repeat("n", 16384), strings.Repeat("u", 256), strings.Repeat("/a", 2048)
+	apply(t, New("1"), spec)
+}
+
 func TestLimitsCountUnfinishedJobs(t *testing.T) {
 	s := New("1")
 	l := DefaultLimits()

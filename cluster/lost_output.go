@@ -154,12 +154,17 @@ func (tx *transition) loseOutputs(j *Job, machine, cause string, retained []Atte
 }
 
 // loseStageOutputs is loseOutputs for one stage. It marks each output as lost before it
-// checks whether a task needs it, since revoking requires the mark.
+// checks whether a task needs it, since revoking requires the mark. Most jobs have no output on
+// the machine, so it finds the demands only for those that have.
 func (tx *transition) loseStageOutputs(p taskRef, machine, cause string, retained []AttemptID, fetched Fetched) {
-	demands := p.job.demands(p.stage, fetched)
+	var demands []*demand
+	lost := false
 	for _, t := range p.stage.Tasks {
 		if t.Winner == nil || t.Winner.Lost() || t.Winner.DataMachine() != machine || containsID(retained, t.Winner.ID) {
 			continue
+		}
+		if !lost {
+			demands, lost = p.job.demands(p.stage, fetched), true
 		}
 		p.stage.loseOutput(t)
 		known := containsID(fetched.Outputs, t.Winner.ID)

@@ -25,7 +25,7 @@ const (
 	minOutagePause = int64(time.Second / time.Millisecond)
 	maxOutagePause = 30 * minOutagePause
 	// outageGap is the time without a failure after which the next failure begins another
-	// outage. It is longer than an attempt retries its calls.
+	// outage. It is longer than the default time for which an attempt repeats a call.
 	outageGap = 10 * 60 * minOutagePause
 )
 

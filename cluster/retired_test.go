@@ -36,7 +36,7 @@ func TestRetiredJobsLeaveNothingBehind(t *testing.T) {
 		t.Errorf("the next job is %v, %v", delta.Submitted, err)
 	}
 	if v := twin.View(); !v.Retired(JobID{"1", 2}) || !v.Retired(JobID{"1", 100_001}) || v.Retired(JobID{"1", 100_003}) {
-		t.Error("retired jobs are not told from unknown ones")
+		t.Error("retired jobs are confused with unknown ones")
 	}
 }
 

@@ -14,10 +14,10 @@ import (
 //	                     │                                                            │
 //	                     └ a repeated request gets the first result                   └ it is refused
 //
-// Only the time of the newest dropped session stays (State.forgotten). A repeated request that
-// was first sent before that time may have been executed, and cannot be found out. It is
-// refused, so that no job runs twice. A request that is sent for the first time is always
-// accepted.
+// Only the time of the newest dropped session stays (State.forgotten). The state does not know
+// whether a repeated request that was first sent before that time has been executed. It refuses
+// the request, so that no job runs twice. It does not refuse a request that is sent for the first
+// time.
 const (
 	sessionWindow  = 128              // newest sequence numbers of a client that are remembered
 	sessionMillis  = 3600_000         // time for which a silent client is remembered at least; clients repeat requests for minutes
@@ -25,7 +25,7 @@ const (
 	maxSessions    = 16_384           // clients
 	maxResults     = 262_144          // remembered requests of all clients
 	maxClientBytes = 256              // length of the name of a client
-	clockSkew      = int64(60 * 1000) // by which clocks of masters may differ, ms
+	clockSkew      = int64(60 * 1000) // assumed difference of the clocks of masters, ms
 )
 
 // session remembers the requests of a client, so that a repeated request is executed once.

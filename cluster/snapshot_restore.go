@@ -64,7 +64,7 @@ func (r *restorer) addMachines(records []machineRecord) {
 			unreached: m.Unreached, failedTasks: m.FailedTasks,
 		}
 		if len(m.Unreached)+len(m.FailedTasks) > 0 {
-			r.noteEvidence(machine)
+			r.evidence = append(r.evidence, machine)
 		}
 		machine.Slots = machine.usableSlots()
 		r.machines = append(r.machines, machine)

@@ -226,7 +226,7 @@ func TestSnapshotsHaveEveryField(t *testing.T) {
 		of, in   any
 		computed string // or known otherwise
 	}{
-		{State{}, clusterRecord{}, "byName free evidence lost outputs applying results"},
+		{State{}, clusterRecord{}, "byName free evidence suspects lost outputs applying results"},
 		{jobList{}, clusterRecord{}, "live"},
 		{Machine{}, machineRecord{}, "Slots Used UsedMemoryMB index data"},
 		{session{}, sessionRecord{}, ""},

@@ -39,7 +39,8 @@ func (s *State) Load(id JobID, splits []Split) error {
 }
 
 // Unload makes the splits of running jobs unknown again, as after Restore. A master calls it
-// when it becomes the leader, because the splits that it has passed to tasks in an earlier lead are gone.
+// when it becomes the leader, because it has dropped its record of the splits after its last
+// lead.
 func (s *State) Unload() {
 	for _, j := range s.jobs.live {
 		if j.State > JobRunning || !j.loaded {

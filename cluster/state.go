@@ -33,7 +33,8 @@ type State struct {
 	sweptAt    int64                // when silent clients were last searched for, ms since the epoch
 	free       [slotKinds]numberSet // machines with a free slot, by index
 	outputs    outputDirs           // output directories of unfinished jobs
-	evidence   []*Machine           // machines with evidence against them or others, in no particular order
+	evidence   []*Machine           // machines that have unreached or failedTasks, in no particular order
+	suspects   *suspects            // latest result of View.suspected; nil after Apply
 
 	applying *transition // Apply in progress or, if it has panicked, until Condemn; else nil
 }
@@ -115,7 +116,7 @@ func (s *State) applyOnce(e Entry) (Delta, error) {
 	}
 	var delta Delta
 	tx := &transition{State: s, at: e.At, delta: &delta, touched: p.job}
-	s.applying = tx
+	s.applying, s.suspects = tx, nil
 	if err = e.Command.apply(tx, p); err == nil {
 		tx.rerunLost()
 	}

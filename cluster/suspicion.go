@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// Some machines answer the master and are no good for tasks: they cannot reach other machines,
-// or tasks fail there that succeed elsewhere. Two kinds of evidence are kept for each machine:
+// Some machines answer the master but cannot run tasks: they cannot reach other machines, or
+// tasks fail there that succeed elsewhere. Two kinds of evidence are kept for each machine:
 //
 //	unreached     attempts on it got no answer from these machines
 //	failedTasks   tasks of these jobs failed on it and then succeeded on another machine
 //
-// A failed fetch alone does not show which end is at fault. So the output is not written again
-// for the word of a single machine. The reader is tried on another machine first:
+// A failed fetch alone does not show which end is at fault. So the report of a single machine
+// does not cause the output to be written again. The reader is tried on another machine first:
 //
 //	it reads the output there      the first machine is at fault
 //	it gets no answer there        two machines say the same: the source is at fault, and
 //	                               its output is written again
 //
-// All jobs avoid a machine that is suspected. Evidence is forgotten after suspicionMillis, when
-// the tasknode restarts, and when an operator admits the machine again. As with the failures of
-// one job, it changes where a task runs, never whether it runs.
+// All jobs avoid a machine that is suspected. Evidence counts for suspicionMillis. It is dropped
+// when the tasknode restarts, and when an operator admits the machine again. As with the failures
+// of one job, it changes where a task runs, never whether it runs.
 const (
-	suspicionMillis  = 600_000 // as hammr.job.fault.decay
+	suspicionMillis  = 600_000 // time for which evidence counts; as hammr.job.fault.decay
 	suspectedSources = 2       // machines that a suspected machine cannot reach, and others can
 	suspectedReaders = 2       // machines that cannot reach a suspected machine
 	suspectedJobs    = 3       // jobs of whose tasks some failed on a suspected machine only
@@ -42,15 +42,13 @@ type failedTask struct {
 	At  int64 `cbor:"At"` // of the latest failure, ms since the epoch
 }
 
-// keepRecent returns the entries that still count, with another one, which replaces an entry
-// that same finds. The result is a new list, since snapshots share the old one.
-func keepRecent[E any](entries []E, e E, now int64, at func(E) int64, same func(E) bool) []E {
-	kept := make([]E, 0, len(entries)+1)
-	for _, old := range entries {
-		if now-at(old) < suspicionMillis && !same(old) {
-			kept = append(kept, old)
-		}
-	}
+func (e unreached) counts(now int64) bool  { return now-e.At < suspicionMillis }
+func (e failedTask) counts(now int64) bool { return now-e.At < suspicionMillis }
+
+// keepRecent returns the entries that still count and that same does not find, with another
+// entry. The result is a new list, since snapshots share the old one.
+func keepRecent[E interface{ counts(now int64) bool }](entries []E, e E, now int64, same func(E) bool) []E {
+	kept := slices.DeleteFunc(slices.Clone(entries), func(old E) bool { return !old.counts(now) || same(old) })
 	return append(kept[max(0, len(kept)+1-maxEvidence):], e)
 }
 
@@ -65,7 +63,7 @@ func (tx *transition) noteUnreached(p taskRef, output AttemptID, cause string) {
 	source := w.attempt.DataMachine()
 	if m := tx.byName[p.attempt.Machine]; m != nil && m.Name != source {
 		e := unreached{source, tx.at}
-		m.unreached = keepRecent(m.unreached, e, tx.at, func(e unreached) int64 { return e.At }, func(e unreached) bool { return e.Source == source })
+		m.unreached = keepRecent(m.unreached, e, tx.at, func(old unreached) bool { return old.Source == source })
 		tx.noteEvidence(m)
 	}
 	p.task.Unreached++
@@ -87,33 +85,47 @@ func (tx *transition) noteFailedElsewhere(p taskRef) {
 			continue
 		}
 		e := failedTask{p.job.ID, a.EndedAt}
-		m.failedTasks = keepRecent(m.failedTasks, e, tx.at, func(e failedTask) int64 { return e.At }, func(e failedTask) bool { return e.Job == p.job.ID })
+		m.failedTasks = keepRecent(m.failedTasks, e, tx.at, func(old failedTask) bool { return old.Job == p.job.ID })
 		tx.noteEvidence(m)
 	}
 }
 
-// noteEvidence lists a machine among those with evidence.
-func (s *State) noteEvidence(m *Machine) {
-	if !slices.Contains(s.evidence, m) {
-		s.evidence = append(s.evidence, m)
+// noteEvidence lists a machine among those with evidence. When the list grows, it drops what
+// does not count any more from all machines: the cost of suspected depends on the list.
+func (tx *transition) noteEvidence(m *Machine) {
+	if slices.Contains(tx.evidence, m) {
+		return
 	}
+	tx.dropEvidence(func(e unreached) bool { return !e.counts(tx.at) }, func(e failedTask) bool { return !e.counts(tx.at) })
+	tx.evidence = append(tx.evidence, m)
 }
 
 // forgetEvidence drops the evidence of a machine, and what others say of it.
 func (s *State) forgetEvidence(m *Machine) {
 	m.unreached, m.failedTasks = nil, nil
-	for _, other := range s.evidence {
-		if slices.ContainsFunc(other.unreached, func(e unreached) bool { return e.Source == m.Name }) {
-			other.unreached = slices.DeleteFunc(slices.Clone(other.unreached), func(e unreached) bool { return e.Source == m.Name })
-		}
+	s.dropEvidence(func(e unreached) bool { return e.Source == m.Name }, func(failedTask) bool { return false })
+}
+
+// dropEvidence drops entries of all machines, and the machines without entries from the list.
+func (s *State) dropEvidence(fetch func(unreached) bool, failure func(failedTask) bool) {
+	for _, m := range s.evidence {
+		m.unreached, m.failedTasks = without(m.unreached, fetch), without(m.failedTasks, failure)
 	}
-	s.evidence = slices.DeleteFunc(s.evidence, func(other *Machine) bool { return len(other.unreached)+len(other.failedTasks) == 0 })
+	s.evidence = slices.DeleteFunc(s.evidence, func(m *Machine) bool { return len(m.unreached)+len(m.failedTasks) == 0 })
+}
+
+// without returns the entries that drop does not select, in a new list if there is a difference.
+func without[E any](entries []E, drop func(E) bool) []E {
+	if !slices.ContainsFunc(entries, drop) {
+		return entries
+	}
+	return slices.DeleteFunc(slices.Clone(entries), drop)
 }
 
 // readersWithout counts the machines that got no answer from a source lately.
 func (s *State) readersWithout(source string, now int64) (n int) {
 	for _, m := range s.evidence {
-		if slices.ContainsFunc(m.unreached, func(e unreached) bool { return e.Source == source && now-e.At < suspicionMillis }) {
+		if slices.ContainsFunc(m.unreached, func(e unreached) bool { return e.Source == source && e.counts(now) }) {
 			n++
 		}
 	}
@@ -122,17 +134,23 @@ func (s *State) readersWithout(source string, now int64) (n int) {
 
 // Suspicion returns why all jobs avoid a machine, as the end of a sentence; "" if they do not.
 func (v View) Suspicion(m *Machine, now int64) string {
-	if n := v.s.readersWithout(m.Name, now); n >= suspectedReaders {
+	return m.suspicion(now, func(source string) int { return v.s.readersWithout(source, now) })
+}
+
+// suspicion is Suspicion. readers returns the number of machines that got no answer from a
+// source.
+func (m *Machine) suspicion(now int64, readers func(source string) int) string {
+	if n := readers(m.Name); n >= suspectedReaders {
 		return fmt.Sprintf("%d machines cannot fetch from it", n)
 	}
 	sources, jobs := 0, 0
 	for _, e := range m.unreached {
-		if now-e.At < suspicionMillis && v.s.readersWithout(e.Source, now) < suspectedReaders {
+		if e.counts(now) && readers(e.Source) < suspectedReaders {
 			sources++
 		}
 	}
 	for _, e := range m.failedTasks {
-		if now-e.At < suspicionMillis {
+		if e.counts(now) {
 			jobs++
 		}
 	}
@@ -145,11 +163,41 @@ func (v View) Suspicion(m *Machine, now int64) string {
 	return ""
 }
 
+// suspects is a result of suspected. Policies ask for each job and task of a plan, so the state
+// keeps the result for one time until the next Apply.
+type suspects struct {
+	at    int64
+	names []string
+}
+
 // suspected returns the live machines that all jobs avoid, by name; nil if they would be too
 // many: then something that they share is at fault.
-func (v View) suspected(now int64) (names []string) {
+func (v View) suspected(now int64) []string {
+	if len(v.s.evidence) == 0 {
+		return nil
+	}
+	if known := v.s.suspects; known == nil || known.at != now {
+		v.s.suspects = &suspects{now, v.findSuspected(now)}
+	}
+	return v.s.suspects.names
+}
+
+// findSuspected is suspected. It visits each entry of evidence twice.
+func (v View) findSuspected(now int64) (names []string) {
+	readers, seen := make(map[string]int), make(map[string]bool)
+	for _, m := range v.s.evidence {
+		for _, e := range m.unreached {
+			if e.counts(now) {
+				readers[e.Source]++
+			}
+		}
+	}
 	add := func(m *Machine) {
-		if m != nil && !m.Lost && !slices.Contains(names, m.Name) && v.Suspicion(m, now) != "" {
+		if m == nil || m.Lost || seen[m.Name] {
+			return
+		}
+		seen[m.Name] = true
+		if m.suspicion(now, func(source string) int { return readers[source] }) != "" {
 			names = append(names, m.Name)
 		}
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -159,6 +160,87 @@ func TestMachineOnWhichTasksOfSeveralJobsFail(t *testing.T) {
 	c.wantAvoided(last, "n0")
 	c.apply(JoinMachine{Name: "n0", Instance: "b", Slots: Slots{2, 2}})
 	c.wantAvoided(last)
+}
+
+// TestOldEvidenceIsDropped notes evidence against several machines, and long after that against
+// another one. The evidence that does not count any more leaves the state.
+func TestOldEvidenceIsDropped(t *testing.T) {
+	c := newSuspicionTest(t, 8)
+	first := c.run("n0", "n1")
+	c.failFetch(first, "n2", 0)
+	c.failFetch(first, "n3", 1)
+	c.at += suspicionMillis / 2
+	c.failFetch(c.run("n0"), "n4", 0)
+	if n := len(c.s.evidence); n != 3 {
+		t.Fatalf("%d machines have evidence", n)
+	}
+	c.at += suspicionMillis / 2
+	c.failFetch(c.run("n0"), "n5", 0)
+	var names []string
+	for _, m := range c.s.evidence {
+		names = append(names, m.Name)
+	}
+	if !slices.Equal(names, []string{"n4", "n5"}) || len(c.s.byName["n2"].unreached) > 0 {
+		t.Errorf("evidence is kept of %v, and of n2: %v", names, c.s.byName["n2"].unreached)
+	}
+}
+
+// TestSuspectedMachinesHaveASuspicion compares the suspected machines with what Suspicion
+// returns for each machine.
+func TestSuspectedMachinesHaveASuspicion(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		s := New("1")
+		const machines = 40
+		for i := range machines {
+			apply(t, s, JoinMachine{Name: fmt.Sprint("n", i), Instance: "a", Slots: Slots{2, 2}})
+		}
+		for range r.IntN(8) {
+			m, source := s.machines[r.IntN(machines)], s.machines[r.IntN(10)]
+			if at := 1 + r.Int64N(2*suspicionMillis); r.IntN(2) == 0 {
+				m.unreached = keepRecent(m.unreached, unreached{source.Name, at}, 0, func(e unreached) bool { return e.Source == source.Name })
+			} else {
+				m.failedTasks = append(m.failedTasks, failedTask{job1, at}, failedTask{JobID{"1", 2}, at}, failedTask{JobID{"1", 3}, at})
+			}
+			if !slices.Contains(s.evidence, m) {
+				s.evidence = append(s.evidence, m)
+			}
+		}
+		for _, now := range []int64{1, suspicionMillis, 2 * suspicionMillis} {
+			var want []string
+			for _, m := range s.machines {
+				if s.View().Suspicion(m, now) != "" {
+					want = append(want, m.Name)
+				}
+			}
+			got := slices.Sorted(slices.Values(s.View().suspected(now)))
+			if slices.Sort(want); !slices.Equal(got, want) {
+				t.Fatalf("at %d: %v are suspected, want %v", now, got, want)
+			}
+		}
+	}
+}
+
+// BenchmarkAvoided asks which machines a job avoids after an outage of the network: each of
+// 1,000 machines could not fetch from 16 others.
+func BenchmarkAvoided(b *testing.B) {
+	s := New("1")
+	mustApply(b, s, submit(1, 0))
+	for i := range 1000 {
+		mustApply(b, s, JoinMachine{Name: fmt.Sprint("n", i), Instance: "a", Slots: Slots{2, 2}})
+		m := s.machines[i]
+		for n := range maxEvidence {
+			m.unreached = append(m.unreached, unreached{fmt.Sprint("n", (i+n)%1000), 1})
+		}
+		s.evidence = append(s.evidence, m)
+	}
+	j, now := s.View().Job(job1), int64(2)
+	for b.Loop() {
+		now++
+		for range 100 { // jobs and tasks of a plan
+			s.View().Avoided(j, now)
+		}
+	}
 }
 
 // TestNotAllMachinesAreAvoided suspects two of three machines: something that they share is at

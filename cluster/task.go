@@ -48,7 +48,7 @@ type Task struct {
 	Skip      []dag.Position // records to skip, ascending; at most JobSpec.SkipRecords
 	Attempts  []*Attempt     // by number
 	Charged   int            // failed tries that count; at most MaxAttempts
-	Unreached int            // attempts that failed since they got no answer from a machine with their input; at most maxUnreached
+	Unreached int            // attempts that failed because a machine with their input did not answer; at most maxUnreached
 	Winner    *Attempt       // attempt whose output counts; nil unless Succeeded
 	Output    *Manifest      // nil unless Succeeded
 

@@ -13,6 +13,7 @@ type View struct {
 	s       *State
 	visit   func(j *Job) bool   // see Visiting; nil for none
 	freeing map[string]Capacity // see Freeing; nil for none
+	freesAt int64               // when freeing comes free, ms since the epoch
 }
 
 // View returns a view of the state.
@@ -25,17 +26,27 @@ func (v View) Visiting(visit func(j *Job) bool) View {
 	return v
 }
 
-// Freeing returns a view in which machines have more free capacity than in the state: that of
-// attempts whose ends are in the log before anything that follows from the view. It is by name
-// of machine. FreeSlots, FreeMemoryMB and MachinesWithFree include it; methods of Machine do not.
-func (v View) Freeing(capacity map[string]Capacity) View {
-	v.freeing = capacity
+// Freeing returns a view in which machines have more free capacity than in the state, by name of
+// machine. It is the capacity of attempts whose ends precede, in the log, what the caller
+// proposes. FreeSlots, FreeSince, FreeMemoryMB and MachinesWithFree include it; methods and fields
+// of Machine do not.
+func (v View) Freeing(now int64, capacity map[string]Capacity) View {
+	v.freeing, v.freesAt = capacity, now
 	return v
 }
 
 // FreeSlots returns the slots of a machine that can be given out.
 func (v View) FreeSlots(m *Machine) Slots {
 	return m.Slots.Minus(m.Used).Plus(v.freeing[m.Name].Slots).AtLeast(Slots{})
+}
+
+// FreeSince returns when the number of slots of a kind that can be given out on a machine last
+// rose above 0, ms since the epoch. The result means nothing while there is none.
+func (v View) FreeSince(m *Machine, kind Slot) int64 {
+	if m.Free(kind) <= 0 && v.freeing[m.Name].Slots[kind] > 0 {
+		return v.freesAt
+	}
+	return m.FreeSince[kind]
 }
 
 // FreeMemoryMB returns the memory of a machine that can be given out, in MiB.

@@ -29,6 +29,9 @@ func (p outagePauses) next() (at int64) {
 
 // endOutagePauses proposes the end of each pause that is over.
 func (c *Controller) endOutagePauses(now int64) {
+	if at := c.outagePauses.next(); at == 0 || at > now {
+		return // sorting the jobs in every step of an outage takes too long
+	}
 	for _, id := range slices.SortedFunc(maps.Keys(c.outagePauses), cluster.JobID.Compare) {
 		if c.outagePauses[id] <= now {
 			delete(c.outagePauses, id)

@@ -17,7 +17,7 @@ func (c *Controller) policyView() sched.View {
 // The plan may use capacity that the pending commands free.
 func (c *Controller) plan(now int64, freeing map[string]cluster.Capacity) {
 	view := c.policyView()
-	view.View = view.Freeing(freeing)
+	view.View = view.Freeing(now, freeing)
 	var plan sched.Plan
 	c.ask(func(p sched.Policy) { plan = p.Decide(now, view) })
 	c.traceDecisions(now, plan)

@@ -6,8 +6,8 @@ import (
 )
 
 // A panic in Step is a mistake in this package, in a policy or in the state of one job. It must
-// cost the job that was being processed and nothing else. The caller recovers it, calls Recover
-// and steps again:
+// fail only the job that was being processed. The caller recovers it, calls Recover and steps
+// again:
 //
 //	Step ── panic ──► Recover ──► Suspect{Job}: skipped from now on; the caller fails it
 //	  ▲                   │
@@ -45,7 +45,7 @@ func (c *Controller) Recover(policy sched.Policy) Suspect {
 		again.pending, again.inFlight = c.out.Commands, false
 	}
 	again.events = append([]Event{Leading{}}, c.events...)
-	again.suspects, again.trace.on = c.suspects, c.trace.on
+	again.suspects, again.trace.on, again.anticipatesEnds = c.suspects, c.trace.on, c.anticipatesEnds
 	if c.otherSoftState != nil {
 		again.UseSoftState(c.otherSoftState)
 	}
@@ -69,7 +69,7 @@ func (c *Controller) visit(j *cluster.Job) bool {
 
 // begin notes that the job is processed now. The result is false if the job is skipped: it is
 // suspect, and has not been failed yet. A job that is suspect again while it ends is skipped
-// for good.
+// until the next lead.
 func (c *Controller) begin(id cluster.JobID) bool {
 	c.at.job = id
 	then, suspect := c.suspects[id]

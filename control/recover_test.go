@@ -1,6 +1,8 @@
 package control
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
@@ -58,6 +60,25 @@ func TestJobThatPanicsIsSkipped(t *testing.T) {
 	s.run([]Event{AttemptExited{Attempt: id}})
 	if j := s.state.View().Job(bad); j.State != cluster.JobAborting || j.Occupied != 0 {
 		t.Errorf("the job is %v, with %d attempts", j.State, j.Occupied)
+	}
+}
+
+// TestRecoverKeepsSettings recovers from a panic. The controller still gives out a slot in the
+// batch that frees it.
+func TestRecoverKeepsSettings(t *testing.T) {
+	s := newStage(t)
+	s.brain.AnticipateEnds()
+	for _, line := range []string{"join n1 1 0", "submit 2 0", "load 1"} {
+		s.run(s.event(strings.Fields(line)))
+	}
+	bad := cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 9}, Stage: "m"}}
+	if _, ok := stepped(s.brain, s.now, badReport{AttemptExited{Attempt: bad}, new(int)}); ok {
+		t.Fatal("the step has not panicked")
+	}
+	s.brain.Recover(new(fifo.Policy))
+	s.run(nil)
+	if got, want := s.batches("finished m0.0"), []string{"FinishAttempt StartAttempt"}; !slices.Equal(got, want) {
+		t.Errorf("batches %q, want %q", got, want)
 	}
 }
 

@@ -118,8 +118,8 @@ func (c *Controller) progressesInMapSlot(a *cluster.Attempt) bool {
 }
 
 // countUnplaceable returns the number of waiting tasks of a stage that find no free slots or
-// no memory on machines that they may use. Each task takes the first machine that fits, so the number may
-// be too high, but never too low.
+// no memory on machines that they may use. Each task takes the first machine that fits, so the
+// number may be too high, but never too low.
 func (c *Controller) countUnplaceable(now int64, j *cluster.Job, stage *cluster.Stage) (tasks int) {
 	avoided := c.view.Avoided(j, now)
 	free := make(map[string]cluster.Capacity)

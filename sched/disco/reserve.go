@@ -16,8 +16,8 @@ func (p *Policy) reserve(now int64, view cluster.View) (k reserved, until int64)
 			continue
 		}
 		for m := range view.MachinesWithFree(cluster.Slot(kind)) {
-			end := m.FreeSince[kind] + p.conf.ReserveMillis
-			part := min(n, m.Free(cluster.Slot(kind)))
+			end := view.FreeSince(m, cluster.Slot(kind)) + p.conf.ReserveMillis
+			part := min(n, view.FreeSlots(m)[kind])
 			if end <= now || part <= 0 {
 				continue
 			}

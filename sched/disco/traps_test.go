@@ -78,6 +78,16 @@ func TestJobBetweenStagesKeepsItsShare(t *testing.T) {
 	want(t, "reduces of job 1 when its maps have finished", first.Stages[1].Running, 1)
 }
 
+// TestSlotOfAnEndingAttemptIsReserved frees a slot by an end that is in the same batch as the plan.
+func TestSlotOfAnEndingAttemptIsReserved(t *testing.T) {
+	s, _, _ := between(t)
+	s.Now += 10_000
+	view := s.PolicyView()
+	view.View = view.Freeing(s.Now, map[string]cluster.Capacity{"m0": {Slots: cluster.Slots{0, 1}}})
+	want(t, "starts", len(s.policy.Decide(s.Now, view).Starts), 0)
+	want(t, "given up", s.policy.NextWake(), s.Now+600)
+}
+
 func TestReservationExpires(t *testing.T) {
 	s, _, second := between(t)
 	s.finish(second.Stages[1], 1)

@@ -73,3 +73,37 @@ func BenchmarkDecideBundles(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkDecideWithMemory measures a cluster in which memory is scarce: jobs wait for more
+// memory than any machine has left, or their reduces wait early for memory that maps need.
+func BenchmarkDecideWithMemory(b *testing.B) {
+	const machines, jobs = 1000, 300
+	name := func(i int) string { return fmt.Sprintf("host%d", i) }
+	for kind, waiting := range map[string]cluster.JobSpec{
+		"maps":          {Graph: dag.MapReduce(10, 0), MemoryMB: [2]int64{3000, 0}},
+		"early reduces": {Graph: dag.MapReduce(10, 10), MemoryMB: [2]int64{3000, 3000}},
+	} {
+		b.Run(kind, func(b *testing.B) {
+			w := newTestCluster(b)
+			for i := range machines {
+				w.Apply(cluster.JoinMachine{Name: name(i), Hosts: []string{name(i)}, Slots: cluster.Slots{12, 12}, MemoryMB: 12_000})
+			}
+			running := spec(10*machines, 0)
+			running.MemoryMB = [2]int64{1000, 0}
+			j := w.Run(running)
+			for n := range 10 * machines {
+				w.Start(j, 0, n, name(n%machines))
+			}
+			for range jobs {
+				waiting.MaxAttempts = [2]int{4, 4}
+				w.Run(waiting)
+			}
+			p := New(sched.Placement{})
+			p.Reset(w.Now, seen(w.State.View()))
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Decide(w.Now, seen(w.State.View()))
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 	"pgregory.net/rapid"
@@ -228,3 +229,24 @@ func checkPlan(rt *rapid.T, view cluster.View, plan sched.Plan, waits bool) {
 
 // seen returns the state as a policy sees it, without soft state.
 func seen(view cluster.View) sched.View { return sched.View{View: view} }
+
+// TestSlotOfAnEndingAttemptWaits lets a slot come free by an end that is in the same batch as the
+// plan. The slot waits for tasks near to it from then on, not from when it was free before.
+func TestSlotOfAnEndingAttemptWaits(t *testing.T) {
+	w := newTestCluster(t)
+	w.Join("a", 1, 0)
+	w.Join("b", 1, 0)
+	j := w.Run(spec(4, 0), "b", "b", "b", "b")
+	w.Start(j, 0, 0, "a")
+	w.Start(j, 0, 1, "b")
+	w.Now += 60_000
+	delay := sched.Placement{Method: sched.Delay, Delay: locality.Delay{MachineWait: 100, RackWait: 50}}
+	for after, want := range map[int64]int{0: 0, 99: 0, 150: 1} {
+		p := New(delay)
+		view := seen(w.State.View().Freeing(w.Now, map[string]cluster.Capacity{"a": {Slots: cluster.Slots{1, 0}}}))
+		p.Reset(w.Now, view)
+		if starts := p.Decide(w.Now+after, view).Starts; len(starts) != want {
+			t.Errorf("%d ms after the end: %v", after, starts)
+		}
+	}
+}

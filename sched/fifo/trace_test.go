@@ -105,3 +105,33 @@ func TestSkipReportsReservedSlots(t *testing.T) {
 	w.wantOffers(sched.Placement{}, "2map offer 1", "2map skip 1: needs 2 map and 1 reduce slots at once",
 		"3map offer 1", "3map skip 1: free slots are reserved for tasks that start together")
 }
+
+// TestSkipNamesMemoryForWriters has a reduce that may start early, on a machine that keeps memory
+// for the maps that the reduce waits for.
+func TestSkipNamesMemoryForWriters(t *testing.T) {
+	w := newTestCluster(t)
+	w.Join("a", 1, 0)
+	w.Apply(cluster.JoinMachine{Name: "b", Hosts: []string{"b"}, Slots: cluster.Slots{1, 1}, MemoryMB: 2000})
+	w.Start(w.Run(schedtest.Spec(dag.MapReduce(1, 0))), 0, 0, "b")
+	s := schedtest.Spec(dag.MapReduce(2, 1))
+	s.SlowStartPPM, s.MemoryMB = 0, [2]int64{1000, 1500}
+	w.Start(w.Run(s), 0, 0, "a")
+	w.wantOffers(sched.Placement{}, "2map offer 1", "2map skip 1: no slot is free", "2reduce offer 1",
+		"2reduce skip 1: needs 1500 MiB of memory; machines with free slots have at most 2000 MiB left, and keep memory for the tasks whose output it reads")
+}
+
+// TestSkipNamesSlotsIfMemoryIsReserved reserves memory for one job while another one finds no
+// slot.
+func TestSkipNamesSlotsIfMemoryIsReserved(t *testing.T) {
+	w := newTestCluster(t)
+	w.Apply(cluster.JoinMachine{Name: "a", Hosts: []string{"a"}, Slots: cluster.Slots{1, 1}, MemoryMB: 1000})
+	s := schedtest.Spec(dag.MapReduce(1, 0))
+	s.MemoryMB = [2]int64{800, 0}
+	w.Start(w.Run(s), 0, 0, "a")
+	s = schedtest.Spec(dag.MapReduce(1, 1))
+	s.SlowStartPPM, s.MemoryMB = 0, [2]int64{0, 500}
+	w.Run(s)
+	w.Run(schedtest.Spec(dag.MapReduce(1, 0)))
+	w.wantOffers(sched.Placement{}, "2map offer 1", "2map skip 1: no slot is free", "3map offer 1", "3map skip 1: no slot is free",
+		"2reduce offer 1", "2reduce skip 1: needs 500 MiB of memory; machines with free slots have at most 200 MiB left, and the memory of some is reserved")
+}

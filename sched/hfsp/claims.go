@@ -225,7 +225,7 @@ func (c *claims) resume(cl *claimant, lacks *int) (preempts []sched.Preempt) {
 				return preempts
 			}
 			m := c.view.Machine(suspended.Machine)
-			if m.Free(c.kind) > 0 {
+			if c.view.FreeSlots(m)[c.kind] > 0 {
 				continue // it resumes, or another attempt came first
 			}
 			if c.leavingOn(m) > 0 {

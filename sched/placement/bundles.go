@@ -27,9 +27,8 @@ func (r *Round) offerBundles(w sched.Want, most int) {
 }
 
 // offerSuspended resumes a suspended bundle if all of its machines have the slots and the
-// memory.
-// Otherwise it reserves the free ones, unless a machine has lost so many slots that the
-// bundle could not resume even if nothing else ran.
+// memory. Otherwise it reserves what is free, unless a machine has lost so many slots or so
+// much memory that the bundle could not resume even if nothing else ran.
 func (r *Round) offerSuspended(w sched.Want) {
 	switch needs := r.needsByMachine(w); {
 	case r.haveCapacity(needs, r.freeCapacity(w.Job, w.Bundle)):

@@ -15,6 +15,9 @@
 //	      │                              └─► evenly           (Method None, reduces)
 //	      └─► bundles: all tasks at once, or a reservation of the free slots
 //
+// A task starts only where its memory is free too. Memory is given out together with slots
+// (memory.go).
+//
 // A Placer lives as long as its policy, which passes Reset and Observe on to it. A
 // Round lives for one decision.
 package placement

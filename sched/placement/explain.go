@@ -20,9 +20,9 @@ type Candidate struct {
 	Avoided       bool              // the task does not start there
 }
 
-// Candidates returns the machines with slots and memory free for a task, best first: the machine with
-// its checkpoint, then by the bytes of input that would be transferred; avoided machines
-// come last. The list helps to explain why a task is not running. A Round places many tasks
+// Candidates returns the machines with slots and memory free for a task, best first: the
+// machine with its checkpoint, then by the bytes of input that would be transferred; avoided
+// machines come last. The list helps to explain why a task is not running. A Round places many tasks
 // together, so it may choose otherwise. Racks is the operator's table, as in
 // sched.Placement.
 func Candidates(now int64, view cluster.View, racks map[string]string, id cluster.TaskID) (found []Candidate) {
@@ -150,7 +150,7 @@ func (r *Round) reason(o *tracedOffer) (cause string, until int64) {
 		return a.waits[o.stage].String(), a.waits[o.stage].until
 	case o.bundle != nil:
 		return o.bundleReason(), 0
-	case a.remaining() == 0 && len(r.reservations) > 0:
+	case a.remaining() == 0 && slices.ContainsFunc(r.reservations, func(res *reservation) bool { return res.count() > 0 }):
 		return "free slots are reserved for tasks that start together", 0
 	case a.remaining() == 0:
 		return "no slot is free", 0

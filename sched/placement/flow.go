@@ -229,7 +229,7 @@ func (a *assigner) freeSince(o offer, i int) int64 {
 	since := o.job.StartedAt
 	for kind, n := range a.unit {
 		if n > 0 {
-			since = max(since, a.machines[i].FreeSince[kind])
+			since = max(since, a.view.FreeSince(a.machines[i], cluster.Slot(kind)))
 		}
 	}
 	return since

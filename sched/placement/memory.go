@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -18,6 +19,7 @@ type memory struct {
 	view    cluster.View
 	takenMB map[string]int64 // by machine: memory of what the round has planned, MiB
 	early   map[string]early // by machine: the part of takenMB that starts early
+	running map[string]early // by machine: cluster.View.EarlyMemory, computed when it is needed
 	blocked map[string]int   // by machine: reservations that keep its memory
 	ample   map[int64]bool   // by need in MiB: memory is not tight for it; nil after something changed
 }
@@ -39,14 +41,32 @@ func (k *memory) freeMB(m *cluster.Machine) int64 {
 // freeFor returns the memory of a machine that tasks of a stage may take, in MiB. Tasks that
 // start early leave memory for the tasks that they wait for (cluster.View.EarlyMemory).
 func (r *Round) freeFor(j *cluster.Job, s *cluster.Stage, m *cluster.Machine) int64 {
-	free := r.memory.freeMB(m)
+	return min(r.memory.freeMB(m), r.earlyLimit(j, s, m))
+}
+
+// earlyLimit returns how much more memory of a machine tasks may take that start early, in MiB.
+// Tasks of other stages have no such limit.
+func (r *Round) earlyLimit(j *cluster.Job, s *cluster.Stage, m *cluster.Machine) int64 {
 	if !s.StartsEarly() || m.MemoryMB == 0 || m.Offered[cluster.MapSlot] == 0 {
-		return free
+		return math.MaxInt64
 	}
-	planned := r.memory.early[m.Name]
-	waitingMB, writerMB := r.view.EarlyMemory(m)
-	writerMB = max(writerMB, planned.writerMB, j.Spec.MemoryMB[cluster.MapSlot])
-	return min(free, m.MemoryMB-writerMB-waitingMB-planned.waitingMB)
+	planned, running := r.memory.early[m.Name], r.memory.earlyOn(m)
+	writerMB := max(running.writerMB, planned.writerMB, j.Spec.MemoryMB[cluster.MapSlot])
+	return m.MemoryMB - writerMB - running.waitingMB - planned.waitingMB
+}
+
+// earlyOn returns what cluster.View.EarlyMemory returns for a machine. That visits all attempts
+// on the machine, and each stage that starts early asks for all machines, so it is kept.
+func (k *memory) earlyOn(m *cluster.Machine) early {
+	e, known := k.running[m.Name]
+	if !known {
+		if k.running == nil {
+			k.running = make(map[string]early)
+		}
+		e.waitingMB, e.writerMB = k.view.EarlyMemory(m)
+		k.running[m.Name] = e
+	}
+	return e
 }
 
 // take counts the memory of a task as given out.
@@ -169,10 +189,14 @@ func (a *assigner) offerTight(j *cluster.Job, stage *cluster.Stage, most int, no
 func (r *Round) reserveMemory(j *cluster.Job, stage *cluster.Stage) {
 	avoid := r.assigners[stage.Slot].avoided(j, stage)
 	var best *cluster.Machine
+	var mostMB int64 // left on best
 	for m := range r.view.Machines() {
 		possible := stage.Slots.FitsIn(m.Slots) && stage.MemoryMB <= m.TotalMemoryMB() && !slices.Contains(avoid, m.Name)
-		if possible && r.memory.blocked[m.Name] == 0 && (best == nil || r.memory.freeMB(m) > r.memory.freeMB(best)) {
-			best = m
+		if !possible || r.memory.blocked[m.Name] > 0 {
+			continue
+		}
+		if mb := r.memory.freeMB(m); best == nil || mb > mostMB {
+			best, mostMB = m, mb
 		}
 	}
 	if best == nil {
@@ -190,7 +214,7 @@ func (r *Round) memoryReason(j *cluster.Job, s *cluster.Stage) string {
 		return ""
 	}
 	a := r.assigners[s.Slot]
-	most, reserved := int64(0), false
+	most, reserved, kept := int64(0), false, false
 	for i, m := range a.machines {
 		if a.free[i] == 0 {
 			continue
@@ -198,16 +222,15 @@ func (r *Round) memoryReason(j *cluster.Job, s *cluster.Stage) string {
 		if r.freeFor(j, s, m) >= s.MemoryMB {
 			return ""
 		}
-		reserved = reserved || r.memory.blocked[m.Name] > 0
-		most = max(most, r.view.FreeMemoryMB(m)-r.memory.takenMB[m.Name])
+		left := r.view.FreeMemoryMB(m) - r.memory.takenMB[m.Name]
+		most, reserved = max(most, left), reserved || r.memory.blocked[m.Name] > 0
+		kept = kept || left >= s.MemoryMB && r.earlyLimit(j, s, m) < s.MemoryMB
 	}
-	return shortOfMemory(s.MemoryMB, most, reserved)
-}
-
-// shortOfMemory says that a task needs more memory than any machine with a free slot has left.
-func shortOfMemory(needMB, mostMB int64, reserved bool) string {
-	text := fmt.Sprintf("needs %d MiB of memory; machines with free slots have at most %d MiB left", needMB, max(mostMB, 0))
-	if reserved {
+	text := fmt.Sprintf("needs %d MiB of memory; machines with free slots have at most %d MiB left", s.MemoryMB, most)
+	switch {
+	case kept:
+		text += ", and keep memory for the tasks whose output it reads"
+	case reserved:
 		text += ", and the memory of some is reserved"
 	}
 	return text

@@ -103,7 +103,7 @@ func (r *Round) offerTasks(w sched.Want, most int, noWait bool) {
 	released := r.release(w.Stage)
 	most -= a.resumeSuspended(w.Job, w.Stage, most)
 	switch {
-	case w.Stage.Waiting() == 0 || !w.Job.Ready(w.Stage) || most == 0:
+	case w.Stage.Waiting() == 0 || !w.Job.Ready(w.Stage) || most == 0 || a.remaining() == 0:
 	case r.isTight(w.Job, w.Stage):
 		a.offerTight(w.Job, w.Stage, most, noWait)
 	default:

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyPolicy runs a test with each policy, and with chronos over fifo.
+// everyPolicy runs a test with each policy, alone and wrapped by chronos.
 func everyPolicy(t *testing.T, test func(t *testing.T, make func() sched.Policy)) {
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {

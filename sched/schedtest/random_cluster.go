@@ -27,7 +27,7 @@ type RandomCluster struct {
 
 // NewRandomCluster returns a cluster of three machines, m0 to m2, with two to four map
 // slots and one to three reduce slots each. On one seed in three the memory of a machine is
-// gone before its slots.
+// used up before its slots.
 func NewRandomCluster(t testing.TB, seed uint64, policy sched.Policy) *RandomCluster {
 	b := &RandomCluster{Cluster: New(t), Random: rand.New(rand.NewPCG(seed, 5)), Policy: policy, FailOneIn: 20, ends: make(map[cluster.AttemptID]int64)}
 	if seed%3 == 1 {
