@@ -134,7 +134,7 @@ var importTable = []row{
 	}},
 	{"chaos", []string{"preempt", "internal/failpoint"}},
 	{"chaos/rig", []string{
-		"shuffle", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/testcluster",
+		"shuffle", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/taskdir", "internal/testcluster",
 	}},
 	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt"}},
 	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
