@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/taskdir"
 )
 
 // handNode is a tasknode that the test starts and stops itself.
@@ -223,7 +224,7 @@ func (e *engine) joinForWork(name string) time.Duration {
 	e.newNode(name, "--dir", dir, "--map-slots", "1", "--reduce-slots", "0")
 	joined := time.Now()
 	waitUntil(e.t, name+" has work", func() bool {
-		begun, err := filepath.Glob(filepath.Join(dir, "tasks", "job_*", "attempt_*"))
+		begun, err := filepath.Glob(filepath.Join(dir, "tasks", "job_*", "*", "attempt_*"))
 		return err == nil && len(begun) > 0
 	})
 	return time.Since(joined)
@@ -252,11 +253,11 @@ func TestLogsOfAttemptsThatRun(t *testing.T) {
 	id := e.submit("sort", "-D", "hammr.debug.record.sleep=10", "-r", "1", in, filepath.Join(t.TempDir(), "out"))
 	attempt := strings.Replace(id, "job", "attempt", 1) + "_m_000000_0"
 	waitUntil(t, "the map runs", func() bool {
-		_, err := os.Stat(filepath.Join(dir, "tasks", id, attempt))
+		_, err := os.Stat(filepath.Join(dir, "tasks", id, taskdir.InJob(attempt)))
 		return err == nil
 	})
 	// The program prints nothing; its tasknode prints this text.
-	log := filepath.Join(dir, "tasks", id, "logs", attempt, "stderr")
+	log := filepath.Join(dir, "tasks", id, taskdir.Logs, taskdir.InJob(attempt), "stderr")
 	must(t, os.MkdirAll(filepath.Dir(log), 0o700))
 	must(t, os.WriteFile(log, []byte("half way\n"), 0o600))
 	want := "==> " + attempt + " stderr on maps <==\nhalf way\n"
@@ -294,11 +295,11 @@ func TestLogsOfAJobAreOneFileAMachine(t *testing.T) {
 		attempt := strings.Replace(id, "job", "attempt", 1) + task
 		var found []string
 		waitUntil(t, attempt+" runs", func() (runs bool) {
-			found, _ = filepath.Glob(filepath.Join(dir, "*", "tasks", id, attempt)) // the pattern is valid
+			found, _ = filepath.Glob(filepath.Join(dir, "*", "tasks", id, taskdir.InJob(attempt))) // the pattern is valid
 			return len(found) == 1
 		})
 		// The program prints nothing; its tasknode prints this text.
-		log := filepath.Join(filepath.Dir(found[0]), "logs", attempt, "stdout")
+		log := filepath.Join(taskdir.LogDir(found[0]), "stdout")
 		must(t, os.MkdirAll(filepath.Dir(log), 0o700))
 		must(t, os.WriteFile(log, []byte(attempt+" prints\n"), 0o600))
 		node, _, _ := strings.Cut(strings.TrimPrefix(log, dir+"/"), "/")

@@ -21,6 +21,9 @@ func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 	disk, memory := in.mu.disk, in.mu.memory
 	factor := mergeFactor(in.opts.Factor, in.opts.Memory-in.mu.segments.used, largestBlock(runsOf(disk)))
 	in.mu.Unlock()
+	if len(disk) > factor {
+		disk = slices.SortedFunc(slices.Values(disk), compareSizes)
+	}
 	for len(disk) > factor {
 		var err error
 		if disk, err = in.mergeSmallest(ctx, disk, min(factor, len(disk)-factor+1)); err != nil {
@@ -73,13 +76,16 @@ func runsOf(sources []Source) []Run {
 	return runs
 }
 
-// mergeSmallest merges the n smallest sources into one. Among equal sizes it prefers lower
-// ranks, so that the choice does not depend on the order of arrival.
+// compareSizes orders sources by size. Among equal sizes lower ranks are first, so that the order
+// does not depend on the order of arrival.
+func compareSizes(a, b Source) int {
+	return cmp.Or(cmp.Compare(a.remaining(), b.remaining()), a.rank().compare(b.rank()))
+}
+
+// mergeSmallest merges the first n of sources that are sorted by compareSizes into one. It changes
+// and returns sources, which stay sorted: a reduce of a hundred thousand maps merges more than a
+// thousand times, and must not sort them all each time.
 func (in *Intake) mergeSmallest(ctx context.Context, sources []Source, n int) ([]Source, error) {
-	sources = slices.Clone(sources)
-	slices.SortFunc(sources, func(a, b Source) int {
-		return cmp.Or(cmp.Compare(a.remaining(), b.remaining()), a.rank().compare(b.rank()))
-	})
 	merged, err := in.mergeToFile(ctx, sources[:n])
 	if err != nil {
 		return nil, err
@@ -87,7 +93,9 @@ func (in *Intake) mergeSmallest(ctx context.Context, sources []Source, n int) ([
 	if err := in.drop(ctx, sources[:n]); err != nil {
 		return nil, err
 	}
-	return append(sources[n:], merged), nil
+	rest := sources[n:]
+	place, _ := slices.BinarySearchFunc(rest, merged, compareSizes)
+	return slices.Insert(rest, place, merged), nil
 }
 
 // remaining returns the approximate number of stored bytes that remain to be read.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/internal/joblog"
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -23,7 +24,7 @@ type JobLogs struct {
 	Job string
 	// Dir is the full name of the directory for the logs of the job.
 	Dir string
-	// Local are local directories with a directory for each attempt that has printed.
+	// Local are local directories with the logs of attempts; taskdir describes their layout.
 	Local []string
 }
 
@@ -96,8 +97,9 @@ type logCopy struct {
 // maxUnread limits the errors of local logs that are reported.
 const maxUnread = 10
 
-// addDir adds the logs of all attempts in a local directory. It reads the names in parts,
-// because a job may have a hundred thousand attempts.
+// addDir adds the logs of all attempts in a local directory, and in its shards. It reads the
+// names in parts, because a job may have a hundred thousand attempts, and older versions put all
+// their logs in one directory.
 func (c *logCopy) addDir(ctx context.Context, local string) {
 	dir, err := os.Open(local)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,7 +113,11 @@ func (c *logCopy) addDir(ctx context.Context, local string) {
 	for c.failed == nil {
 		attempts, err := dir.ReadDir(1000)
 		for _, a := range attempts {
-			c.addAttempt(ctx, filepath.Join(local, a.Name()), a.Name())
+			if path := filepath.Join(local, a.Name()); taskdir.IsShard(a.Name()) {
+				c.addDir(ctx, path)
+			} else {
+				c.addAttempt(ctx, path, a.Name())
+			}
 		}
 		if err == io.EOF {
 			return

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hammr/hammr/internal/joblog"
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
@@ -85,14 +86,15 @@ func TestLogsOfAJobAreOneFile(t *testing.T) {
 	want := make(map[string]string)
 	for i := range 2500 {
 		attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", i+1)
-		writeLog(t, [2]string{a, b}[i%2], attempt, "stderr", attempt+"\n")
+		// Directory b has the layout of older versions.
+		writeLog(t, [2]string{filepath.Join(a, filepath.Dir(taskdir.InJob(attempt))), b}[i%2], attempt, "stderr", attempt+"\n")
 		want[attempt+"/stderr"] = attempt + "\n"
 	}
 	if err := k.Aggregate(t.Context(), logs); err == nil || !strings.Contains(err.Error(), "000000_0/stderr") || storage.Unavailable(err) {
 		t.Errorf("a log that is a link: %v, want its error", err)
 	}
 	wantLogs(t, kept, []string{"n.logs"}, want)
-	writeLog(t, a, "attempt_1_0001_m_000001_0", "stderr", "changed\n")
+	writeLog(t, filepath.Join(a, "m_000000"), "attempt_1_0001_m_000001_0", "stderr", "changed\n")
 	if err := k.Aggregate(t.Context(), logs); err == nil {
 		t.Error("the second time the link has no error")
 	}
@@ -151,7 +153,7 @@ func TestLogsAreNotWrittenToAForbiddenDirectory(t *testing.T) {
 func (b *rig) printed(text string) {
 	b.t.Helper()
 	task := b.start(taskproc.Kind_MAP)
-	writeLog(b.t, filepath.Join(b.dir, "job_1_0001", logsDir), attemptID, "stdout", text)
+	writeLog(b.t, filepath.Dir(taskdir.LogDir(b.attemptDir())), attemptID, "stdout", text)
 	task.end(nil)
 	<-b.reports
 }
@@ -221,7 +223,9 @@ func TestLogsWaitForTheFileSystem(t *testing.T) {
 		kept.until = time.Now().Add(5 * time.Minute)
 		b.removeJob()
 		pass(4 * time.Minute)
-		if got := b.files(); !slices.Equal(got, []string{"job_1_0001", "job_1_0001/logdir", "job_1_0001/logs", "job_1_0001/logs/" + attemptID, "job_1_0001/logs/" + attemptID + "/stdout"}) {
+		if got := b.files(); !slices.Equal(got, []string{
+			"job_1_0001", "job_1_0001/logdir", "job_1_0001/logs", "job_1_0001/logs/m_000000", "job_1_0001/logs/m_000000/" + attemptID, "job_1_0001/logs/m_000000/" + attemptID + "/stdout",
+		}) {
 			t.Errorf("files while the file system is away: %v", got)
 		}
 		b.removeJob() // a master repeats its orders
@@ -289,7 +293,7 @@ func TestFewJobsAggregateAtOnce(t *testing.T) {
 		for i := range 10 {
 			d := b.daemon
 			id := fmt.Sprintf("job_1_%04d", i)
-			writeLog(t, filepath.Join(b.dir, id, logsDir), "attempt", "stdout", "text")
+			writeLog(t, filepath.Join(b.dir, id, taskdir.Logs), "attempt", "stdout", "text")
 			d.inbox.Put(func() {
 				d.job(id).logDir = jobLogDir
 				d.removeJob(id)

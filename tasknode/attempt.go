@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
@@ -144,7 +144,8 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 	return a.buildReport(ctx, task, conn.lastMessage, stuck, stack)
 }
 
-// makeDir makes the attempt's directory for local files. When the task is launched, its user
+// makeDir makes the attempt's directory for local files, and those above it if it is the first
+// there. When the task is launched, its user
 // gets access to the directory. An attempt also runs if the log directory of its job cannot be
 // noted.
 func (a *attempt) makeDir(ctx context.Context) error {
@@ -154,7 +155,7 @@ func (a *attempt) makeDir(ctx context.Context) error {
 	if err := os.MkdirAll(a.start.LocalDir, 0o700); err != nil {
 		return err
 	}
-	if err := writeLogDir(filepath.Dir(a.start.LocalDir), a.start.LogDir); err != nil {
+	if err := writeLogDir(taskdir.JobDir(a.start.LocalDir), a.start.LogDir); err != nil {
 		a.cfg.Logger.Warn("cannot write the log directory of a job", "job", a.start.JobId, "error", err)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/hammr/hammr/internal/checkpoint"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/shuffle"
@@ -82,8 +83,8 @@ func TestCopyCheckpoint(t *testing.T) {
 		"no tasknode answers": {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Checkpoint.Address = "127.0.0.1:0"; return nil }, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", attemptID)
-			dir := filepath.Join(there, "job_1_0001", attemptID)
+			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", taskdir.InJob(attemptID))
+			dir := filepath.Join(there, "job_1_0001", taskdir.InJob(attemptID))
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +175,7 @@ func TestDropCopy(t *testing.T) {
 		}
 		b.orders.Put(dropCopy(attemptID))
 		synctest.Wait()
-		if got := b.files(); !slices.Equal(got, []string{"job_1_0001"}) {
+		if got := b.files(); !slices.Equal(got, []string{"job_1_0001", "job_1_0001/m_000000"}) {
 			t.Errorf("files left: %v", got)
 		}
 	}, func(_ *rig, joined *wire.Report_Joined) {

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hammr/hammr/internal/checkpoint"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/shuffle"
@@ -22,9 +23,9 @@ import (
 // being drained.
 //
 //	tasknode that is drained                 this tasknode
-//	map.out, map.out.index  ── fetched ──►   DIR/JOB/ATTEMPT/map.out, map.out.index, verified
-//	checkpoint and its files ── fetched ──►  DIR/JOB/ATTEMPT/checkpoint, moved/…
-//	                                         DIR/JOB/ATTEMPT.held: the record
+//	map.out, map.out.index  ── fetched ──►   DIR/JOB/SHARD/ATTEMPT/map.out, map.out.index, verified
+//	checkpoint and its files ── fetched ──►  DIR/JOB/SHARD/ATTEMPT/checkpoint, moved/…
+//	                                         DIR/JOB/SHARD/ATTEMPT.held: the record
 //
 // After the record is written, the attempt is retained as if it had run here. The jobmaster
 // then sends readers the address of this copy.
@@ -56,7 +57,7 @@ func (d *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 	}
 	d.copying[id] = true
 	d.job(o.JobId).busy++
-	t := &outputCopy{order: o, dir: filepath.Join(local, o.JobId, id), patience: copyRetry, create: createHere(ctx)}
+	t := &outputCopy{order: o, dir: filepath.Join(local, o.JobId, taskdir.InJob(id)), patience: copyRetry, create: createHere(ctx)}
 	d.workers.Go(func() {
 		last, err := t.copy(ctx)
 		release()
@@ -82,7 +83,8 @@ func (d *Daemon) outputCopied(t *outputCopy, last *wire.Report, err error) {
 	id := t.order.AttemptId
 	delete(d.copying, id)
 	if err == nil {
-		d.known[id], d.retained[id] = t.order.JobId, t.dir+recordSuffix
+		d.addKnown(t.order.JobId, id)
+		d.retained[id] = t.dir + recordSuffix
 	}
 	d.reportCopy(id, last, err)
 	d.releaseJob(t.order.JobId)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/shuffle/transfer"
@@ -20,8 +21,10 @@ func TestCopyOutput(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil func(dir string, o *wire.Order_CopyOutput) error // before it is copied
 		fails bool
+		flat  bool // the source has the layout of older versions
 	}{
-		"intact": {},
+		"intact":                         {},
+		"layout of older versions there": {flat: true},
 		"one output is stored": {spoil: func(_ string, o *wire.Order_CopyOutput) error {
 			o.Finished.Outputs = append(o.Finished.Outputs, &taskproc.MapOutput{Edge: 1, Stored: true, Path: "mem:///out", Attempt: attemptID})
 			return nil
@@ -44,8 +47,11 @@ func TestCopyOutput(t *testing.T) {
 		}, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", attemptID)
-			dir := filepath.Join(there, "job_1_0001", attemptID)
+			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", taskdir.InJob(attemptID))
+			dir := filepath.Join(there, "job_1_0001", taskdir.InJob(attemptID))
+			if tt.flat {
+				dir = filepath.Join(there, "job_1_0001", attemptID)
+			}
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}

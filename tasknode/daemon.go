@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -45,10 +46,12 @@ type Daemon struct {
 	attempts  map[string]*attempt                    // that have not ended, by id
 	unacked   map[string]*wire.Report                // final reports that no master has acknowledged, by attempt
 	known     map[string]string                      // job of every attempt that was ever ordered, so that no attempt is started twice
+	knownOf   map[string][]string                    // the same attempts by job; may also have some that are not known any more
 	retained  map[string]string                      // paths of the records of attempts with segments or checkpoints, by attempt
 	copying   map[string]bool                        // attempts whose output is being copied from another tasknode
 	reading   map[string][]func(*wire.Report, error) // users of the record of an attempt that is being read
 	measuring map[string]bool                        // local directories in which jobs are being measured
+	measureAt map[string]time.Time                   // before which no jobs are measured, by local directory
 	jobs      map[string]*job                        // jobs with attempts, files or outputs on this machine, by id
 	pending   PendingProgress                        // progress reports that wait to be sent together
 	session   Session                                // nil if there is no session
@@ -69,11 +72,13 @@ func New(cfg Config) (*Daemon, error) {
 		attempts:  make(map[string]*attempt),
 		unacked:   make(map[string]*wire.Report),
 		known:     make(map[string]string),
+		knownOf:   make(map[string][]string),
 		retained:  make(map[string]string),
 		stuck:     make(map[string]taskproc.Kind),
 		copying:   make(map[string]bool),
 		reading:   make(map[string][]func(*wire.Report, error)),
 		measuring: make(map[string]bool),
+		measureAt: make(map[string]time.Time),
 		jobs:      make(map[string]*job),
 
 		aggregations: make(chan struct{}, maxAggregations),
@@ -335,8 +340,8 @@ func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 		d.rejectStart(start.JobId, start.AttemptId, err.Error())
 		return
 	}
-	d.known[start.AttemptId] = start.JobId
-	start.LocalDir = filepath.Join(dir, start.JobId, start.AttemptId)
+	d.addKnown(start.JobId, start.AttemptId)
+	start.LocalDir = filepath.Join(dir, start.JobId, taskdir.InJob(start.AttemptId))
 	j.limitDisk(start)
 	j.logDir = cmp.Or(start.LogDir, j.logDir)
 	a := newAttempt(d, start, j.readsOf(start))
@@ -356,7 +361,7 @@ func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 // rejectStart ends an attempt before it starts, because no directory accepts it or its kill
 // has arrived before. This does not count as a try of its task.
 func (d *Daemon) rejectStart(job, attempt, cause string) {
-	d.known[attempt] = job
+	d.addKnown(job, attempt)
 	last := &wire.Report{
 		Machine: d.cfg.Name, AttemptId: attempt,
 		Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{Cause: cause}},

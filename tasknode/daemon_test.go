@@ -27,14 +27,14 @@ func TestSegmentsStayUntilTheJobIsRemoved(t *testing.T) {
 		if r := <-b.reports; r.GetProgress().GetRecords() != 3 {
 			t.Errorf("report %v", r)
 		}
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5, Outputs: []*taskproc.MapOutput{{Path: filepath.Join(b.dir, "job_1_0001", attemptID, "map.out")}}}}}); err != nil {
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5, Outputs: []*taskproc.MapOutput{{Path: filepath.Join(b.attemptDir(), "map.out")}}}}}); err != nil {
 			t.Fatal(err)
 		}
 		task.end(nil)
 		if r := <-b.reports; r.GetFinished().GetOutputBytes() != 5 {
 			t.Errorf("report %v", r)
 		}
-		if got := b.files(); len(got) != 3 {
+		if got := b.files(); len(got) != 4 {
 			t.Errorf("files after the end: %v", got)
 		}
 		b.removeJob()
@@ -59,7 +59,7 @@ func TestFilesOfAnAttemptWithoutSegmentsGoWithIt(t *testing.T) {
 			t.Errorf("report %v", r)
 		}
 		synctest.Wait()
-		if got := b.files(); len(got) != 1 {
+		if got := b.files(); len(got) != 2 {
 			t.Errorf("files after the end: %v", got)
 		}
 	})
@@ -83,7 +83,7 @@ func TestStartOrderedTwiceStartsOnce(t *testing.T) {
 		if len(b.tasks) != 0 || len(b.reports) != 0 {
 			t.Error("the attempt was started twice")
 		}
-		if got := b.files(); len(got) != 1 {
+		if got := b.files(); len(got) != 2 {
 			t.Errorf("files of a failed attempt: %v", got)
 		}
 	})
@@ -215,7 +215,7 @@ func TestTruncateAndPreemptAreForwarded(t *testing.T) {
 		if m, err := task.Receive(); err != nil || m.GetPreempt() == nil {
 			t.Errorf("received %v, %v", m, err)
 		}
-		path := filepath.Join(b.dir, "job_1_0001", attemptID, "checkpoint")
+		path := filepath.Join(b.attemptDir(), "checkpoint")
 		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
 			Checkpoint: &taskproc.Checkpoint{Path: path},
 		}}}); err != nil {

@@ -91,7 +91,7 @@ func TestDaemonWithoutDiskSpaceOffersNoSlots(t *testing.T) {
 		if p.used.Load() != 0 {
 			t.Errorf("%d places taken", p.used.Load())
 		}
-		if list, err := filepath.Glob(filepath.Join(b.dir, "job_1_0001", "*")); err != nil || len(list) != 0 {
+		if list, err := filepath.Glob(filepath.Join(b.dir, "job_1_0001", "*", "*")); err != nil || len(list) != 0 {
 			t.Errorf("files left: %v, %v", list, err)
 		}
 		cancel()

@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -61,7 +63,10 @@ func (osFiles) Usage(jobDir string) (usage, error) {
 // attemptIn returns the attempt to which a path in a job's directory belongs: its directory,
 // its directory for temporary files, or its record.
 func attemptIn(path string) string {
-	first, _, _ := strings.Cut(path, "/")
+	first, rest, _ := strings.Cut(path, "/")
+	if taskdir.IsShard(first) {
+		first, _, _ = strings.Cut(rest, "/")
+	}
 	attempt, _, _ := strings.Cut(first, ".")
 	return attempt
 }
@@ -94,8 +99,12 @@ func (j *job) limitDisk(start *taskproc.Start) {
 	}
 }
 
+// measureShare limits the time in which jobs are measured: one part of so many.
+const measureShare = 10
+
 // measureJobs measures the jobs with a limit in the background. A directory that has not
-// answered yet is not asked again.
+// answered yet is not asked again. The files of a large job take long to measure, so the next
+// measurement begins only after measureShare-1 times the time of the last.
 func (d *Daemon) measureJobs() {
 	for _, dir := range d.cfg.Dirs {
 		var jobs []string
@@ -104,12 +113,12 @@ func (d *Daemon) measureJobs() {
 				jobs = append(jobs, id)
 			}
 		}
-		if len(jobs) == 0 || d.measuring[dir] {
+		if len(jobs) == 0 || d.measuring[dir] || time.Now().Before(d.measureAt[dir]) {
 			continue
 		}
 		d.measuring[dir] = true
 		d.disks[dir].reads.Put(func() {
-			found := make(map[string]usage)
+			found, began := make(map[string]usage), time.Now()
 			for _, id := range jobs {
 				u, err := d.files.Usage(filepath.Join(dir, id))
 				if err != nil {
@@ -117,8 +126,10 @@ func (d *Daemon) measureJobs() {
 				}
 				found[id] = u
 			}
+			took := time.Since(began)
 			d.inbox.Put(func() {
 				delete(d.measuring, dir)
+				d.measureAt[dir] = time.Now().Add((measureShare - 1) * took)
 				d.measured(dir, found)
 			})
 		})
@@ -182,7 +193,7 @@ func (a *attempt) judgeFullDisk(last *wire.Report) *wire.Report {
 	if failed == nil || !strings.Contains(failed.Cause, syscall.ENOSPC.Error()) {
 		return last
 	}
-	dir := filepath.Dir(filepath.Dir(a.start.LocalDir))
+	dir := filepath.Dir(taskdir.JobDir(a.start.LocalDir))
 	free, err := a.daemon.files.Free(dir)
 	if err != nil || free > fullBytes {
 		return last // the task has met another full disk, or only says so

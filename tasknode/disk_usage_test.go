@@ -4,10 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -50,8 +52,8 @@ func TestFullDiskIsChargedToTheJobThatFilledIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runOn(t, fullFiles{free: c.free}, nil, func(b *rig) {
 				task := b.start(taskproc.Kind_MAP)
-				fill(t, filepath.Join(b.dir, "job_1_0001", attemptID, "spill"), c.own)
-				fill(t, filepath.Join(b.dir, "job_1_0002", "attempt_1_0002_m_000000_0", "spill"), c.other)
+				fill(t, filepath.Join(b.attemptDir(), "spill"), c.own)
+				fill(t, filepath.Join(b.dir, "job_1_0002", "attempt_1_0002_m_000000_0", "spill"), c.other) // the layout of older versions
 				task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: &taskproc.Failure{Cause: c.cause}}})
 				task.end(nil)
 				r := <-b.reports
@@ -61,6 +63,35 @@ func TestFullDiskIsChargedToTheJobThatFilledIt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// slowUsage is a disk on which each measurement of a job takes five seconds.
+type slowUsage struct {
+	osFiles
+	calls *atomic.Int32
+}
+
+func (f slowUsage) Usage(string) (usage, error) {
+	f.calls.Add(1)
+	pass(5 * time.Second)
+	return nil, nil
+}
+
+// TestSlowMeasurementsTakeATenthOfTheTime measures a job for 500 s.
+func TestSlowMeasurementsTakeATenthOfTheTime(t *testing.T) {
+	disk := slowUsage{calls: new(atomic.Int32)}
+	runOn(t, disk, func(c *Config) { c.DiskCheck = time.Second }, func(b *rig) {
+		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{Start: &taskproc.Start{
+			JobId: "job_1_0001", AttemptId: attemptID, Properties: map[string]string{conf.LocalDiskLimit: "1m"},
+		}}}})
+		<-b.reports // started
+		task := <-b.tasks
+		pass(500 * time.Second)
+		if n := disk.calls.Load(); n < 9 || n > 10 {
+			t.Errorf("%d measurements", n)
+		}
+		task.end(nil)
+	})
 }
 
 // TestJobAboveItsDiskLimitLosesItsLargestAttempt runs two attempts of a job with a limit. Only
@@ -76,14 +107,14 @@ func TestJobAboveItsDiskLimitLosesItsLargestAttempt(t *testing.T) {
 			return <-b.tasks
 		}
 		tasks := []*fakeTask{start("job_1_0001", attemptID, "1m"), start("job_1_0001", small, "1m"), start("job_1_0002", other, "")}
-		fill(t, filepath.Join(b.dir, "job_1_0001", attemptID, "spill"), 900<<10)
-		fill(t, filepath.Join(b.dir, "job_1_0001", small+".tmp", "file"), 100<<10)
-		fill(t, filepath.Join(b.dir, "job_1_0002", other, "spill"), 4<<20)
+		fill(t, filepath.Join(b.attemptDir(), "spill"), 900<<10)
+		fill(t, filepath.Join(b.dir, "job_1_0001", taskdir.InJob(small)+".tmp", "file"), 100<<10)
+		fill(t, filepath.Join(b.dir, "job_1_0002", taskdir.InJob(other), "spill"), 4<<20)
 		pass(5 * time.Second)
 		if len(b.reports) != 0 {
 			t.Fatalf("report %v", <-b.reports)
 		}
-		fill(t, filepath.Join(b.dir, "job_1_0001", small, "more"), 200<<10)
+		fill(t, filepath.Join(b.dir, "job_1_0001", taskdir.InJob(small), "more"), 200<<10)
 		<-tasks[0].ctx.Done()
 		tasks[0].end(nil)
 		r := <-b.reports

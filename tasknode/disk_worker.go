@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/taskdir"
 )
 
 // diskWorkers call the functions that wait for one local directory, each kind in its own
@@ -41,10 +42,10 @@ func callEach(box *syncutil.Mailbox[func()], stop <-chan struct{}) {
 	}
 }
 
-// diskOf returns the workers of the directory that contains DIR/JOB/NAME. Any goroutine may
-// call it.
+// diskOf returns the workers of the directory that contains the directory of an attempt, or its
+// record. Any goroutine may call it.
 func (d *Daemon) diskOf(path string) *diskWorkers {
-	if w := d.disks[filepath.Dir(filepath.Dir(path))]; w != nil {
+	if w := d.disks[filepath.Dir(taskdir.JobDir(path))]; w != nil {
 		return w
 	}
 	return d.disks[d.cfg.Dirs[0]]

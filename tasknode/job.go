@@ -58,6 +58,14 @@ func (d *Daemon) job(id string) *job {
 	return j
 }
 
+// addKnown adds an attempt of a job to the known ones.
+func (d *Daemon) addKnown(job, attempt string) {
+	if _, known := d.known[attempt]; !known {
+		d.knownOf[job] = append(d.knownOf[job], attempt)
+	}
+	d.known[attempt] = job
+}
+
 // readsOf returns the edges that the group of a Start reads as files. The layout of a job's
 // graph is computed once for each class of groups, not for each attempt.
 func (j *job) readsOf(start *taskproc.Start) []int32 {

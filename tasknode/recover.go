@@ -5,17 +5,15 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/wire"
 )
-
-// logsDir is the directory for the logs of a job's attempts, inside the directory of the
-// job.
-const logsDir = "logs"
 
 // recoverTimeout is how long the first session waits for the local directories to be read.
 // What a slower directory contains counts as lost: the machine joins without it.
@@ -26,8 +24,8 @@ type leftover struct {
 	job      string
 	dir      string
 	logDir   string   // directory for the logs of the job, "" if unknown
-	retained []string // attempts with complete files, as their records say
-	orphans  []string // names of everything else, except for logs
+	retained []string // directories of attempts with complete files, as their records say
+	orphans  []string // paths of everything else, except for shards and logs
 }
 
 // recoverRetained looks through the local directories for files of an earlier start. It
@@ -37,11 +35,12 @@ type leftover struct {
 // So a restart of the daemon loses the running attempts, but not the outputs of finished
 // attempts: the jobmaster counts these outputs again when the tasknode joins.
 //
-//	DIR/job_1_0001/attempt_1_0001_m_000000_0/        files
-//	DIR/job_1_0001/attempt_1_0001_m_000000_0.held    record: the files are complete
-//	DIR/job_1_0001/attempt_1_0001_m_000001_0/        no record: removed
-//	DIR/job_1_0001/logs/                             kept until the job is removed
-//	DIR/job_1_0001/logdir                            where the logs are copied then
+//	DIR/job_1_0001/m_000000/attempt_1_0001_m_000000_0/        files
+//	DIR/job_1_0001/m_000000/attempt_1_0001_m_000000_0.held    record: the files are complete
+//	DIR/job_1_0001/m_000000/attempt_1_0001_m_000001_0/        no record: removed
+//	DIR/job_1_0001/attempt_1_0001_m_000002_0/, ….held         likewise, in the layout of older versions
+//	DIR/job_1_0001/logs/                                      kept until the job is removed
+//	DIR/job_1_0001/logdir                                     where the logs are copied then
 //
 // The channel is closed when all directories have been read.
 func (d *Daemon) recoverRetained() (done <-chan struct{}) {
@@ -82,26 +81,40 @@ func (d *Daemon) list(dir string) []fs.DirEntry {
 	return entries
 }
 
-// scanJob reads the records in the directory of one job.
+// scanJob reads the records in the directory of one job and in its shards.
 func (d *Daemon) scanJob(id, dir string) leftover {
 	found := leftover{job: id, dir: dir}
-	entries := d.list(dir)
-	retained := make(map[string]bool)
-	for _, e := range entries {
-		if attempt, is := strings.CutSuffix(e.Name(), recordSuffix); is && d.isComplete(filepath.Join(dir, attempt)) {
-			found.retained = append(found.retained, attempt)
-			retained[attempt], retained[e.Name()] = true, true
-		}
-	}
-	for _, e := range entries {
-		switch name := e.Name(); {
-		case name == logDirName:
+	for _, e := range d.scanAttempts(&found, dir) {
+		switch path := filepath.Join(dir, e.Name()); {
+		case e.Name() == logDirName:
 			found.logDir = d.logDirOf(dir)
-		case !retained[name] && name != logsDir:
-			found.orphans = append(found.orphans, e.Name())
+		case e.Name() == taskdir.Logs:
+		case e.IsDir() && taskdir.IsShard(e.Name()):
+			for _, other := range d.scanAttempts(&found, path) {
+				found.orphans = append(found.orphans, filepath.Join(path, other.Name()))
+			}
+		default:
+			found.orphans = append(found.orphans, path)
 		}
 	}
 	return found
+}
+
+// scanAttempts adds the attempts in a directory that have a record and complete files to what
+// was found of a job. It returns the other entries. An attempt in the shard of another is not
+// retained, because readers do not look for it there.
+func (d *Daemon) scanAttempts(found *leftover, dir string) (others []fs.DirEntry) {
+	entries := d.list(dir)
+	retained := make(map[string]bool) // names of entries
+	for _, e := range entries {
+		attempt, is := strings.CutSuffix(e.Name(), recordSuffix)
+		path := filepath.Join(dir, attempt)
+		if is && taskdir.JobDir(path) == found.dir && d.isComplete(path) {
+			found.retained = append(found.retained, path)
+			retained[attempt], retained[e.Name()] = true, true
+		}
+	}
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return retained[e.Name()] })
 }
 
 // logDirOf returns the directory for logs of a job with a local directory, "" if it is unknown.
@@ -133,19 +146,22 @@ func (d *Daemon) recovered(found leftover) {
 		return // all of it is removed
 	}
 	j.logDir = cmp.Or(j.logDir, found.logDir)
-	for _, id := range found.retained {
+	var orphans []string
+	for _, path := range found.orphans {
+		if id, _, _ := strings.Cut(filepath.Base(path), "."); d.known[id] == "" {
+			orphans = append(orphans, path)
+		}
+	}
+	for _, dir := range found.retained {
+		id := filepath.Base(dir)
 		if _, ordered := d.known[id]; ordered {
 			continue
 		}
-		d.known[id], d.retained[id] = found.job, filepath.Join(found.dir, id)+recordSuffix
-		d.cfg.Logger.Info("retained files recovered", "attempt", id)
+		d.addKnown(found.job, id)
+		d.retained[id] = dir + recordSuffix
+		d.cfg.Logger.Debug("retained files recovered", "attempt", id)
 	}
-	var orphans []string
-	for _, name := range found.orphans {
-		if id, _, _ := strings.Cut(name, "."); d.known[id] == "" {
-			orphans = append(orphans, filepath.Join(found.dir, name))
-		}
-	}
+	d.cfg.Logger.Info("local files of a job read", "job", found.job, "directory", found.dir, "retained", len(found.retained), "removed", len(orphans))
 	j.busy++
 	d.remove(d.disks[filepath.Dir(found.dir)], orphans, func() {
 		d.inbox.Put(func() { d.releaseJob(found.job) })

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/shuffle"
@@ -38,7 +39,7 @@ func restarts(t *testing.T, play ...func(b *rig, joined *wire.Report_Joined)) {
 func (b *rig) finishMap() (dir string) {
 	b.t.Helper()
 	task := b.start(taskproc.Kind_MAP)
-	dir = filepath.Join(b.dir, "job_1_0001", attemptID)
+	dir = b.attemptDir()
 	output := writeSegments(b.t, dir)
 	if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}}); err != nil {
 		b.t.Fatal(err)
@@ -93,13 +94,16 @@ func TestRestartedDaemonOffersItsSegmentsAgain(t *testing.T) {
 func TestRestartedDaemonRemovesOrphans(t *testing.T) {
 	restarts(t, func(b *rig, _ *wire.Report_Joined) {
 		dir := b.finishMap()
-		for _, orphan := range []string{"attempt_1_0001_m_000001_0/spill", "attempt_1_0001_m_000002_0.held.tmp", "attempt_1_0001_m_000003_0.held"} {
+		for _, orphan := range []string{
+			"attempt_1_0001_m_000001_0/spill", "attempt_1_0001_m_000002_0.held.tmp", "attempt_1_0001_m_000003_0.held", "attempt_1_0001_m_000004_0.tmp/file",
+			"../attempt_1_0001_m_000005_0/spill", "../attempt_1_0001_m_000006_0.held", "../other/file",
+		} {
 			name := filepath.Join(filepath.Dir(dir), orphan)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("x"), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := os.MkdirAll(filepath.Join(filepath.Dir(dir), "logs", attemptID), 0o700); err != nil {
+		if err := os.MkdirAll(taskdir.LogDir(dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(b.dir, "somebody's"), nil, 0o600); err != nil {
@@ -108,8 +112,9 @@ func TestRestartedDaemonRemovesOrphans(t *testing.T) {
 	}, func(b *rig, joined *wire.Report_Joined) {
 		synctest.Wait()
 		want := []string{
-			"job_1_0001", "job_1_0001/" + attemptID, "job_1_0001/" + attemptID + "/map.out",
-			"job_1_0001/" + attemptID + "/map.out.index", "job_1_0001/" + attemptID + ".held", "job_1_0001/logs", "job_1_0001/logs/" + attemptID, "somebody's",
+			"job_1_0001", "job_1_0001/logs", "job_1_0001/logs/m_000000", "job_1_0001/logs/m_000000/" + attemptID,
+			"job_1_0001/m_000000", "job_1_0001/m_000000/" + attemptID, "job_1_0001/m_000000/" + attemptID + "/map.out",
+			"job_1_0001/m_000000/" + attemptID + "/map.out.index", "job_1_0001/m_000000/" + attemptID + ".held", "somebody's",
 		}
 		if got := b.files(); !slices.Equal(got, want) {
 			t.Errorf("files left:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -132,6 +137,9 @@ func TestDamagedSegmentsAreNotOffered(t *testing.T) {
 			return errors.Join(os.Rename(dir, dir+"1"), os.Rename(dir+".held", dir+"1.held"))
 		},
 		"no file": func(dir string) error { return errors.Join(os.Remove(dir+"/map.out"), os.Mkdir(dir+"/map.out", 0o700)) },
+		"record without files in the older layout": func(dir string) error {
+			return os.Rename(dir+".held", filepath.Join(taskdir.JobDir(dir), attemptID+".held"))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			restarts(t, func(b *rig, _ *wire.Report_Joined) {
@@ -143,7 +151,7 @@ func TestDamagedSegmentsAreNotOffered(t *testing.T) {
 				if len(joined.Retained) != 0 {
 					t.Errorf("retained: %v", joined.Retained)
 				}
-				if got := b.files(); !slices.Equal(got, []string{"job_1_0001"}) {
+				if got := b.files(); !slices.Equal(got, []string{"job_1_0001", "job_1_0001/m_000000"}) {
 					t.Errorf("files left: %v", got)
 				}
 			})
@@ -152,7 +160,7 @@ func TestDamagedSegmentsAreNotOffered(t *testing.T) {
 }
 
 func TestCheckpointsSurviveARestart(t *testing.T) {
-	checkpoint := func(b *rig) string { return filepath.Join(b.dir, "job_1_0001", attemptID, "checkpoint") }
+	checkpoint := func(b *rig) string { return filepath.Join(b.attemptDir(), "checkpoint") }
 	restarts(t, func(b *rig, _ *wire.Report_Joined) {
 		task := b.start(taskproc.Kind_MAP)
 		if err := os.WriteFile(checkpoint(b), []byte("abc"), 0o600); err != nil {

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+
+	"github.com/hammr/hammr/internal/taskdir"
 )
 
 // releaseJob removes one activity from the count of a job. If the job is over and this was
@@ -59,10 +61,10 @@ func (d *Daemon) continueRemoval(id string, j *job) {
 func (d *Daemon) removeAllButLogs(id, dir string) {
 	d.disks[filepath.Dir(dir)].removals.Put(func() {
 		paths, logs := []string{dir}, ""
-		if entries := d.list(dir); slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == logsDir }) {
-			paths, logs = nil, filepath.Join(dir, logsDir)
+		if entries := d.list(dir); slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == taskdir.Logs }) {
+			paths, logs = nil, filepath.Join(dir, taskdir.Logs)
 			for _, e := range entries {
-				if e.Name() != logsDir && e.Name() != logDirName {
+				if e.Name() != taskdir.Logs && e.Name() != logDirName {
 					paths = append(paths, filepath.Join(dir, e.Name()))
 				}
 			}
@@ -78,15 +80,14 @@ func (d *Daemon) removeAllButLogs(id, dir string) {
 	})
 }
 
-// forgetJob removes a job from the tables.
+// forgetJob removes a job from the tables. Its cost does not depend on the attempts of other jobs.
 func (d *Daemon) forgetJob(id string) {
 	delete(d.jobs, id)
-	for attempt, job := range d.known {
-		if job == id {
-			delete(d.known, attempt)
-			delete(d.retained, attempt)
-		}
+	for _, attempt := range d.knownOf[id] {
+		delete(d.known, attempt)
+		delete(d.retained, attempt)
 	}
+	delete(d.knownOf, id)
 }
 
 // dropCopy removes a copy that is no longer needed.

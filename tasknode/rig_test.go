@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -217,6 +218,11 @@ func (b *rig) kill() {
 
 func (b *rig) removeJob() {
 	b.orders.Put(&wire.Order{Order: &wire.Order_RemoveJob_{RemoveJob: &wire.Order_RemoveJob{JobId: "job_1_0001"}}})
+}
+
+// attemptDir returns the directory of the attempt that start starts.
+func (b *rig) attemptDir() string {
+	return filepath.Join(b.dir, "job_1_0001", taskdir.InJob(attemptID))
 }
 
 func (b *rig) files() (names []string) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -100,7 +101,7 @@ func TestHeartbeatsWaitForNoDisk(t *testing.T) {
 				t.Errorf("reports when the disk answers: %v", reports)
 			}
 			synctest.Wait()
-			if got := b.files(); !slices.Equal(got, []string{"job_1_0002"}) {
+			if got := b.files(); !slices.Equal(got, []string{"job_1_0002", "job_1_0002/m_000000"}) {
 				t.Errorf("files left: %v", got)
 			}
 		})
@@ -144,7 +145,7 @@ func TestMachineJoinsWithoutADirectoryThatHangs(t *testing.T) {
 					break
 				}
 			}
-			if got := b.files(); !slices.Contains(got, filepath.Join("job_1_0001", late)) {
+			if got := b.files(); !slices.Contains(got, filepath.Join("job_1_0001", taskdir.InJob(late))) {
 				t.Errorf("files of the running attempt are gone: %v", got)
 			}
 			task.end(nil)

@@ -142,7 +142,7 @@ func TestTaskThatCannotSuspendWritesACheckpoint(t *testing.T) {
 		if task.receive(t).GetResume() == nil || task.receive(t).GetPreempt() == nil {
 			t.Error("task was not asked for a checkpoint")
 		}
-		task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{Checkpoint: &taskproc.Checkpoint{Path: filepath.Join(b.dir, "job_1_0001", attemptID, "checkpoint"), Bytes: 7}}}})
+		task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{Checkpoint: &taskproc.Checkpoint{Path: filepath.Join(b.attemptDir(), "checkpoint"), Bytes: 7}}}})
 		task.end(nil)
 		if r := <-b.reports; r.GetCheckpointed().GetCheckpoint().GetBytes() != 7 {
 			t.Errorf("report %v", r)

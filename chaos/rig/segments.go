@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/shuffle"
 )
 
@@ -30,10 +31,11 @@ func (r *Rig) Segments(name, job string) (files []string) {
 }
 
 // Spills returns the number of sorted files of a job's attempts on a tasknode, running ones
-// included. It does not count index files.
+// included. It counts neither index files nor logs.
 func (r *Rig) Spills(name, job string) (n int) {
 	r.walk(name, job, func(path string) {
-		if strings.HasPrefix(filepath.Base(filepath.Dir(path)), "attempt_") && !strings.HasSuffix(path, ".index") {
+		isLog := strings.Contains(strings.TrimPrefix(path, r.tasksDir(name)), "/"+taskdir.Logs+"/")
+		if strings.HasPrefix(filepath.Base(filepath.Dir(path)), "attempt_") && !strings.HasSuffix(path, ".index") && !isLog {
 			n++
 		}
 	})

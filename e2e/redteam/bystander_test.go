@@ -121,7 +121,7 @@ func (j *bystanderJob) segment(t *testing.T, w *world) (file, address string) {
 	t.Helper()
 	_, tasknodes := w.cluster.Names()
 	for _, name := range tasknodes {
-		indexes, err := filepath.Glob(filepath.Join(w.daemons[name].Dir, "tasks", j.id, "attempt_*", "*.index"))
+		indexes, err := filepath.Glob(filepath.Join(w.daemons[name].Dir, "tasks", j.id, "*", "attempt_*", "*.index"))
 		must(t, err)
 		if len(indexes) > 0 {
 			return strings.TrimSuffix(indexes[0], ".index"), w.daemons[name].Address

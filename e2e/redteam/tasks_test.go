@@ -78,7 +78,7 @@ func lookAround(t *testing.T, w *world, job *bystanderJob) string {
 	text := w.outcome(t, w.spec(t, "look around", dag.MapReduce(1, 0), "redteam.token", w.cluster.TokenFile(),
 		"redteam.secret", w.path("precious", "secret"), "redteam.other", segment, "redteam.dir", w.daemons["n1"].Dir))
 	for _, what := range []string{"token", "daemon's environment", "daemon's memory", "root's file", "other job",
-		"write to program cache", "write to own job", "write to own record", "write to daemon's directory"} {
+		"write to program cache", "write to own job", "write to own shard", "write to own record", "write to daemon's directory"} {
 		i := strings.Index(text, what+": ")
 		if line, _, _ := strings.Cut(text[max(i, 0):], "\n"); !strings.HasSuffix(line, "permission denied") {
 			t.Errorf("%s: %s", what, line)

@@ -40,7 +40,7 @@ var importTable = []row{
 	{"storage/hdfs", []string{"storage", "internal/conf", "internal/syncutil"}},
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
 	{"shuffle", []string{"dag", "storage", "internal/validate"}},
-	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/syncutil"}},
+	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/syncutil", "internal/taskdir"}},
 	{"internal/keys", nil},
 	{"internal/format", []string{"dag", "storage"}},
 	{"internal/format/...", []string{"dag", "storage", "internal/format", "internal/format/..."}},
@@ -61,10 +61,10 @@ var importTable = []row{
 
 	// Daemons and the engine in one process. A jobmaster and a tasknode know each other by
 	// messages only.
-	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/joblog", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc"}},
+	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/joblog", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", []string{"internal/validate"}},
 	{"tasknode/disks", []string{"internal/failpoint", "internal/syncutil", "internal/validate"}},
-	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskproc", "internal/validate"}},
+	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskdir", "internal/taskproc", "internal/validate"}},
 	{"jobmaster", []string{
 		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/idle", "sched/placement", "storage",
 		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/percentile", "internal/syncutil", "internal/validate", "internal/wire",
@@ -105,6 +105,7 @@ var importTable = []row{
 	{"internal/joblog", []string{"storage"}},
 	{"internal/percentile", nil},
 	{"internal/syncutil", nil},
+	{"internal/taskdir", nil},
 	{"internal/validate", nil},
 	{"internal/faultrpc", []string{"internal/failpoint", "internal/rpc", "internal/wire", "internal/wire/wireconnect"}},
 	{"internal/report", []string{"internal/counter", "internal/taskproc", "internal/wire"}},
@@ -125,7 +126,7 @@ var importTable = []row{
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",
-		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/validate", "internal/wire",
+		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/wire",
 	}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{
@@ -133,7 +134,7 @@ var importTable = []row{
 	}},
 	{"chaos", []string{"preempt", "internal/failpoint"}},
 	{"chaos/rig", []string{
-		"shuffle", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/testcluster",
+		"shuffle", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/taskdir", "internal/testcluster",
 	}},
 	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt"}},
 	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
@@ -168,7 +169,7 @@ var importTable = []row{
 	{"internal/procfs", []string{"internal/syncutil"}},
 	{"e2e", nil},
 	{"e2e/redteam", nil},
-	{"e2e/redteam/hostile", []string{"internal/taskproc"}},
+	{"e2e/redteam/hostile", []string{"internal/taskdir", "internal/taskproc"}},
 	{"e2e/redteam/bystander", []string{"mr"}},
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/tasknode"
@@ -210,7 +209,7 @@ func (d *Daemon) openParts() (err error) {
 	d.open.Add(func() error { d.programs.Close(); return nil })
 	d.open.Add(d.closeCgroup)
 	d.launcher, err = process.New(process.Config{
-		Programs: &stagedPrograms{d.programs, &d.directories}, LogDir: logDir, Cgroup: d.openCgroup(), RunAsDaemonUser: d.cfg.RunAsDaemonUser, Logger: d.cfg.Logger,
+		Programs: &stagedPrograms{d.programs, &d.directories}, Cgroup: d.openCgroup(), RunAsDaemonUser: d.cfg.RunAsDaemonUser, Logger: d.cfg.Logger,
 		MaxProcesses: d.cfg.MapSlots + d.cfg.ReduceSlots, FaultFile: d.drills.File(),
 		MinUID: uint32(d.cfg.MinUID), BannedUsers: d.cfg.BannedUsers, TaskVariables: d.cfg.TaskVariables,
 	})
@@ -224,13 +223,6 @@ func (d *Daemon) openParts() (err error) {
 	}
 	d.open.Add(d.masters.Close)
 	return nil
-}
-
-// logDir returns the directory for the output of a task's process. It is next to the
-// attempt's directory. So it remains when a failed attempt is removed, and is removed with
-// the job.
-func logDir(s *taskproc.Start) string {
-	return filepath.Join(filepath.Dir(s.LocalDir), "logs", s.AttemptId)
 }
 
 // progressDelay bounds how old the progress may be that masters know about a task.

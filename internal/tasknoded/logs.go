@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/taskdir"
 )
 
 // Logs of attempts are on the page of their tasknode until they are aggregated:
@@ -77,7 +79,7 @@ func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 			err = errors.Join(err, openErr)
 			continue
 		}
-		file, openErr := root.Open(id.Task.Job.String() + "/logs/" + attempt + "/" + stream)
+		file, openErr := openLog(root, id, stream)
 		root.Close() // the file stays open
 		if openErr == nil {
 			return file, nil
@@ -85,6 +87,19 @@ func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 		err = errors.Join(err, openErr)
 	}
 	return nil, err
+}
+
+// openLog opens a log in a local directory, in the layout of this version or of older ones.
+func openLog(root *os.Root, id cluster.AttemptID, stream string) (*os.File, error) {
+	var errs []error
+	for _, place := range taskdir.Places(id.String()) {
+		file, err := root.Open(path.Join(id.Task.Job.String(), taskdir.Logs, place, stream))
+		if err == nil {
+			return file, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
 }
 
 // list sends the names of the logs of a job, as many as an answer may have.
@@ -100,7 +115,7 @@ func (h *logHandler) list(w http.ResponseWriter, job string) {
 		if err != nil {
 			continue // the other directories may have logs
 		}
-		listLogs(&names, root.FS(), id.String()+"/logs")
+		listLogs(&names, root.FS(), path.Join(id.String(), taskdir.Logs))
 		root.Close() // it was only read
 	}
 	if names.Len() == 0 {
@@ -111,10 +126,14 @@ func (h *logHandler) list(w http.ResponseWriter, job string) {
 	_, _ = io.WriteString(w, names.String()) // the client may have disconnected
 }
 
-// listLogs adds a line for each log that is not empty.
+// listLogs adds a line for each log that is not empty, in the directory and in its shards.
 func listLogs(names *strings.Builder, dir fs.FS, logs string) {
 	attempts, _ := fs.ReadDir(dir, logs) // a job without logs has no directory
 	for _, a := range attempts {
+		if taskdir.IsShard(a.Name()) {
+			listLogs(names, dir, path.Join(logs, a.Name()))
+			continue
+		}
 		for _, stream := range LogStreams {
 			info, err := fs.Stat(dir, logs+"/"+a.Name()+"/"+stream)
 			if err == nil && info.Size() > 0 && names.Len() < maxLogBytes {

@@ -34,7 +34,7 @@ func TestLogsAreReachableAtTheShufflePort(t *testing.T) {
 // TestShufflePortServesLogs reads a log from a shuffle server. The token of a job is not enough.
 func TestShufflePortServesLogs(t *testing.T) {
 	_, log := newLogPage(t)
-	tasks := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(log))))
+	tasks := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(log)))))
 	key := transfer.ServerKey("secret")
 	shuffle, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{tasks}, Key: key, Other: daemon.NewPublicPage(nil, map[string]http.Handler{
 		"GET /logs/{attempt}/{stream}": &logHandler{[]string{tasks}, "secret"},

@@ -10,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/taskdir"
 )
 
 // File names a file in the local directory of an attempt on another machine: part of a
@@ -17,17 +19,20 @@ import (
 type File struct {
 	Address string // host:port of the Server
 	Job     string
-	Path    string // ATTEMPT/FILE or ATTEMPT/DIR/FILE
+	Path    string // ATTEMPT/FILE or ATTEMPT/DIR/FILE, wherever the attempt lies in the job's directory
 }
 
 // FileOf returns the file on another machine whose full name there is name. Its Path is the
-// part of the name below the job's directory.
+// part of the name below the job's directory, without the attempt's shard: the Server knows it.
 func FileOf(address, job, name string) (File, error) {
 	at := strings.LastIndex(name, "/"+job+"/")
 	if job == "" || at < 0 {
 		return File{}, fmt.Errorf("file %.200q: not in a directory of job %s", name, job)
 	}
 	f := File{Address: address, Job: job, Path: name[at+len(job)+2:]}
+	if shard, rest, _ := strings.Cut(f.Path, "/"); taskdir.IsShard(shard) {
+		f.Path = rest
+	}
 	u, err := url.Parse(f.url())
 	if err != nil {
 		return File{}, err

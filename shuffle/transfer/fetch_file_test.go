@@ -83,7 +83,13 @@ func TestFileOfStaysInTheJob(t *testing.T) {
 	if want := (File{Address: "h:1", Job: "job_1_0001", Path: "attempt_1_0001_r_000000_0/intake0/merge-1"}); err != nil || f != want {
 		t.Errorf("%+v, %v", f, err)
 	}
+	f, err = FileOf("h:1", "job_1_0001", "/data/job_1_0001/r_000000/attempt_1_0001_r_000000_0/intake0/merge-1")
+	if want := (File{Address: "h:1", Job: "job_1_0001", Path: "attempt_1_0001_r_000000_0/intake0/merge-1"}); err != nil || f != want {
+		t.Errorf("%+v, %v", f, err)
+	}
 	for _, name := range []string{
+		"/d/job_1_0001/m_000000/f", "/d/job_1_0001/m_000000/m_000000/attempt_1_0001_a/f", "/d/job_1_0001/m_000000/attempt_2_0001_a/f", "/d/job_1_0001/m_000000/attempt_1_0001_a/b/c/d",
+		"/d/job_1_0001/logs/m_000000/attempt_1_0001_a/stdout",
 		"", "/etc/passwd", "/d/job_2_0001/attempt_2_0001_a/f", "/d/job_1_0001/logs/f", "/d/job_1_0001/logs/attempt_1_0001_a/stdout", "/d/job_1_0001/", "/d/job_1_0001/f", "/d/job_1_0001/../f", "/d/job_1_0001/attempt_1_0001_a/../../f",
 		"/d/job_1_0001/attempt_1_0001_a/b/c/d", "/d/job_1_0001/attempt_1_0001_a/f?verify=true", "/d/job_1_0001/attempt_1_0001_a/%2e%2e",
 	} {

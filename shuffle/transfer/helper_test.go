@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage/local"
 )
@@ -69,13 +70,14 @@ type mapOutput struct {
 
 func (m *mapOutput) path() string { return m.index.Path }
 
-// write writes the output of a map, with several runs in each partition.
+// write writes the output of a map, with several runs in each partition. Those of odd tasks are
+// in the layout of older versions.
 func (n *testMachine) write(t testing.TB, r *rand.Rand, task int32, records, partitions int) *mapOutput {
 	t.Helper()
 	attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", task)
 	fsys := local.New(local.Options{})
 	o := shuffle.Options{
-		FS: fsys, Path: filepath.Join(n.dirs[int(task)%len(n.dirs)], testJob, attempt, "map.out"),
+		FS: fsys, Path: filepath.Join(n.dirs[int(task)%len(n.dirs)], testJob, taskdir.Places(attempt)[task%2], "map.out"),
 		Partitions: partitions, Memory: 64 << 10, MaxRuns: 1000,
 	}
 	b, err := shuffle.NewSortBuffer(context.Background(), o)

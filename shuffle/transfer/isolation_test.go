@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hammr/hammr/internal/taskdir"
 )
 
 const otherJob = "job_1_0002"
@@ -46,18 +48,20 @@ func TestServerStaysInTheJob(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	o := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1).at("h:1").Output
 	job := filepath.Join(n.dirs[0], testJob)
-	attempt := filepath.Join(job, o.Attempt)
-	other := filepath.Join(n.dirs[0], otherJob, "attempt_1_0002_m_000000_0")
-	logs := filepath.Join(job, "logs", o.Attempt)
+	attempt := filepath.Join(job, taskdir.InJob(o.Attempt))
+	other := filepath.Join(n.dirs[0], otherJob, taskdir.InJob("attempt_1_0002_m_000000_0"))
+	logs := taskdir.LogDir(attempt)
 	for _, dir := range []string{other, logs} {
 		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(dir+"/stdout", []byte("hidden"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := errors.Join(
-		os.Symlink("../../"+otherJob+"/"+filepath.Base(other)+"/stdout", attempt+"/relative"),
+		os.Symlink("../../../"+otherJob+"/m_000000/"+filepath.Base(other)+"/stdout", attempt+"/relative"),
 		os.Symlink(other+"/stdout", attempt+"/absolute"),
-		os.Symlink("../"+otherJob+"/"+filepath.Base(other), job+"/attempt_1_0001_m_000009_0"),
+		os.Symlink("../../"+otherJob+"/m_000000/"+filepath.Base(other), job+"/m_000000/attempt_1_0001_m_000009_0"),
+		os.Symlink("../"+otherJob+"/m_000000/"+filepath.Base(other), job+"/attempt_1_0001_m_000010_0"),
+		os.Symlink("../"+otherJob+"/m_000000", job+"/m_001000"),
 		os.Symlink(otherJob, filepath.Join(n.dirs[0], "job_1_0003")),
 		syscall.Mkfifo(attempt+"/fifo", 0o600),
 	); err != nil {
@@ -67,6 +71,9 @@ func TestServerStaysInTheJob(t *testing.T) {
 		testJob + "/" + o.Attempt + "/relative":          http.StatusInternalServerError,
 		testJob + "/" + o.Attempt + "/absolute":          http.StatusInternalServerError,
 		testJob + "/attempt_1_0001_m_000009_0/stdout":    http.StatusInternalServerError,
+		testJob + "/attempt_1_0001_m_000010_0/stdout":    http.StatusInternalServerError,
+		testJob + "/attempt_1_0001_m_001000_0/stdout":    http.StatusInternalServerError,
+		testJob + "/m_000000/" + o.Attempt + "/map.out":  http.StatusBadRequest,
 		testJob + "/" + o.Attempt + "/fifo":              http.StatusForbidden,
 		testJob + "/logs/" + o.Attempt + "/stdout":       http.StatusBadRequest,
 		testJob + "/" + filepath.Base(other) + "/stdout": http.StatusBadRequest,

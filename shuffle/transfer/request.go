@@ -54,11 +54,8 @@ type request struct {
 	verify bool
 }
 
-// name returns the path of the file below a local directory.
+// name identifies the file to clients, and in the cache of indexes: JOB/ATTEMPT/FILE.
 func (q *request) name() string { return path.Join(q.job, q.attempt, q.file) }
-
-// inJob returns the path of the file below the job's directory.
-func (q *request) inJob() string { return path.Join(q.attempt, q.file) }
 
 // jobOf returns the job in the path of a request for a file or a stream: the element that
 // parseRequest and parseChannel take as the job.

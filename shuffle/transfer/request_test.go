@@ -37,7 +37,7 @@ func TestParseRequestRefuses(t *testing.T) {
 		"/shuffle/job_1/attempt_1_a/" + strings.Repeat("x", maxElement+1),
 		"/shuffle/job_1/attempt_1_a/f?partition=1", "/shuffle/job_1/attempt_1_a/f?run=1", "/shuffle/job_1/attempt_1_a/f?partition=-1&run=0", "/shuffle/job_1/attempt_1_a/f?partition=1&run=x",
 		"/shuffle/job_1/attempt_1_a/f?partition=1&partition=2&run=0", "/shuffle/job_1/attempt_1_a/f?partition=2147483648&run=0", "/shuffle/job_1/attempt_1_a/f?verify=maybe",
-		"/shuffle/job_1/logs/f", "/shuffle/job_1/logs/attempt_1_a/stdout", "/shuffle/job_1/attempt_2_a/f", "/shuffle/job_1/attempt_10_a/f", "/shuffle/1/attempt_1_a/f",
+		"/shuffle/job_1/logs/f", "/shuffle/job_1/m_000000/f", "/shuffle/job_1/m_000000/attempt_1_a/f", "/shuffle/job_1/logs/attempt_1_a/stdout", "/shuffle/job_1/attempt_2_a/f", "/shuffle/job_1/attempt_10_a/f", "/shuffle/1/attempt_1_a/f",
 		"/shuffle/job_1/attempt_1_a/f?other=1", "/shuffle/job_1/attempt_1_a/f?verify=%zz", "/shuffle/job_1/attempt_1_a/f?a;b",
 	} {
 		u, err := url.Parse(path)

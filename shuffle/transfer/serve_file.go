@@ -16,36 +16,38 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 )
 
-// open opens a regular file of a job from the local directory that has it. A broken directory
-// does not hide files in the others; its error is returned only if no directory has the file.
-// name is below the job's directory.
-func (s *Server) open(job, name string) (*os.File, int64, error) {
-	first := failpoint.Disk(context.Background(), "open", path.Join(job, name))
+// open opens a regular file of an attempt from the local directory that has it. A broken
+// directory does not hide files in the others; its error is returned only if no directory has
+// the file. file is the name of the file in the attempt's directory.
+func (s *Server) open(q request, file string) (*os.File, int64, error) {
+	first := failpoint.Disk(context.Background(), "open", path.Join(q.job, q.attempt, file))
 	if first != nil {
 		return nil, 0, first
 	}
 	for _, dir := range s.cfg.Dirs {
-		file, size, err := openIn(dir, job, name)
+		opened, size, err := openIn(dir, q.job, q.attempt, file)
 		switch {
 		case err == nil || errors.As(err, new(*refusal)):
-			return file, size, err
+			return opened, size, err
 		case !errors.Is(err, fs.ErrNotExist) && first == nil:
 			first = err
 		}
 	}
 	if first == nil {
-		first = fmt.Errorf("%s/%s: %w", job, name, fs.ErrNotExist)
+		first = fmt.Errorf("%s/%s/%s: %w", q.job, q.attempt, file, fs.ErrNotExist)
 	}
 	return nil, 0, first
 }
 
-// openIn opens a file below the directory of a job. No path leaves that directory, not even
-// through symbolic links: a task may have made them, to files of other jobs.
-func openIn(dir, job, name string) (*os.File, int64, error) {
+// openIn opens a file of an attempt below the directory of its job, at any of the attempt's
+// places. No path leaves the job's directory, not even through symbolic links: a task may have
+// made them, to files of other jobs.
+func openIn(dir, job, attempt, file string) (opened *os.File, size int64, err error) {
 	all, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, 0, err
@@ -61,7 +63,12 @@ func openIn(dir, job, name string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	defer root.Close()
-	return openRegular(root, name)
+	for _, place := range taskdir.Places(attempt) {
+		if opened, size, err = openRegular(root, path.Join(place, file)); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return opened, size, err
 }
 
 // openRegular opens a file if it is a regular one. O_NONBLOCK opens a FIFO without waiting for
@@ -84,7 +91,7 @@ func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 // send answers with a file or with one run of it. http.ServeContent handles ranges of
 // either.
 func (s *Server) send(w *response, r *http.Request, q request) error {
-	file, size, err := s.open(q.job, q.inJob())
+	file, size, err := s.open(q, q.file)
 	if err != nil {
 		return err
 	}
@@ -125,15 +132,15 @@ func runOf(x *shuffle.Index, q request) (shuffle.Run, error) {
 
 // readIndex reads and verifies the index of the data file that is requested.
 func (s *Server) readIndex(q request) (*shuffle.Index, error) {
-	name := shuffle.IndexPath(q.inJob())
-	file, _, err := s.open(q.job, name)
+	name := shuffle.IndexPath(q.file)
+	file, _, err := s.open(q, name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	x, err := shuffle.LoadIndex(file)
 	if err != nil {
-		return nil, fmt.Errorf("index %s/%s: %w", q.job, name, err)
+		return nil, fmt.Errorf("index %s/%s/%s: %w", q.job, q.attempt, name, err)
 	}
 	return x, nil
 }
@@ -190,7 +197,7 @@ func (s *Server) verifyDisk(ctx context.Context, q request) (verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	file, _, err := s.open(q.job, q.inJob())
+	file, _, err := s.open(q, q.file)
 	if err != nil {
 		return v, err
 	}

@@ -19,9 +19,9 @@ import (
 
 // ServerConfig configures a Server.
 type ServerConfig struct {
-	// Dirs are the local directories of the tasknode. The files of an attempt are in
-	// DIR/JOB/ATTEMPT of one of them. A directory may be missing or broken for some time.
-	// There is no default.
+	// Dirs are the local directories of the tasknode. The files of an attempt are in the
+	// directory of one of them that taskdir names. A directory may be missing or broken for
+	// some time. There is no default.
 	Dirs []string
 	// Key is the secret from which the token of each job is derived (JobToken). A client must
 	// show the token of the job that it requests. "" admits every client.

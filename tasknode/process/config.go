@@ -6,9 +6,9 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/validate"
 )
@@ -25,8 +25,7 @@ type Config struct {
 	// Programs provides the programs that tasks run; there is no default.
 	Programs Programs
 	// LogDir returns the directory for an attempt's files "stdout" and "stderr". The
-	// Launcher makes the directory. The default is logs/ATTEMPT next to the attempt's local
-	// directory. So the logs remain after a failed attempt, and are removed with the job.
+	// Launcher makes the directory. The default is that of taskdir.LogDir.
 	LogDir func(*taskproc.Start) string
 	// LogBytes is how many bytes of each of the two files are kept; default DefaultLogBytes,
 	// at least MinLogBytes.
@@ -74,9 +73,7 @@ const (
 // EnsureDefaults sets the fields that are zero to their defaults.
 func (c *Config) EnsureDefaults() {
 	if c.LogDir == nil {
-		c.LogDir = func(s *taskproc.Start) string {
-			return filepath.Join(filepath.Dir(s.LocalDir), "logs", s.AttemptId)
-		}
+		c.LogDir = func(s *taskproc.Start) string { return taskdir.LogDir(s.LocalDir) }
 	}
 	c.LogBytes = cmp.Or(c.LogBytes, DefaultLogBytes)
 	c.KillGrace = cmp.Or(c.KillGrace, 10*time.Second)

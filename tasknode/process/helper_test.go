@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/tasknode"
 	"github.com/hammr/hammr/tasknode/artifact"
@@ -57,7 +58,7 @@ func startMessage(t testing.TB, action string) *taskproc.Start {
 	if err := os.WriteFile(input, []byte("one\ntwo\nthree\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	local := filepath.Join(dir, "job_1_0001", "attempt_1_0001_m_000000_0")
+	local := filepath.Join(dir, "job_1_0001", taskdir.InJob("attempt_1_0001_m_000000_0"))
 	for _, made := range []string{local, filepath.Join(dir, "stage")} { // the master makes the second one
 		if err := os.MkdirAll(made, 0o755); err != nil {
 			t.Fatal(err)
@@ -150,7 +151,7 @@ func processesIn(t testing.TB, group int) (pids []string) {
 // log returns what the task printed to a stream.
 func (r *running) log(stream string) string {
 	r.t.Helper()
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(r.start.LocalDir), "logs", r.start.AttemptId, stream))
+	data, err := os.ReadFile(filepath.Join(taskdir.LogDir(r.start.LocalDir), stream))
 	if err != nil && !os.IsNotExist(err) { // a task without output has no log
 		r.t.Error(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hammr/hammr/internal/taskdir"
 )
 
 // openTo makes a directory that every user may enter.
@@ -43,7 +45,7 @@ func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := startMessage(t, "")
-	start.User, start.LocalDir = "nobody", filepath.Join(dir, "job", "attempt")
+	start.User, start.LocalDir = "nobody", filepath.Join(dir, "job_1_0001", taskdir.InJob(start.AttemptId))
 	if err := os.MkdirAll(start.LocalDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +69,16 @@ func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
 	}
 	if uid := info.Sys().(*syscall.Stat_t).Uid; strconv.Itoa(int(uid)) != account.Uid {
 		t.Errorf("file owner %d", uid)
+	}
+	// The user passes through the directories above its own, but changes nothing there.
+	for above := filepath.Dir(start.LocalDir); above != dir; above = filepath.Dir(above) {
+		info, err := os.Stat(above)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uid := info.Sys().(*syscall.Stat_t).Uid; uid != 0 || info.Mode().Perm() != 0o711 {
+			t.Errorf("%s has owner %d and mode %v", above, uid, info.Mode())
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
@@ -147,9 +148,11 @@ func (t *task) cleanUp() {
 	}
 }
 
-// giveDir makes the owner of the task the owner of the attempt's directory.
+// giveDir makes the owner of the task the owner of the attempt's directory. The directories
+// above it, up to the job's, stay the daemon's own.
 func (t *task) giveDir() error {
-	return errors.Join(t.owner.allowTraversal(filepath.Dir(t.dir)), t.owner.chown(t.dir))
+	shard, job := filepath.Dir(t.dir), taskdir.JobDir(t.dir)
+	return errors.Join(t.owner.allowTraversal(job), t.owner.allowTraversal(shard), t.owner.chown(t.dir))
 }
 
 // makeTemp makes the directory for temporary files.

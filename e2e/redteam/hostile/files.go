@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hammr/hammr/internal/taskdir"
 )
 
 // looksAround tries to read what belongs to the daemon and to other users, and fails with a
@@ -28,8 +30,8 @@ func looksAround(t *task) error {
 		lines = append(lines, fmt.Sprintf("%s: %v", what, read(name)))
 	}
 	for what, name := range map[string]string{
-		"program cache": filepath.Join(t.property("dir"), "artifacts", "new"), "own job": filepath.Join(filepath.Dir(t.LocalDir), "new"),
-		"own record": t.LocalDir + ".held", "daemon's directory": filepath.Join(t.property("dir"), "new"),
+		"program cache": filepath.Join(t.property("dir"), "artifacts", "new"), "own job": filepath.Join(taskdir.JobDir(t.LocalDir), "new"),
+		"own shard": filepath.Join(filepath.Dir(t.LocalDir), "new"), "own record": t.LocalDir + ".held", "daemon's directory": filepath.Join(t.property("dir"), "new"),
 	} {
 		lines = append(lines, fmt.Sprintf("write to %s: %v", what, os.WriteFile(name, nil, 0o600)))
 	}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
@@ -56,9 +57,9 @@ func readsIndex(t *task) error {
 // job, and fails with the answers.
 func readsOtherJobs(t *task) error {
 	address, other := t.property("address"), t.property("other")
-	job, attempt := path.Base(path.Dir(path.Dir(other))), path.Base(path.Dir(other))
+	job, attempt := path.Base(taskdir.JobDir(path.Dir(other))), path.Base(path.Dir(other))
 	link := filepath.Join(t.LocalDir, "link")
-	err := errors.Join(os.Symlink(other, link), os.Symlink(filepath.Dir(filepath.Dir(other)), link+"ed"))
+	err := errors.Join(os.Symlink(other, link), os.Symlink(filepath.Dir(other), link+"ed"))
 	if err != nil {
 		return err
 	}
