@@ -74,22 +74,22 @@ func TestProcessThatCannotBeKilledCostsItsSlot(t *testing.T) {
 // slowDisk makes operations on local files take an hour.
 func slowDisk(t *testing.T) *failpoint.Control {
 	t.Helper()
-	faults, err := failpoint.Open(t.TempDir())
+	control, err := failpoint.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := faults.SlowDisk(time.Hour); err != nil {
+	if err := control.SlowDisk(time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	return faults
+	return control
 }
 
 // TestKillDoesNotWaitForADiskThatHangs kills an attempt whose directory cannot be made, and one
 // that has finished and whose record cannot be written. Both end within the grace period.
 func TestKillDoesNotWaitForADiskThatHangs(t *testing.T) {
 	run(t, func(b *rig) {
-		faults := slowDisk(t)
-		defer faults.Close()
+		control := slowDisk(t)
+		defer control.Close()
 		b.orders.Put(startOrder("job_1_0001", attemptID))
 		<-b.reports // started
 		began := time.Now()
@@ -101,8 +101,8 @@ func TestKillDoesNotWaitForADiskThatHangs(t *testing.T) {
 	})
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
-		faults := slowDisk(t)
-		defer faults.Close()
+		control := slowDisk(t)
+		defer control.Close()
 		task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{
 			OutputBytes: 5, Outputs: []*taskproc.MapOutput{{Path: filepath.Join(b.dir, "job_1_0001", attemptID, "map.out")}},
 		}}})
