@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"os"
 	"path"
 	"slices"
@@ -203,15 +204,16 @@ func Name(fsys FS, name string) string {
 }
 
 // CanonicalName returns a full name in a form that is equal for equal paths: the scheme and
-// the authority in lower case, the path clean and without a slash at its end. It does not know which authorities are one
-// cluster, such as a nameservice and the address of its NameNode.
+// the authority are in lower case, and the path is clean and has no slash at its end. It does
+// not know which authorities are one cluster, such as a nameservice and the address of its
+// NameNode.
 func CanonicalName(name string) string {
 	u, full := splitName(name)
 	if !full {
 		return path.Clean(name)
 	}
 	authority := strings.ToLower(u.authority)
-	if u.scheme == "hdfs" && authority != "" && !strings.Contains(authority, ":") {
+	if _, _, err := net.SplitHostPort(authority); u.scheme == "hdfs" && authority != "" && err != nil {
 		authority += ":8020" // the default port
 	}
 	return u.scheme + "://" + authority + strings.TrimSuffix(path.Clean(u.path), "/")

@@ -216,6 +216,9 @@ func TestCanonicalName(t *testing.T) {
 		"hdfs://NN:8020/a//b/../c/": "hdfs://nn:8020/a/c",
 		"HDFS://nn/":                "hdfs://nn:8020",
 		"hdfs://nn/a":               "hdfs://nn:8020/a",
+		"hdfs://[::1]/a":            "hdfs://[::1]:8020/a",
+		"hdfs://[::1]:8020/a":       "hdfs://[::1]:8020/a",
+		"hdfs:///a":                 "hdfs:///a",
 		"file:/tmp/x":               "file:///tmp/x",
 		"file:///tmp/./x":           "file:///tmp/x",
 	} {

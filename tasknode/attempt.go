@@ -79,7 +79,7 @@ func (a *attempt) run(ctx context.Context) {
 	}
 	a.finalReport.Machine, a.finalReport.AttemptId = a.cfg.Name, a.start.AttemptId
 	if hasRetainedFiles(a.finalReport) {
-		a.retainFiles()
+		a.retainFiles(ctx)
 		close(a.cleaned)
 		return
 	}
@@ -88,8 +88,9 @@ func (a *attempt) run(ctx context.Context) {
 
 // retainFiles writes the record of an attempt whose files are retained. If it has no record,
 // the files are lost when the daemon restarts.
-func (a *attempt) retainFiles() {
-	if err := writeRecord(a.start.LocalDir, a.finalReport); err != nil {
+func (a *attempt) retainFiles(ctx context.Context) {
+	last := a.finalReport
+	if err := a.onDisk(ctx, func() error { return writeRecord(a.start.LocalDir, last) }); err != nil {
 		a.cfg.Logger.Warn("cannot write the record of an attempt", "attempt", a.start.AttemptId, "error", err)
 		return
 	}
@@ -111,7 +112,11 @@ func (a *attempt) send(r *wire.Report) {
 func (a *attempt) runTask(ctx context.Context) *wire.Report {
 	ctx, force := context.WithCancel(ctx)
 	defer force()
-	if err := a.makeDir(ctx); err != nil {
+	err := a.onDisk(ctx, func() error { return a.makeDir(ctx) })
+	if errors.Is(err, errDiskHangs) {
+		return &wire.Report{Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{Cause: fmt.Sprintf("%s on %s: %v", a.start.LocalDir, a.cfg.Name, err)}}}
+	}
+	if err != nil {
 		return failure(fmt.Errorf("local directory: %w", err))
 	}
 	task, err := a.launch(ctx)
@@ -142,6 +147,31 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 		return failure(conn.sendErr)
 	}
 	return a.buildReport(ctx, task, conn.lastMessage, stuck, stack)
+}
+
+// errDiskHangs is the error of an operation that has not ended when its attempt has to end.
+var errDiskHangs = errors.New("the disk does not answer")
+
+// onDisk calls f, which waits for the disk of the attempt. When the attempt is ordered to end,
+// f has KillGrace to return. After that onDisk returns errDiskHangs, and f may still run: the
+// job must not wait for a disk that hangs.
+func (a *attempt) onDisk(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	a.daemon.diskUsers.Go(func() { done <- f() })
+	select {
+	case err := <-done:
+		return err
+	case <-a.killed:
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(a.cfg.KillGrace)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return errDiskHangs
+	}
 }
 
 // makeDir makes the attempt's directory for local files, and those above it if it is the first

@@ -10,6 +10,8 @@
 //
 // Goroutines: Run is one loop that owns the tables of attempts and jobs. Each attempt
 // has one goroutine that runs it from start to final report, one that reads from its
-// task and one that writes to it. All three end with the attempt, and Run waits for
-// them. Attempts send to the loop through a mailbox.
+// task and one that writes to it. All three end with the attempt. Each local directory has
+// one goroutine that reads records and one that removes files. The session, each copy of
+// an output, each job whose logs are aggregated and each process that cannot be killed have
+// one. They send to the loop through a mailbox, and Run waits for all of them.
 package tasknode

@@ -2,9 +2,13 @@ package tasknode
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -63,6 +67,52 @@ func TestProcessThatCannotBeKilledCostsItsSlot(t *testing.T) {
 		task.end(nil)
 		if joined := (<-b.reports).GetJoined(); joined.GetMapSlots() != 1 {
 			t.Errorf("report %v", joined)
+		}
+	})
+}
+
+// slowDisk makes operations on local files take an hour.
+func slowDisk(t *testing.T) *failpoint.Control {
+	t.Helper()
+	control, err := failpoint.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := control.SlowDisk(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	return control
+}
+
+// TestKillDoesNotWaitForADiskThatHangs kills an attempt whose directory cannot be made, and one
+// that has finished and whose record cannot be written. Both end within the grace period.
+func TestKillDoesNotWaitForADiskThatHangs(t *testing.T) {
+	run(t, func(b *rig) {
+		control := slowDisk(t)
+		defer control.Close()
+		b.orders.Put(startOrder("job_1_0001", attemptID))
+		<-b.reports // started
+		began := time.Now()
+		b.kill()
+		r := <-b.reports
+		if waited := time.Since(began); waited > time.Minute || !strings.Contains(r.GetExited().GetCause(), errDiskHangs.Error()) {
+			t.Errorf("report after %v: %v", waited, r)
+		}
+	})
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		control := slowDisk(t)
+		defer control.Close()
+		task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{
+			OutputBytes: 5, Outputs: []*taskproc.MapOutput{{Path: filepath.Join(b.dir, "job_1_0001", attemptID, "map.out")}},
+		}}})
+		task.end(nil)
+		synctest.Wait()
+		began := time.Now()
+		b.kill()
+		r := <-b.reports
+		if waited := time.Since(began); waited > time.Minute || r.GetFinished().GetOutputBytes() != 5 {
+			t.Errorf("report after %v: %v", waited, r)
 		}
 	})
 }

@@ -21,8 +21,10 @@ import (
 //	  progress that does not show, once in aliveInterval ─┼──► Progress without counters
 //	  RequestCounters, and every countersInterval ────────┴──► with counters
 //
-// One goroutine uses it. The zero value is empty. A master requests progress after a machine was lost. The reports
-// that answer this request (probed) are sent at once, because decisions wait for them.
+// A master requests progress after a machine was lost. The reports that answer this request
+// (probed) are sent at once, because decisions wait for them.
+//
+// One goroutine uses it. The zero value is empty.
 type PendingProgress struct {
 	attempts map[string]*attemptProgress // running attempts that have reported
 	due      <-chan time.Time            // when to send the reports; nil if there are none
@@ -39,8 +41,8 @@ type attemptProgress struct {
 }
 
 const (
-	// aliveInterval is how often progress that does not show is reported. Times in
-	// mapreduce.task.timeout are so much shorter in effect.
+	// aliveInterval is how often progress that does not show is reported. A report may be
+	// so much older than the last progress, which shortens mapreduce.task.timeout by as much.
 	aliveInterval = time.Second
 
 	// countersInterval is how often counters are reported without a request.
@@ -71,7 +73,7 @@ func (p *PendingProgress) sendWithin(within time.Duration) {
 }
 
 // latestFetched returns the latest set of each edge that the attempt reads; reads ascends. A task
-// may send any number of sets, and what handles them later compares each with each.
+// may send any number of sets, and keepFetched compares each with each.
 func latestFetched(sets []*taskproc.Fetched, reads []int32) (latest []*taskproc.Fetched) {
 	byEdge := make(map[int32]*taskproc.Fetched)
 	for _, f := range sets {
@@ -225,19 +227,7 @@ func (d *Daemon) sendProgress(reports []*wire.Report) {
 	for _, r := range reports {
 		r.Machine = d.cfg.Name
 	}
-	for len(reports) > 0 {
-		n, bytes := 1, proto.Size(reports[0])
-		for n < len(reports) {
-			if bytes += proto.Size(reports[n]); bytes > maxBatchBytes {
-				break
-			}
-			n++
-		}
-		if n == 1 {
-			d.send(reports[0])
-		} else {
-			d.send(&wire.Report{Machine: d.cfg.Name, Report: &wire.Report_Batch_{Batch: &wire.Report_Batch{Reports: reports[:n]}}})
-		}
-		reports = reports[n:]
+	for _, m := range wire.JoinReports(reports, maxBatchBytes) {
+		d.send(m)
 	}
 }

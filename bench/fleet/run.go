@@ -159,14 +159,15 @@ func (r *run) submit(ctx context.Context, job Job) (string, error) {
 	return id, nil
 }
 
-// await waits for the end of a job, which must succeed, and checks it in the ledger.
+// await waits for the end of a job, which must succeed, and checks it in the ledger. Several
+// goroutines may call it, so it does not change the result.
 func (r *run) await(ctx context.Context, id string) error {
 	status, err := r.client.Watch(ctx, id, nil)
 	if err != nil {
 		return fmt.Errorf("end of %s: %w", id, err)
 	}
 	if status.State != wire.JobState_SUCCEEDED {
-		r.result.violated("%s has ended as %v: %s", id, status.State, status.Cause)
+		r.fleet.ledger.violated("%s has ended as %v: %s", id, status.State, status.Cause)
 	}
 	r.fleet.ledger.JobEnded(id, status.State == wire.JobState_SUCCEEDED)
 	return nil

@@ -11,7 +11,7 @@
 //	         hostile/       tasks that speak the protocol of internal/taskproc themselves
 //	strangers               connections to every port
 //
-// Each attack is an entry of a table: the finding of docs/reliability.md that it repeats, what it
+// Each attack is an entry of a table: the threat of docs/reliability.md that it realizes, what it
 // does, and the texts that the refusal must have. At the end, alice's output must be the right
 // bytes, each of her tasks must have had one attempt, every daemon must be the process that was
 // started and healthy, and files that attacks wanted to read, replace or remove must be as before.

@@ -12,7 +12,7 @@ import (
 
 // attack is an attack of a user or of a stranger.
 type attack struct {
-	finding string   // number in docs/reliability.md
+	threat  string   // number in docs/reliability.md
 	does    string   // what is tried
 	expects []string // texts that the refusal has
 	// run attacks and returns how the cluster has refused that.
@@ -33,20 +33,20 @@ func TestRedTeam(t *testing.T) {
 	var done table
 	t.Run("at once", func(t *testing.T) {
 		for _, a := range slices.Concat(submissions(w), reports(w), probes(w, job), strangers()) {
-			t.Run(a.finding+" "+a.does, func(t *testing.T) {
+			t.Run(a.threat+" "+a.does, func(t *testing.T) {
 				t.Parallel()
 				done.add(a, a.check(t, w))
 			})
 		}
 	})
 	for _, a := range floods() {
-		t.Run(a.finding+" "+a.does, func(t *testing.T) { done.add(a, a.check(t, w)) })
+		t.Run(a.threat+" "+a.does, func(t *testing.T) { done.add(a, a.check(t, w)) })
 	}
 	job.finish(t, w)
 	w.checkDaemons(t)
 	w.checkLogs(t)
 	for _, a := range restarts() {
-		t.Run(a.finding+" "+a.does, func(t *testing.T) { done.add(a, a.check(t, w)) })
+		t.Run(a.threat+" "+a.does, func(t *testing.T) { done.add(a, a.check(t, w)) })
 	}
 	w.checkFiles(t)
 	done.print()
@@ -72,7 +72,7 @@ type table struct {
 }
 
 // row is an attack that was made.
-type row struct{ finding, does, refusal string }
+type row struct{ threat, does, refusal string }
 
 func (d *table) add(a attack, refusal string) {
 	line := refusal
@@ -84,7 +84,7 @@ func (d *table) add(a attack, refusal string) {
 	line, _, _ = strings.Cut(line, "\n")
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.mu.rows = append(d.mu.rows, row{a.finding, a.does, line})
+	d.mu.rows = append(d.mu.rows, row{a.threat, a.does, line})
 }
 
 // print prints the lines if the test runs with -v.
@@ -94,8 +94,8 @@ func (d *table) print() {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	slices.SortFunc(d.mu.rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.finding, b.finding), cmp.Compare(a.does, b.does)) })
+	slices.SortFunc(d.mu.rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.threat, b.threat), cmp.Compare(a.does, b.does)) })
 	for _, r := range d.mu.rows {
-		fmt.Printf("red team: %-4s %-58s %.160s\n", r.finding, r.does, r.refusal)
+		fmt.Printf("red team: %-4s %-58s %.160s\n", r.threat, r.does, r.refusal)
 	}
 }

@@ -153,7 +153,7 @@ func submissions(w *world) []attack {
 		{"C1", "job of an unknown user", []string{"no account on this machine"}, asUser("hammr-nobody")},
 		{"C2b", "2147483647 maps", []string{"tasks of the job exceed the limit of 1000000; raise hammr.limits.tasks.per.job"},
 			changed(func(s *wire.JobSpec) { setGraph(s, dag.MapReduce(1<<31-1, 1)) })},
-		{"C2b", "2147483647 stages' Nodes, in each of ten stages", []string{"tasks of the job exceed the limit"}, changed(func(s *wire.JobSpec) {
+		{"C2b", "2147483647 Nodes in each of ten stages", []string{"tasks of the job exceed the limit"}, changed(func(s *wire.JobSpec) {
 			g := dag.MapReduce(1, 0)
 			for i := range 10 {
 				g.Stages = append(g.Stages, dag.Stage{Name: fmt.Sprintf("s%d", i), Nodes: 1<<31 - 1, Slots: dag.SlotMap})

@@ -107,8 +107,8 @@ func (s *Set) Err() error {
 	return s.mu.refused
 }
 
-// checkNewLocked returns an error if the limits do not allow another user's counter. Names are
-// short in most programs, so their number is checked last.
+// checkNewLocked returns an error if the limits do not allow a new counter in a user's group. It
+// names every limit that is exceeded.
 func (s *Set) checkNewLocked(id ID) error {
 	l, groups := s.mu.limits, len(s.mu.groups)
 	if !s.mu.groups[id.Group] {

@@ -46,6 +46,7 @@ type copyPhase struct {
 	r       *Reduce
 	edges   map[int]*copyEdge                     // by place in the graph's edges
 	pending map[writer]bool                       // writers whose segments are being copied
+	lost    map[writer]bool                       // those of pending whose output is revoked, and whose task runs again
 	outputs map[writtenOutput]*taskproc.MapOutput // outputs that were given to the copier
 	offered map[writtenOutput]string              // addresses of the outputs that are not revoked
 	numbers map[writer]int32                      // numbers that identify writers to the copier
@@ -86,7 +87,7 @@ func (e *copyEdge) reads(task int32) bool {
 // newCopyPhase begins with what a checkpoint already had, and subscribes to the board.
 func (r *Reduce) newCopyPhase() *copyPhase {
 	p := &copyPhase{
-		r: r, edges: make(map[int]*copyEdge), pending: make(map[writer]bool),
+		r: r, edges: make(map[int]*copyEdge), pending: make(map[writer]bool), lost: make(map[writer]bool),
 		outputs: make(map[writtenOutput]*taskproc.MapOutput), offered: make(map[writtenOutput]string), numbers: make(map[writer]int32),
 	}
 	var edges []int
@@ -125,8 +126,12 @@ func (p *copyPhase) finished() bool {
 	return len(p.pending) == 0
 }
 
-// awaitsWriters reports whether an edge awaits outputs that the master has not announced.
+// awaitsWriters reports whether outputs are awaited that the master has not announced: first
+// outputs, or outputs in place of revoked ones.
 func (p *copyPhase) awaitsWriters() bool {
+	if len(p.lost) > 0 {
+		return true
+	}
 	for _, e := range p.edges {
 		if e.awaitsWriters() {
 			return true
@@ -232,6 +237,7 @@ func (p *copyPhase) collect(results []transfer.Result) error {
 		if c.Err == nil {
 			o := p.copied(c)
 			delete(p.pending, writerOf(o))
+			delete(p.lost, writerOf(o))
 			p.edges[int(o.Edge)].pending--
 			p.taken(o, c.Runs)
 			continue

@@ -39,6 +39,9 @@ func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
 		if o.edge == e.Edge && revoked[o.attempt] {
 			p.copier.Drop(p.numbers[o.writer], o.attempt)
 			delete(p.offered, o)
+			if p.pending[o.writer] {
+				p.lost[o.writer] = true
+			}
 		}
 	}
 }
@@ -117,6 +120,7 @@ func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 		p.pending[w] = true
 		e.pending++
 	}
+	delete(p.lost, w)
 	p.outputs[offerOf(o)], p.offered[offerOf(o)] = o, o.Address
 	p.copier.Add(transfer.Segment{Task: number, Partition: e.partition, Ordinal: ordinalOf(o), Output: p.output(o)})
 }

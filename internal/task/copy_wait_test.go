@@ -1,7 +1,13 @@
 package task
 
 import (
+	"context"
 	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage"
 )
 
 // TestReduceThatKnowsAllOutputsIsNotAliveByItself checks when a reduce that copies counts as
@@ -47,3 +53,42 @@ func TestReduceThatKnowsAllOutputsIsNotAliveByItself(t *testing.T) {
 
 // peers returns an edge along which a reduce reads these writers.
 func peers(nodes ...int) Channel { return Channel{Edge: 1, Peers: nodes} }
+
+// TestReduceAwaitsTheNextOutputOfARevokedOne revokes an output that is being copied. The reduce
+// then awaits a writer, which may run for hours, until another output of it is announced.
+func TestReduceAwaitsTheNextOutputOfARevokedOne(t *testing.T) {
+	hangs := func(ctx context.Context, _ string) (storage.FS, string, error) {
+		<-ctx.Done()
+		return nil, "", ctx.Err()
+	}
+	fetcher := transfer.NewFetcher(transfer.FetcherConfig{Resolve: hangs})
+	defer fetcher.Close()
+	copier := transfer.NewCopier(t.Context(), transfer.CopierConfig{Fetcher: fetcher, GiveUpAfter: time.Hour})
+	defer copier.Close()
+	attempt := &Attempt{Start: &taskproc.Start{JobId: testJob}}
+	e := &copyEdge{Channel: peers(1, 2), have: 1}
+	p := &copyPhase{
+		r: &Reduce{Node: &NodeRun{Attempt: attempt}}, edges: map[int]*copyEdge{1: e}, copier: copier,
+		pending: make(map[writer]bool), lost: make(map[writer]bool), numbers: make(map[writer]int32),
+		outputs: make(map[writtenOutput]*taskproc.MapOutput), offered: make(map[writtenOutput]string),
+	}
+	want := func(when string, alive bool) {
+		t.Helper()
+		if got := p.awaitsWriters(); got != alive {
+			t.Errorf("%s: awaits writers is %v", when, got)
+		}
+	}
+	output := func(attempt string) *taskproc.MapOutput {
+		return &taskproc.MapOutput{Edge: 1, Task: 2, Attempt: attempt, Path: "stored", Stored: true, Start: new(taskproc.Position)}
+	}
+	want("before the output", true)
+	p.copy(e, output("first"))
+	want("while it is copied", false)
+	e.complete = true
+	p.revoke(e, []string{"other"})
+	want("after another was revoked", false)
+	p.revoke(e, []string{"first"})
+	want("after it was revoked", true)
+	p.copy(e, output("second"))
+	want("while the next is copied", false)
+}

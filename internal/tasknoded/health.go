@@ -35,8 +35,13 @@ type healthCheck struct {
 	}
 }
 
-// maxHealthOutput is how many bytes of a script's output are examined.
-const maxHealthOutput = 64 << 10
+const (
+	// maxHealthOutput is how many bytes of a script's output are examined.
+	maxHealthOutput = 64 << 10
+
+	// maxHealthReason bounds the reason in bytes, because each heartbeat has it.
+	maxHealthReason = 1 << 10
+)
 
 // reason returns why the machine is unhealthy, "" if it is healthy.
 func (h *healthCheck) reason() string {
@@ -77,7 +82,7 @@ func (h *healthCheck) check(ctx context.Context) {
 }
 
 // runHealthScript returns why a script says that the machine is unhealthy, nil if it does not.
-// It kills the processes that the script leaves behind.
+// It kills the processes of its group that the script leaves behind.
 func runHealthScript(ctx context.Context, script string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -88,6 +93,9 @@ func runHealthScript(ctx context.Context, script string, timeout time.Duration) 
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
+	if cmd.Process != nil {
+		_ = cmd.Cancel() // fails if the script has left no process
+	}
 	var exit *exec.ExitError
 	switch line := errorLine(out.Bytes()); {
 	case line != "":
@@ -100,13 +108,14 @@ func runHealthScript(ctx context.Context, script string, timeout time.Duration) 
 	return nil
 }
 
-// errorLine returns the first line that begins with ERROR, "" if there is none.
+// errorLine returns the beginning of the first line that begins with ERROR, "" if there is
+// none.
 func errorLine(out []byte) string {
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	lines.Buffer(nil, maxHealthOutput+1)
 	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), "ERROR") {
-			return strings.ToValidUTF8(lines.Text(), "\uFFFD")
+			return strings.ToValidUTF8(lines.Text()[:min(len(lines.Text()), maxHealthReason)], "\uFFFD")
 		}
 	}
 	return ""

@@ -1,12 +1,19 @@
 package tasknoded
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 func TestHealthScripts(t *testing.T) {
@@ -43,6 +50,42 @@ func TestHealthScriptThatHangs(t *testing.T) {
 	h.script, h.timeout = script(t, "true"), time.Minute
 	if h.check(t.Context()); h.reason() != "" {
 		t.Errorf("reason %q after a success", h.reason())
+	}
+}
+
+// TestHealthScriptThatLeavesAProcess ends a script whose child would run on, with its output
+// closed.
+func TestHealthScriptThatLeavesAProcess(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	h := &healthCheck{script: script(t, "sleep 1000 >/dev/null 2>&1 & echo $! >"+file), timeout: time.Minute, logger: slog.New(slog.DiscardHandler)}
+	if h.check(t.Context()); h.reason() != "" {
+		t.Errorf("reason %q", h.reason())
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	err = syncutil.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || strings.Contains(string(stat), ") Z "), nil // a zombie waits for the system to reap it
+	})
+	if err != nil {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		t.Errorf("process %d of the script still runs", pid)
+	}
+}
+
+// TestReasonIsBounded prints an error of 20 KB, with a character across the limit.
+func TestReasonIsBounded(t *testing.T) {
+	got := errorLine([]byte("ERROR " + strings.Repeat("ä", 10_000) + "x\n"))
+	if !strings.HasPrefix(got, "ERROR ä") || len(got) > maxHealthReason+3 || !utf8.ValidString(got) {
+		t.Errorf("reason of %d bytes: %.40q", len(got), got)
 	}
 }
 

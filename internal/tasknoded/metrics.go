@@ -13,7 +13,7 @@ type metrics struct{ *Daemon }
 var (
 	freeMetric     = daemon.NewMetric("directory_free_bytes", "free bytes of a local directory", "directory")
 	usedMetric     = daemon.NewMetric("directory_used_bytes", "bytes in use on the disk of a local directory, by anything", "directory")
-	excludedMetric = daemon.NewMetric("directory_excluded", "1 if a local directory gets no attempts because it is broken or full, else 0", "directory")
+	excludedMetric = daemon.NewMetric("directory_excluded", "1 if a local directory gets no attempts because it is broken, full or slow, else 0", "directory")
 	slowMetric     = daemon.NewMetric("directory_slow", "1 if the last checks of a local directory were slow, else 0", "directory")
 	writeMetric    = daemon.NewMetric("directory_write_seconds", "time of the last write that checked a local directory", "directory")
 	startedMetric  = daemon.NewMetric("attempts_started_total", "attempts started by this tasknode process")
@@ -24,7 +24,7 @@ var (
 	requestsMetric = daemon.NewMetric("shuffle_requests_total", "requests for map output")
 	bytesMetric    = daemon.NewMetric("shuffle_sent_bytes_total", "bytes of map output sent")
 	busyMetric     = daemon.NewMetric("shuffle_busy_total", "requests that were refused because the server was busy")
-	deniedMetric   = daemon.NewMetric("shuffle_denied_total", "requests that were refused because they had not the token of their job")
+	deniedMetric   = daemon.NewMetric("shuffle_denied_total", "requests that were refused because they did not have the token of their job")
 	failedMetric   = daemon.NewMetric("shuffle_failed_total", "requests that failed on this machine, such as for an unreadable disk")
 	corruptMetric  = daemon.NewMetric("shuffle_corrupt_total", "corrupt pieces of map output found on this machine's disks")
 )

@@ -12,7 +12,6 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
-	"google.golang.org/protobuf/proto"
 )
 
 const (
@@ -127,7 +126,7 @@ func (s *session) write(ctx context.Context) error {
 	for {
 		select {
 		case <-s.orders.Ready():
-			for _, batch := range batches(s.orders.Take(), maxOrdersBytes) {
+			for _, batch := range wire.Batches(s.orders.Take(), maxOrdersBytes) {
 				if err := s.send(batch); err != nil {
 					return err
 				}
@@ -152,22 +151,4 @@ func (s *session) send(orders []*wire.Order) error {
 		return err
 	}
 	return s.deadlines.SetWriteDeadline(time.Time{})
-}
-
-// batches divides orders into messages of at most limit bytes. A larger order gets a
-// message of its own.
-func batches(orders []*wire.Order, limit int) (all [][]*wire.Order) {
-	begin, bytes := 0, 0
-	for i, o := range orders {
-		n := proto.Size(o)
-		if i > begin && bytes+n > limit {
-			all = append(all, orders[begin:i])
-			begin, bytes = i, 0
-		}
-		bytes += n
-	}
-	if begin < len(orders) {
-		all = append(all, orders[begin:])
-	}
-	return all
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"strings"
 
@@ -62,11 +63,21 @@ func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
 	w.do = client.Do
 	if kerberos != nil {
 		w.user = ""
-		w.do = func(r *http.Request) (*http.Response, error) {
-			return spnego.NewClient(kerberos, client, servicePrincipal(cfg.WebPrincipal, r.URL.Hostname())).Do(r)
-		}
+		w.do = negotiate(client, kerberos, cfg.WebPrincipal)
 	}
 	return w
+}
+
+// negotiate returns a function that sends requests with SPNEGO. All requests share the
+// client's connections, and the cookies by which a NameNode recognizes an authenticated client.
+//
+// spnego.NewClient changes the client that it gets, so each request has a copy.
+func negotiate(client *http.Client, kerberos *krb.Client, principal string) func(*http.Request) (*http.Response, error) {
+	client.Jar, _ = cookiejar.New(nil) // fails only for invalid options
+	return func(r *http.Request) (*http.Response, error) {
+		own := *client
+		return spnego.NewClient(kerberos, &own, servicePrincipal(principal, r.URL.Hostname())).Do(r)
+	}
 }
 
 // servicePrincipal returns the name of a web server's Kerberos service at a host.

@@ -48,8 +48,8 @@ const (
 	aborted             // removed, after Abort
 )
 
-// Create implements storage.FS. If the NameNode is not
-// available, Create retries as every call does.
+// Create implements storage.FS. If the NameNode is not available, Create retries as every call
+// does.
 func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
 	name = clean(name)
 	if err := ctx.Err(); err != nil {

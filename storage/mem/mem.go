@@ -125,9 +125,9 @@ func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	return newFile(name, n.data), nil
 }
 
-// Create creates a file and, unless opts.NoParents is set, its missing parents. Its content appears when the Writer is closed.
-// The file exists at once, with size 0, so that a second Create of the name fails, as it does
-// on HDFS while the first writer has the lease.
+// Create creates a file and, unless opts.NoParents is set, its missing parents. Its content
+// appears when the Writer is closed. The file exists at once, with size 0, so that a second
+// Create of the name fails, as it does on HDFS while the first writer has the lease.
 func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
 	name, err := storage.CleanPath(ctx, "create", name)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
-	"google.golang.org/protobuf/proto"
 )
 
 const (
@@ -60,7 +59,7 @@ func (s *session) write() {
 			return
 		case <-s.reports.Ready():
 		}
-		for _, r := range batches(s.reports.Take(), maxReportsBytes) {
+		for _, r := range wire.JoinReports(s.reports.Take(), maxReportsBytes) {
 			limit := time.AfterFunc(sendTimeout, s.cancelStream)
 			err := s.stream.Send(r)
 			limit.Stop()
@@ -69,27 +68,6 @@ func (s *session) write() {
 			}
 		}
 	}
-}
-
-// batches joins reports that wait at the same time into messages of at most limit bytes. A
-// larger report gets a message of its own.
-func batches(reports []*wire.Report, limit int) (all []*wire.Report) {
-	for len(reports) > 0 {
-		n, bytes := 1, proto.Size(reports[0])
-		for n < len(reports) {
-			if bytes += proto.Size(reports[n]); bytes > limit {
-				break
-			}
-			n++
-		}
-		if n == 1 {
-			all = append(all, reports[0])
-		} else {
-			all = append(all, &wire.Report{Machine: reports[0].Machine, Report: &wire.Report_Batch_{Batch: &wire.Report_Batch{Reports: reports[:n]}}})
-		}
-		reports = reports[n:]
-	}
-	return all
 }
 
 // Receive implements tasknode.Session.

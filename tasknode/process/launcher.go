@@ -174,17 +174,18 @@ func (l *Launcher) assign(t *task, c *child) error {
 	return nil
 }
 
-// start starts the process of a child, with its goroutines and its memory limit.
+// start starts the process of a child, with its goroutines and its memory limit. It makes the
+// directory for temporary files before it locks the launcher, because the disk may hang.
 func (l *Launcher) start(ctx context.Context, t *task, c *child) (err error) {
+	if err := t.makeTemp(); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.mu.closed {
 		return os.ErrClosed
 	}
 	l.evictIdleLocked()
-	if err := t.makeTemp(); err != nil {
-		return err
-	}
 	if l.cgroup != nil {
 		if c.cgroup, err = l.cgroup.newGroup(t.attempt, t.limits); err != nil {
 			return fmt.Errorf("memory of the task: %w", err)

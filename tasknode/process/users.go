@@ -65,7 +65,9 @@ func (u *users) ownerOf(ctx context.Context, name string) (*owner, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		u.keep(name, found)
+		if !errors.Is(found.err, errNoAnswer) {
+			u.keep(name, found)
+		}
 	}
 	if found.err != nil {
 		return nil, fmt.Errorf("user %q, who submitted the job: %w", name, found.err)
@@ -92,6 +94,8 @@ func (u *users) find(ctx context.Context, name string) (*owner, error) {
 	}
 	o, err := u.lookup(ctx, name)
 	switch {
+	case errors.Is(err, errNoAnswer):
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("no account on this machine: make one, or run the tasknode as another user than root: %w", err)
 	case slices.Contains(u.banned, name) || slices.Contains(u.banned, o.name):
@@ -104,16 +108,25 @@ func (u *users) find(ctx context.Context, name string) (*owner, error) {
 	return o, nil
 }
 
-// lookup finds an account and its groups.
+// errNoAnswer means that the system could not say whether there is an account, for example
+// because a directory service does not answer. A later search may find the account.
+var errNoAnswer = errors.New("account cannot be looked up; check the directory service of the machine")
+
+// lookup finds an account and its groups. For an account of /etc/passwd, the groups of
+// /etc/group are enough if the machine has no program id.
 func (u *users) lookup(ctx context.Context, name string) (*owner, error) {
 	o, err := lookupLocal(name)
-	if err != nil {
+	isLocal := err == nil
+	if !isLocal {
 		if o, err = u.getent(ctx, name); err != nil {
 			return nil, err
 		}
 	}
-	if groups, err := u.groupsOf(ctx, name); err == nil {
+	switch groups, err := u.groupsOf(ctx, name); {
+	case err == nil:
 		o.groups = groups
+	case !isLocal && exitStatusOf(err) < 0:
+		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	if o.groups == nil {
 		o.groups = []uint32{o.gid}
@@ -138,6 +151,24 @@ func lookupLocal(name string) (*owner, error) {
 	return &owner{name: a.Username, home: a.HomeDir, uid: parsed[0], gid: parsed[1], groups: parsed[2:]}, nil
 }
 
+// exitError is the error of a program that ends with another status than 0, as *exec.ExitError.
+type exitError interface {
+	error
+	ExitCode() int
+}
+
+// exitStatusOf returns the status with which a program has ended; -1 if a signal ended it, or if
+// it did not run.
+func exitStatusOf(err error) int {
+	if exit, ok := errors.AsType[exitError](err); ok {
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+// getentNotFound is the exit status of getent if there is no such account.
+const getentNotFound = 2
+
 // getent finds an account with the program getent:
 //
 //	name:x:uid:gid:gecos:home:shell
@@ -146,7 +177,10 @@ func lookupLocal(name string) (*owner, error) {
 func (u *users) getent(ctx context.Context, name string) (*owner, error) {
 	out, err := u.run(ctx, "getent", "passwd", name)
 	if err != nil {
-		return nil, err
+		if exitStatusOf(err) == getentNotFound || errors.Is(err, exec.ErrNotFound) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	fields := strings.Split(strings.TrimSpace(out), ":")
 	if len(fields) != 7 || strings.Contains(out, "\n"+fields[0]) {

@@ -15,11 +15,23 @@ import (
 )
 
 // directory plays getent and id for accounts that are not in /etc/passwd.
-type directory struct{ calls []string }
+type directory struct {
+	calls []string
+	hangs string // program that does not answer
+}
+
+// exitStatus is the error of a program that ends with this status.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+func (s exitStatus) ExitCode() int { return int(s) }
 
 func (d *directory) run(_ context.Context, program string, args ...string) (string, error) {
 	call := strings.Join(append([]string{program}, args...), " ")
 	d.calls = append(d.calls, call)
+	if program == d.hangs {
+		return "", errors.New("signal: killed")
+	}
 	answer, known := map[string]string{
 		"getent passwd ldap-alice": "ldap-alice:*:70001:70000:Alice:/home/alice:/bin/sh\n",
 		"id -G ldap-alice":         "70000 70005 70009\n",
@@ -29,7 +41,7 @@ func (d *directory) run(_ context.Context, program string, args ...string) (stri
 		"getent passwd two":        "two:x:1:1::/:/bin/sh\ntwo:x:70001:1::/:/bin/sh\n",
 	}[call]
 	if !known {
-		return "", errors.New("exit status 2")
+		return "", exitStatus(getentNotFound)
 	}
 	return answer, nil
 }
@@ -52,6 +64,23 @@ func TestUsersOfADirectoryServiceAreFound(t *testing.T) {
 			t.Errorf("%v; programs run: %q", err, d.calls)
 		}
 	})
+}
+
+// TestDirectoryServiceThatDoesNotAnswer looks a user up while a program of the system hangs. The
+// error does not say that there is no account, and the user is found as soon as it answers.
+func TestDirectoryServiceThatDoesNotAnswer(t *testing.T) {
+	for _, program := range []string{"getent", "id"} {
+		d := &directory{hangs: program}
+		u := &users{minUID: 1000, run: d.run}
+		_, err := u.ownerOf(t.Context(), "ldap-alice")
+		if !errors.Is(err, errNoAnswer) || strings.Contains(err.Error(), "no account") || !strings.Contains(err.Error(), "ldap-alice") {
+			t.Errorf("%s hangs: %v", program, err)
+		}
+		d.hangs = ""
+		if o, err := u.ownerOf(t.Context(), "ldap-alice"); err != nil || len(o.groups) != 3 {
+			t.Errorf("%s answers: %+v, %v", program, o, err)
+		}
+	}
 }
 
 func TestUsersWhoMayNotRunTasksAreRefused(t *testing.T) {

@@ -24,10 +24,10 @@ func finishes(o *taskproc.MapOutput) func(*task) error {
 	}
 }
 
-// writesPieces reports a piece with the name, path and suffix in the properties.
-func writesPieces(t *task) error {
+// writesPiece reports a piece with the name, path and suffix in the properties.
+func writesPiece(t *task) error {
 	p := &taskproc.Piece{Output: t.property("output"), Path: t.property("path"), Length: 5, Suffix: t.property("suffix")}
-	p.Path = strings.NewReplacer("OUT", t.OutputDir, "ATTEMPT", t.AttemptId).Replace(p.Path)
+	p.Path = strings.Replace(p.Path, "OUT", t.OutputDir, 1)
 	return t.send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{Pieces: []*taskproc.Piece{p}}}})
 }
 
