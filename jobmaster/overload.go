@@ -1,6 +1,7 @@
 package jobmaster
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
@@ -13,10 +14,28 @@ import (
 //	watchers                Config.MaxWatchers; more are refused
 //	reports                 maxReports of each tasknode in the inbox; its session waits
 //
-// A refused request has had no effect.
+// A refused request has had no effect. Large answers need much memory and many messages of the
+// loop, so maxLargeAnswers are made at once and the others wait.
 
 // maxReports is how many reports of a tasknode may wait in the inbox.
 const maxReports = 1000
+
+// maxLargeAnswers is how many statuses with tasks, and lists with retired jobs, are made at the
+// same time. A job of a million tasks has a status of some hundred MiB.
+const maxLargeAnswers = 4
+
+// startLargeAnswer waits until fewer than maxLargeAnswers are being made. The caller calls
+// release when its answer is made.
+func (m *Master) startLargeAnswer(ctx context.Context) (release func(), err error) {
+	select {
+	case m.largeAnswers <- struct{}{}:
+		return func() { <-m.largeAnswers }, nil
+	case <-m.stopped:
+		return nil, ErrStopped
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
 
 // retryAfter is when a refused client may try again.
 const retryAfter = 500 * time.Millisecond

@@ -32,6 +32,7 @@ type record struct {
 	version  uint64 // starts at 1; increases with each change that the status shows
 	stale    bool   // progress has arrived, but version has not increased yet
 	watchers []*watchRequest
+	last     *versionedStatus // of a job that is over, once a watcher has asked for it
 
 	startedWork control.WorkKind   // the latest work that was started
 	cancel      context.CancelFunc // cancels the latest work; nil before the first work
