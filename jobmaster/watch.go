@@ -124,17 +124,23 @@ func (q *watchRequest) handle(m *Master) {
 	q.asked = m.clock.now()
 	r := m.record(q.job)
 	r.watchers = append(r.watchers, q)
+	r.answered = 0
 	m.watched[q.job] = r
 }
 
 // answerWatchers sends the new status to the watchers of each job that has changed. If only
-// progress has changed, it waits for progressInterval.
+// progress has changed, it waits for progressInterval. It runs in each step, so it passes over
+// jobs without a change quickly; it checks them for watchers that have gone only in that interval.
 func (m *Master) answerWatchers() {
 	now := m.clock.now()
 	for id, r := range m.watched {
 		if r.stale && now.Sub(r.watchers[0].asked) >= progressInterval {
 			r.touch()
 		}
+		if r.answered == r.version && now.Before(r.checkAt) {
+			continue
+		}
+		r.answered, r.checkAt = r.version, now.Add(progressInterval)
 		m.contain(id, func() { m.answer(id, r) })
 		m.requestCounters(r)
 		if len(r.watchers) == 0 {
