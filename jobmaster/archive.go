@@ -80,7 +80,7 @@ func jobSize(j *cluster.Job) int {
 // archive archives a job that is over, once in each lead.
 func (m *Master) archive(id cluster.JobID) {
 	j := m.view.Job(id)
-	if _, known := m.archives.size[id]; known || j.Archived {
+	if _, known := m.archives.size[id]; known || j.Archived || m.archives.leaving[id] {
 		return
 	}
 	m.archives.add(j, m.cfg.HistoryDir == "")
@@ -88,20 +88,25 @@ func (m *Master) archive(id cluster.JobID) {
 }
 
 // archiveNext starts to write the next history, unless archiveParallelism histories are being
-// written, and bounds the jobs that wait. It starts one at a time, because making the status
-// of a large job takes the loop some time.
+// written. It starts one at a time, because the summary of a large job takes the loop some
+// time. It also bounds the jobs that wait while histories cannot be written. Otherwise they
+// wait, even if a job that is being written has more tasks than Config.KeepTasks.
 func (m *Master) archiveNext() {
 	a := &m.archives
 	if a.writing < archiveParallelism && len(a.queue) > 0 {
 		id := a.queue[0]
 		a.queue = a.queue[1:]
 		a.writing++
-		m.contain(id, func() { m.writeHistoryOf(m.view.Job(id)) })
+		started := false
+		m.contain(id, func() { m.writeHistoryOf(m.view.Job(id)); started = true })
+		if !started {
+			a.writing--
+		}
 		if len(a.queue) > 0 {
 			m.postUnder(m.lead, m.archiveNext)
 		}
 	}
-	for a.total > m.cfg.KeepTasks && len(a.queue) > 0 {
+	for a.total > m.cfg.KeepTasks && len(a.queue) > 0 && len(a.problems) > 0 {
 		id := a.queue[0]
 		a.queue = a.queue[1:]
 		m.cfg.Logger.Error("job retired without a history: too many finished jobs wait for theirs", "job", id, "dir", m.cfg.HistoryDir, "keep_tasks", m.cfg.KeepTasks)
@@ -111,14 +116,26 @@ func (m *Master) archiveNext() {
 	m.publishArchives()
 }
 
-// writeHistoryOf starts to write the history of a job. The status is made here, in the loop.
-// It does not change afterwards, so a goroutine may write it.
+// writeHistoryOf starts to write the history of a job. A goroutine asks the loop for the tasks,
+// which do not change any more. If it cannot, or panics, the next leader tries again.
 func (m *Master) writeHistoryOf(j *cluster.Job) {
 	id, l := j.ID, m.lead
-	s, summary := m.fullStatus(j, m.record(id)), summaryOf(j)
+	status, summary := m.status(j, m.record(id)), summaryOf(j)
 	m.workers.Go(func() {
-		if m.retryWriteHistory(l, id, s) {
-			m.postUnder(l, func() { m.historyWritten(id, summary.encode()) })
+		failed := func(err error) {
+			m.postUnder(l, func() { m.archives.writing--; m.historyFailed(id, err); m.archiveNext() })
+		}
+		defer func() {
+			if v := recover(); v != nil {
+				m.logPanic("panic while a history was written", v, "job", id)
+				failed(errPanic)
+			}
+		}()
+		s, line := status(), summary.encode()
+		if err := m.askTasks(l.ctx, id.String(), s); err != nil {
+			failed(err)
+		} else if m.retryWriteHistory(l, id, s) {
+			m.postUnder(l, func() { m.historyWritten(id, line) })
 		}
 	})
 }
@@ -136,10 +153,17 @@ func (m *Master) retryWriteHistory(l *lead, id cluster.JobID, s *wire.JobStatus)
 			return true
 		}
 		m.cfg.Logger.Warn("cannot write the history of a job, retrying", "job", id, "error", err)
-		m.postUnder(l, func() { m.archives.problems[id] = err.Error(); m.publishArchives() })
+		m.postUnder(l, func() { m.historyFailed(id, err); m.archiveNext() })
 		if syncutil.Sleep(l.ctx, pause) != nil {
 			return false
 		}
+	}
+}
+
+// historyFailed notes why the history of a job could not be written.
+func (m *Master) historyFailed(id cluster.JobID, err error) {
+	if _, waits := m.archives.size[id]; waits {
+		m.archives.problems[id] = err.Error()
 	}
 }
 
@@ -181,6 +205,7 @@ func (m *Master) dropRecord(id cluster.JobID) {
 	for _, q := range r.watchers {
 		q.refuse(cluster.ErrRetired)
 	}
+	m.watchers -= len(r.watchers)
 	delete(m.records, id)
 	delete(m.watched, id)
 }

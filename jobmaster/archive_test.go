@@ -16,6 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/fault"
 )
 
 // runJobs runs jobs of one map, one after the other, and returns their ids.
@@ -81,6 +82,61 @@ func TestHistoriesLieInDaysWithAnIndex(t *testing.T) {
 			if err != nil || strings.Join(got, " ") != want {
 				t.Errorf("since %d: %v, %v; want %s", since, got, err, want)
 			}
+		}
+	})
+}
+
+// TestJobsThatRetireAreListed retires jobs while a list of jobs reads the indexes: it has read
+// those of the day on which the jobs finished, and waits for those of the day before.
+func TestJobsThatRetireAreListed(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		var waits atomic.Bool
+		w.fs = fault.New(w.fs, fault.Options{Ask: func(op fault.Op, name string) (time.Duration, error) {
+			if op == fault.List && name == "/history/2000-01-01" && waits.CompareAndSwap(true, false) {
+				pass(time.Minute)
+			}
+			return 0, nil
+		}})
+		w.elect(0)
+		w.addTasknode("a", 2, 2)
+		w.runJobs(1, 1)
+		w.sleep(24 * time.Hour)
+		second := w.runJobs(1, 2)[0]
+		waits.Store(true)
+		listed := make(chan string, 1)
+		go func() {
+			jobs, err := w.leader().JobsSince(w.ctx, 1)
+			listed <- fmt.Sprint(jobs, err)
+		}()
+		w.runJobs(5, 3)
+		if jobs, err := w.leader().Jobs(w.ctx, true); err != nil || strings.Contains(fmt.Sprint(jobs), second) {
+			t.Errorf("%s is not retired: %v", second, err)
+		}
+		if got := <-listed; !strings.Contains(got, second) {
+			t.Errorf("listed are %s, without %s", got, second)
+		}
+	})
+}
+
+// TestSlowHistoryLosesNoOther writes histories slowly, one of a job with more tasks than
+// Config.KeepTasks. All jobs that have finished meanwhile get a history too.
+func TestSlowHistoryLosesNoOther(t *testing.T) {
+	withCluster(t, 0, func(w *testCluster) {
+		w.configure = func(c *jobmaster.Config) { c.KeepTasks, c.KeepJobs = 10, 1000 }
+		w.fs = fault.New(w.fs, fault.Options{Ask: func(op fault.Op, name string) (time.Duration, error) {
+			if op == fault.Create && strings.HasPrefix(name, "/history/") {
+				pass(time.Minute)
+			}
+			return 0, nil
+		}})
+		w.addMaster()
+		w.elect(0)
+		w.addTasknode("a", 20, 2)
+		w.wantSucceeded(w.submit(20, 0))
+		w.runJobs(8, 2)
+		w.sleep(5 * time.Minute)
+		if files := w.list("/history/2000-01-01"); len(files) != 9 {
+			t.Errorf("the histories of %d jobs are written: %v", len(files), files)
 		}
 	})
 }

@@ -30,6 +30,9 @@ func TestReportWithAnUnknownEdgeFailsItsAttempt(t *testing.T) {
 		if err != nil || len(s.Failures) != 1 || !strings.Contains(s.Failures[0].Cause, "edge 99: the job's graph has 1 edges") {
 			t.Fatalf("%v; failures are %v", err, s.GetFailures())
 		}
+		if c := w.published().Counts; c.Attempts["failed"] != 1 || c.Failures["task"] != 1 {
+			t.Errorf("counted are %+v", c)
+		}
 		w.elect(-1) // nothing is committed until the new master has the log
 		synctest.Wait()
 		w.addMaster()

@@ -57,8 +57,7 @@ func (w *jobWork) do(ctx context.Context, kind control.WorkKind) {
 	defer func() {
 		if v := recover(); v != nil {
 			w.m.logPanic("panic in the work of a job", v, "job", w.job)
-			r.err = errPanic
-			w.report(r)
+			w.report(&workResult{job: w.job, kind: kind, err: errPanic}) // the loop may have r already
 		}
 	}()
 	switch kind {

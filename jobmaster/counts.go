@@ -2,7 +2,6 @@ package jobmaster
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
@@ -77,10 +76,6 @@ func (c *Counts) add(view cluster.View, command cluster.Command, delta cluster.D
 		}
 	case cluster.SpeculateTask:
 		c.Launches[placeAny]++
-	case cluster.FailAttempt:
-		if slices.Contains(delta.Ended, command.Attempt) { // else it had ended before
-			c.Failures[failureCause(command)]++
-		}
 	case cluster.PreemptAttempt:
 		c.Preemptions[string(command.Mode)]++
 	case cluster.ExpireMachine:
@@ -89,8 +84,13 @@ func (c *Counts) add(view cluster.View, command cluster.Command, delta cluster.D
 		return // its attempt was counted when its machine was lost
 	}
 	for _, id := range delta.Ended {
-		if _, _, a, known := view.Attempt(id); known {
-			c.Attempts[labelOf(a.Status())]++
+		_, _, a, known := view.Attempt(id)
+		if !known {
+			continue
+		}
+		c.Attempts[labelOf(a.Status())]++
+		if a.Status() == cluster.StatusFailed {
+			c.Failures[failureCause(command)]++
 		}
 	}
 }
@@ -110,8 +110,10 @@ func (c *Counts) launched(view cluster.View, s cluster.StartAttempt) {
 	}
 }
 
-// failureCause returns the class of a failure.
-func failureCause(f cluster.FailAttempt) string {
+// failureCause returns the cause of a failed attempt that a command has ended. Another command
+// than FailAttempt has a report that does not fit the job, which is an error of the task.
+func failureCause(command cluster.Command) string {
+	f, _ := command.(cluster.FailAttempt)
 	switch {
 	case f.BadCheckpoint:
 		return failureCheckpoint

@@ -118,6 +118,11 @@ func (m *Master) readHistory(ctx context.Context, id cluster.JobID) (*wire.JobSt
 	if m.cfg.HistoryDir == "" {
 		return nil, fmt.Errorf("%w: %v is over, and the status of older jobs is not kept: this cluster writes no histories", cluster.ErrUnknown, id)
 	}
+	release, err := m.startLargeAnswer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	f, err := m.openHistory(ctx, id, finishedAt)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -40,8 +40,11 @@ func endOfDay(name string) (end time.Time, ok bool) {
 // indexPrefix begins the names of indexes. The history of a job has another name.
 const indexPrefix = "index-"
 
+// historySuffix ends the names of histories and indexes.
+const historySuffix = ".jsonl"
+
 // historyFile returns the file name of a job's history.
-func historyFile(id cluster.JobID) string { return id.String() + ".jsonl" }
+func historyFile(id cluster.JobID) string { return id.String() + historySuffix }
 
 // writeHistory writes a temporary file and renames it, so that readers never see a part of a
 // history. If the history exists, an earlier leader has written it.
@@ -86,7 +89,7 @@ func (m *Master) writeIndex(ctx context.Context, lines []summary) error {
 		days[dayName(l.FinishTime)] = append(days[dayName(l.FinishTime)], l)
 	}
 	for day, lines := range days {
-		name := fmt.Sprintf("%s/%s%s-%d.jsonl", day, indexPrefix, lines[0].ID, m.cfg.Now().UnixNano())
+		name := fmt.Sprintf("%s/%s%s-%d%s", day, indexPrefix, lines[0].ID, m.cfg.Now().UnixNano(), historySuffix)
 		err := m.writeHistoryFile(ctx, name, func(w io.Writer) error {
 			for _, l := range lines {
 				if _, err := w.Write(append(l.encode(), '\n')); err != nil {
@@ -148,12 +151,17 @@ func (m *Master) openHistory(ctx context.Context, id cluster.JobID, finishedAt i
 // that finished before since, in ms since the epoch. It reads the indexes of the days since
 // then, and no histories.
 func (m *Master) JobsSince(ctx context.Context, since int64) ([]*wire.JobStatus, error) {
-	found, err := m.retiredSince(ctx, since)
+	release, err := m.startLargeAnswer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// The indexes are read first: a job that is retired meanwhile is in both lists.
+	defer release()
+	// The state is read first: a job that is retired meanwhile is in both lists.
 	jobs, err := m.Jobs(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	found, err := m.retiredSince(ctx, since)
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +178,12 @@ func (m *Master) JobsSince(ctx context.Context, since int64) ([]*wire.JobStatus,
 	return jobs, nil
 }
 
+// maxRetiredJobs is how many lines of indexes one list may have: a cluster may retire a hundred
+// thousand jobs in a day.
+const maxRetiredJobs = 100_000
+
 // retiredSince returns the lines of the indexes of the days since a time, by the id of the
-// job, without jobs that finished before.
+// job, without jobs that finished before. It refuses more than maxRetiredJobs.
 func (m *Master) retiredSince(ctx context.Context, since int64) (map[string]summary, error) {
 	found := make(map[string]summary)
 	if m.cfg.HistoryDir == "" {
@@ -205,11 +217,11 @@ func readIndexes(ctx context.Context, fsys storage.FS, day string, since int64, 
 		return err
 	}
 	for _, e := range entries {
-		if name := path.Base(e.Path); !strings.HasPrefix(name, indexPrefix) || !strings.HasSuffix(name, ".jsonl") {
+		if name := path.Base(e.Path); !strings.HasPrefix(name, indexPrefix) || !strings.HasSuffix(name, historySuffix) {
 			continue
 		}
 		if err := readIndex(ctx, fsys, e.Path, since, found); err != nil {
-			return fmt.Errorf("index %s: %w", e.Path, err)
+			return err
 		}
 	}
 	return nil
@@ -227,10 +239,14 @@ func readIndex(ctx context.Context, fsys storage.FS, name string, since int64, f
 		if err := lines.Decode(&l); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
+			return fmt.Errorf("index %s: %w: %w", name, storage.ErrCorrupt, err)
 		}
-		if l.FinishTime >= since {
-			found[l.ID] = l
+		if l.FinishTime < since {
+			continue
+		}
+		if found[l.ID] = l; len(found) > maxRetiredJobs {
+			return fmt.Errorf("%w: more than %d jobs have finished since %s; ask for a shorter time",
+				cluster.ErrRefused, maxRetiredJobs, time.UnixMilli(since).UTC().Format(time.RFC3339))
 		}
 	}
 }

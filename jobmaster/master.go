@@ -38,7 +38,8 @@ type Master struct {
 	staged  stagedNames           // files of the staging directory that submissions and the sweep use
 	workers sync.WaitGroup        // work of jobs, probes, sweeps and the pool file; Run waits for them
 
-	clientRequests atomic.Int64 // requests of clients in the inbox
+	clientRequests atomic.Int64  // requests of clients in the inbox
+	largeAnswers   chan struct{} // a token for each large answer that is being made
 	meters         meters
 
 	historyProblem atomic.Pointer[HistoryProblem] // nil if the master does not lead
@@ -84,7 +85,10 @@ func New(cfg Config) (*Master, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Master{cfg: cfg, inbox: syncutil.NewMailbox[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now), meters: newMeters()}
+	m := &Master{
+		cfg: cfg, inbox: syncutil.NewMailbox[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now), meters: newMeters(),
+		largeAnswers: make(chan struct{}, maxLargeAnswers),
+	}
 	m.setState(cluster.New(cfg.ClusterID))
 	return m, nil
 }

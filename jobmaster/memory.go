@@ -15,8 +15,8 @@ var memoryProperties = [2]string{conf.MapMemoryMB, conf.ReduceMemoryMB}
 // offers, as YARN refuses a request above its largest allocation. Without machines every job
 // is accepted and waits.
 func (m *Master) checkMemory(spec cluster.JobSpec) error {
-	largest, present := m.largestMachineMB()
-	if !present {
+	facts := m.slots()
+	if !facts.present {
 		return nil
 	}
 	var used [2]bool
@@ -27,39 +27,25 @@ func (m *Master) checkMemory(spec cluster.JobSpec) error {
 	}
 	var errs []error
 	for kind, needMB := range spec.MemoryMB {
-		if used[kind] && needMB > largest {
+		if used[kind] && needMB > facts.largestMB {
 			errs = append(errs, fmt.Errorf("jobmaster: a %v task needs %d MiB (%s), and the largest machine offers its tasks %d MiB (hammr.tasknode.memory.mb)",
-				cluster.Slot(kind), needMB, memoryProperties[kind], largest))
+				cluster.Slot(kind), needMB, memoryProperties[kind], facts.largestMB))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// largestMachineMB returns the most memory that a machine offers to tasks, in MiB. present is
-// false if no machine takes tasks.
-func (m *Master) largestMachineMB() (largest int64, present bool) {
-	for machine := range m.view.Machines() {
-		if machine.TakesTasks() {
-			largest, present = max(largest, machine.TotalMemoryMB()), true
-		}
-	}
-	return largest, present
-}
-
 // memoryShortage says that machines with free slots lack memory for a task; "" if one does
 // not.
 func (m *Master) memoryShortage(j *cluster.Job, stage *cluster.Stage) string {
-	most := int64(0)
-	for machine := range m.view.MachinesWithFree(stage.Slot) {
-		if machine.HasMemory(stage) {
-			return ""
-		}
-		most = max(most, machine.FreeMemoryMB())
+	facts := m.slots()
+	if stage.MemoryMB <= max(facts.freeMB[stage.Slot], 0) {
+		return ""
 	}
 	property := memoryProperties[stage.Slot]
-	if largest, _ := m.largestMachineMB(); stage.MemoryMB > largest {
+	if stage.MemoryMB > facts.largestMB {
 		return fmt.Sprintf("%d MiB of memory each (%s); the largest machine has %d MiB: submit the job with less, or add a larger machine ('hammr job kill %v')",
-			stage.MemoryMB, property, largest, j.ID)
+			stage.MemoryMB, property, facts.largestMB, j.ID)
 	}
-	return fmt.Sprintf("%d MiB of memory each (%s); machines with free slots have at most %d MiB left", stage.MemoryMB, property, most)
+	return fmt.Sprintf("%d MiB of memory each (%s); machines with free slots have at most %d MiB left", stage.MemoryMB, property, facts.freeMB[stage.Slot])
 }

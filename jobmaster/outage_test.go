@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
+	"google.golang.org/protobuf/proto"
 )
 
 // outage makes calls of a file system fail.
@@ -182,6 +184,22 @@ func TestOtherErrorsFailAtOnce(t *testing.T) {
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("%s: the job failed after %v", op, took)
 			}
+		}
+	})
+}
+
+// TestCauseOfAJobIsText lets the commit fail at a file whose name is not UTF-8, as a local file
+// system allows. Messages and histories carry only UTF-8.
+func TestCauseOfAJobIsText(t *testing.T) {
+	withOutage(t, func(w *testCluster, o *outage) {
+		o.begin(fault.Rename, "/out/", fmt.Errorf("cannot rename a\xffb"))
+		s := w.wait(w.submit(1, 0))
+		if _, err := proto.Marshal(s); err != nil || s.State != wire.JobState_FAILED || !strings.Contains(s.Cause, "cannot rename ab") {
+			t.Errorf("the job is %v: %q, %v", s.State, s.Cause, err)
+		}
+		w.sleep(10 * time.Second)
+		if p := w.leader().HistoryProblem(); p != (jobmaster.HistoryProblem{}) {
+			t.Errorf("its history: %+v", p)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package jobmaster
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
@@ -14,7 +15,8 @@ import (
 //	reports                 maxReports of each tasknode in the inbox, fewer if they are
 //	                        long; its session waits
 //
-// A refused request has had no effect.
+// A refused request has had no effect. Large answers need much memory and many messages of the
+// loop, so maxLargeAnswers are made at once and the others wait.
 
 // Reports of a tasknode that wait in the inbox share maxReports tokens. A report takes one token,
 // and one more for each reportShare bytes. So long reports of a tasknode take at most 16 MB.
@@ -22,6 +24,23 @@ const (
 	maxReports  = 1000
 	reportShare = 16 << 10
 )
+
+// maxLargeAnswers is how many statuses with tasks, and lists with retired jobs, are made at the
+// same time. A job of a million tasks has a status of some hundred MiB.
+const maxLargeAnswers = 4
+
+// startLargeAnswer waits until fewer than maxLargeAnswers are being made. The caller calls
+// release when its answer is made.
+func (m *Master) startLargeAnswer(ctx context.Context) (release func(), err error) {
+	select {
+	case m.largeAnswers <- struct{}{}:
+		return func() { <-m.largeAnswers }, nil
+	case <-m.stopped:
+		return nil, ErrStopped
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
 
 // retryAfter is when a refused client may try again.
 const retryAfter = 500 * time.Millisecond

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/storage/fault"
 )
 
 // TestRequestsBeyondTheLimitAreRefused asks more than the loop may have to answer while it is
@@ -98,6 +100,67 @@ func TestLongReportsWaitInTheirSession(t *testing.T) {
 			}
 		}
 		a.own.Report(&wire.Report{AttemptId: strings.Repeat("x", 60<<20)}) // longer than all tokens
+	})
+}
+
+// TestWatchersShareTheLastStatus lets many clients watch a job to its end. The status with the
+// tasks is made once for all of them.
+func TestWatchersShareTheLastStatus(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		w.elect(0)
+		w.addTasknode("a", 1, 1)
+		id := w.submit(2, 1)
+		var watching sync.WaitGroup
+		last := make([]*wire.JobStatus, 20)
+		for i := range last {
+			watching.Go(func() {
+				var err error
+				if last[i], err = w.leader().Watch(w.ctx, id, nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		watching.Wait()
+		if len(last[0].GetTasks()) != 3 {
+			t.Errorf("the last status is %v", last[0])
+		}
+		for i, s := range last {
+			if s != last[0] {
+				t.Errorf("watcher %d has a status of its own", i)
+			}
+		}
+	})
+}
+
+// TestLargeAnswersWait asks for the histories of more jobs than are read at the same time. All
+// are answered.
+func TestLargeAnswersWait(t *testing.T) {
+	withCluster(t, 0, func(w *testCluster) {
+		w.configure = func(cfg *jobmaster.Config) { cfg.KeepJobs = 100 }
+		var reading, most atomic.Int32
+		w.fs = fault.New(w.fs, fault.Options{Ask: func(op fault.Op, name string) (time.Duration, error) {
+			if op == fault.Open && strings.HasPrefix(name, "/history/") {
+				most.Store(max(most.Load(), reading.Add(1)))
+				pass(time.Second)
+				reading.Add(-1)
+			}
+			return 0, nil
+		}})
+		w.addMaster()
+		w.elect(0)
+		w.addTasknode("a", 1, 1)
+		var asking sync.WaitGroup
+		for _, id := range w.runJobs(10, 1) {
+			asking.Go(func() {
+				if s, err := w.leader().Job(w.ctx, id, true); err != nil || len(s.Tasks) != 1 {
+					t.Errorf("%s: %v, %v", id, s, err)
+				}
+			})
+		}
+		asking.Wait()
+		if most.Load() != 4 {
+			t.Errorf("%d histories are read at the same time", most.Load())
+		}
 	})
 }
 

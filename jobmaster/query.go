@@ -98,9 +98,8 @@ func (l jobLine) decode() *wire.JobStatus {
 }
 
 // Job returns the status of one job. The status of an archived or retired job comes from its
-// history.
-// Stages, tasks, partitions and properties are included only if tasks is set. If the job is
-// unknown, the error wraps cluster.ErrUnknown.
+// history. Stages, tasks, partitions and properties are included only if tasks is set. If the
+// job is unknown, the error wraps cluster.ErrUnknown.
 func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
 	s, err := m.jobInState(ctx, jobID, tasks)
 	id, wrong := cluster.ParseJobID(jobID)
@@ -128,10 +127,15 @@ func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool) (*wir
 		return nil, err
 	}
 	s := status()
-	if tasks {
-		err = m.askTasks(ctx, jobID, s)
+	if !tasks {
+		return s, nil
 	}
-	return s, err
+	release, err := m.startLargeAnswer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return s, m.askTasks(ctx, jobID, s)
 }
 
 // jobWithTasks returns a job whose tasks are in the state. If the job is archived or retired,

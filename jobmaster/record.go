@@ -32,6 +32,9 @@ type record struct {
 	version  uint64 // starts at 1; increases with each change that the status shows
 	stale    bool   // progress has arrived, but version has not increased yet
 	watchers []*watchRequest
+	answered uint64           // the version that all watchers have; 0 if a watcher has just asked
+	checkAt  time.Time        // when to look for watchers that have stopped waiting, even if the version is the same
+	last     *versionedStatus // of a job that is over, once a watcher has asked for it
 
 	startedWork control.WorkKind   // the latest work that was started
 	cancel      context.CancelFunc // cancels the latest work; nil before the first work

@@ -94,7 +94,7 @@ func (m *Master) reserveProgram(ctx context.Context, spec *wire.JobSpec) (releas
 func (m *Master) removeUnused(ctx context.Context, fsys storage.FS, file string) error {
 	name := path.Base(file)
 	return m.staged.remove(name, func() error {
-		used, err := ask(ctx, m, func() (bool, error) { return m.usedNames()[name], nil })
+		used, err := ask(ctx, m, func() (bool, error) { return m.isUsed(name), nil })
 		if err != nil || used {
 			return err
 		}

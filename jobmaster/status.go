@@ -7,17 +7,6 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// fullStatus returns the status with the properties, stages, tasks and partitions of the
-// job. Its cost is linear in the number of tasks.
-func (m *Master) fullStatus(j *cluster.Job, r *record) *wire.JobStatus {
-	s := m.status(j, r)()
-	s.Stages, s.Properties = stages(j), r.spec.Properties
-	for _, c := range taskChunks(j) {
-		c.copyTasks(j, r).addTo(s)
-	}
-	return s
-}
-
 // status describes a job. The caller runs the returned function, which makes the message,
 // outside of the loop and only once: it sums up the counters of the running attempts, of
 // which there may be thousands. status itself copies what the function needs.

@@ -121,18 +121,23 @@ func counterOf(j *cluster.Job, t *cluster.Task, id counter.ID) int64 {
 	return j.CounterOf(t, cluster.CounterName(id))
 }
 
-// askTasks adds the stages, tasks, partitions and properties of a job to its status.
+// askTasks adds the stages, tasks, partitions and properties of a job to its status. Its
+// messages are not refused as those of clients are, because it would start over each time. Few
+// goroutines call it at once: maxLargeAnswers for clients, archiveParallelism for histories.
 func (m *Master) askTasks(ctx context.Context, jobID string, s *wire.JobStatus) error {
-	chunks, err := query(ctx, m, func() ([]taskChunk, error) {
+	layout, err := ask(ctx, m, func() (*taskLayout, error) {
 		j, err := m.jobWithTasks(jobID)
 		if err != nil {
 			return nil, err
 		}
-		s.Stages, s.Properties = stages(j), m.record(j.ID).spec.Properties
-		return taskChunks(j), nil
+		return &taskLayout{stages(j), m.record(j.ID).spec.Properties, taskChunks(j)}, nil
 	})
-	for _, c := range chunks {
-		copied, err := query(ctx, m, func() (*copiedTasks, error) {
+	if err != nil {
+		return err
+	}
+	s.Stages, s.Properties = layout.stages, layout.properties
+	for _, c := range layout.chunks {
+		copied, err := ask(ctx, m, func() (*copiedTasks, error) {
 			j, err := m.jobWithTasks(jobID)
 			if err != nil {
 				return nil, err
@@ -144,5 +149,12 @@ func (m *Master) askTasks(ctx context.Context, jobID string, s *wire.JobStatus) 
 		}
 		copied.addTo(s)
 	}
-	return err
+	return nil
+}
+
+// taskLayout is what a status with tasks needs before its tasks.
+type taskLayout struct {
+	stages     []*wire.StageStatus
+	properties map[string]string // never changed
+	chunks     []taskChunk
 }

@@ -64,11 +64,30 @@ func (m *Master) usedNames() map[string]bool {
 		if j.Archived {
 			continue
 		}
-		spec := m.specOf(j)
-		used[path.Base(spec.Binary)] = true
-		used[path.Base(path.Dir(spec.SplitsPath))] = true
+		for _, name := range stagedFor(m.specOf(j)) {
+			used[name] = true
+		}
 	}
 	return used
+}
+
+// isUsed reports whether usedNames has a name. A sweep asks for each expired entry, so it makes
+// no list.
+func (m *Master) isUsed(name string) bool {
+	if id, err := cluster.ParseJobID(strings.TrimSuffix(name, historySuffix)); err == nil && m.view.Job(id) != nil {
+		return true
+	}
+	for j := range m.view.Jobs() {
+		if !j.Archived && slices.Contains(stagedFor(m.specOf(j)), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// stagedFor returns the last path elements of what a job uses in the staging directory.
+func stagedFor(spec *wire.JobSpec) []string {
+	return []string{path.Base(spec.Binary), path.Base(path.Dir(spec.SplitsPath))}
 }
 
 // specOf returns the specification that a job's client submitted.
@@ -112,13 +131,13 @@ func (m *Master) sweepDay(ctx context.Context, fsys storage.FS, dir string, used
 	if err != nil {
 		return err
 	}
-	kept := slices.DeleteFunc(slices.Clone(entries), func(e storage.FileInfo) bool { return !used[path.Base(e.Path)] && m.expired(e) })
-	if len(kept) == 0 {
+	kept := func(e storage.FileInfo) bool { return used[path.Base(e.Path)] || !m.expired(e) }
+	if !slices.ContainsFunc(entries, kept) {
 		return fsys.Remove(ctx, dir, true)
 	}
 	var errs []error
 	for _, e := range entries {
-		if !slices.ContainsFunc(kept, func(k storage.FileInfo) bool { return k.Path == e.Path }) {
+		if !kept(e) {
 			errs = append(errs, fsys.Remove(ctx, e.Path, true))
 		}
 	}

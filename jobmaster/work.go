@@ -84,7 +84,7 @@ func (m *Master) continueJob(r *workResult) {
 		}
 		m.request(cluster.CloseJob{Job: r.job})
 	case r.err != nil:
-		m.request(cluster.FailJob{Job: r.job, Cause: r.err.Error()})
+		m.request(cluster.FailJob{Job: r.job, Cause: truncateText(r.err.Error())}) // names of files need not be UTF-8
 	case r.kind == control.WorkCommit:
 		m.request(cluster.CommitJob{Job: r.job})
 	default:

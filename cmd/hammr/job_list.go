@@ -33,7 +33,7 @@ func (r clusterCommands) newJobList() *cobra.Command {
 		return slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return !f.matches(j) }), err
 	}, apidoc.Jobs, (*query).writeJobs)
 	cmd.Flags().BoolVar(&f.all, "all", false, "list finished jobs too")
-	cmd.Flags().DurationVar(&f.since, "since", 0, "list finished jobs that the masters have in their histories too, those of the last `time`, such as 48h")
+	cmd.Flags().DurationVar(&f.since, "since", 0, "list finished jobs too, also those that only the histories have, if they ended in the last `time`, such as 48h")
 	cmd.Flags().StringSliceVar(&f.states, "state", nil, "list jobs in these `states`, finished or not: prep, running, suspended, succeeded, failed, killed")
 	cmd.Flags().StringVar(&f.user, "user", "", "list jobs of one `user`")
 	cmd.Flags().StringVar(&f.queue, "queue", "", "list jobs in one `queue`")

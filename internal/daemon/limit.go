@@ -88,8 +88,8 @@ func (l *Listener) ProfileToken(token string) string {
 // Refused returns how many connections were refused.
 func (l *Listener) Refused() int64 { return l.refused.Load() }
 
-// Accept implements net.Listener. It returns connections of *net.TCPConn, so that the kernel
-// can still copy files to them.
+// Accept implements net.Listener. Its connections embed *net.TCPConn, so that the kernel can
+// copy files to them.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.AcceptTCP()

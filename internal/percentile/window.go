@@ -21,8 +21,8 @@ type Window[T Number] struct {
 // Number is the type of the values in a Window.
 type Number interface{ ~int | ~int64 | ~float64 }
 
-// Summary describes a series. Its percentiles are those of the latest values; Count and Total
-// cover all values.
+// Summary describes a series. Its percentiles and its maximum are those of the latest values;
+// Count and Total cover all values.
 type Summary[T Number] struct {
 	Count  uint64
 	Total  T

@@ -29,9 +29,9 @@
 //	tokens/<cluster id>    the token of a cluster
 //	masters/<host:port>    the id of the cluster that this master belongs to
 //
-// Every call also claims the name of a user (Config.User), which masters use for their audit log
-// and for rates. Nothing proves it.
-//
 // The command that starts a cluster writes both with TokenStore.Save; the command that
 // removes it calls TokenStore.Forget.
+//
+// Every call also claims the name of a user (Config.User), which masters use for their audit log
+// and for rates. Nothing proves it.
 package rpc

@@ -3013,7 +3013,7 @@ type Tasknode struct {
 	MemoryMb       int64                         `protobuf:"varint,20,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"`               // MiB that its tasks may take together, 0 for any amount
 	MemoryUsedMb   int64                         `protobuf:"varint,21,opt,name=memory_used_mb,json=memoryUsedMb,proto3" json:"memory_used_mb,omitempty"` // MiB that the limits of its running tasks add up to
 	Suspicion      string                        `protobuf:"bytes,22,opt,name=suspicion,proto3" json:"suspicion,omitempty"`                              // why no task starts there while another machine can run it, "" for no reason
-	Unhealthy      string                        `protobuf:"bytes,25,opt,name=unhealthy,proto3" json:"unhealthy,omitempty"`                              // why it gets no new tasks although nobody excluded it, "" when it is healthy
+	Unhealthy      string                        `protobuf:"bytes,25,opt,name=unhealthy,proto3" json:"unhealthy,omitempty"`                              // why it gets no new tasks although it is not excluded, "" when it is healthy
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
