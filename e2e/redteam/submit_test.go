@@ -162,7 +162,7 @@ func submissions(w *world) []attack {
 		})},
 		{"C2b", "mapreduce.job.reduces=1000000", []string{"partitions (reduces) exceed the limit of 100000; raise hammr.limits.partitions"},
 			changed(func(s *wire.JobSpec) { setGraph(s, dag.MapReduce(1, 999_999)) })},
-		{"C2b", "specification of 16 MiB", []string{"configuration and properties of the job: 16.0 MiB, more than the 8 MiB that a cluster accepts"},
+		{"C2b", "specification of 16 MiB", []string{"configuration and properties of the job: 16.0 MiB, more than the 8 MiB that hammr.limits.spec.bytes allows"},
 			changed(func(s *wire.JobSpec) { s.Properties["my.list"] = strings.Repeat("x", 16<<20) })},
 		{"C2b", "message of 70 MiB", []string{"message size", "larger than configured max"},
 			changed(func(s *wire.JobSpec) { s.Properties["my.list"] = strings.Repeat("x", 70<<20) })},
