@@ -113,7 +113,7 @@ func TestSegmentCorruptedOnDisk(t *testing.T) {
 	p := g.start(t, "--workers", "1", "-D", "mapreduce.cluster.local.dir="+local,
 		"-D", "hammr.local.blocksize=1m", "-D", "hammr.input.combine=false", in, out)
 	g.wait(t, p)
-	files, err := filepath.Glob(local + "/*/*/*_m_000000_0/*.out")
+	files, err := filepath.Glob(local + "/*/*/*/*_m_000000_0/*.out")
 	must(t, err)
 	if len(files) != 1 {
 		t.Fatalf("outputs of the first map: %v", files)

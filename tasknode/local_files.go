@@ -84,7 +84,23 @@ func readBounded(path string, limit int64) ([]byte, error) {
 // A task may change its directory at the same time, and replace a part of it by a link. So
 // nothing below path is named by a path of more than one element: a directory is opened
 // relative to the one above it, and a link is removed and not followed.
-func removeTree(path string) error {
+//
+// A change at the wrong moment makes a part of the removal fail. What is left is then removed in
+// another try: each has less to do, so a task cannot keep much.
+func removeTree(path string) (err error) {
+	for range removeTries {
+		if err = tryRemoveTree(path); err == nil {
+			break
+		}
+	}
+	return err
+}
+
+// removeTries is how often the removal of a directory is tried.
+const removeTries = 10
+
+// tryRemoveTree does the work of removeTree once.
+func tryRemoveTree(path string) error {
 	parent, err := os.OpenRoot(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
