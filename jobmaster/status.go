@@ -97,11 +97,7 @@ func counters(finished []cluster.Counter, running []*taskproc.Progress, own coun
 	for _, c := range finished {
 		sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
 	}
-	for _, p := range running {
-		for _, c := range p.Counters {
-			sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
-		}
-	}
+	addRunning(sums, running)
 	var out []*taskproc.Counter
 	for _, group := range sums.Groups() {
 		for _, name := range sums.Names(group) {
@@ -109,6 +105,29 @@ func counters(finished []cluster.Counter, running []*taskproc.Progress, own coun
 		}
 	}
 	return out
+}
+
+// addRunning adds the counters of running attempts. There may be a hundred thousand of them, and
+// nearly all have the same counters in the same order. So counter i of all attempts is added up
+// without a look-up, as long as it has the name that it has in the first attempt.
+func addRunning(sums counter.Values, running []*taskproc.Progress) {
+	var ids []counter.ID
+	var totals []int64 // parallel to ids
+	for _, p := range running {
+		for i, c := range p.Counters {
+			if i == len(ids) {
+				ids, totals = append(ids, counter.ID{Group: c.Group, Name: c.Name}), append(totals, 0)
+			}
+			if ids[i].Name == c.Name && ids[i].Group == c.Group {
+				totals[i] += c.Value
+			} else {
+				sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
+			}
+		}
+	}
+	for i, id := range ids {
+		sums.Add(id, totals[i])
+	}
 }
 
 // jobCounters returns the counters that the master itself keeps, under Hadoop's names. It
