@@ -24,7 +24,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	if !ok {
 		t.Fatal("docs/cluster.md has no tables of metrics")
 	}
-	compare(t, "jobmaster", e.state.Masters[0].HTTP, documentedMetrics(master+both), "hammr_attempts_total")
+	compare(t, "jobmaster", e.state.Masters[0].HTTP, documentedMetrics(master+both), "hammr_tasknodes")
 	compare(t, "tasknode", e.state.Tasknodes[0].HTTP, documentedMetrics(tasknode+both), "hammr_attempts_total")
 }
 
