@@ -104,7 +104,7 @@ func TestKillDoesNotWaitForADiskThatHangs(t *testing.T) {
 		control := slowDisk(t)
 		defer control.Close()
 		task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{
-			OutputBytes: 5, Outputs: []*taskproc.MapOutput{{Path: filepath.Join(b.dir, "job_1_0001", attemptID, "map.out")}},
+			OutputBytes: 5, Outputs: []*taskproc.MapOutput{{Path: filepath.Join(b.attemptDir(), "map.out")}},
 		}}})
 		task.end(nil)
 		synctest.Wait()
