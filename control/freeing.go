@@ -25,7 +25,7 @@ func (c *Controller) freeing() (all map[string]cluster.Capacity) {
 	if !c.anticipatesEnds {
 		return nil
 	}
-	var contested [2]bool // by kind of slot; valid once all is not nil
+	var uncontested cluster.Slots // valid once all is not nil
 	ended := make(map[cluster.AttemptID]bool)
 	for _, entry := range c.pending {
 		finish, ok := entry.Command.(cluster.FinishAttempt)
@@ -39,36 +39,37 @@ func (c *Controller) freeing() (all map[string]cluster.Capacity) {
 		}
 		ended[finish.Attempt] = true
 		if all == nil {
-			all, contested = make(map[string]cluster.Capacity), c.contested()
+			all, uncontested = make(map[string]cluster.Capacity), c.uncontested()
 		}
-		takes := stage.Takes()
-		if !(contested[cluster.MapSlot] && takes.Slots[cluster.MapSlot] > 0 || contested[cluster.ReduceSlot] && takes.Slots[cluster.ReduceSlot] > 0) {
+		if takes := stage.Takes(); takes.Slots.FitsIn(uncontested) {
 			all[a.Machine] = all[a.Machine].Plus(takes)
 		}
 	}
 	return all
 }
 
-// contested reports for each kind of slot whether the policy has to choose between jobs, by
-// what they have.
-func (c *Controller) contested() (contested [2]bool) {
+// uncontested returns sched.Unlimited for each kind of slot for which the policy does not have to
+// choose between jobs by what they have, and 0 for the others.
+func (c *Controller) uncontested() cluster.Slots {
+	all := cluster.Slots{sched.Unlimited, sched.Unlimited}
 	if _, static := sched.Innermost(c.policy).(sched.StaticOrder); static {
-		return contested
+		return all
 	}
-	var jobs [2]int // jobs that want slots of the kind
+	var jobs cluster.Slots // jobs that want slots of the kind
 	for j := range c.view.Jobs() {
 		var wants cluster.Slots
 		for w := range sched.Wants(j) {
 			wants = wants.Plus(w.Need)
 		}
 		for kind, n := range wants {
-			if n > 0 {
-				jobs[kind]++
+			jobs[kind] += min(n, 1)
+			if jobs[kind] > 1 {
+				all[kind] = 0
 			}
 		}
-		if jobs[cluster.MapSlot] > 1 && jobs[cluster.ReduceSlot] > 1 {
+		if all.IsZero() {
 			break
 		}
 	}
-	return [2]bool{jobs[cluster.MapSlot] > 1, jobs[cluster.ReduceSlot] > 1}
+	return all
 }
