@@ -129,8 +129,9 @@ func (q *watchRequest) handle(m *Master) {
 }
 
 // answerWatchers sends the new status to the watchers of each job that has changed. If only
-// progress has changed, it waits for progressInterval. It runs in each step, so it passes over
-// jobs without a change quickly; it checks them for watchers that have gone only in that interval.
+// progress has changed, it waits for progressInterval. It runs in each step, so it skips
+// jobs without a change. Once in that interval it removes the watchers of such jobs whose callers
+// have disconnected.
 func (m *Master) answerWatchers() {
 	now := m.clock.now()
 	for id, r := range m.watched {

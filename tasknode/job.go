@@ -37,7 +37,7 @@ const (
 	active          removal = iota // attempts run, or files are in use
 	removingFiles                  // everything but the logs is being removed, in each directory
 	aggregatingLogs                // the logs are being copied
-	removingLogs                   // what is left is being removed, in each directory
+	removingLogs                   // the logs and all else are being removed, in each directory
 )
 
 // edgeOutputs are the outputs that finished tasks have written for a file edge.

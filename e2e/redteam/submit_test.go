@@ -210,8 +210,8 @@ func (w *world) runArtifact(t *testing.T, sum [32]byte, make func(name string) e
 	return w.outcome(t, s)
 }
 
-// otherProgram stages a program under the name of another. The refusal must not have the checksum
-// of what is there.
+// otherProgram stages a program under the name of another. The refusal must not contain the checksum
+// of the staged file.
 func otherProgram(t *testing.T, w *world) string {
 	content := []byte("#!/bin/sh\nid\n")
 	sum := w.stageArtifact(t, []byte("harmless"), content)

@@ -1,6 +1,6 @@
-// Command bystander is the program of a user who has nothing to do with the attacks: it counts
-// words. Its first map ends only when the file of the property redteam.gate is gone, so the job
-// runs as long as the test wants.
+// Command bystander is the program of a user who takes no part in the attacks. It counts words.
+// Its first map waits until the file that the property redteam.gate names is removed. So the test
+// decides how long the job runs.
 package main
 
 import (
