@@ -57,7 +57,7 @@ func (p taskRef) checkSegments(m Manifest) error {
 		e := edges[s.Edge]
 		from := p.job.Spec.Graph.StageIndex(e.From)
 		switch {
-		case e.Channel != dag.ChannelFile || p.job.StageOf(e.From) != p.stage:
+		case e.Channel != dag.ChannelFile || e.FilesOf != "" || p.job.StageOf(e.From) != p.stage:
 			return fmt.Errorf("output for edge %v: it is not a file that %v writes", e, p.task.ID)
 		case !p.hasNode(from, s.Node, p.task.ID.Number):
 			return fmt.Errorf("output for edge %v of node %d: %v does not have that node", e, s.Node, p.task.ID)

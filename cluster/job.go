@@ -284,8 +284,8 @@ func (j *Job) buildStages() {
 
 // SplitOf returns where the input of a task lies. For a task that reads one split it returns
 // the split; for several splits, one Split without a range. For a task that combines output
-// it returns the machine of that output. ok is false for other tasks and while the location
-// is unknown.
+// or reads a file that is kept, it returns the machine of that output. ok is false for other
+// tasks and while the location is unknown.
 func (j *Job) SplitOf(t *Task) (s Split, ok bool) {
 	if t.Split >= 0 {
 		if t.Split >= len(j.splits) {

@@ -157,10 +157,14 @@ func (j *Job) restoreStarts(starts [][]int) error {
 // restore restores the counts of a stage. The numbers of failed and killed attempts are
 // counted again: older snapshots count preempted attempts as killed.
 func (s *Stage) restore(r stageRecord) error {
-	if len(r.CombineSets) != len(s.combineSets) {
-		return fmt.Errorf("stage %s: %d shares for %d per-machine edges", s.Name, len(r.CombineSets), len(s.combineSets))
+	for _, set := range r.CombineSets {
+		i := slices.IndexFunc(s.combineSets, func(sh combineSet) bool { return sh.Edge == set.Edge })
+		if i < 0 {
+			return fmt.Errorf("stage %s: shares of edge %d, which has none", s.Name, set.Edge)
+		}
+		s.combineSets[i] = set // older snapshots have none of kept edges
 	}
-	s.combineSets, s.Preemption = slices.Clone(r.CombineSets), r.Preemption
+	s.Preemption = r.Preemption
 	s.WritesFiles, s.StartedAt, s.FinishedAt = r.WritesFiles, r.StartedAt, r.FinishedAt
 	s.Launched, s.LocalStarts, s.RackStarts, s.SlotMillis = r.Launched, r.LocalStarts, r.RackStarts, r.SlotMillis
 	return nil

@@ -43,7 +43,7 @@ type Stage struct {
 	SlotMillis  int64           // time for which attempts occupied a slot; sum over the attempts that have released it
 	Preemption  PreemptionStats // preemptions of its attempts since the job was submitted
 
-	combineSets         []combineSet          // sets of the per-machine edges that it reads, in order of edges
+	combineSets         []combineSet          // sets of the per-machine and kept edges that it reads, in order of edges
 	upstream            []upstream            // stages whose files it reads, in order of edges
 	pending             numberSet             // tasks to be started
 	lostUnneeded        numberSet             // finished tasks whose output is lost and not needed
@@ -91,7 +91,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 			from.Stored = from.Stored && e.Stored
 			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || !mayStartEarly(layout, from, to)})
 		}
-		if e.Connection == dag.PerMachine {
+		if hasCombineSet(e) {
 			to.combineSets = append(to.combineSets, combineSet{Edge: i})
 		}
 	}

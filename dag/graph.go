@@ -43,11 +43,30 @@ type Edge struct {
 	// Stored says that files are kept in the file system of the job's output, instead of on
 	// the disk of the machine that wrote them. They survive the loss of that machine.
 	Stored bool `cbor:"Stored"`
+
+	// FilesOf names the stage at the end of another edge from the same writer, whose files
+	// this edge reads too: the writer writes them once for all readers. It is "" for an edge
+	// with files of its own.
+	FilesOf string `cbor:"FilesOf,omitempty"`
 }
 
 // InputName returns the name under which the reader's program reads the edge.
 func (e Edge) InputName() string {
 	return cmp.Or(e.Input, e.From)
+}
+
+// Files returns the index of the edge whose files an edge reads: its own, unless FilesOf names
+// another. An edge that Validate refuses has its own.
+func (g Graph) Files(edge int) int {
+	e := g.Edges[edge]
+	if e.FilesOf == "" {
+		return edge
+	}
+	i := slices.IndexFunc(g.Edges, func(other Edge) bool { return other.From == e.From && other.To == e.FilesOf })
+	if i < 0 {
+		return edge
+	}
+	return i
 }
 
 // Store returns the graph with all its files stored in the file system of the job's output.
@@ -190,6 +209,9 @@ func (g Graph) String() string {
 		}
 		if e.Stored {
 			b.WriteString(" stored")
+		}
+		if e.FilesOf != "" {
+			fmt.Fprintf(&b, " files of %q", e.FilesOf)
 		}
 		b.WriteByte('\n')
 	}

@@ -44,6 +44,24 @@ func TestValidateReportsEveryErrorAndItsPlace(t *testing.T) {
 		{"stored stream", Graph{Stages: []Stage{{Name: "a"}, {Name: "b"}}, Edges: []Edge{{From: "a", To: "b", Channel: ChannelTCP, Stored: true}}}, []string{
 			`edge "a" -> "b": a tcp channel that is stored; only files are`,
 		}},
+		{"files of another edge", Graph{
+			Stages: []Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 2}, {Name: "d", Nodes: 3}, {Name: "e", Nodes: 1}, {Name: "f", Nodes: 2}},
+			Edges: []Edge{
+				{From: "a", To: "b"},
+				{From: "a", To: "c", Connection: OneToOne, FilesOf: "b"},
+				{From: "a", To: "d", FilesOf: "b"},
+				{From: "a", To: "e", Connection: Gather, FilesOf: "x"},
+				{From: "a", To: "f", Stored: true, FilesOf: "b"},
+				{From: "b", To: "c", Channel: ChannelTCP},
+				{From: "b", To: "d", Channel: ChannelTCP, FilesOf: "c"},
+			},
+		}, []string{
+			`edge "a" -> "c": one-to-one, and the files of "b" are all-to-all`,
+			`edge "a" -> "d": 3 nodes, and the files of "b" have a partition for each of 2; give it files of its own, or as many nodes`,
+			`edge "a" -> "e": reads the files of "x", and "a" has none for it`,
+			`edge "a" -> "f": stored is true, and the files of "b" have false`,
+			`edge "b" -> "d": reads the files of "c" over tcp`,
+		}},
 		{"cycle", Graph{
 			Stages: []Stage{{Name: "a"}, {Name: "b"}, {Name: "c"}},
 			Edges:  []Edge{{From: "a", To: "b"}, {From: "b", To: "c"}, {From: "c", To: "b"}},
@@ -98,7 +116,9 @@ func TestFingerprintDistinguishesGraphs(t *testing.T) {
 	named, reading := MapReduce(3, 2), MapReduce(3, 2)
 	named.Edges[0].Input = "words"
 	reading.Stages[1].Inputs = []string{"map"}
-	for _, g := range []Graph{MapReduce(3, 2), MapReduce(2, 3), MapReduce(3, 0), other, named, reading, MapReduce(3, 2).Store()} {
+	sharing := MapReduce(3, 2)
+	sharing.Edges[0].FilesOf = "other"
+	for _, g := range []Graph{MapReduce(3, 2), MapReduce(2, 3), MapReduce(3, 0), other, named, reading, sharing, MapReduce(3, 2).Store()} {
 		if twin, dup := seen[g.Fingerprint()]; dup {
 			t.Errorf("same fingerprint for\n%sand\n%s", twin, g)
 		}

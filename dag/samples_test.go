@@ -36,7 +36,7 @@ func samples() map[string]Graph {
 			},
 			Edges: []Edge{
 				{From: "links", To: "rank1", Connection: OneToOne},
-				{From: "links", To: "rank2", Connection: OneToOne},
+				{From: "links", To: "rank2", Connection: OneToOne, FilesOf: "rank1"},
 				{From: "rank1", To: "rank2", Input: "ranks"},
 				{From: "rank2", To: "top", Channel: ChannelTCP, Connection: Gather},
 			},

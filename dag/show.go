@@ -64,10 +64,14 @@ func (g Graph) reads(stage string) string {
 
 // channelText describes the channel.
 func (e Edge) channelText() string {
+	text := e.Channel.String()
 	if e.Stored {
-		return "stored " + e.Channel.String()
+		text = "stored " + text
 	}
-	return e.Channel.String()
+	if e.FilesOf != "" {
+		text += " of " + e.FilesOf
+	}
+	return text
 }
 
 // groupContents describes the Nodes in each group of a class.

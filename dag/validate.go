@@ -28,6 +28,7 @@ func (g Graph) Validate() error {
 	}
 	g.checkStages(report)
 	g.checkEdges(report)
+	g.checkFiles(report)
 	g.checkInputs(report)
 	g.checkCombines(report)
 	g.checkCycles(report)

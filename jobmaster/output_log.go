@@ -187,17 +187,19 @@ func filesFrom(j *cluster.Job, stage *cluster.Stage) []int {
 	return files(j, func(e dag.Edge) string { return e.From }, stage)
 }
 
-// filesInto returns the file edges that enter a stage.
+// filesInto returns the edges whose files a stage reads.
 func filesInto(j *cluster.Job, stage *cluster.Stage) []int {
 	return files(j, func(e dag.Edge) string { return e.To }, stage)
 }
 
-// files returns the file edges that have one end in a stage, by index in the graph. The
-// function end selects the end.
+// files returns the edges that have the files of those with one end in a stage, by index in
+// the graph. The function end selects the end.
 func files(j *cluster.Job, end func(dag.Edge) string, stage *cluster.Stage) (edges []int) {
 	for i, e := range j.Spec.Graph.Edges {
 		if e.Channel == dag.ChannelFile && slices.Contains(stage.Nodes, j.Spec.Graph.StageIndex(end(e))) {
-			edges = append(edges, i)
+			if f := j.Spec.Graph.Files(i); !slices.Contains(edges, f) {
+				edges = append(edges, f)
+			}
 		}
 	}
 	return edges

@@ -82,7 +82,7 @@ func (d *Definition) details(config []byte) (details, error) {
 	}
 	det := details{properties: g.properties, graph: g.shape}
 	for _, s := range g.stages {
-		det.disallow(s.name, s.disallowedModes())
+		det.disallow(s.name, s.disallowed)
 		if s.source {
 			det.inputs = append(det.inputs, s.input)
 			det.readers = append(det.readers, s.name)
@@ -118,7 +118,7 @@ func (g *Graph) shape(sources map[string]int, reduces int) dag.Graph {
 		out.Stages = append(out.Stages, dag.Stage{Name: s.name, Nodes: g.nodesOf(s).number(sources, reduces), Slots: s.slotKind()})
 	}
 	for _, l := range g.links {
-		out.Edges = append(out.Edges, dag.Edge{From: l.from.name, To: l.to.name, Channel: l.channel, Connection: l.connection, Stored: l.stored})
+		out.Edges = append(out.Edges, dag.Edge{From: l.from.name, To: l.to.name, Channel: l.channel, Connection: l.connection, Stored: l.stored, FilesOf: l.filesOf()})
 	}
 	return out
 }

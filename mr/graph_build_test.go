@@ -191,6 +191,37 @@ var misuses = map[string]misuse{
 		*at = lineNow() + 1
 		s.Nodes(0)
 	}, `stage "b": 0 nodes; at least 1`},
+	"kept for other numbers": {func(g *mr.Graph, at *int) {
+		sum := mr.Group(g, "a", sums, mr.Read(g, "read", lineFile, tokens).Shuffle())
+		*at = lineNow() + 1
+		s := mr.Each(g, "b", same, sum.Keep())
+		mr.Write(s.Nodes(3), textual)
+	}, `stage "b": one-to-one between mapreduce.job.reduces nodes of stage "a" and 3 nodes; set the same number with Nodes, or use Shuffle`},
+	"a channel for different numbers": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "read", lineFile, tokens)
+		*at = lineNow() + 1
+		c := read.Shuffle()
+		mr.Write(mr.Group(g, "a", sums, c), textual)
+		mr.WriteAs(mr.Group(g, "b", sums, c).Nodes(3), "b", textual)
+	}, `stage "b": reads a channel of stage "read" that is divided among mapreduce.job.reduces nodes of stage "a", and has 3 nodes; call Shuffle once for each`},
+	"no co-reducer": {func(g *mr.Graph, at *int) {
+		a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.CoGroup[string, int64, int64, string, int64](g, "c", nil, a.Shuffle(), b.Shuffle())
+		mr.Write(s, textual)
+	}, `stage "c": a reducer that is nil`},
+	"a pipe into a CoGroup": {func(g *mr.Graph, at *int) {
+		a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.CoGroup(g, "c", bothSums, a.Shuffle(), b.Pipe())
+		mr.Write(s, textual)
+	}, `stage "c": a shm channel into a CoGroup; it reads files`},
+	"a CoGroup by keys that differ": {func(g *mr.Graph, at *int) {
+		a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.CoGroup(g, "c", bothSums, a.Shuffle(), b.Shuffle().KeyCodec(upsideDown{}))
+		mr.Write(s, textual)
+	}, `stage "c": channels with different codecs of keys`},
 	"a pipe into other numbers": {func(g *mr.Graph, at *int) {
 		read := mr.Read(g, "a", lineFile, tokens)
 		*at = lineNow() + 1

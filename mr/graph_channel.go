@@ -27,7 +27,14 @@ type Channel[K, V any] struct {
 	machines   int  // number of Nodes that read a per-machine channel
 	stored     bool // the files survive the loss of the machine that wrote them
 	route      route[K, V]
-	declaredAt string // file:line
+	files      *channelFiles // nil for the zero value
+	declaredAt string        // file:line
+}
+
+// channelFiles are the files of a channel or side. The stage writes them once for all stages
+// that read the channel. A method that changes the channel gives it other files.
+type channelFiles struct {
+	owner *link // the edge of the first stage that reads them; nil before
 }
 
 // Shuffle carries records in files, each key to one Node of the reader, as between map and
@@ -56,15 +63,26 @@ func (s *Stage[K, V]) PerMachine(machines int) Channel[K, V] {
 
 // Via returns any channel. The other methods are short forms for the usual ones.
 func (s *Stage[K, V]) Via(kind dag.Channel, c Connection) Channel[K, V] {
-	return Channel[K, V]{from: s, kind: kind, connection: c, route: newRoute[K, V](), declaredAt: callerPosition()}
+	return Channel[K, V]{from: s, kind: kind, connection: c, route: newRoute[K, V](), files: new(channelFiles), declaredAt: callerPosition()}
 }
+
+// Keep keeps the records where the Nodes of the stage have written them, in files that are
+// sorted by key. Node i of a stage that reads them gets the records of Node i, and runs near
+// its file if it can. What does not change from round to round is kept once, and each round
+// joins it by CoGroup with what does change:
+//
+//	links := mr.Group(g, "links", collect, edges.Shuffle()).Keep()
+//	ranks = mr.CoGroup(g, "round-1", round, links, shares.Shuffle())
+//
+// The partitions of the two agree if the keys that the stage emits are those that it got.
+func (s *Stage[K, V]) Keep() Channel[K, V] { return s.Via(dag.ChannelFile, dag.OneToOne) }
 
 // Stored keeps the channel's files in the file system of the job's output until the job
 // ends, with as many copies as the output has. If a machine is lost, its finished tasks need
 // not run again. The price is to write the files a second time. The property
 // hammr.job.channel.stored does this for all files of a job.
 func (c Channel[K, V]) Stored() Channel[K, V] {
-	c.stored = true
+	c.stored, c.files = true, new(channelFiles)
 	return c
 }
 
@@ -73,27 +91,27 @@ func (c Channel[K, V]) Combine(r Reducer[K, V, K, V]) Channel[K, V] {
 	if c.kind != dag.ChannelFile && c.from != nil {
 		c.from.errorfAt(callerPosition(), "combiner on a channel that is no file; combine in a stage of its own, whose output is one")
 	}
-	c.route.combiner = r
+	c.route.combiner, c.files = r, new(channelFiles)
 	return c
 }
 
 // Partition sets which Node of the reader, 0 to partitions-1, gets a key, as Job.Partition
 // does. The default is HashPartition. It applies to all-to-all channels.
 func (c Channel[K, V]) Partition(f func(key K, partitions int) int) Channel[K, V] {
-	c.route.partition = f
+	c.route.partition, c.files = f, new(channelFiles)
 	return c
 }
 
 // KeyCodec sets how keys are encoded, as Job.KeyCodec does. Channels that one stage merges
 // must have the same codecs.
 func (c Channel[K, V]) KeyCodec(codec Codec[K]) Channel[K, V] {
-	c.route.keys, c.route.keyErr = codec, nil
+	c.route.keys, c.route.keyErr, c.files = codec, nil, new(channelFiles)
 	return c
 }
 
 // ValueCodec sets how values are encoded.
 func (c Channel[K, V]) ValueCodec(codec Codec[V]) Channel[K, V] {
-	c.route.values = codec
+	c.route.values, c.files = codec, new(channelFiles)
 	return c
 }
 
@@ -108,23 +126,31 @@ func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 		to.errorf("no input: give it channels of stages that it is to read")
 	}
 	for i, c := range in {
-		l := c.link(to)
-		if !to.graph.link(l) {
-			continue
-		}
-		to.reads = append(to.reads, l)
-		c.from.targets = append(c.from.targets, channelTarget[K, V]{to: to.name, route: &c.route})
-		c.checkKeys(to, sorted)
-		if i > 0 {
+		if c.connect(to, sorted) && i > 0 {
 			c.checkLike(to, in[0])
 		}
 	}
 	to.checkLive()
 }
 
+// connect makes a stage read the channel, and reports whether the graph allows it. The files of
+// a channel are one target, however many stages read them.
+func (c Channel[K, V]) connect(to *stage, sorted bool) bool {
+	l := c.link(to)
+	if !to.graph.link(l) {
+		return false
+	}
+	to.reads = append(to.reads, l)
+	if l.filesOf() == "" {
+		c.from.targets = append(c.from.targets, channelTarget[K, V]{to: to.name, route: &c.route})
+	}
+	c.checkKeys(to, sorted)
+	return true
+}
+
 // link returns the edge for the channel. The edge's from is nil for a zero Channel.
 func (c Channel[K, V]) link(to *stage) *link {
-	l := &link{to: to, channel: c.kind, connection: c.connection, machines: c.machines, stored: c.stored, declaredAt: c.declaredAt}
+	l := &link{to: to, channel: c.kind, connection: c.connection, machines: c.machines, stored: c.stored, files: c.files, declaredAt: c.declaredAt}
 	if c.from != nil {
 		l.from = c.from.stage
 	}
@@ -136,9 +162,19 @@ type link struct {
 	from, to   *stage
 	channel    dag.Channel
 	connection dag.Connection
-	stored     bool   // the files survive the loss of the machine that wrote them
-	machines   int    // number of Nodes that read a per-machine edge, unless the reader sets its own number
-	declaredAt string // file:line
+	stored     bool          // the files survive the loss of the machine that wrote them
+	machines   int           // number of Nodes that read a per-machine edge, unless the reader sets its own number
+	files      *channelFiles // of its channel
+	declaredAt string        // file:line
+}
+
+// filesOf returns the name of the stage whose edge has the files that this edge reads; "" if
+// it has its own.
+func (l *link) filesOf() string {
+	if owner := l.files.owner; owner != l {
+		return owner.to.name
+	}
+	return ""
 }
 
 // isLive reports whether both ends run at the same time.
@@ -158,6 +194,12 @@ func (g *Graph) link(l *link) bool {
 	default:
 		g.links = append(g.links, l)
 		l.from.read = true
+		if l.isLive() || l.connection == dag.PerMachine {
+			l.files = new(channelFiles) // written for each stage that reads
+		}
+		if l.files.owner == nil {
+			l.files.owner = l
+		}
 		return true
 	}
 	return false

@@ -118,7 +118,10 @@ func (g *Graph) checkCounts(l *link) {
 	from, to := g.nodesOf(l.from), g.nodesOf(l.to)
 	switch {
 	case l.connection == dag.OneToOne && from != to:
-		l.to.errorfAt(l.declaredAt, "one-to-one between %v of stage %q and %v", from, l.from.name, to)
+		l.to.errorfAt(l.declaredAt, "one-to-one between %v of stage %q and %v; set the same number with Nodes, or use Shuffle", from, l.from.name, to)
+	case l.connection == dag.AllToAll && to != g.nodesOf(l.files.owner.to):
+		l.to.errorfAt(l.declaredAt, "reads a channel of stage %q that is divided among %v of stage %q, and has %v; call Shuffle once for each of them, or set the same number with Nodes",
+			l.from.name, g.nodesOf(l.files.owner.to), l.files.owner.to.name, to)
 	case l.connection == dag.Gather && to != (nodeCount{kind: isFixed, fixed: 1}):
 		l.to.errorfAt(l.declaredAt, "gather into %v instead of 1", to)
 	case l.channel == dag.ChannelSHM && l.connection != dag.OneToOne && (from.kind != isFixed || to.kind != isFixed):

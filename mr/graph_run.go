@@ -49,12 +49,18 @@ func runSource[KI, VI, K, V any](t *Task, n *task.NodeRun, in Input[KI, VI], map
 // runGroup runs a Node of a stage made by Group. It calls Setup and Close of user, which
 // differs from reducer in a stage made by Each.
 func runGroup[K, V, KO, VO any](t *Task, n *task.NodeRun, in []Channel[K, V], reducer Reducer[K, V, KO, VO], user any, s *Stage[KO, VO]) error {
-	out, err := s.open(t, n)
+	loop := &groupLoop[K, V, KO, VO]{value: in[0].route.values.Decode, reducer: reducer}
+	return loop.runStage(t, openGroups(t, n, in), user, s)
+}
+
+// runStage runs a Node of a stage that reads groups. The loop has its reducer, and how values
+// are decoded.
+func (g *groupLoop[K, V, KO, VO]) runStage(t *Task, source groupSource[K], user any, s *Stage[KO, VO]) error {
+	defer source.Close()
+	out, err := s.open(t, t.node)
 	if err != nil {
 		return err
 	}
-	source := openGroups(t, n, in)
-	defer source.Close()
 	if err := setUp[KO, VO](t, user); err != nil {
 		return err
 	}
@@ -62,11 +68,8 @@ func runGroup[K, V, KO, VO any](t *Task, n *task.NodeRun, in []Channel[K, V], re
 	if err != nil || groups == nil {
 		return finishStage(t, err, user, out)
 	}
-	loop := &groupLoop[K, V, KO, VO]{
-		task: t, attempt: source, key: source.Key, value: in[0].route.values.Decode,
-		groups: groups, reducer: reducer, out: out, outErr: out.error,
-	}
-	if _, err = loop.run(); err == nil {
+	g.task, g.attempt, g.key, g.groups, g.out, g.outErr = t, source, source.Key, groups, out, out.error
+	if _, err = g.run(); err == nil {
 		err = source.SaveState()
 	}
 	return finishStage(t, err, user, out)
@@ -156,7 +159,7 @@ func openGroups[K, V any](t *Task, n *task.NodeRun, in []Channel[K, V]) groupSou
 	if in[0].isLive() {
 		return &liveGroups[K, V]{NodeRun: n, task: t, in: in[0]}
 	}
-	return fileGroups[K]{n.Reduce(inputNames(in)...), in[0].route.keys}
+	return fileGroups[K]{n.MainReduce(inputNames(in)...), in[0].route.keys}
 }
 
 // fileGroups reads groups from files, which are sorted already.

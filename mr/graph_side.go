@@ -16,6 +16,7 @@ import (
 type Side[K, V any] struct {
 	from       *Stage[K, V]
 	route      *route[K, V]
+	files      channelFiles
 	declaredAt string
 	stored     bool // the files survive the loss of the machine that wrote them
 	given      bool // With has given it to a stage
@@ -67,10 +68,12 @@ func (s *Side[K, V]) giveTo(to *stage) {
 		to.errorfAt(callerPosition(), "a side for a stage that reads the job's input; give it to a stage after a Pipe")
 		return
 	}
-	l := &link{from: s.from.stage, to: to, channel: dag.ChannelFile, connection: dag.Broadcast, stored: s.stored, declaredAt: callerPosition()}
+	l := &link{from: s.from.stage, to: to, channel: dag.ChannelFile, connection: dag.Broadcast, stored: s.stored, files: &s.files, declaredAt: callerPosition()}
 	if to.graph.link(l) {
 		to.sides = append(to.sides, l)
-		s.from.targets = append(s.from.targets, channelTarget[K, V]{to: to.name, route: s.route})
+		if l.filesOf() == "" {
+			s.from.targets = append(s.from.targets, channelTarget[K, V]{to: to.name, route: s.route})
+		}
 	}
 }
 

@@ -189,13 +189,3 @@ func (s *stage) slotKind() dag.SlotKind {
 	}
 	return dag.SlotReduce
 }
-
-// disallowedModes returns the preemption modes that Nodes of a stage do not support. Nodes
-// that read files and sides cannot stop between two groups, because they may have read the
-// sides already.
-func (s *stage) disallowedModes() preempt.ModeSet {
-	if len(s.sides) > 0 && !s.reads[0].isLive() {
-		return preempt.SetOf(preempt.Split, preempt.Checkpoint) | s.disallowed
-	}
-	return s.disallowed
-}

@@ -66,6 +66,10 @@ func TestModesDisallowedByTypes(t *testing.T) {
 		"a graph's stages": {mapAndReduce("j", sticky{}, func(g *Graph, in *Stage[string, int64]) {
 			Write(Group(g, "reduce", Reducer[string, int64, string, int64](sticky{}), in.Shuffle()), out)
 		}), map[string]string{"map": "split,checkpoint", "reduce": "split,checkpoint"}},
+		"files and a side": {mapAndReduce("j", plain, func(g *Graph, in *Stage[string, int64]) {
+			reduce := With(Group(g, "reduce", sum, in.Shuffle()), Group(g, "side", sum, in.Keep()).Broadcast())
+			Write(reduce, out)
+		}), nil},
 	} {
 		got := detailsOf(t, tt.job).disallowedIn(dag.MapReduce(1, 1))
 		if !maps.Equal(got, tt.want) {

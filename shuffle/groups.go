@@ -100,6 +100,9 @@ func (g *Groups) FullKey() []byte { return g.m.Key() }
 // Value returns the current value. It is valid until NextValue.
 func (g *Groups) Value() []byte { return g.m.Value() }
 
+// Ordinal returns the origin of the current value.
+func (g *Groups) Ordinal() Ordinal { return g.m.ranks[g.m.rankOf(g.m.top.source)].ordinal }
+
 // Boundary skips the rest of the group and returns where the next group begins, in the form
 // of Merge.Positions.
 func (g *Groups) Boundary() []RunPosition {

@@ -96,7 +96,7 @@ func (s *Source) rank() rank {
 // (Merge.rankSources), so that equal keys are ordered by comparing two numbers.
 //
 // Ordinals come from these places: mr/input.go numbers files (numberer), jobmaster/output_log.go gives each output
-// its origin (ordinal), internal/task/reduce.go reads it (ordinalOf), and
+// its origin (ordinal), internal/task/reduce.go reads it (Reduce.ordinalOf), and
 // internal/checkpoint/file.go stores it. A new field goes to all of them, to appendRanks and
 // decodeRank, and to MapOutput in internal/taskproc.
 type rank struct {

@@ -1,9 +1,9 @@
 // Package kmeans finds k centres of points, so that each point is near to one of them, by
 // Lloyd's iteration. All rounds are one job:
 //
-//	seed ──gather──> centres-0 ──broadcast──┐
-//	points-1 ═══════════════shm═══════════> assign-1 ──> centres-1 ──broadcast──┐
-//	points-2 ═══════════════════════════════════shm════════════════════> assign-2 ──> …
+//	points ─┬─> seed ──> centres-0 ──side──┐
+//	        ├────────────────────────> assign-1 ──> centres-1 ──side──┐
+//	        └───────────────────────────────────────────────────> assign-2 ──> …
 //
 //	0 0            0	1 1	2
 //	2 2     ──>    1	100 100	1       centre, its coordinates, and how many points
@@ -11,8 +11,8 @@
 //
 //	hammr run kmeans 2 5 points centres
 //
-// Each round reads the points again where they are stored, and has the centres of the
-// previous round in memory. Coordinates are whole numbers of millionths, their sums are
+// The points are parsed once and kept in binary form. Each round reads them where they are
+// kept, and has the centres of the previous round in memory. Coordinates are whole numbers of millionths, their sums are
 // exact, and distances are compared exactly. So nothing depends on the order of the points,
 // and the output is the same bytes in each run.
 package kmeans
@@ -20,7 +20,6 @@ package kmeans
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/examples/internal/arguments"
@@ -45,13 +44,13 @@ func (c *Config) Validate() error {
 // Job reads lines of coordinates, separated by spaces, tabs or commas. For each centre it
 // writes its number, its coordinates and the number of points that are nearest to it.
 var Job = mr.Define("kmeans", Config{Centres: 3, Rounds: 3}, func(g *mr.Graph, c Config) {
-	seeds := mr.Read(g, "seed", mr.TextLines(), mr.Mapper[int64, []byte, seed, struct{}](&sample{most: c.Centres}))
+	points := mr.Read(g, "points", mr.TextLines(), mr.MapFunc(read)).Keep()
+	seeds := mr.Each(g, "seed", mr.Mapper[int64, []byte, seed, struct{}](&sample{most: c.Centres}), points)
 	centres := mr.Group(g, "centres-0", mr.Reducer[seed, struct{}, int64, centre](&choose{most: c.Centres}),
 		seeds.Via(dag.ChannelFile, mr.Gather))
 	for i := 1; i <= c.Rounds; i++ {
-		points := mr.Read(g, fmt.Sprintf("points-%d", i), mr.TextLines(), mr.IdentityMapper[int64, []byte]())
 		before := centres.Broadcast()
-		near := mr.Each(g, fmt.Sprintf("assign-%d", i), mr.Mapper[int64, []byte, int64, cloud](&assign{before: before}), points.Pipe())
+		near := mr.Each(g, fmt.Sprintf("assign-%d", i), mr.Mapper[int64, []byte, int64, cloud](&assign{before: before}), points)
 		mr.With(near, before)
 		centres = mr.Group(g, fmt.Sprintf("centres-%d", i), mr.ReduceFunc(middle), near.Shuffle().Combine(mr.Fold[int64](cloud.join)))
 	}
@@ -81,8 +80,5 @@ func run(ctx context.Context, d *mr.Driver) error {
 	if err != nil {
 		return err
 	}
-	return d.Run(ctx, Job, mr.JobRun{
-		In:  slices.Repeat(d.Args[2:3], 1+rounds), // one input for the seed and one for each round
-		Out: d.Args[3], Config: Config{Centres: centres, Rounds: rounds},
-	})
+	return d.Run(ctx, Job, mr.JobRun{In: d.Args[2:3], Out: d.Args[3], Config: Config{Centres: centres, Rounds: rounds}})
 }

@@ -2,6 +2,7 @@ package kmeans
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"math/big"
@@ -32,6 +33,32 @@ func parse(line []byte) (point, error) {
 		p = append(p, x)
 	}
 	return p, nil
+}
+
+// read emits each point in binary form, under the offset of its line.
+func read(_ *mr.Task, offset int64, line []byte, out mr.Emitter[int64, []byte]) error {
+	p, err := parse(line)
+	if err == nil && p != nil {
+		out.Emit(offset, p.encode())
+	}
+	return err
+}
+
+// encode returns the coordinates in 8 bytes each.
+func (p point) encode() (encoded []byte) {
+	for _, x := range p {
+		encoded = binary.LittleEndian.AppendUint64(encoded, uint64(x))
+	}
+	return encoded
+}
+
+// decode returns the point that was encoded. It reuses the memory of p.
+func (p point) decode(encoded []byte) point {
+	p = p[:0]
+	for ; len(encoded) > 0; encoded = encoded[8:] {
+		p = append(p, decimal.Number(binary.LittleEndian.Uint64(encoded)))
+	}
+	return p
 }
 
 // isBetween reports whether a character separates coordinates.
@@ -101,24 +128,34 @@ func (c centre) AppendText(dst []byte) ([]byte, error) {
 // their number.
 type cloud struct {
 	Around centre
-	Sums   []*big.Int // sum of each coordinate, in millionths
+	Sums   []sum // sum of each coordinate, in millionths
 	Points int64
 }
 
-// cloudAround returns a cloud without points.
-func cloudAround(c centre) cloud {
-	sums := make([]*big.Int, len(c.At))
-	for i := range sums {
-		sums[i] = new(big.Int)
-	}
-	return cloud{Around: c, Sums: sums}
+// sum is a whole number of 128 bits, High<<64 + Low. A coordinate has 50 bits at most, so no
+// number of points exceeds it.
+type sum struct {
+	High int64
+	Low  uint64
+}
+
+// plus returns s + t.
+func (s sum) plus(t sum) sum {
+	low, carry := bits.Add64(s.Low, t.Low, 0)
+	return sum{s.High + t.High + int64(carry), low}
+}
+
+// over returns s/n, rounded down.
+func (s sum) over(n int64) decimal.Number {
+	all := new(big.Int).Lsh(big.NewInt(s.High), 64)
+	all.Add(all, new(big.Int).SetUint64(s.Low))
+	return decimal.Number(all.Div(all, big.NewInt(n)).Int64())
 }
 
 // add adds a point to the cloud.
 func (c *cloud) add(p point) {
-	var x big.Int
-	for i := range p {
-		c.Sums[i].Add(c.Sums[i], x.SetInt64(int64(p[i])))
+	for i, x := range p {
+		c.Sums[i] = c.Sums[i].plus(sum{int64(x) >> 63, uint64(x)})
 	}
 	c.Points++
 }
@@ -126,7 +163,7 @@ func (c *cloud) add(p point) {
 // join adds the points of another cloud around the same centre.
 func (c cloud) join(other cloud) cloud {
 	for i := range c.Sums {
-		c.Sums[i].Add(c.Sums[i], other.Sums[i])
+		c.Sums[i] = c.Sums[i].plus(other.Sums[i])
 	}
 	c.Points += other.Points
 	return c
@@ -144,10 +181,10 @@ func middle(_ *mr.Task, number int64, clouds iter.Seq[cloud], out mr.Emitter[int
 		all = all.join(c)
 	}
 	next := centre{At: all.Around.At, Points: all.Points}
-	if n := big.NewInt(all.Points); all.Points > 0 {
+	if all.Points > 0 {
 		next.At = make(point, len(all.Sums))
 		for i, sum := range all.Sums {
-			next.At[i] = decimal.Number(new(big.Int).Div(sum, n).Int64())
+			next.At[i] = sum.over(all.Points)
 		}
 	}
 	out.Emit(number, next)

@@ -29,21 +29,18 @@ func compareSeeds(a, b seed) int {
 	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second))
 }
 
-// sample keeps the least seeds among the points that one Node reads. It is not mr.Stateful,
-// because a Stateful mapper cannot be split. A split is safe: each part of the input has
-// least seeds, too. The memory is bounded by most seeds, however long the input is.
+// sample keeps the least seeds among the points that one Node reads. The memory is bounded by
+// most seeds, however long the input is.
 type sample struct {
 	most  int
 	seeds []seed // in order
+	point point  // scratch
 }
 
 // Map implements mr.Mapper.
-func (s *sample) Map(_ *mr.Task, _ int64, line []byte, _ mr.Emitter[seed, struct{}]) error {
-	p, err := parse(line)
-	if err != nil || p == nil {
-		return err
-	}
-	this := seedOf(p)
+func (s *sample) Map(_ *mr.Task, _ int64, encoded []byte, _ mr.Emitter[seed, struct{}]) error {
+	s.point = s.point.decode(encoded)
+	this := seedOf(s.point)
 	at, known := slices.BinarySearchFunc(s.seeds, this, compareSeeds)
 	if known || at == s.most {
 		return nil
@@ -60,6 +57,12 @@ func (s *sample) Close(_ *mr.Task, out mr.Emitter[seed, struct{}]) error {
 	}
 	return nil
 }
+
+// Save implements mr.Stateful.
+func (s *sample) Save() ([]byte, error) { return json.Marshal(s.seeds) }
+
+// Load implements mr.Stateful.
+func (s *sample) Load(saved []byte) error { return json.Unmarshal(saved, &s.seeds) }
 
 // choose makes centres of the least seeds. The stage has one Node, which sees all seeds in
 // order.
@@ -95,28 +98,26 @@ type assign struct {
 	before  *mr.Side[int64, centre]
 	centres []centre
 	clouds  []cloud
+	point   point // scratch
 }
 
 // Setup implements mr.Setup. It reads the centres of the previous round.
 func (a *assign) Setup(t *mr.Task) error {
 	for _, c := range a.before.All(t) {
 		a.centres = append(a.centres, c)
-		a.clouds = append(a.clouds, cloudAround(c))
+		a.clouds = append(a.clouds, cloud{Around: c, Sums: make([]sum, len(c.At))})
 	}
 	return nil
 }
 
 // Map implements mr.Mapper.
-func (a *assign) Map(_ *mr.Task, _ int64, line []byte, _ mr.Emitter[int64, cloud]) error {
-	p, err := parse(line)
-	if err != nil || p == nil {
-		return err
-	}
-	at, err := p.nearest(a.centres)
+func (a *assign) Map(_ *mr.Task, _ int64, encoded []byte, _ mr.Emitter[int64, cloud]) error {
+	a.point = a.point.decode(encoded)
+	at, err := a.point.nearest(a.centres)
 	if err != nil {
 		return err
 	}
-	a.clouds[at].add(p)
+	a.clouds[at].add(a.point)
 	return nil
 }
 

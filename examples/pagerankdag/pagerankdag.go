@@ -1,7 +1,8 @@
 // Package pagerankdag ranks the nodes of a graph as pagerank does, with all rounds in one
-// job: each round is a stage that reads the previous one.
+// job. The links are kept where they are; only shares of rank move between rounds.
 //
-//	edges ──> graph ──> round-1 ──> … ──> round-n
+//	edges ──> links ──┬────────────────┬─────── … ──┐
+//	                  └──> round-0 ──> round-1 ──> … round-n
 //
 //	hammr run pagerankdag 10 links ranks
 //
@@ -12,9 +13,7 @@ package pagerankdag
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"iter"
 
 	"github.com/hammr/hammr/examples/internal/arguments"
 	"github.com/hammr/hammr/examples/pagerank"
@@ -38,65 +37,19 @@ func (c *Config) Validate() error {
 // node, tab and rank: the same bytes as pagerank.
 var Job = mr.Define("pagerankdag", Config{Rounds: 3}, func(g *mr.Graph, c Config) {
 	edges := mr.Read(g, "edges", mr.KeyValueText(), mr.MapFunc(pagerank.Nodes))
-	last := mr.Group(g, "graph", mr.Reducer[[]byte, []byte, address, state](new(start)), edges.Shuffle())
+	links := mr.Group(g, "links", mr.ReduceFunc(collect), edges.Shuffle()).Keep()
+	last := mr.Each(g, "round-0", mr.Mapper[[]byte, []byte, []byte, int64](new(firstRound)), links)
 	for i := 1; i < c.Rounds; i++ {
-		last = mr.Group(g, fmt.Sprintf("round-%d", i), mr.Reducer[address, state, address, state](new(round)), flow(last))
+		last = mr.CoGroup(g, fmt.Sprintf("round-%d", i), mr.CoReducer[[]byte, []byte, int64, []byte, int64](new(round)), links, flow(last))
 	}
-	ranks := mr.Group(g, fmt.Sprintf("round-%d", c.Rounds), mr.Reducer[address, state, []byte, []byte](new(lastRound)), flow(last))
+	ranks := mr.CoGroup(g, fmt.Sprintf("round-%d", c.Rounds), mr.CoReducer[[]byte, []byte, int64, []byte, []byte](new(lastRound)), links, flow(last))
 	mr.Write(ranks, mr.TextOutput[[]byte, []byte]())
 })
 
-// flow returns the channel over which the ranks of a round get to the next round.
-func flow(from *mr.Stage[address, state]) mr.Channel[address, state] {
-	return from.Shuffle().Combine(mr.Fold[address](merge)).Partition(partition)
-}
-
-// start gives each node rank 1.
-type start struct{ spread }
-
-// Reduce implements mr.Reducer.
-func (s *start) Reduce(_ *mr.Task, node []byte, targets iter.Seq[[]byte], out mr.Emitter[address, state]) error {
-	s.emit(node, pagerank.One, pagerank.Links(targets), out)
-	return nil
-}
-
-// round lets ranks flow over the links once.
-type round struct {
-	ranking
-	spread
-}
-
-// Reduce implements mr.Reducer.
-func (r *round) Reduce(_ *mr.Task, to address, states iter.Seq[state], out mr.Emitter[address, state]) error {
-	if node, rank, links := r.rank(to, states); node != nil {
-		r.emit(node, rank, links, out)
-	}
-	return nil
-}
-
-// roundState is the saved form of a round.
-type roundState struct {
-	Ranking *ranking
-	Spread  *spread
-}
-
-// Save implements mr.Stateful.
-func (r *round) Save() ([]byte, error) { return json.Marshal(roundState{&r.ranking, &r.spread}) }
-
-// Load implements mr.Stateful.
-func (r *round) Load(saved []byte) error {
-	return json.Unmarshal(saved, &roundState{&r.ranking, &r.spread})
-}
-
-// lastRound writes ranks as decimal numbers.
-type lastRound struct{ ranking }
-
-// Reduce implements mr.Reducer.
-func (r *lastRound) Reduce(_ *mr.Task, to address, states iter.Seq[state], out mr.Emitter[[]byte, []byte]) error {
-	if node, rank, _ := r.rank(to, states); node != nil {
-		out.Emit(node, pagerank.AppendRank(nil, rank))
-	}
-	return nil
+// flow returns the channel over which shares of rank get to the next round. They are added on
+// the way.
+func flow(from *mr.Stage[[]byte, int64]) mr.Channel[[]byte, int64] {
+	return from.Shuffle().Combine(mr.Sum[[]byte, int64]()).Partition(partition)
 }
 
 // Program returns the command.

@@ -8,7 +8,7 @@ import (
 
 // Channel is an edge of the graph as one of the Nodes that it joins sees it.
 type Channel struct {
-	Edge       int            // index in the graph's edges
+	Edge       int            // index in the graph's edges; of a file that several edges read, of the edge that has it
 	Input      string         // the name under which the reader knows it
 	From, To   string         // names of the stages
 	Kind       dag.Channel    // file, stream or shared memory
@@ -32,7 +32,7 @@ func inputsOf(g dag.Graph, stage, number int, share func(edge int) []int) []Chan
 		if e.To != g.Stages[stage].Name {
 			continue
 		}
-		c := channelOf(i, e)
+		c := channelOf(g.Files(i), e)
 		switch {
 		case e.Connection == dag.OneToOne:
 			c.Peers = []int{number}
@@ -46,11 +46,12 @@ func inputsOf(g dag.Graph, stage, number int, share func(edge int) []int) []Chan
 	return channels
 }
 
-// outputsOf returns the channels that lead from a Node, in the order of the graph.
+// outputsOf returns the channels that lead from a Node, in the order of the graph. A file that
+// several edges read is one channel.
 func outputsOf(g dag.Graph, stage, number int) []Channel {
 	var channels []Channel
 	for i, e := range g.Edges {
-		if e.From != g.Stages[stage].Name {
+		if e.From != g.Stages[stage].Name || g.Files(i) != i {
 			continue
 		}
 		c := channelOf(i, e)

@@ -56,6 +56,38 @@ func (p *forwarder) forward(n *NodeRun, out *forwardedOutputs) error {
 	if c := n.Inputs()[0]; c.isLive() {
 		return forwardLive(n, c, take)
 	}
+	return p.forwardInputs(n, take)
+}
+
+// forwardInputs forwards what the Node reads from files. Of three inputs, the last is a side,
+// which an attempt that resumes reads again. Of two, the values of the second come last.
+func (p *forwarder) forwardInputs(n *NodeRun, take func(key, value string) error) error {
+	inputs := n.Inputs()
+	switch len(inputs) {
+	case 2:
+		r, group, second := n.CoReduce(inputs[0].Input, inputs[1].Input), "", false
+		return forwardFiles(r, func(key, value string) error {
+			if group == key && second && !r.IsSecond() {
+				return fmt.Errorf("key %s: a value of the first input after one of the second", key)
+			}
+			group, second = key, r.IsSecond()
+			return take(key, value)
+		})
+	case 3:
+		r := n.MainReduce(inputs[0].Input, inputs[1].Input)
+		side := n.Reduce(inputs[2].Input)
+		defer side.Close()
+		takeOnce := func(key, value string) error {
+			if n.resumed != nil {
+				return nil // the first attempt has taken the side
+			}
+			return take(key, value)
+		}
+		if err := forwardFiles(side, takeOnce); err != nil {
+			return err
+		}
+		return forwardFiles(r, take)
+	}
 	return forwardFiles(n.Reduce(), take)
 }
 

@@ -95,7 +95,9 @@ func (r *Reduce) newCopyPhase() *copyPhase {
 		edges = append(edges, c.Edge)
 		p.edges[c.Edge] = &copyEdge{Channel: c, partition: c.partition(r.Node.number), have: r.fetched[c.Edge].size()}
 	}
-	r.Node.group.fetched.open(r)
+	if r.main { // an attempt that resumes needs the outputs of other reduces again
+		r.Node.group.fetched.open(r)
+	}
 	r.subscription = r.Node.group.board.subscribe(edges)
 	return p
 }

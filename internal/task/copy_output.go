@@ -80,7 +80,7 @@ func (r *Reduce) takeLocal(e *copyEdge, o *taskproc.MapOutput) ([]shuffle.Run, e
 		return nil, fmt.Errorf("index of %s: no partition %d, it has %d", o.Path, e.partition, len(index.Partitions))
 	}
 	r.localWriters[o.Path] = o.Attempt
-	for _, source := range index.Sources(r.Node.Attempt.Local, e.partition, ordinalOf(o)) {
+	for _, source := range index.Sources(r.Node.Attempt.Local, e.partition, r.ordinalOf(o)) {
 		if err := r.intake.AddLocal(source); err != nil {
 			return nil, err
 		}
@@ -98,7 +98,9 @@ func (p *copyPhase) taken(o *taskproc.MapOutput, runs []shuffle.Run) {
 	}
 	p.edges[int(o.Edge)].have++
 	r.fetched[int(o.Edge)] = r.fetched[int(o.Edge)].with(o.Task)
-	r.Node.group.fetched.add(r, o)
+	if r.main {
+		r.Node.group.fetched.add(r, o)
+	}
 	r.Node.Attempt.Counters.Add(counter.ShuffledMaps, 1)
 	r.Node.Attempt.Counters.Add(counter.ReduceShuffleBytes, bytes)
 	r.Node.Attempt.KeepAlive()
@@ -122,7 +124,7 @@ func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 	}
 	delete(p.lost, w)
 	p.outputs[offerOf(o)], p.offered[offerOf(o)] = o, o.Address
-	p.copier.Add(transfer.Segment{Task: number, Partition: e.partition, Ordinal: ordinalOf(o), Output: p.output(o)})
+	p.copier.Add(transfer.Segment{Task: number, Partition: e.partition, Ordinal: p.r.ordinalOf(o), Output: p.output(o)})
 }
 
 // output describes an output to the copier.

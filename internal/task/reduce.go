@@ -27,6 +27,8 @@ type Reduce struct {
 	Node *NodeRun
 
 	channels     []Channel         // in order of edges
+	main         bool              // its position is in checkpoints; see MainReduce
+	divided      bool              // values of its second channel are told apart; see CoReduce
 	dir          string            // directory of its own files, in the attempt's directory
 	err          error             // error of an unknown input name
 	subscription *subscription     // subscription to the outputs of its edges; open while it copies
@@ -48,7 +50,8 @@ type Reduce struct {
 
 // Reduce reads the named inputs, which are files, merged into one sorted stream;
 // without names, all inputs that are files. The Node closes it, unless the caller does
-// so earlier. Only the reduce of all inputs of a Node can be checkpointed.
+// so earlier. A reduce of all inputs is a MainReduce. An attempt that resumes reads any
+// other again from the beginning.
 func (n *NodeRun) Reduce(inputs ...string) *Reduce {
 	r := &Reduce{
 		Node: n, channels: fileChannels(n.inputs), dir: fmt.Sprintf("intake%d-%d-%d", n.stage, n.number, len(n.reduces)),
@@ -60,12 +63,36 @@ func (n *NodeRun) Reduce(inputs ...string) *Reduce {
 	if len(r.channels) == 0 && r.err == nil {
 		r.err = &FatalError{Err: fmt.Errorf("node %v: no file leads into it", n)}
 	}
-	if n.declined != nil {
-		r.adopt(n.declined)
-		n.declined = nil
-	}
 	n.reduces = append(n.reduces, r)
+	if len(r.channels) == len(n.inputs) {
+		r.beMain()
+	}
 	return r
+}
+
+// MainReduce is a Reduce whose position a checkpoint has. A Node has one at most, which it
+// opens before the reduces of its sides.
+func (n *NodeRun) MainReduce(inputs ...string) *Reduce {
+	r := n.Reduce(inputs...)
+	r.beMain()
+	return r
+}
+
+// CoReduce is a MainReduce of two inputs, in the order of the graph. In each group, the values
+// of the first come first; IsSecond tells them apart.
+func (n *NodeRun) CoReduce(first, second string) *Reduce {
+	r := n.MainReduce(first, second)
+	r.divided = true
+	return r
+}
+
+// beMain makes the reduce a main one. It continues the one whose checkpoint was declined.
+func (r *Reduce) beMain() {
+	r.main = true
+	if r.Node.declined != nil {
+		r.adopt(r.Node.declined)
+		r.Node.declined = nil
+	}
 }
 
 // adopt continues with the state of another reduce, which is not used any more.
@@ -94,11 +121,7 @@ func (n *NodeRun) named(names []string) ([]Channel, error) {
 
 // canCheckpoint reports whether the Node can be checkpointed between two groups of this
 // reduce.
-func (r *Reduce) canCheckpoint() bool { return r.Node.group.canCheckpoint() && r.isMain() }
-
-// isMain reports whether the reduce reads all inputs of the Node. No checkpoint has the
-// state of others: they are read again.
-func (r *Reduce) isMain() bool { return len(r.channels) == len(r.Node.inputs) }
+func (r *Reduce) canCheckpoint() bool { return r.main && r.Node.group.canCheckpoint() }
 
 // Groups opens the merged stream. It waits until all segments have been written and
 // taken in. prefix returns the length of the part of a key that makes its group; nil:
@@ -154,7 +177,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 	}
 	defer func() { r.Node.currentIntake.Store(r.intake) }()
 	var err error
-	if r.Node.resumed == nil || !r.isMain() {
+	if r.Node.resumed == nil || !r.main {
 		r.intake, err = shuffle.NewIntake(opts)
 		return err
 	}
@@ -185,6 +208,22 @@ func (r *Reduce) blame(err error) error {
 func ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
 	return shuffle.Ordinal{Input: o.Ordinal, Start: taskproc.ToPosition(o.Start)}
 }
+
+// ordinalOf returns the same for this reduce, which may have to tell two inputs apart.
+func (r *Reduce) ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
+	ordinal := ordinalOf(o)
+	if r.divided && int(o.Edge) == r.channels[1].Edge {
+		ordinal.Input |= secondInput
+	}
+	return ordinal
+}
+
+// secondInput is the bit in ordinals of the second input of a CoReduce. It exceeds the ordinals
+// that the master gives, which count input files and stages. Checkpoints have it.
+const secondInput = 1 << 30
+
+// IsSecond reports whether the current value of a CoReduce is of the second input.
+func (r *Reduce) IsSecond() bool { return r.groups.Ordinal().Input&secondInput != 0 }
 
 // PollSignals handles signals between two key groups. The goroutine of the group loop
 // calls it before it takes the next group, if Signalled says so.

@@ -243,7 +243,23 @@ func randomGraph(r *rand.Rand) dag.Graph {
 			}
 		}
 		if g.Validate() == nil {
+			shareFiles(r, g)
 			return g
+		}
+	}
+}
+
+// shareFiles makes about half of the edges that can do so read the files of an earlier edge.
+func shareFiles(r *rand.Rand, g dag.Graph) {
+	for i := range g.Edges {
+		for _, owner := range g.Edges[:i] {
+			if owner.From != g.Edges[i].From || owner.FilesOf != "" || r.IntN(2) == 0 {
+				continue
+			}
+			if g.Edges[i].FilesOf = owner.To; g.Validate() == nil {
+				break
+			}
+			g.Edges[i].FilesOf = ""
 		}
 	}
 }

@@ -14,7 +14,7 @@ func FromGraph(g dag.Graph) *Graph {
 	}
 	for _, e := range g.Edges {
 		out.Edges = append(out.Edges, &Graph_Edge{
-			From: e.From, To: e.To, Channel: int32(e.Channel), Connection: int32(e.Connection), Input: e.Input, Stored: e.Stored,
+			From: e.From, To: e.To, Channel: int32(e.Channel), Connection: int32(e.Connection), Input: e.Input, Stored: e.Stored, FilesOf: e.FilesOf,
 		})
 	}
 	return out
@@ -28,14 +28,14 @@ func ToGraph(g *Graph) dag.Graph {
 	}
 	for _, e := range g.GetEdges() {
 		out.Edges = append(out.Edges, dag.Edge{
-			From: e.From, To: e.To, Channel: dag.Channel(e.Channel), Connection: dag.Connection(e.Connection), Input: e.Input, Stored: e.Stored,
+			From: e.From, To: e.To, Channel: dag.Channel(e.Channel), Connection: dag.Connection(e.Connection), Input: e.Input, Stored: e.Stored, FilesOf: e.FilesOf,
 		})
 	}
 	return out
 }
 
 // FileInputs returns the indexes in the graph's edges of the files that the group of start
-// reads, ascending. A plain reduce reads edge 0.
+// reads, ascending. Of edges that read the same files it returns the one that has them. A plain reduce reads edge 0.
 func FileInputs(start *Start) []int32 {
 	if start.Graph == nil { // of maps and reduces
 		if start.Kind == Kind_REDUCE {
@@ -51,10 +51,11 @@ func FileInputs(start *Start) []int32 {
 	var places []int32
 	for i, e := range g.Edges {
 		if e.Channel == dag.ChannelFile && slices.Contains(groups[start.GroupClass].Stages, g.StageIndex(e.To)) {
-			places = append(places, int32(i))
+			places = append(places, int32(g.Files(i)))
 		}
 	}
-	return places
+	slices.Sort(places)
+	return slices.Compact(places)
 }
 
 // FromPosition encodes a position.

@@ -3158,7 +3158,8 @@ type Graph_Edge struct {
 	Channel       int32                  `protobuf:"varint,3,opt,name=channel,proto3" json:"channel,omitempty"`       // dag.Channel
 	Connection    int32                  `protobuf:"varint,4,opt,name=connection,proto3" json:"connection,omitempty"` // dag.Connection
 	Input         string                 `protobuf:"bytes,5,opt,name=input,proto3" json:"input,omitempty"`
-	Stored        bool                   `protobuf:"varint,6,opt,name=stored,proto3" json:"stored,omitempty"` // a file that is kept in the file system of the job's output
+	Stored        bool                   `protobuf:"varint,6,opt,name=stored,proto3" json:"stored,omitempty"`                 // a file that is kept in the file system of the job's output
+	FilesOf       string                 `protobuf:"bytes,7,opt,name=files_of,json=filesOf,proto3" json:"files_of,omitempty"` // the reader of another edge, whose files this edge reads too; "": its own
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3233,6 +3234,13 @@ func (x *Graph_Edge) GetStored() bool {
 		return x.Stored
 	}
 	return false
+}
+
+func (x *Graph_Edge) GetFilesOf() string {
+	if x != nil {
+		return x.FilesOf
+	}
+	return ""
 }
 
 type Bundle_Group struct {
@@ -3541,7 +3549,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x16\n" +
 	"\x06length\x18\x03 \x01(\x03R\x06length\x12\x1b\n" +
 	"\tfile_size\x18\x04 \x01(\x03R\bfileSize\x12\x18\n" +
-	"\aordinal\x18\x05 \x01(\x05R\aordinal\"\xe2\x02\n" +
+	"\aordinal\x18\x05 \x01(\x05R\aordinal\"\xfd\x02\n" +
 	"\x05Graph\x122\n" +
 	"\x06stages\x18\x01 \x03(\v2\x1a.hammr.task.v1.Graph.StageR\x06stages\x12/\n" +
 	"\x05edges\x18\x02 \x03(\v2\x19.hammr.task.v1.Graph.EdgeR\x05edges\x1a_\n" +
@@ -3549,7 +3557,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05nodes\x18\x02 \x01(\x05R\x05nodes\x12\x14\n" +
 	"\x05slots\x18\x03 \x01(\x05R\x05slots\x12\x16\n" +
-	"\x06inputs\x18\x04 \x03(\tR\x06inputs\x1a\x92\x01\n" +
+	"\x06inputs\x18\x04 \x03(\tR\x06inputs\x1a\xad\x01\n" +
 	"\x04Edge\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12\x18\n" +
@@ -3558,7 +3566,8 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"connection\x18\x04 \x01(\x05R\n" +
 	"connection\x12\x14\n" +
 	"\x05input\x18\x05 \x01(\tR\x05input\x12\x16\n" +
-	"\x06stored\x18\x06 \x01(\bR\x06stored\"\xc3\x01\n" +
+	"\x06stored\x18\x06 \x01(\bR\x06stored\x12\x19\n" +
+	"\bfiles_of\x18\a \x01(\tR\afilesOf\"\xc3\x01\n" +
 	"\x05Piece\x12\x16\n" +
 	"\x06output\x18\x01 \x01(\tR\x06output\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x16\n" +
