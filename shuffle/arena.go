@@ -2,6 +2,7 @@ package shuffle
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 	"time"
@@ -90,4 +91,15 @@ func (p *arenaPool) release(before time.Time) {
 		}
 		return expired
 	})
+}
+
+// arenaSize rounds a size up by less than a quarter, so that attempts which need different
+// sizes use arenas of the same sizes. Pages that are not touched take no memory.
+func arenaSize(size int) int {
+	const least = 64 << 10
+	if size <= least {
+		return least
+	}
+	step := 1 << (bits.Len(uint(size-1)) - 3)
+	return (size + step - 1) &^ (step - 1)
 }

@@ -10,83 +10,106 @@ import (
 // runs in the background, while the spill of a FoldTable is synchronous: no second table
 // exists to receive records meanwhile.
 func (t *FoldTable[V]) spill(ctx context.Context) {
-	live := t.compact()
-	parts, err := t.sorted(live)
+	parts, err := t.sorted()
 	if err == nil {
 		err = t.file.spill(ctx, func(w *dataWriter, p int) error {
-			for i := range parts[p] {
-				e := &live[parts[p][i].at]
-				t.encoded = t.fold.Append(t.encoded[:0], e.v)
-				w.addPair(t.keyBytes(e), t.encoded)
-			}
+			t.writeRun(w, parts[p])
 			return nil
 		})
 	}
 	if err != nil && t.err == nil {
 		t.err = err
 	}
-	t.stats.CombineOut += int64(len(live))
+	t.stats.CombineOut += int64(t.used)
 	t.stats.Spills, t.stats.SpilledRecords = int64(t.file.spills), t.file.spilled
 	clear(t.entries)
+	clear(t.counts)
 	t.long.reset()
 	t.used, t.values = 0, 0
 }
 
-// compact moves the entries that hold keys to the front of the table. Their slots are then
-// meaningless, so the caller must clear the table.
-func (t *FoldTable[V]) compact() []foldEntry[V] {
-	n := 0
-	for i := range t.entries {
-		if t.entries[i].size > 0 {
-			t.entries[n] = t.entries[i]
-			n++
+// writeRun writes entries in their order.
+func (t *FoldTable[V]) writeRun(w *dataWriter, order []entry) {
+	for len(order) > 0 && w.err == nil {
+		some := order[:min(len(order), touchAhead)]
+		t.touchKeys(some)
+		for i := range some {
+			e := &t.entries[some[i].at]
+			t.encoded = t.fold.Append(t.encoded[:0], e.v)
+			w.addPair(t.keyBytes(e), t.encoded)
 		}
+		order = order[len(some):]
 	}
-	return t.entries[:n]
 }
 
-// foldKeys gives the sorter the keys of entries.
-type foldKeys[V any] struct {
-	table *FoldTable[V]
-	live  []foldEntry[V]
+// touchKeys implements keyStore. It loads first all entries and then all long keys: the
+// loads of one kind do not depend on each other, so the processor overlaps them.
+func (t *FoldTable[V]) touchKeys(order []entry) {
+	touched, long := uint32(0), false
+	for i := range order {
+		size := t.entries[order[i].at].size
+		touched += size
+		long = long || size > inlineKey+1
+	}
+	for i := range order {
+		if !long {
+			break
+		}
+		if e := &t.entries[order[i].at]; e.size > inlineKey+1 {
+			touched += uint32(t.keyBytes(e)[0])
+		}
+	}
+	t.touched = touched
 }
 
-func (k foldKeys[V]) keyOf(at uint32) []byte { return k.table.keyBytes(&k.live[at]) }
+// keyOf implements keyStore.
+func (t *FoldTable[V]) keyOf(at uint32) []byte { return t.keyBytes(&t.entries[at]) }
 
-// sorted returns the entries of each partition in key order. entry.at is the index in live.
-// Keys are unique, so the order of equal keys does not matter here.
-func (t *FoldTable[V]) sorted(live []foldEntry[V]) ([][]entry, error) {
-	n := len(live)
-	space := make([]entry, 2*n)
-	sorted, tmp := space[:n], space[n:]
-	partition := make([]uint32, n)
-	next := make([]int, t.opts.Partitions+1)
-	for i := range live {
-		p := t.opts.Partition(t.keyBytes(&live[i]))
-		if uint(p) >= uint(t.opts.Partitions) {
-			return nil, fmt.Errorf("partition %d: the partitioner must return 0 to less than %d", p, t.opts.Partitions)
-		}
-		partition[i] = uint32(p)
-		next[p+1]++
+// sorted returns the entries of each partition in key order. entry.at is the slot. Keys are
+// unique, so the order of equal keys does not matter here.
+func (t *FoldTable[V]) sorted() ([][]entry, error) {
+	sorted, tmp, err := t.sortSpace()
+	if err != nil {
+		return nil, err
 	}
-	for p := range t.opts.Partitions {
-		next[p+1] += next[p]
+	parts, next := make([][]entry, len(t.counts)), make([]int, len(t.counts))
+	at := 0
+	for p, n := range t.counts {
+		parts[p], next[p] = sorted[at:at+n], at
+		at += n
 	}
-	s := sorter{foldKeys[V]{t, live}}
-	parts := make([][]entry, t.opts.Partitions)
-	for p := range parts {
-		parts[p] = sorted[next[p]:next[p+1]]
+	for from := 0; from < len(t.entries); from += touchAhead {
+		t.place(sorted, next, from, min(from+touchAhead, len(t.entries)))
 	}
-	for i := range live {
-		prefix, rest := sortKey(t.keyBytes(&live[i]))
-		p := partition[i]
-		sorted[next[p]] = entry{prefix, rest, uint32(i)}
-		next[p]++
-	}
+	s := sorter{t}
 	for _, part := range parts {
 		s.sort(part, tmp[:len(part)])
 	}
 	return parts, nil
+}
+
+// place adds the keys of some slots to their partitions. Slots lie next to each other, but
+// long keys do not.
+func (t *FoldTable[V]) place(sorted []entry, next []int, from, to int) {
+	slots := t.entries[from:to]
+	if len(t.long.chunks) > 0 {
+		touched := uint32(0)
+		for i := range slots {
+			if e := &slots[i]; e.size > inlineKey+1 {
+				touched += uint32(t.keyBytes(e)[0])
+			}
+		}
+		t.touched = touched
+	}
+	for i := range slots {
+		e := &slots[i]
+		if e.size == 0 {
+			continue
+		}
+		prefix, rest := sortKey(t.keyBytes(e))
+		sorted[next[e.part]] = entry{prefix, rest, uint32(from + i)}
+		next[e.part]++
+	}
 }
 
 // mergeGroup has the type groupWriter: it folds the values of a key from several spills, in the
@@ -156,5 +179,6 @@ func (t *FoldTable[V]) release() {
 	t.finished = true
 	t.entries, t.limit, t.used, t.long = nil, 0, 0, longKeys{}
 	arenas.give(t.arena)
-	t.arena = nil
+	arenas.give(t.space)
+	t.arena, t.space = nil, nil
 }

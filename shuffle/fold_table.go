@@ -50,14 +50,16 @@ type FoldTable[V any] struct {
 	arena   []byte         // memory of entries; nil if they are on the heap
 	used    int            // number of entries that hold a key
 	limit   int            // maximum of used
+	counts  []int          // number of entries of each partition; the sum is used
 	long    longKeys       // keys of more than inlineKey bytes
+	space   []byte         // memory for sorting; an arena, nil before the first spill
 	values  int64          // total bytes of values, if owned
 
 	pending      [foldBatch]pendingFold[V] // records that are not combined yet
 	pendingCount int                       // pending records
 	pendingLong  []byte                    // those keys of pending records that do not fit into an entry
 	seeds        [2]uint64                 // seeds of hash
-	touched      uint32                    // written so that the compiler keeps the loads of touch
+	touched      uint32                    // written so that the compiler keeps loads that only fill the cache
 	encoded      []byte                    // buffer for one encoded value
 
 	file     spillFile
@@ -76,13 +78,14 @@ const (
 	// maxPendingLong bounds the bytes of long keys in a batch.
 	maxPendingLong = 64 << 10
 	// sortBytes is the memory that sorting takes per key.
-	sortBytes = 2*entrySize + 4
+	sortBytes = 2 * entrySize
 )
 
 // foldEntry is a key and its value.
 type foldEntry[V any] struct {
 	key  [inlineKey]byte // the key, padded with zeros; for a longer key, its hash and its place
 	size uint32          // length of the key plus 1; 0: the slot is free
+	part uint32          // partition of the key
 	v    V
 }
 
@@ -105,7 +108,7 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, owned: hasPointers[V]()}
 	t.file.opts = &t.opts
 	t.opts.Memory = max(t.opts.Memory, 2*minSlots*t.slotBytes())
-	t.seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
+	t.seeds, t.counts = [2]uint64{rand.Uint64(), rand.Uint64()}, make([]int, o.Partitions)
 	t.resize(minSlots)
 	return t, nil
 }
@@ -190,6 +193,22 @@ func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 	}
 	t.touched = touched
 	t.stats.Bytes += bytes
+	if len(t.pendingLong) > 0 {
+		t.touchLong(pending)
+	}
+}
+
+// touchLong loads the long keys that records will probably be compared with.
+func (t *FoldTable[V]) touchLong(pending []pendingFold[V]) {
+	touched := uint32(0)
+	for i := range pending {
+		p := &pending[i]
+		e := &t.entries[p.slot]
+		if e.size == p.size && p.size > inlineKey+1 && binary.LittleEndian.Uint64(e.key[:8]) == p.a {
+			touched += uint32(t.keyBytes(e)[0])
+		}
+	}
+	t.touched = touched
 }
 
 // hash returns a multiply-and-fold hash of 16 bytes. The keys are loaded as two numbers
@@ -212,7 +231,7 @@ func (t *FoldTable[V]) combine(p *pendingFold[V]) {
 			return
 		}
 		if e.size == 0 {
-			t.insert(e, p, p.b)
+			t.insert(e, p)
 			return
 		}
 	}
@@ -231,18 +250,44 @@ func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 			return
 		}
 		if e.size == 0 {
-			t.insert(e, p, t.long.add(key))
+			t.insertLong(e, p, key)
 			return
 		}
 	}
 }
 
-// insert fills a free slot. b is the second half of the key, or the place of a long one.
-func (t *FoldTable[V]) insert(e *foldEntry[V], p *pendingFold[V], b uint64) {
+// insert fills a free slot with a key that fits into an entry.
+func (t *FoldTable[V]) insert(e *foldEntry[V], p *pendingFold[V]) {
+	var key [inlineKey]byte
+	binary.LittleEndian.PutUint64(key[:8], p.a)
+	binary.LittleEndian.PutUint64(key[8:], p.b)
+	if part, ok := t.partition(key[:p.size-1]); ok {
+		e.key, e.size, e.part, e.v = key, p.size, part, p.v
+	}
+}
+
+// insertLong fills a free slot with a key that is stored outside the entry.
+func (t *FoldTable[V]) insertLong(e *foldEntry[V], p *pendingFold[V], key []byte) {
+	part, ok := t.partition(key)
+	if !ok {
+		return
+	}
 	binary.LittleEndian.PutUint64(e.key[:8], p.a)
-	binary.LittleEndian.PutUint64(e.key[8:], b)
-	e.size, e.v = p.size, p.v
+	binary.LittleEndian.PutUint64(e.key[8:], t.long.add(key))
+	e.size, e.part, e.v = p.size, part, p.v
+}
+
+// partition returns the partition of a new key and counts its entry. A spill would find most
+// keys outside of the cache; here the key is in it. ok is false after an error.
+func (t *FoldTable[V]) partition(key []byte) (part uint32, ok bool) {
+	p := t.opts.Partition(key)
+	if uint(p) >= uint(len(t.counts)) {
+		t.fail(t.opts.partitionError(p))
+		return 0, false
+	}
+	t.counts[p]++
 	t.used++
+	return uint32(p), true
 }
 
 // keyBytes returns a view of an entry's key.
@@ -251,82 +296,6 @@ func (t *FoldTable[V]) keyBytes(e *foldEntry[V]) []byte {
 		return e.key[:e.size-1]
 	}
 	return t.long.get(binary.LittleEndian.Uint64(e.key[8:]), int(e.size-1))
-}
-
-// slotBytes returns the memory per slot. It includes the extra memory that growing or
-// sorting takes, whichever is larger.
-func (t *FoldTable[V]) slotBytes() int64 {
-	size := int64(unsafe.Sizeof(foldEntry[V]{}))
-	return size + max(size/2, sortBytes*3/4)
-}
-
-// memory returns the memory that the table uses now, including the memory that sorting will
-// need.
-func (t *FoldTable[V]) memory() int64 {
-	return int64(len(t.entries))*t.slotBytes() + t.long.size + t.values
-}
-
-// growOrSpill grows the table if there is memory for it, and spills it otherwise.
-func (t *FoldTable[V]) growOrSpill() {
-	most := (t.opts.Memory - t.long.size - t.values) / t.slotBytes()
-	slots := min(2*int64(len(t.entries)), most, 1<<31)
-	if slots < int64(len(t.entries))*5/4 {
-		t.spill(t.ctx)
-		return
-	}
-	t.resize(int(slots))
-}
-
-// resize moves the table to one of another size. A table that can still grow has a lower
-// load factor.
-func (t *FoldTable[V]) resize(slots int) {
-	old, oldArena := t.entries, t.arena
-	t.allocate(slots)
-	t.limit = slots * 5 / 8
-	if int64(slots)*2*t.slotBytes() > t.opts.Memory {
-		t.limit = slots * 3 / 4
-	}
-	for i := range old {
-		if old[i].size > 0 {
-			t.move(&old[i])
-		}
-	}
-	arenas.give(oldArena)
-}
-
-// arenaTable is the size from which a table uses an arena. Lookups hit all of the table, and
-// huge pages avoid most of the TLB misses.
-const arenaTable = 2 << 20
-
-// allocate makes an empty table. Values with pointers stay on the heap.
-func (t *FoldTable[V]) allocate(slots int) {
-	size := slots * int(unsafe.Sizeof(foldEntry[V]{}))
-	t.arena = nil
-	if !t.owned && size >= arenaTable {
-		if mem, err := arenas.take(size); err == nil {
-			clear(mem)
-			t.arena = mem
-			t.entries = unsafe.Slice((*foldEntry[V])(unsafe.Pointer(unsafe.SliceData(mem))), slots)
-			return
-		}
-	}
-	t.entries = make([]foldEntry[V], slots)
-}
-
-// move inserts an entry of the old table into the new one. Keys are distinct, so it needs no
-// comparison.
-func (t *FoldTable[V]) move(e *foldEntry[V]) {
-	a, b := binary.LittleEndian.Uint64(e.key[:8]), binary.LittleEndian.Uint64(e.key[8:])
-	if e.size > inlineKey+1 {
-		b = uint64(e.size)
-	}
-	i, _ := bits.Mul64(t.hash(a, b), uint64(len(t.entries)))
-	for t.entries[i].size > 0 {
-		if i++; i == uint64(len(t.entries)) {
-			i = 0
-		}
-	}
-	t.entries[i] = *e
 }
 
 // fail keeps the first error.

@@ -23,7 +23,7 @@ type Options struct {
 	Partitions int
 
 	// Partition returns the partition of a key, in [0, Partitions). Default HashPartition. A
-	// FoldTable calls it once for each key of a spill, a SortBuffer once for each record.
+	// FoldTable calls it once for each key of a spill, when it adds the key; a SortBuffer once for each record.
 	Partition func(key []byte) int
 
 	// Memory is how many bytes the collector may use for records, entries and sorting.
@@ -131,4 +131,9 @@ func HashPartition(key []byte, n int) int {
 	}
 	p, _ := bits.Mul64(xxhash.Sum64(key), uint64(n))
 	return int(p)
+}
+
+// partitionError says that a partitioner returned a number that is no partition.
+func (o *Options) partitionError(partition int) error {
+	return fmt.Errorf("partition %d: the partitioner must return 0 to less than %d", partition, o.Partitions)
 }
