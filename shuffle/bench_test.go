@@ -81,6 +81,33 @@ func BenchmarkFoldTableDistinct(b *testing.B) {
 	})
 }
 
+// BenchmarkFoldTableStrings folds values with a string, as PageRank does. One op is one
+// record.
+func BenchmarkFoldTableStrings(b *testing.B) {
+	f := labelledFold(func(acc, v labelled) labelled { acc.N += v.N; return acc })
+	f.Append = func(dst []byte, v labelled) []byte { return append(binary.AppendVarint(dst, v.N), v.Name...) }
+	f.Decode = func(src []byte) (v labelled, err error) {
+		n, at := binary.Varint(src)
+		return labelled{N: n, Name: string(src[at:])}, nil
+	}
+	t, err := NewFoldTable(context.Background(), benchOptions(b, 2), f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	keys := make([][]byte, 1<<17)
+	for i := range keys {
+		keys[i] = fmt.Append(nil, i)
+	}
+	b.ReportAllocs()
+	for i := range b.N {
+		t.Emit(keys[i*7919&(1<<17-1)], labelled{N: 1, Name: "a b c d"})
+	}
+	b.StopTimer()
+	if err := t.Abort(); err != nil {
+		b.Fatal(err)
+	}
+}
+
 // benchDistinct folds 4 million random keys, of which 3 million are distinct.
 func benchDistinct(b *testing.B, size int) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -29,7 +29,8 @@
 // whatever the order of arrival. So the output does not depend on memory, factor, codec or
 // time.
 //
-// Ownership: Emit copies its arguments. Key, Value and Values return views, valid until the
+// Ownership: Emit copies its arguments. A FoldTable copies a string of a value only when the
+// string becomes part of an entry. Key, Value and Values return views, valid until the
 // next call that advances. Memory comes from arenas. Finish, Abort or Close returns it; a
 // caller that calls none of them leaks it.
 //

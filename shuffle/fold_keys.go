@@ -1,9 +1,6 @@
 package shuffle
 
-import (
-	"encoding/binary"
-	"reflect"
-)
+import "encoding/binary"
 
 // longKeys stores keys that are too long for a table entry, in chunks, so that it grows
 // without copying. A place is the number of a chunk and an offset in it:
@@ -36,31 +33,6 @@ func (k *longKeys) add(key []byte) uint64 {
 func (k *longKeys) get(place uint64, n int) []byte {
 	at := int(uint32(place))
 	return k.chunks[place>>32][at : at+n]
-}
-
-// reset drops all keys.
-func (k *longKeys) reset() { *k = longKeys{} }
-
-// hasPointers reports whether values of type V refer to other memory.
-func hasPointers[V any]() bool { return pointersIn(reflect.TypeFor[V]()) }
-
-// pointersIn reports whether a value of a type has pointers in it: strings, slices, maps and
-// the like. A uintptr counts as one, since code that has it may mean a pointer.
-func pointersIn(t reflect.Type) bool {
-	switch k := t.Kind(); {
-	case k >= reflect.Bool && k <= reflect.Complex128:
-		return k == reflect.Uintptr
-	case k == reflect.Array:
-		return t.Len() > 0 && pointersIn(t.Elem())
-	case k == reflect.Struct:
-		for i := range t.NumField() {
-			if pointersIn(t.Field(i).Type) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
 }
 
 // loadTail returns a key of up to 16 bytes as two little-endian numbers, padded with zeros.

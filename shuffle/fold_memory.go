@@ -16,12 +16,15 @@ func (t *FoldTable[V]) slotBytes() int64 {
 // memory returns the memory that the table uses now, including the memory that sorting will
 // need.
 func (t *FoldTable[V]) memory() int64 {
-	return int64(len(t.entries))*t.slotBytes() + t.long.size + t.values
+	return int64(len(t.entries))*t.slotBytes() + t.outside()
 }
+
+// outside returns the memory of keys and values that is not in entries.
+func (t *FoldTable[V]) outside() int64 { return t.long.size + t.text.chunks.size + t.values }
 
 // growOrSpill grows the table if there is memory for it, and spills it otherwise.
 func (t *FoldTable[V]) growOrSpill() {
-	most := (t.opts.Memory - t.long.size - t.values) / t.slotBytes()
+	most := (t.opts.Memory - t.outside()) / t.slotBytes()
 	slots := min(2*int64(len(t.entries)), most, 1<<31)
 	if slots < int64(len(t.entries))*5/4 {
 		t.spill(t.ctx)
@@ -51,11 +54,12 @@ func (t *FoldTable[V]) resize(slots int) {
 // huge pages avoid most of the TLB misses.
 const arenaTable = 2 << 20
 
-// allocate makes an empty table. Values with pointers stay on the heap.
+// allocate makes an empty table. A table stays on the heap if values refer to memory that
+// only the garbage collector knows, or if arenas are not outside of the heap.
 func (t *FoldTable[V]) allocate(slots int) {
 	size := slots * int(unsafe.Sizeof(foldEntry[V]{}))
 	t.arena = nil
-	if !t.owned && size >= arenaTable {
+	if size >= arenaTable && (t.refs.plain() || arenasOutsideHeap && t.refs.onlyStrings()) {
 		if mem, err := arenas.take(size); err == nil {
 			clear(mem)
 			t.arena = mem

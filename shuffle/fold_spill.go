@@ -22,9 +22,9 @@ func (t *FoldTable[V]) spill(ctx context.Context) {
 	}
 	t.stats.CombineOut += int64(t.used)
 	t.stats.Spills, t.stats.SpilledRecords = int64(t.file.spills), t.file.spilled
-	clear(t.entries)
+	clear(t.entries) // before the strings that entries refer to
 	clear(t.counts)
-	t.long.reset()
+	t.long, t.text = longKeys{}, textStore{}
 	t.used, t.values = 0, 0
 }
 
@@ -113,14 +113,14 @@ func (t *FoldTable[V]) place(sorted []entry, next []int, from, to int) {
 }
 
 // mergeGroup has the type groupWriter: it folds the values of a key from several spills, in the
-// order of the spills. Values with pointers are decoded from a copy, because Decode may keep
-// its argument and the merge reuses the memory.
+// order of the spills. Values that may refer to the bytes from which they are decoded get a
+// copy of them, because the merge reuses the memory.
 func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource) error {
 	var acc V
 	n := int64(0)
 	for ; values.NextValue(); n++ {
 		src := values.Value()
-		if t.owned {
+		if len(t.refs.others) > 0 {
 			src = append([]byte(nil), src...)
 		}
 		v, err := t.fold.Decode(src)
@@ -177,7 +177,7 @@ func (t *FoldTable[V]) Abort() error {
 // release drops the table and returns its memory. No record may be added after it.
 func (t *FoldTable[V]) release() {
 	t.finished = true
-	t.entries, t.limit, t.used, t.long = nil, 0, 0, longKeys{}
+	t.entries, t.limit, t.used, t.long, t.text = nil, 0, 0, longKeys{}, textStore{}
 	arenas.give(t.arena)
 	arenas.give(t.space)
 	t.arena, t.space = nil, nil

@@ -19,7 +19,7 @@ import (
 type Fold[V any] struct {
 	Fold   func(acc, v V) V                      // folds v into acc; may reuse the memory of acc
 	Append func(dst []byte, v V) []byte          // appends the bytes of v
-	Decode func(src []byte) (value V, err error) // decodes a value; the value may refer to src
+	Decode func(src []byte) (value V, err error) // decodes a value; it may refer to src, but its strings may not
 }
 
 // FoldTable combines records as they are added, in a hash table by key whose values are
@@ -28,7 +28,7 @@ type Fold[V any] struct {
 //	Emit ─► pending (256 records) ─► touch: hash, load slots ─► combine
 //	                                                             │ full
 //	                                                             ▼
-//	                                             resize, or compact ─► sort ─► spill
+//	                                             resize, or sort ─► spill
 //
 // Emit only collects. A batch of 256 records is hashed in one pass, which also touches their
 // slots in the table, and combined in a second pass. This hides most of the latency of cache
@@ -38,13 +38,14 @@ type Fold[V any] struct {
 // that keys which collide in one attempt do not in the next. The order of slots never shows,
 // because spills are sorted.
 //
-// One goroutine uses a FoldTable. Values with pointers live on the garbage collected heap;
-// all others may live in an arena.
+// One goroutine uses a FoldTable. Values without references live in an arena, and so do
+// values whose only references are strings (textStore). Other values live on the garbage
+// collected heap.
 type FoldTable[V any] struct {
-	ctx   context.Context // context of the spills that Emit begins
-	opts  Options
-	fold  Fold[V] // functions of the user
-	owned bool    // whether V holds pointers: values are then copied, and their bytes count
+	ctx  context.Context // context of the spills that Emit begins
+	opts Options
+	fold Fold[V]    // functions of the user
+	refs references // what values refer to
 
 	entries []foldEntry[V] // the slots; a free one has size 0
 	arena   []byte         // memory of entries; nil if they are on the heap
@@ -52,8 +53,9 @@ type FoldTable[V any] struct {
 	limit   int            // maximum of used
 	counts  []int          // number of entries of each partition; the sum is used
 	long    longKeys       // keys of more than inlineKey bytes
+	text    textStore      // strings of values that refer to nothing else
+	values  int64          // total bytes of values that own has copied
 	space   []byte         // memory for sorting; an arena, nil before the first spill
-	values  int64          // total bytes of values, if owned
 
 	pending      [foldBatch]pendingFold[V] // records that are not combined yet
 	pendingCount int                       // pending records
@@ -105,7 +107,7 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 	if f.Fold == nil || f.Append == nil || f.Decode == nil {
 		return nil, errors.New("shuffle options: a fold needs Fold, Append and Decode")
 	}
-	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, owned: hasPointers[V]()}
+	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, refs: referencesOf[V]()}
 	t.file.opts = &t.opts
 	t.opts.Memory = max(t.opts.Memory, 2*minSlots*t.slotBytes())
 	t.seeds, t.counts = [2]uint64{rand.Uint64(), rand.Uint64()}, make([]int, o.Partitions)
@@ -123,30 +125,23 @@ func (t *FoldTable[V]) Emit(key []byte, v V) {
 		t.pendingLong = append(t.pendingLong, key...)
 	}
 	p.size = uint32(len(key)) + 1
-	if t.owned {
-		v = t.own(v)
-	}
 	p.v = v
+	if len(t.refs.others) > 0 && t.refs.reachable(unsafe.Pointer(&p.v)) {
+		p.v = t.own(v)
+	}
 	t.pendingCount++
 	if t.pendingCount == foldBatch || len(t.pendingLong) > maxPendingLong {
 		t.drain()
 	}
 }
 
-// own copies a value that may refer to memory of the caller, by encoding and decoding it.
-// Its bytes count as the memory of the value.
-func (t *FoldTable[V]) own(v V) V {
-	b := t.fold.Append(nil, v)
-	t.values += int64(len(b))
-	own, err := t.fold.Decode(b)
-	t.fail(err)
-	return own
-}
-
 // drain combines the batch. A panic of the fold or of a codec becomes an error of the table,
 // because the record that Emit is adding did not cause it.
 func (t *FoldTable[V]) drain() {
 	defer t.drained()
+	if t.text.wasteful() {
+		t.compactText()
+	}
 	if t.used+t.pendingCount > t.limit || t.memory() > t.opts.Memory {
 		t.growOrSpill()
 	}
@@ -227,7 +222,7 @@ func (t *FoldTable[V]) combine(p *pendingFold[V]) {
 		}
 		e := &entries[i]
 		if e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && binary.LittleEndian.Uint64(e.key[8:]) == p.b {
-			e.v = t.fold.Fold(e.v, p.v)
+			t.foldInto(e, p.v)
 			return
 		}
 		if e.size == 0 {
@@ -246,7 +241,7 @@ func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 		}
 		e := &t.entries[i]
 		if e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && string(t.keyBytes(e)) == string(key) {
-			e.v = t.fold.Fold(e.v, p.v)
+			t.foldInto(e, p.v)
 			return
 		}
 		if e.size == 0 {
@@ -256,13 +251,33 @@ func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 	}
 }
 
+// foldInto folds v into the value of an entry.
+func (t *FoldTable[V]) foldInto(e *foldEntry[V], v V) {
+	if !t.refs.onlyStrings() {
+		e.v = t.fold.Fold(e.v, v)
+		return
+	}
+	v = t.fold.Fold(e.v, v)
+	t.keepStrings(&v, &e.v)
+	e.v = v
+}
+
+// set sets the value of a new entry.
+func (t *FoldTable[V]) set(e *foldEntry[V], v V) {
+	if t.refs.onlyStrings() {
+		t.keepStrings(&v, &e.v)
+	}
+	e.v = v
+}
+
 // insert fills a free slot with a key that fits into an entry.
 func (t *FoldTable[V]) insert(e *foldEntry[V], p *pendingFold[V]) {
 	var key [inlineKey]byte
 	binary.LittleEndian.PutUint64(key[:8], p.a)
 	binary.LittleEndian.PutUint64(key[8:], p.b)
 	if part, ok := t.partition(key[:p.size-1]); ok {
-		e.key, e.size, e.part, e.v = key, p.size, part, p.v
+		e.key, e.size, e.part = key, p.size, part
+		t.set(e, p.v)
 	}
 }
 
@@ -274,7 +289,8 @@ func (t *FoldTable[V]) insertLong(e *foldEntry[V], p *pendingFold[V], key []byte
 	}
 	binary.LittleEndian.PutUint64(e.key[:8], p.a)
 	binary.LittleEndian.PutUint64(e.key[8:], t.long.add(key))
-	e.size, e.part, e.v = p.size, part, p.v
+	e.size, e.part = p.size, part
+	t.set(e, p.v)
 }
 
 // partition returns the partition of a new key and counts its entry. A spill would find most
@@ -313,5 +329,5 @@ func (t *FoldTable[V]) Stats() Stats { return t.stats }
 
 // Buffered implements Collector.
 func (t *FoldTable[V]) Buffered() int64 {
-	return int64(t.used+t.pendingCount)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.long.size + t.values
+	return int64(t.used+t.pendingCount)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.outside()
 }

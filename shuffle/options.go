@@ -23,7 +23,8 @@ type Options struct {
 	Partitions int
 
 	// Partition returns the partition of a key, in [0, Partitions). Default HashPartition. A
-	// FoldTable calls it once for each key of a spill, when it adds the key; a SortBuffer once for each record.
+	// FoldTable calls it once for each key of a spill, when it adds the key; a SortBuffer
+	// calls it once for each record.
 	Partition func(key []byte) int
 
 	// Memory is how many bytes the collector may use for records, entries and sorting.
