@@ -80,6 +80,14 @@ func (p *arenaPool) give(mem []byte) {
 	time.AfterFunc(arenaIdle+time.Second, func() { p.release(time.Now().Add(-arenaIdle)) })
 }
 
+// discard returns an arena to the system at once, and nil is ignored. It is for arenas that are
+// larger than what attempts usually use.
+func (p *arenaPool) discard(mem []byte) {
+	if mem != nil {
+		unmapMemory(mem)
+	}
+}
+
 // release unmaps the arenas that have been unused since before a time.
 func (p *arenaPool) release(before time.Time) {
 	p.mu.Lock()

@@ -9,7 +9,8 @@ import "encoding/binary"
 //	|  chunk    |   offset   |
 type longKeys struct {
 	chunks [][]byte
-	size   int64 // total bytes of all chunks
+	spare  [][]byte // empty chunks, of keyChunk bytes each
+	size   int64    // total bytes of all chunks, with spare ones
 }
 
 // keyChunk is the size of a chunk; a longer key has a chunk of its own.
@@ -20,13 +21,43 @@ const keyChunk = 64 << 10
 func (k *longKeys) add(key []byte) uint64 {
 	last := len(k.chunks) - 1
 	if last < 0 || len(k.chunks[last])+len(key) > cap(k.chunks[last]) {
-		k.chunks = append(k.chunks, make([]byte, 0, max(keyChunk, len(key))))
-		k.size += int64(max(keyChunk, len(key)))
+		k.chunks = append(k.chunks, k.newChunk(len(key)))
 		last++
 	}
 	at := len(k.chunks[last])
 	k.chunks[last] = append(k.chunks[last], key...)
 	return uint64(last)<<32 | uint64(at)
+}
+
+// newChunk returns an empty chunk for a key of n bytes.
+func (k *longKeys) newChunk(n int) []byte {
+	if last := len(k.spare) - 1; last >= 0 && n <= keyChunk {
+		chunk := k.spare[last]
+		k.spare = k.spare[:last]
+		return chunk
+	}
+	k.size += int64(max(keyChunk, n))
+	return make([]byte, 0, max(keyChunk, n))
+}
+
+// reset drops all keys and keeps chunks of the usual size for later ones. Otherwise each
+// spill would leave them to the garbage collector.
+func (k *longKeys) reset() {
+	for _, chunk := range k.chunks {
+		if cap(chunk) == keyChunk {
+			k.spare = append(k.spare, chunk[:0])
+		} else {
+			k.size -= int64(cap(chunk))
+		}
+	}
+	clear(k.chunks)
+	k.chunks = k.chunks[:0]
+}
+
+// dropSpare gives up the spare chunks.
+func (k *longKeys) dropSpare() {
+	k.size -= int64(len(k.spare)) * keyChunk
+	k.spare = nil
 }
 
 // get returns a view of the key of n bytes at a place.

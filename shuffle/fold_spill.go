@@ -1,15 +1,22 @@
 package shuffle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 )
 
-// spill writes the table, one run per partition, and empties it. The spill of a SortBuffer
-// runs in the background, while the spill of a FoldTable is synchronous: no second table
-// exists to receive records meanwhile.
+// spill writes the table and empties it.
 func (t *FoldTable[V]) spill(ctx context.Context) {
+	t.write(ctx)
+	t.empty()
+}
+
+// write writes the table, one run per partition. The spill of a SortBuffer runs in the
+// background, while the spill of a FoldTable is synchronous: no second table exists to
+// receive records meanwhile.
+func (t *FoldTable[V]) write(ctx context.Context) {
 	parts, err := t.sorted()
 	if err == nil {
 		err = t.file.spill(ctx, func(w *dataWriter, p int) error {
@@ -22,10 +29,6 @@ func (t *FoldTable[V]) spill(ctx context.Context) {
 	}
 	t.stats.CombineOut += int64(t.used)
 	t.stats.Spills, t.stats.SpilledRecords = int64(t.file.spills), t.file.spilled
-	clear(t.entries) // before the strings that entries refer to
-	clear(t.counts)
-	t.long, t.text = longKeys{}, textStore{}
-	t.used, t.values = 0, 0
 }
 
 // writeRun writes entries in their order.
@@ -51,10 +54,7 @@ func (t *FoldTable[V]) touchKeys(order []entry) {
 		touched += size
 		long = long || size > inlineKey+1
 	}
-	for i := range order {
-		if !long {
-			break
-		}
+	for i := 0; long && i < len(order); i++ {
 		if e := &t.entries[order[i].at]; e.size > inlineKey+1 {
 			touched += uint32(t.keyBytes(e)[0])
 		}
@@ -113,31 +113,38 @@ func (t *FoldTable[V]) place(sorted []entry, next []int, from, to int) {
 }
 
 // mergeGroup has the type groupWriter: it folds the values of a key from several spills, in the
-// order of the spills. Values that may refer to the bytes from which they are decoded get a
-// copy of them, because the merge reuses the memory.
+// order of the spills. A value that is alone is written as it is.
 func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource) error {
-	var acc V
-	n := int64(0)
-	for ; values.NextValue(); n++ {
-		src := values.Value()
-		if len(t.refs.others) > 0 {
-			src = append([]byte(nil), src...)
+	values.NextValue() // a group has a value
+	t.encoded = append(t.encoded[:0], values.Value()...)
+	n := int64(1)
+	if values.NextValue() {
+		acc, err := t.decode(t.encoded)
+		for again := true; again && err == nil; again = values.NextValue() {
+			var v V
+			if v, err = t.decode(values.Value()); err == nil {
+				acc = t.fold.Fold(acc, v)
+				n++
+			}
 		}
-		v, err := t.fold.Decode(src)
 		if err != nil {
 			return fmt.Errorf("fold: value of key %q: %w", clip(key), err)
 		}
-		if n == 0 {
-			acc = v
-		} else {
-			acc = t.fold.Fold(acc, v)
-		}
+		t.encoded = t.fold.Append(t.encoded[:0], acc)
 	}
-	t.encoded = t.fold.Append(t.encoded[:0], acc)
 	w.addPair(key, t.encoded)
 	t.stats.CombineIn += n
 	t.stats.CombineOut++
 	return nil
+}
+
+// decode decodes a value. A value that may refer to the bytes gets a copy of them, because
+// the merge reuses the memory.
+func (t *FoldTable[V]) decode(src []byte) (V, error) {
+	if len(t.refs.others) > 0 {
+		src = bytes.Clone(src)
+	}
+	return t.fold.Decode(src)
 }
 
 // Finish writes the table, merges the spills if there are many, and returns the index. After
@@ -148,8 +155,9 @@ func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
 	}
 	t.drain()
 	if t.err == nil && t.used > 0 {
-		t.spill(ctx)
+		t.write(ctx)
 	}
+	t.finished, t.used = true, 0
 	t.release()
 	t.stats.CombineIn += t.stats.Records
 	if t.err != nil {
@@ -169,16 +177,8 @@ func (t *FoldTable[V]) Abort() error {
 	if t.finished {
 		return nil
 	}
+	t.finished, t.used = true, 0
 	t.release()
 	t.fail(errors.New("collector aborted"))
 	return t.file.abort(t.ctx)
-}
-
-// release drops the table and returns its memory. No record may be added after it.
-func (t *FoldTable[V]) release() {
-	t.finished = true
-	t.entries, t.limit, t.used, t.long, t.text = nil, 0, 0, longKeys{}, textStore{}
-	arenas.give(t.arena)
-	arenas.give(t.space)
-	t.arena, t.space = nil, nil
 }

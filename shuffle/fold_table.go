@@ -57,6 +57,9 @@ type FoldTable[V any] struct {
 	values  int64          // total bytes of values that own has copied
 	space   []byte         // memory for sorting; an arena, nil before the first spill
 
+	borrowed       int64 // bytes taken from the budget, beside opts.Memory
+	spilledRecords int64 // records that the last spill and earlier ones have written
+
 	pending      [foldBatch]pendingFold[V] // records that are not combined yet
 	pendingCount int                       // pending records
 	pendingLong  []byte                    // those keys of pending records that do not fit into an entry
@@ -142,7 +145,7 @@ func (t *FoldTable[V]) drain() {
 	if t.text.wasteful() {
 		t.compactText()
 	}
-	if t.used+t.pendingCount > t.limit || t.memory() > t.opts.Memory {
+	if t.full() {
 		t.growOrSpill()
 	}
 	pending := t.pending[:t.pendingCount]
@@ -329,5 +332,5 @@ func (t *FoldTable[V]) Stats() Stats { return t.stats }
 
 // Buffered implements Collector.
 func (t *FoldTable[V]) Buffered() int64 {
-	return int64(t.used+t.pendingCount)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.outside()
+	return int64(t.used+t.pendingCount)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.outside() - int64(len(t.long.spare))*keyChunk
 }

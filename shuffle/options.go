@@ -31,6 +31,10 @@ type Options struct {
 	// Default 100 MiB, at least 64 KiB.
 	Memory int64
 
+	// Budget has further memory for a FoldTable whose keys repeat. Default nil: Memory is the
+	// limit.
+	Budget *Budget
+
 	// SpillPercent is the share of Memory, in (0, 1], at which a spill begins in the
 	// background while the rest takes further records. Default 0.8, at least 0.5. At 1
 	// nothing happens in the background.

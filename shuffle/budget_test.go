@@ -1,0 +1,91 @@
+package shuffle
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestBudget(t *testing.T) {
+	b := NewBudget(10)
+	for i, want := range []bool{true, false, true, false} {
+		if n := []int64{6, 5, 4, 1}[i]; b.TryTake(n) != want {
+			t.Errorf("take %d: not %v", n, want)
+		}
+	}
+	if b.Give(3); b.TryTake(4) || !b.TryTake(3) {
+		t.Error("3 bytes are not free")
+	}
+	none := (*Budget)(nil)
+	if none.Give(5); none.TryTake(1) {
+		t.Error("a nil budget has memory")
+	}
+}
+
+// TestFoldTableUnderAnyBudget checks that a budget changes no output, and that a table gives
+// back what it takes.
+func TestFoldTableUnderAnyBudget(t *testing.T) {
+	kinds := []string{"random", "short", "prefix", "lengths", "zipf", "few large"}
+	rapid.Check(t, func(rt *rapid.T) {
+		total := rapid.Int64Range(0, 4<<20).Draw(rt, "budget")
+		o := testOptions(t, rapid.SampledFrom([]int{1, 3}).Draw(rt, "partitions"))
+		o.Memory = rapid.Int64Range(minMemory, 256<<10).Draw(rt, "memory")
+		o.MaxRuns, o.Budget = rapid.IntRange(1, 6).Draw(rt, "max runs"), NewBudget(total)
+		seed := rapid.Uint64().Draw(rt, "seed")
+		records := recordKinds[rapid.SampledFrom(kinds).Draw(rt, "kind")](rand.New(rand.NewPCG(seed, 1)), rapid.IntRange(0, 12000).Draw(rt, "records"))
+		x, _ := collectFolded(t, o, joinFold, records, func(s string) string { return s })
+		checkFolded(t, o, x, records)
+		if free := o.Budget.free.Load(); free != total {
+			rt.Fatalf("%d bytes are free instead of %d", free, total)
+		}
+	})
+}
+
+// TestFoldTableBorrows checks when a table takes more memory.
+func TestFoldTableBorrows(t *testing.T) {
+	tests := map[string]struct {
+		budget  int64
+		records int // records per key
+		long    bool
+		spills  bool
+	}{
+		"enough for all keys":     {budget: 64 << 20, records: 4},
+		"long keys":               {budget: 64 << 20, records: 4, long: true},
+		"no budget":               {records: 4, spills: true},
+		"a small budget":          {budget: 1 << 20, records: 4, spills: true},
+		"keys that do not repeat": {budget: 64 << 20, records: 1, spills: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := testOptions(t, 2)
+			o.Memory, o.Budget = 1<<20, NewBudget(tt.budget)
+			table, err := NewFoldTable(context.Background(), o, sumFold)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var key []byte
+			for i := range 60_000 {
+				key = strconv.AppendInt(key[:0], int64(i), 10)
+				if tt.long {
+					key = fmt.Appendf(key, "%0100d", i)
+				}
+				for range tt.records {
+					table.Emit(key, 1)
+				}
+			}
+			if spilled := table.Stats().Spills > 0; spilled != tt.spills {
+				t.Errorf("spilled: %v", spilled)
+			}
+			if err := table.Abort(); err != nil {
+				t.Fatal(err)
+			}
+			if free := o.Budget.free.Load(); free != tt.budget {
+				t.Errorf("%d bytes are free instead of %d", free, tt.budget)
+			}
+		})
+	}
+}
