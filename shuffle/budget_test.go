@@ -10,15 +10,23 @@ import (
 	"pgregory.net/rapid"
 )
 
+func testBudget(bytes int64) *Budget { return NewBudget(BudgetConfig{Bytes: bytes}) }
+
 func TestBudget(t *testing.T) {
-	b := NewBudget(10)
+	available, reported := int64(100), int64(0)
+	b := NewBudget(BudgetConfig{
+		Bytes: 10, Available: func() int64 { return available }, Changed: func(taken int64) { reported = taken },
+	})
 	for i, want := range []bool{true, false, true, false} {
 		if n := []int64{6, 5, 4, 1}[i]; b.TryTake(n) != want {
 			t.Errorf("take %d: not %v", n, want)
 		}
 	}
-	if b.Give(3); b.TryTake(4) || !b.TryTake(3) {
-		t.Error("3 bytes are not free")
+	if b.Give(3); reported != 7 || b.TryTake(4) {
+		t.Errorf("%d bytes are taken instead of 7", reported)
+	}
+	if available = 3; b.TryTake(2) || !b.TryTake(1) || reported != 8 {
+		t.Errorf("%d bytes are taken while 3 are available", reported)
 	}
 	none := (*Budget)(nil)
 	if none.Give(5); none.TryTake(1) {
@@ -34,13 +42,13 @@ func TestFoldTableUnderAnyBudget(t *testing.T) {
 		total := rapid.Int64Range(0, 4<<20).Draw(rt, "budget")
 		o := testOptions(t, rapid.SampledFrom([]int{1, 3}).Draw(rt, "partitions"))
 		o.Memory = rapid.Int64Range(minMemory, 256<<10).Draw(rt, "memory")
-		o.MaxRuns, o.Budget = rapid.IntRange(1, 6).Draw(rt, "max runs"), NewBudget(total)
+		o.MaxRuns, o.Budget = rapid.IntRange(1, 6).Draw(rt, "max runs"), testBudget(total)
 		seed := rapid.Uint64().Draw(rt, "seed")
 		records := recordKinds[rapid.SampledFrom(kinds).Draw(rt, "kind")](rand.New(rand.NewPCG(seed, 1)), rapid.IntRange(0, 12000).Draw(rt, "records"))
 		x, _ := collectFolded(t, o, joinFold, records, func(s string) string { return s })
 		checkFolded(t, o, x, records)
-		if free := o.Budget.free.Load(); free != total {
-			rt.Fatalf("%d bytes are free instead of %d", free, total)
+		if taken := o.Budget.mu.taken; taken != 0 {
+			rt.Fatalf("%d bytes are not given back", taken)
 		}
 	})
 }
@@ -62,7 +70,7 @@ func TestFoldTableBorrows(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := testOptions(t, 2)
-			o.Memory, o.Budget = 1<<20, NewBudget(tt.budget)
+			o.Memory, o.Budget = 1<<20, testBudget(tt.budget)
 			table, err := NewFoldTable(context.Background(), o, sumFold)
 			if err != nil {
 				t.Fatal(err)
@@ -83,8 +91,8 @@ func TestFoldTableBorrows(t *testing.T) {
 			if err := table.Abort(); err != nil {
 				t.Fatal(err)
 			}
-			if free := o.Budget.free.Load(); free != tt.budget {
-				t.Errorf("%d bytes are free instead of %d", free, tt.budget)
+			if taken := o.Budget.mu.taken; taken != 0 {
+				t.Errorf("%d bytes are not given back", taken)
 			}
 		})
 	}
