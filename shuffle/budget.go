@@ -34,6 +34,14 @@ type BudgetConfig struct {
 // NewBudget makes a Budget, none of which is taken.
 func NewBudget(cfg BudgetConfig) *Budget { return &Budget{cfg: cfg} }
 
+// bytes returns how much may be taken together.
+func (b *Budget) bytes() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.cfg.Bytes
+}
+
 // TryTake takes n bytes if as many are free, and reports whether it did.
 func (b *Budget) TryTake(n int64) bool {
 	if b == nil {

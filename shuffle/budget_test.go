@@ -97,3 +97,37 @@ func TestFoldTableBorrows(t *testing.T) {
 		})
 	}
 }
+
+// TestIntakeGrows checks that segments stay in memory while the budget lasts.
+func TestIntakeGrows(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	sources, want := mapSources(t, r, 8, "random", None)
+	for name, tt := range map[string]struct {
+		budget int64
+		disk   bool // whether some records go to disk
+	}{"enough": {16 << 20, false}, "none": {0, true}} {
+		t.Run(name, func(t *testing.T) {
+			o := intakeOptions(t)
+			o.Memory, o.InMemThreshold, o.Budget = 8<<10, -1, testBudget(tt.budget)
+			in, err := NewIntake(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range sources {
+				if err := addOne(in, s, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			samePairs(t, readMerge(t, finalMerge(t, in)), want)
+			if s := in.Stats(); (s.InMemory < s.Segments || s.Merges > 0) != tt.disk {
+				t.Errorf("stats %+v", s)
+			}
+			if err := in.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if taken := o.Budget.mu.taken; taken != 0 {
+				t.Errorf("%d bytes are not given back", taken)
+			}
+		})
+	}
+}
