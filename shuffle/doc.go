@@ -2,9 +2,9 @@
 // to reduce.
 //
 // A map attempt adds its records to a collector. SortBuffer keeps records as bytes and sorts
-// them. FoldTable combines records as they are added. Both use a fixed amount of memory.
-// When it is full they write sorted runs to one data file. At the end they leave that file
-// and an index of its runs:
+// them. FoldTable combines records as they are added. Both use a given amount of memory, and
+// a FoldTable also what a Budget has. When it is full they write sorted runs to one data
+// file. At the end they leave that file and an index of its runs:
 //
 //	b, err := shuffle.NewSortBuffer(ctx, opts)
 //	defer b.Abort()                  // no effect after Finish
