@@ -42,7 +42,7 @@ func (r *route[K, V]) collect(t *Task, opts shuffle.Options) (Emitter[K, V], shu
 	}
 	if f, ok := r.combiner.(folding[V]); ok {
 		table, err := shuffle.NewFoldTable(t.Context(), opts, shuffle.Fold[V]{
-			Fold: f.folder(), Append: r.values.Append, Decode: ownedDecode(r.values),
+			Fold: f.folder(), Append: r.values.Append, Decode: r.values.Decode,
 		})
 		if err != nil {
 			return nil, nil, err
@@ -157,15 +157,6 @@ func (e *stringSort[V]) Emit(k string, v V) {
 // viewBytes returns the bytes of s, which must not be changed. The callee copies them before it
 // returns.
 func viewBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
-
-// ownedDecode returns a decoder whose values remain valid when the encoded bytes change. A
-// fold keeps its values from one record to the next, so they must not be views of a buffer.
-func ownedDecode[V any](c keys.Codec[V]) func([]byte) (V, error) {
-	if !isBytes[V]() {
-		return c.Decode
-	}
-	return func(src []byte) (V, error) { return c.Decode(append([]byte(nil), src...)) }
-}
 
 // combinerTask returns the Task that a combiner gets. A combiner may run in a goroutine of
 // its own, for records that were mapped long ago. So its Task has no current input and

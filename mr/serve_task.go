@@ -126,7 +126,15 @@ func taskServer(start *taskproc.Start, jobs func() (map[string]anyJob, error)) (
 			return nil, fmt.Errorf("job %s: %w", start.Program, err)
 		}
 	}
-	return &task.Server{Programs: known, Files: router, Local: fsconf.Local(c), Log: os.Stderr}, nil
+	return &task.Server{Programs: known, Files: router, Local: fsconf.Local(c), Log: os.Stderr, Memory: memoryLimit(c, start.Kind)}, nil
+}
+
+// memoryLimit returns the bytes that the process of a task may use.
+func memoryLimit(c *conf.Conf, kind taskproc.Kind) int64 {
+	if kind == taskproc.Kind_REDUCE {
+		return c.Int64(conf.ReduceMemoryMB) << 20
+	}
+	return c.Int64(conf.MapMemoryMB) << 20
 }
 
 // jobsOf returns the jobs of several programs by their names for tasks.

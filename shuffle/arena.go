@@ -2,6 +2,7 @@ package shuffle
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 	"time"
@@ -79,6 +80,14 @@ func (p *arenaPool) give(mem []byte) {
 	time.AfterFunc(arenaIdle+time.Second, func() { p.release(time.Now().Add(-arenaIdle)) })
 }
 
+// discard returns an arena to the system at once, and nil is ignored. It is for arenas that are
+// larger than what attempts usually use.
+func (p *arenaPool) discard(mem []byte) {
+	if mem != nil {
+		unmapMemory(mem)
+	}
+}
+
 // release unmaps the arenas that have been unused since before a time.
 func (p *arenaPool) release(before time.Time) {
 	p.mu.Lock()
@@ -90,4 +99,15 @@ func (p *arenaPool) release(before time.Time) {
 		}
 		return expired
 	})
+}
+
+// arenaSize rounds a size up by less than a quarter, so that attempts which need different
+// sizes use arenas of the same sizes. Pages that are not touched take no memory.
+func arenaSize(size int) int {
+	const least = 64 << 10
+	if size <= least {
+		return least
+	}
+	step := 1 << (bits.Len(uint(size-1)) - 3)
+	return (size + step - 1) &^ (step - 1)
 }

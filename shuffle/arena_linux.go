@@ -2,6 +2,9 @@ package shuffle
 
 import "golang.org/x/sys/unix"
 
+// arenasOutsideHeap says whether the garbage collector does not know the memory of arenas.
+const arenasOutsideHeap = true
+
 // mapMemory maps anonymous memory, with huge pages if the kernel has them: a reader takes
 // records in key order, and these are scattered over the arena.
 func mapMemory(size int) ([]byte, error) {

@@ -32,7 +32,7 @@ type batch struct {
 	width  int     // number of bytes of a partition number
 	counts []int   // number of records of each partition
 
-	touched byte // written so that the compiler keeps the loads of gather
+	touched byte // written so that the compiler keeps loads that only fill the cache
 }
 
 // newBatch makes a batch of mem, whose start must be aligned for entries.
@@ -100,6 +100,15 @@ func (b *batch) keyOf(at uint32) []byte {
 	keyLen, n := binary.Uvarint(b.mem[at:])
 	_, m := binary.Uvarint(b.mem[int(at)+n:])
 	return b.mem[int(at)+n+m:][:keyLen]
+}
+
+// touchKeys implements keyStore.
+func (b *batch) touchKeys(entries []entry) {
+	touched := byte(0)
+	for i := range entries {
+		touched |= b.mem[entries[i].at]
+	}
+	b.touched = touched
 }
 
 // sorted returns the entries of each partition in key order. Records of equal keys keep the

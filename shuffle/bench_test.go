@@ -65,6 +65,86 @@ func BenchmarkFoldTableAdd(b *testing.B) {
 	}
 }
 
+// BenchmarkFoldTableDistinct counts keys most of which occur once, so that the table spills
+// several times. One op is the whole input, with its merge.
+func BenchmarkFoldTableDistinct(b *testing.B) {
+	for _, size := range []int{8, 14, 24} {
+		b.Run(fmt.Sprint(size, " byte keys"), func(b *testing.B) { benchDistinct(b, size) })
+	}
+	b.Run("pairs", func(b *testing.B) {
+		r := rand.New(rand.NewPCG(3, 4))
+		data := make([]byte, 0, 32<<21)
+		for range 1 << 21 {
+			data = fmt.Appendf(data, "user%012d/page%011d", r.IntN(1<<16), r.IntN(1<<10))
+		}
+		benchFold(b, data, 32)
+	})
+}
+
+// BenchmarkFoldTableStrings folds values with a string, as PageRank does. One op is one
+// record.
+func BenchmarkFoldTableStrings(b *testing.B) {
+	f := labelledFold(func(acc, v labelled) labelled { acc.N += v.N; return acc })
+	f.Append = func(dst []byte, v labelled) []byte { return append(binary.AppendVarint(dst, v.N), v.Name...) }
+	f.Decode = func(src []byte) (v labelled, err error) {
+		n, at := binary.Varint(src)
+		return labelled{N: n, Name: string(src[at:])}, nil
+	}
+	t, err := NewFoldTable(context.Background(), benchOptions(b, 2), f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	keys := make([][]byte, 1<<17)
+	for i := range keys {
+		keys[i] = fmt.Append(nil, i)
+	}
+	b.ReportAllocs()
+	for i := range b.N {
+		t.Emit(keys[i*7919&(1<<17-1)], labelled{N: 1, Name: "a b c d"})
+	}
+	b.StopTimer()
+	if err := t.Abort(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// benchDistinct folds 4 million random keys, of which 3 million are distinct.
+func benchDistinct(b *testing.B, size int) {
+	r := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, size<<22)
+	for i := 0; i < len(data); i += size {
+		n := r.Uint64N(6 << 20)
+		for j := range size {
+			data[i+j] = byte((n + 1) * 0x9e3779b97f4a7c15 >> (j % 8 * 8))
+		}
+	}
+	benchFold(b, data, size)
+}
+
+// benchFold folds keys of one size that follow each other in data.
+func benchFold(b *testing.B, data []byte, size int) {
+	o := benchOptions(b, 2)
+	o.Memory = 64 << 20
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for range b.N {
+		t, err := NewFoldTable(context.Background(), o, sumFold)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for at := 0; at < len(data); at += size {
+			t.Emit(data[at:at+size], 1)
+		}
+		if _, err := t.Finish(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		os.Remove(o.Path)
+		os.Remove(IndexPath(o.Path))
+		b.StartTimer()
+	}
+}
+
 // teraRecords returns n records, each with a random 10-byte key and a 90-byte value.
 func teraRecords(n int) []byte {
 	r := rand.New(rand.NewPCG(7, 7))

@@ -2,9 +2,9 @@
 // to reduce.
 //
 // A map attempt adds its records to a collector. SortBuffer keeps records as bytes and sorts
-// them. FoldTable combines records as they are added. Both use a fixed amount of memory.
-// When it is full they write sorted runs to one data file. At the end they leave that file
-// and an index of its runs:
+// them. FoldTable combines records as they are added. Both use a given amount of memory, and
+// a FoldTable also what a Budget has. When it is full they write sorted runs to one data
+// file. At the end they leave that file and an index of its runs:
 //
 //	b, err := shuffle.NewSortBuffer(ctx, opts)
 //	defer b.Abort()                  // no effect after Finish
@@ -29,7 +29,8 @@
 // whatever the order of arrival. So the output does not depend on memory, factor, codec or
 // time.
 //
-// Ownership: Emit copies its arguments. Key, Value and Values return views, valid until the
+// Ownership: Emit copies its arguments. A FoldTable copies a string of a value only when the
+// string becomes part of an entry. Key, Value and Values return views, valid until the
 // next call that advances. Memory comes from arenas. Finish, Abort or Close returns it; a
 // caller that calls none of them leaks it.
 //

@@ -1,9 +1,6 @@
 package shuffle
 
-import (
-	"encoding/binary"
-	"reflect"
-)
+import "encoding/binary"
 
 // longKeys stores keys that are too long for a table entry, in chunks, so that it grows
 // without copying. A place is the number of a chunk and an offset in it:
@@ -12,7 +9,8 @@ import (
 //	|  chunk    |   offset   |
 type longKeys struct {
 	chunks [][]byte
-	size   int64 // total bytes of all chunks
+	spare  [][]byte // empty chunks, of keyChunk bytes each
+	size   int64    // total bytes of all chunks, with spare ones
 }
 
 // keyChunk is the size of a chunk; a longer key has a chunk of its own.
@@ -23,8 +21,7 @@ const keyChunk = 64 << 10
 func (k *longKeys) add(key []byte) uint64 {
 	last := len(k.chunks) - 1
 	if last < 0 || len(k.chunks[last])+len(key) > cap(k.chunks[last]) {
-		k.chunks = append(k.chunks, make([]byte, 0, max(keyChunk, len(key))))
-		k.size += int64(max(keyChunk, len(key)))
+		k.chunks = append(k.chunks, k.newChunk(len(key)))
 		last++
 	}
 	at := len(k.chunks[last])
@@ -32,35 +29,41 @@ func (k *longKeys) add(key []byte) uint64 {
 	return uint64(last)<<32 | uint64(at)
 }
 
+// newChunk returns an empty chunk for a key of n bytes.
+func (k *longKeys) newChunk(n int) []byte {
+	if last := len(k.spare) - 1; last >= 0 && n <= keyChunk {
+		chunk := k.spare[last]
+		k.spare = k.spare[:last]
+		return chunk
+	}
+	k.size += int64(max(keyChunk, n))
+	return make([]byte, 0, max(keyChunk, n))
+}
+
+// reset drops all keys and keeps chunks of the usual size for later ones. Otherwise each
+// spill would leave them to the garbage collector.
+func (k *longKeys) reset() {
+	for _, chunk := range k.chunks {
+		if cap(chunk) == keyChunk {
+			k.spare = append(k.spare, chunk[:0])
+		} else {
+			k.size -= int64(cap(chunk))
+		}
+	}
+	clear(k.chunks)
+	k.chunks = k.chunks[:0]
+}
+
+// dropSpare gives up the spare chunks.
+func (k *longKeys) dropSpare() {
+	k.size -= int64(len(k.spare)) * keyChunk
+	k.spare = nil
+}
+
 // get returns a view of the key of n bytes at a place.
 func (k *longKeys) get(place uint64, n int) []byte {
 	at := int(uint32(place))
 	return k.chunks[place>>32][at : at+n]
-}
-
-// reset drops all keys.
-func (k *longKeys) reset() { *k = longKeys{} }
-
-// hasPointers reports whether values of type V refer to other memory.
-func hasPointers[V any]() bool { return pointersIn(reflect.TypeFor[V]()) }
-
-// pointersIn reports whether a value of a type has pointers in it: strings, slices, maps and
-// the like. A uintptr counts as one, since code that has it may mean a pointer.
-func pointersIn(t reflect.Type) bool {
-	switch k := t.Kind(); {
-	case k >= reflect.Bool && k <= reflect.Complex128:
-		return k == reflect.Uintptr
-	case k == reflect.Array:
-		return t.Len() > 0 && pointersIn(t.Elem())
-	case k == reflect.Struct:
-		for i := range t.NumField() {
-			if pointersIn(t.Field(i).Type) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
 }
 
 // loadTail returns a key of up to 16 bytes as two little-endian numbers, padded with zeros.

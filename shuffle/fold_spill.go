@@ -1,120 +1,150 @@
 package shuffle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 )
 
-// spill writes the table, one run per partition, and empties it. The spill of a SortBuffer
-// runs in the background, while the spill of a FoldTable is synchronous: no second table
-// exists to receive records meanwhile.
+// spill writes the table and empties it.
 func (t *FoldTable[V]) spill(ctx context.Context) {
-	live := t.compact()
-	parts, err := t.sorted(live)
+	t.write(ctx)
+	t.empty()
+}
+
+// write writes the table, one run per partition. The spill of a SortBuffer runs in the
+// background, while the spill of a FoldTable is synchronous: no second table exists to
+// receive records meanwhile.
+func (t *FoldTable[V]) write(ctx context.Context) {
+	parts, err := t.sorted()
 	if err == nil {
 		err = t.file.spill(ctx, func(w *dataWriter, p int) error {
-			for i := range parts[p] {
-				e := &live[parts[p][i].at]
-				t.encoded = t.fold.Append(t.encoded[:0], e.v)
-				w.addPair(t.keyBytes(e), t.encoded)
-			}
+			t.writeRun(w, parts[p])
 			return nil
 		})
 	}
 	if err != nil && t.err == nil {
 		t.err = err
 	}
-	t.stats.CombineOut += int64(len(live))
+	t.stats.CombineOut += int64(t.used)
 	t.stats.Spills, t.stats.SpilledRecords = int64(t.file.spills), t.file.spilled
-	clear(t.entries)
-	t.long.reset()
-	t.used, t.values = 0, 0
 }
 
-// compact moves the entries that hold keys to the front of the table. Their slots are then
-// meaningless, so the caller must clear the table.
-func (t *FoldTable[V]) compact() []foldEntry[V] {
-	n := 0
-	for i := range t.entries {
-		if t.entries[i].size > 0 {
-			t.entries[n] = t.entries[i]
-			n++
+// writeRun writes entries in their order.
+func (t *FoldTable[V]) writeRun(w *dataWriter, order []entry) {
+	for len(order) > 0 && w.err == nil {
+		some := order[:min(len(order), touchAhead)]
+		t.touchKeys(some)
+		for i := range some {
+			e := &t.entries[some[i].at]
+			t.encoded = t.fold.Append(t.encoded[:0], e.v)
+			w.addPair(t.keyBytes(e), t.encoded)
+		}
+		order = order[len(some):]
+	}
+}
+
+// touchKeys implements keyStore. It loads first all entries and then all long keys: the
+// loads of one kind do not depend on each other, so the processor overlaps them.
+func (t *FoldTable[V]) touchKeys(order []entry) {
+	touched, long := uint32(0), false
+	for i := range order {
+		size := t.entries[order[i].at].size
+		touched += size
+		long = long || size > inlineKey+1
+	}
+	for i := 0; long && i < len(order); i++ {
+		if e := &t.entries[order[i].at]; e.size > inlineKey+1 {
+			touched += uint32(t.keyBytes(e)[0])
 		}
 	}
-	return t.entries[:n]
+	t.touched = touched
 }
 
-// foldKeys gives the sorter the keys of entries.
-type foldKeys[V any] struct {
-	table *FoldTable[V]
-	live  []foldEntry[V]
-}
+// keyOf implements keyStore.
+func (t *FoldTable[V]) keyOf(at uint32) []byte { return t.keyBytes(&t.entries[at]) }
 
-func (k foldKeys[V]) keyOf(at uint32) []byte { return k.table.keyBytes(&k.live[at]) }
-
-// sorted returns the entries of each partition in key order. entry.at is the index in live.
-// Keys are unique, so the order of equal keys does not matter here.
-func (t *FoldTable[V]) sorted(live []foldEntry[V]) ([][]entry, error) {
-	n := len(live)
-	space := make([]entry, 2*n)
-	sorted, tmp := space[:n], space[n:]
-	partition := make([]uint32, n)
-	next := make([]int, t.opts.Partitions+1)
-	for i := range live {
-		p := t.opts.Partition(t.keyBytes(&live[i]))
-		if uint(p) >= uint(t.opts.Partitions) {
-			return nil, fmt.Errorf("partition %d: the partitioner must return 0 to less than %d", p, t.opts.Partitions)
-		}
-		partition[i] = uint32(p)
-		next[p+1]++
+// sorted returns the entries of each partition in key order. entry.at is the slot. Keys are
+// unique, so the order of equal keys does not matter here.
+func (t *FoldTable[V]) sorted() ([][]entry, error) {
+	sorted, tmp, err := t.sortSpace()
+	if err != nil {
+		return nil, err
 	}
-	for p := range t.opts.Partitions {
-		next[p+1] += next[p]
+	parts, next := make([][]entry, len(t.counts)), make([]int, len(t.counts))
+	at := 0
+	for p, n := range t.counts {
+		parts[p], next[p] = sorted[at:at+n], at
+		at += n
 	}
-	s := sorter{foldKeys[V]{t, live}}
-	parts := make([][]entry, t.opts.Partitions)
-	for p := range parts {
-		parts[p] = sorted[next[p]:next[p+1]]
+	for from := 0; from < len(t.entries); from += touchAhead {
+		t.place(sorted, next, from, min(from+touchAhead, len(t.entries)))
 	}
-	for i := range live {
-		prefix, rest := sortKey(t.keyBytes(&live[i]))
-		p := partition[i]
-		sorted[next[p]] = entry{prefix, rest, uint32(i)}
-		next[p]++
-	}
+	s := sorter{t}
 	for _, part := range parts {
 		s.sort(part, tmp[:len(part)])
 	}
 	return parts, nil
 }
 
-// mergeGroup has the type groupWriter: it folds the values of a key from several spills, in the
-// order of the spills. Values with pointers are decoded from a copy, because Decode may keep
-// its argument and the merge reuses the memory.
-func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource) error {
-	var acc V
-	n := int64(0)
-	for ; values.NextValue(); n++ {
-		src := values.Value()
-		if t.owned {
-			src = append([]byte(nil), src...)
+// place adds the keys of some slots to their partitions. Slots lie next to each other, but
+// long keys do not.
+func (t *FoldTable[V]) place(sorted []entry, next []int, from, to int) {
+	slots := t.entries[from:to]
+	if len(t.long.chunks) > 0 {
+		touched := uint32(0)
+		for i := range slots {
+			if e := &slots[i]; e.size > inlineKey+1 {
+				touched += uint32(t.keyBytes(e)[0])
+			}
 		}
-		v, err := t.fold.Decode(src)
+		t.touched = touched
+	}
+	for i := range slots {
+		e := &slots[i]
+		if e.size == 0 {
+			continue
+		}
+		prefix, rest := sortKey(t.keyBytes(e))
+		sorted[next[e.part]] = entry{prefix, rest, uint32(from + i)}
+		next[e.part]++
+	}
+}
+
+// mergeGroup has the type groupWriter: it folds the values of a key from several spills, in the
+// order of the spills. A value that is alone is written as it is.
+func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource) error {
+	values.NextValue() // a group has a value
+	t.encoded = append(t.encoded[:0], values.Value()...)
+	n := int64(1)
+	if values.NextValue() {
+		acc, err := t.decode(t.encoded)
+		for again := true; again && err == nil; again = values.NextValue() {
+			var v V
+			if v, err = t.decode(values.Value()); err == nil {
+				acc = t.fold.Fold(acc, v)
+				n++
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("fold: value of key %q: %w", clip(key), err)
 		}
-		if n == 0 {
-			acc = v
-		} else {
-			acc = t.fold.Fold(acc, v)
-		}
+		t.encoded = t.fold.Append(t.encoded[:0], acc)
 	}
-	t.encoded = t.fold.Append(t.encoded[:0], acc)
 	w.addPair(key, t.encoded)
 	t.stats.CombineIn += n
 	t.stats.CombineOut++
 	return nil
+}
+
+// decode decodes a value. A value that may refer to the bytes gets a copy of them, because
+// the merge reuses the memory.
+func (t *FoldTable[V]) decode(src []byte) (V, error) {
+	if len(t.refs.others) > 0 {
+		src = bytes.Clone(src)
+	}
+	return t.fold.Decode(src)
 }
 
 // Finish writes the table, merges the spills if there are many, and returns the index. After
@@ -125,8 +155,9 @@ func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
 	}
 	t.drain()
 	if t.err == nil && t.used > 0 {
-		t.spill(ctx)
+		t.write(ctx)
 	}
+	t.finished, t.used = true, 0
 	t.release()
 	t.stats.CombineIn += t.stats.Records
 	if t.err != nil {
@@ -146,15 +177,8 @@ func (t *FoldTable[V]) Abort() error {
 	if t.finished {
 		return nil
 	}
+	t.finished, t.used = true, 0
 	t.release()
 	t.fail(errors.New("collector aborted"))
 	return t.file.abort(t.ctx)
-}
-
-// release drops the table and returns its memory. No record may be added after it.
-func (t *FoldTable[V]) release() {
-	t.finished = true
-	t.entries, t.limit, t.used, t.long = nil, 0, 0, longKeys{}
-	arenas.give(t.arena)
-	t.arena = nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"runtime/debug"
 	"unsafe"
@@ -19,7 +18,7 @@ import (
 type Fold[V any] struct {
 	Fold   func(acc, v V) V                      // folds v into acc; may reuse the memory of acc
 	Append func(dst []byte, v V) []byte          // appends the bytes of v
-	Decode func(src []byte) (value V, err error) // decodes a value; the value may refer to src
+	Decode func(src []byte) (value V, err error) // decodes a value; it may refer to src, but its strings may not
 }
 
 // FoldTable combines records as they are added, in a hash table by key whose values are
@@ -28,7 +27,7 @@ type Fold[V any] struct {
 //	Emit ─► pending (256 records) ─► touch: hash, load slots ─► combine
 //	                                                             │ full
 //	                                                             ▼
-//	                                             resize, or compact ─► sort ─► spill
+//	                                             resize, or sort ─► spill
 //
 // Emit only collects. A batch of 256 records is hashed in one pass, which also touches their
 // slots in the table, and combined in a second pass. This hides most of the latency of cache
@@ -38,26 +37,33 @@ type Fold[V any] struct {
 // that keys which collide in one attempt do not in the next. The order of slots never shows,
 // because spills are sorted.
 //
-// One goroutine uses a FoldTable. Values with pointers live on the garbage collected heap;
-// all others may live in an arena.
+// One goroutine uses a FoldTable. Values without references live in an arena, and so do
+// values whose only references are strings (textStore). Other values live on the garbage
+// collected heap.
 type FoldTable[V any] struct {
-	ctx   context.Context // context of the spills that Emit begins
-	opts  Options
-	fold  Fold[V] // functions of the user
-	owned bool    // whether V holds pointers: values are then copied, and their bytes count
+	ctx  context.Context // context of the spills that Emit begins
+	opts Options
+	fold Fold[V]    // functions of the user
+	refs references // what values refer to
 
 	entries []foldEntry[V] // the slots; a free one has size 0
 	arena   []byte         // memory of entries; nil if they are on the heap
 	used    int            // number of entries that hold a key
 	limit   int            // maximum of used
+	counts  []int          // number of entries of each partition; the sum is used
 	long    longKeys       // keys of more than inlineKey bytes
-	values  int64          // total bytes of values, if owned
+	text    textStore      // strings of values that refer to nothing else
+	values  int64          // total bytes of values that own has copied
+	space   []byte         // memory for sorting; an arena, nil before the first spill
+
+	borrowed       int64 // bytes taken from the budget, beside opts.Memory
+	spilledRecords int64 // records that the last spill and earlier ones have written
 
 	pending      [foldBatch]pendingFold[V] // records that are not combined yet
 	pendingCount int                       // pending records
 	pendingLong  []byte                    // those keys of pending records that do not fit into an entry
 	seeds        [2]uint64                 // seeds of hash
-	touched      uint32                    // written so that the compiler keeps the loads of touch
+	touched      uint32                    // written so that the compiler keeps loads that only fill the cache
 	encoded      []byte                    // buffer for one encoded value
 
 	file     spillFile
@@ -76,13 +82,14 @@ const (
 	// maxPendingLong bounds the bytes of long keys in a batch.
 	maxPendingLong = 64 << 10
 	// sortBytes is the memory that sorting takes per key.
-	sortBytes = 2*entrySize + 4
+	sortBytes = 2 * entrySize
 )
 
 // foldEntry is a key and its value.
 type foldEntry[V any] struct {
 	key  [inlineKey]byte // the key, padded with zeros; for a longer key, its hash and its place
 	size uint32          // length of the key plus 1; 0: the slot is free
+	part uint32          // partition of the key
 	v    V
 }
 
@@ -102,10 +109,10 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 	if f.Fold == nil || f.Append == nil || f.Decode == nil {
 		return nil, errors.New("shuffle options: a fold needs Fold, Append and Decode")
 	}
-	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, owned: hasPointers[V]()}
+	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, refs: referencesOf[V]()}
 	t.file.opts = &t.opts
 	t.opts.Memory = max(t.opts.Memory, 2*minSlots*t.slotBytes())
-	t.seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
+	t.seeds, t.counts = [2]uint64{rand.Uint64(), rand.Uint64()}, make([]int, o.Partitions)
 	t.resize(minSlots)
 	return t, nil
 }
@@ -120,31 +127,24 @@ func (t *FoldTable[V]) Emit(key []byte, v V) {
 		t.pendingLong = append(t.pendingLong, key...)
 	}
 	p.size = uint32(len(key)) + 1
-	if t.owned {
-		v = t.own(v)
-	}
 	p.v = v
+	if len(t.refs.others) > 0 && t.refs.reachable(unsafe.Pointer(&p.v)) {
+		p.v = t.own(v)
+	}
 	t.pendingCount++
 	if t.pendingCount == foldBatch || len(t.pendingLong) > maxPendingLong {
 		t.drain()
 	}
 }
 
-// own copies a value that may refer to memory of the caller, by encoding and decoding it.
-// Its bytes count as the memory of the value.
-func (t *FoldTable[V]) own(v V) V {
-	b := t.fold.Append(nil, v)
-	t.values += int64(len(b))
-	own, err := t.fold.Decode(b)
-	t.fail(err)
-	return own
-}
-
 // drain combines the batch. A panic of the fold or of a codec becomes an error of the table,
 // because the record that Emit is adding did not cause it.
 func (t *FoldTable[V]) drain() {
 	defer t.drained()
-	if t.used+t.pendingCount > t.limit || t.memory() > t.opts.Memory {
+	if t.text.wasteful() {
+		t.compactText()
+	}
+	if t.full() {
 		t.growOrSpill()
 	}
 	pending := t.pending[:t.pendingCount]
@@ -173,160 +173,12 @@ func (t *FoldTable[V]) drained() {
 	}
 }
 
-// touch computes the slot of each record and loads it into the cache.
-func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
-	slots := uint64(len(t.entries))
-	touched, bytes := uint32(0), int64(0)
-	for i := range pending {
-		p := &pending[i]
-		b := p.b
-		if p.size > inlineKey+1 {
-			b = uint64(p.size)
-		}
-		slot, _ := bits.Mul64(t.hash(p.a, b), slots)
-		p.slot = uint32(slot)
-		touched += t.entries[slot].size
-		bytes += int64(p.size) - 1
-	}
-	t.touched = touched
-	t.stats.Bytes += bytes
-}
-
-// hash returns a multiply-and-fold hash of 16 bytes. The keys are loaded as two numbers
-// already, so it costs one multiplication.
-func (t *FoldTable[V]) hash(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a^t.seeds[0], b^t.seeds[1])
-	return hi ^ lo
-}
-
-// combine folds a record into its entry, or inserts an entry for a new key.
-func (t *FoldTable[V]) combine(p *pendingFold[V]) {
-	entries := t.entries
-	for i := uint(p.slot); ; i++ {
-		if i >= uint(len(entries)) {
-			i = 0
-		}
-		e := &entries[i]
-		if e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && binary.LittleEndian.Uint64(e.key[8:]) == p.b {
-			e.v = t.fold.Fold(e.v, p.v)
-			return
-		}
-		if e.size == 0 {
-			t.insert(e, p, p.b)
-			return
-		}
-	}
-}
-
-// combineLong does the work of combine for a key that is stored outside the entry.
-func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
-	key := t.pendingLong[p.b:][:p.size-1]
-	for i := uint(p.slot); ; i++ {
-		if i >= uint(len(t.entries)) {
-			i = 0
-		}
-		e := &t.entries[i]
-		if e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && string(t.keyBytes(e)) == string(key) {
-			e.v = t.fold.Fold(e.v, p.v)
-			return
-		}
-		if e.size == 0 {
-			t.insert(e, p, t.long.add(key))
-			return
-		}
-	}
-}
-
-// insert fills a free slot. b is the second half of the key, or the place of a long one.
-func (t *FoldTable[V]) insert(e *foldEntry[V], p *pendingFold[V], b uint64) {
-	binary.LittleEndian.PutUint64(e.key[:8], p.a)
-	binary.LittleEndian.PutUint64(e.key[8:], b)
-	e.size, e.v = p.size, p.v
-	t.used++
-}
-
 // keyBytes returns a view of an entry's key.
 func (t *FoldTable[V]) keyBytes(e *foldEntry[V]) []byte {
 	if e.size <= inlineKey+1 {
 		return e.key[:e.size-1]
 	}
 	return t.long.get(binary.LittleEndian.Uint64(e.key[8:]), int(e.size-1))
-}
-
-// slotBytes returns the memory per slot. It includes the extra memory that growing or
-// sorting takes, whichever is larger.
-func (t *FoldTable[V]) slotBytes() int64 {
-	size := int64(unsafe.Sizeof(foldEntry[V]{}))
-	return size + max(size/2, sortBytes*3/4)
-}
-
-// memory returns the memory that the table uses now, including the memory that sorting will
-// need.
-func (t *FoldTable[V]) memory() int64 {
-	return int64(len(t.entries))*t.slotBytes() + t.long.size + t.values
-}
-
-// growOrSpill grows the table if there is memory for it, and spills it otherwise.
-func (t *FoldTable[V]) growOrSpill() {
-	most := (t.opts.Memory - t.long.size - t.values) / t.slotBytes()
-	slots := min(2*int64(len(t.entries)), most, 1<<31)
-	if slots < int64(len(t.entries))*5/4 {
-		t.spill(t.ctx)
-		return
-	}
-	t.resize(int(slots))
-}
-
-// resize moves the table to one of another size. A table that can still grow has a lower
-// load factor.
-func (t *FoldTable[V]) resize(slots int) {
-	old, oldArena := t.entries, t.arena
-	t.allocate(slots)
-	t.limit = slots * 5 / 8
-	if int64(slots)*2*t.slotBytes() > t.opts.Memory {
-		t.limit = slots * 3 / 4
-	}
-	for i := range old {
-		if old[i].size > 0 {
-			t.move(&old[i])
-		}
-	}
-	arenas.give(oldArena)
-}
-
-// arenaTable is the size from which a table uses an arena. Lookups hit all of the table, and
-// huge pages avoid most of the TLB misses.
-const arenaTable = 2 << 20
-
-// allocate makes an empty table. Values with pointers stay on the heap.
-func (t *FoldTable[V]) allocate(slots int) {
-	size := slots * int(unsafe.Sizeof(foldEntry[V]{}))
-	t.arena = nil
-	if !t.owned && size >= arenaTable {
-		if mem, err := arenas.take(size); err == nil {
-			clear(mem)
-			t.arena = mem
-			t.entries = unsafe.Slice((*foldEntry[V])(unsafe.Pointer(unsafe.SliceData(mem))), slots)
-			return
-		}
-	}
-	t.entries = make([]foldEntry[V], slots)
-}
-
-// move inserts an entry of the old table into the new one. Keys are distinct, so it needs no
-// comparison.
-func (t *FoldTable[V]) move(e *foldEntry[V]) {
-	a, b := binary.LittleEndian.Uint64(e.key[:8]), binary.LittleEndian.Uint64(e.key[8:])
-	if e.size > inlineKey+1 {
-		b = uint64(e.size)
-	}
-	i, _ := bits.Mul64(t.hash(a, b), uint64(len(t.entries)))
-	for t.entries[i].size > 0 {
-		if i++; i == uint64(len(t.entries)) {
-			i = 0
-		}
-	}
-	t.entries[i] = *e
 }
 
 // fail keeps the first error.
@@ -344,5 +196,5 @@ func (t *FoldTable[V]) Stats() Stats { return t.stats }
 
 // Buffered implements Collector.
 func (t *FoldTable[V]) Buffered() int64 {
-	return int64(t.used+t.pendingCount)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.long.size + t.values
+	return int64(t.used+t.pendingCount)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.outside() - int64(len(t.long.spare))*keyChunk
 }

@@ -21,6 +21,9 @@ type IntakeOptions struct {
 	// runs. Default 100 MiB.
 	Memory int64
 
+	// Budget has further memory for segments. Default nil: Memory is the limit.
+	Budget *Budget
+
 	// InputBufferPercent is the share of Memory for segments. Default 0.7.
 	InputBufferPercent float64
 
@@ -101,13 +104,11 @@ type IntakeStats struct {
 // arrival does not affect the output, because ranks decide the order of equal keys. A closed
 // Intake accepts nothing.
 type Intake struct {
-	opts        IntakeOptions
-	memoryLimit int64 // limit for the bytes of all segments in memory
-	maxSegment  int64 // limit for the bytes of one segment in memory
+	opts IntakeOptions
 
 	mu struct {
 		sync.Mutex
-		segments segmentMemory   // memory of segments that have arrived or are arriving; memoryLimit bytes
+		segments segmentMemory   // memory of segments that have arrived or are arriving
 		memory   []Source        // runs that have arrived in memory
 		disk     []Source        // runs in files
 		merging  bool            // a goroutine merges memory to disk
@@ -126,9 +127,7 @@ func NewIntake(o IntakeOptions) (*Intake, error) {
 		return nil, err
 	}
 	in := &Intake{opts: o}
-	in.memoryLimit = int64(float64(o.Memory) * o.InputBufferPercent)
-	in.maxSegment = int64(float64(in.memoryLimit) * o.MemoryLimitPercent)
-	in.mu.segments.size = in.memoryLimit
+	in.mu.segments.size, in.mu.segments.budget = int64(float64(o.Memory)*o.InputBufferPercent), o.Budget
 	in.mu.changed = make(chan struct{})
 	in.mu.made = make(map[string]bool)
 	return in, nil
@@ -154,11 +153,24 @@ func (in *Intake) countLocked(run Run) {
 	in.mu.stats.Bytes += run.Length
 }
 
+// capacityLocked returns how many bytes the intake may use now.
+func (in *Intake) capacityLocked() int64 { return in.opts.Memory + in.mu.segments.grown }
+
+// keepInMemory reports whether n bytes may arrive in memory: they must not take too large a
+// share of it. It makes the memory larger if it can.
+func (in *Intake) keepInMemory(n int64) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	m := &in.mu.segments
+	return n <= int64(float64(m.size)*in.opts.MemoryLimitPercent) ||
+		m.grow(int64(float64(n)/in.opts.MemoryLimitPercent)+1-m.size)
+}
+
 // enoughLocked reports whether the segments in memory should be merged.
 func (in *Intake) enoughLocked() bool {
 	n := in.opts.InMemThreshold
 	return n > 0 && len(in.mu.memory) >= n ||
-		float64(storedBytes(in.mu.memory)) >= float64(in.memoryLimit)*in.opts.MergePercent
+		float64(storedBytes(in.mu.memory)) >= float64(in.mu.segments.size)*in.opts.MergePercent
 }
 
 // storedBytes returns the sum of the runs' bytes as stored.
@@ -181,6 +193,7 @@ func (in *Intake) reserve(ctx context.Context, n int64) (piece, error) {
 		switch {
 		case ok || err != nil:
 			return p, err
+		case in.mu.segments.grow(max(n, in.mu.segments.size/2)):
 		case !in.mu.merging && len(in.mu.memory) > 0:
 			err = in.flushLocked(ctx)
 		default:

@@ -19,7 +19,7 @@ func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 	}
 	in.mu.Lock()
 	disk, memory := in.mu.disk, in.mu.memory
-	factor := mergeFactor(in.opts.Factor, in.opts.Memory-in.mu.segments.used, largestBlock(runsOf(disk)))
+	factor := mergeFactor(in.opts.Factor, in.capacityLocked()-in.mu.segments.used, largestBlock(runsOf(disk)))
 	in.mu.Unlock()
 	if len(disk) > factor {
 		disk = slices.SortedFunc(slices.Values(disk), compareSizes)
@@ -46,9 +46,9 @@ func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 // (mapreduce.reduce.input.buffer.percent).
 func (in *Intake) freeMemory(ctx context.Context) error {
 	in.mu.Lock()
-	memory := in.mu.memory
+	memory, capacity := in.mu.memory, in.capacityLocked()
 	in.mu.Unlock()
-	excess := storedBytes(memory) - int64(float64(in.opts.Memory)*(1-in.opts.FreePercent))
+	excess := storedBytes(memory) - int64(float64(capacity)*(1-in.opts.FreePercent))
 	n := 0
 	for ; n < len(memory) && excess > 0; n++ {
 		excess -= memory[n].Run.Length

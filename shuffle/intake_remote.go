@@ -46,7 +46,7 @@ func (in *Intake) AddRemote(ctx context.Context, runs []Run, ordinal Ordinal, op
 	if err := in.flushIfFull(ctx); err != nil {
 		return err
 	}
-	a := arrival{in: in, ordinal: ordinal, open: open, inMemory: total <= in.maxSegment}
+	a := arrival{in: in, ordinal: ordinal, open: open, inMemory: in.keepInMemory(total)}
 	if a.inMemory {
 		if a.reserved, err = in.reserve(ctx, total); err != nil {
 			return err
@@ -75,12 +75,12 @@ func totalBytes(runs []Run) (total int64, err error) {
 	return total, nil
 }
 
-// flushIfFull merges the segments in memory to disk if there are enough of them. It does
-// nothing while another goroutine merges.
+// flushIfFull merges the segments in memory to disk if there are enough of them and the
+// memory cannot grow. It does nothing while another goroutine merges.
 func (in *Intake) flushIfFull(ctx context.Context) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.mu.merging || !in.enoughLocked() {
+	if in.mu.merging || !in.enoughLocked() || in.mu.segments.grow(in.mu.segments.size/2) && !in.enoughLocked() {
 		return nil
 	}
 	return in.flushLocked(ctx)

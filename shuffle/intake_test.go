@@ -115,8 +115,8 @@ func finalMerge(t testing.TB, in *Intake) *Merge {
 	return m
 }
 
-// TestIntakeOutputIsIndependentOfArrival varies memory, merge factor, order of arrival and
-// codec. The merged records stay the same.
+// TestIntakeOutputIsIndependentOfArrival varies memory, budget, merge factor, order of arrival
+// and codec. The merged records stay the same.
 func TestIntakeOutputIsIndependentOfArrival(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
@@ -128,6 +128,7 @@ func TestIntakeOutputIsIndependentOfArrival(t *testing.T) {
 		o.InMemThreshold = rapid.SampledFrom([]int{0, 1, 2, -1}).Draw(rt, "threshold")
 		o.Codec = Codec(r.IntN(int(codecCount)))
 		o.FreePercent = rapid.SampledFrom([]float64{0, 0, 0.9, 1}).Draw(rt, "free")
+		o.Budget = testBudget(rapid.SampledFrom([]int64{0, 10 << 10, 500 << 10, 64 << 20}).Draw(rt, "budget"))
 		in, err := NewIntake(o)
 		if err != nil {
 			rt.Fatal(err)
@@ -138,6 +139,9 @@ func TestIntakeOutputIsIndependentOfArrival(t *testing.T) {
 			rt.Fatal(err)
 		}
 		onlyFiles(t, o.Dir)
+		if taken := o.Budget.mu.taken; taken != 0 {
+			rt.Fatalf("%d bytes are not given back", taken)
+		}
 	})
 }
 

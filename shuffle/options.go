@@ -23,12 +23,17 @@ type Options struct {
 	Partitions int
 
 	// Partition returns the partition of a key, in [0, Partitions). Default HashPartition. A
-	// FoldTable calls it once for each key of a spill, a SortBuffer once for each record.
+	// FoldTable calls it once for each key of a spill, when it adds the key; a SortBuffer
+	// calls it once for each record.
 	Partition func(key []byte) int
 
 	// Memory is how many bytes the collector may use for records, entries and sorting.
 	// Default 100 MiB, at least 64 KiB.
 	Memory int64
+
+	// Budget has further memory for a FoldTable whose keys repeat. Default nil: Memory is the
+	// limit.
+	Budget *Budget
 
 	// SpillPercent is the share of Memory, in (0, 1], at which a spill begins in the
 	// background while the rest takes further records. Default 0.8, at least 0.5. At 1
@@ -131,4 +136,9 @@ func HashPartition(key []byte, n int) int {
 	}
 	p, _ := bits.Mul64(xxhash.Sum64(key), uint64(n))
 	return int(p)
+}
+
+// partitionError says that a partitioner returned a number that is no partition.
+func (o *Options) partitionError(partition int) error {
+	return fmt.Errorf("partition %d: the partitioner must return 0 to less than %d", partition, o.Partitions)
 }

@@ -11,7 +11,13 @@ import (
 var errIntakeClosed = errors.New("shuffle: the intake is closed")
 
 // segmentMemory is the memory of an Intake for segments: one arena with the size of all of
-// them together. When a merge has written segments to disk, their pages are reused for the
+// them together. Behind it the arena has untouched pages, for which it takes memory from a
+// budget before they are used:
+//
+//	| size, grown of it from the budget | untouched |
+//	0                                               len(arena)
+//
+// It keeps what it takes until the end. When a merge has written segments to disk, their pages are reused for the
 // next segments. A reduce thus touches fresh memory only until its first spill. This matters
 // because the kernel needs more time for a fresh page than to receive its bytes.
 //
@@ -26,7 +32,9 @@ var errIntakeClosed = errors.New("shuffle: the intake is closed")
 //
 // Its methods must be called with the intake locked.
 type segmentMemory struct {
-	size   int64    // bytes of the arena
+	budget *Budget  // memory for grow; may be nil
+	size   int64    // bytes of the arena that may be used
+	grown  int64    // bytes of size that are from the budget
 	used   int64    // bytes of all pieces; at most size
 	arena  []byte   // nil before the first piece and after the last
 	free   freeList // ranges of the arena that belong to no piece
@@ -55,11 +63,8 @@ func (m *segmentMemory) take(n int64) (p piece, ok bool, err error) {
 	if n == 0 {
 		return piece{}, true, nil
 	}
-	if m.arena == nil {
-		if m.arena, err = arenas.take(int(m.size)); err != nil {
-			return piece{}, false, err
-		}
-		m.free = freeList{{0, m.size}}
+	if err := m.open(); err != nil {
+		return piece{}, false, err
 	}
 	e, ok := m.free.take(n)
 	if !ok {
@@ -67,6 +72,33 @@ func (m *segmentMemory) take(n int64) (p piece, ok bool, err error) {
 	}
 	m.used += n
 	return piece{e, m.arena[e.from:e.to:e.to]}, true, nil
+}
+
+// open makes the arena. If the system refuses one that can grow, it makes one that cannot.
+func (m *segmentMemory) open() (err error) {
+	if m.arena != nil {
+		return nil
+	}
+	size := m.size
+	if arenasOutsideHeap {
+		size += m.budget.bytes()
+	}
+	if m.arena, err = arenas.take(int(size)); err != nil && size > m.size {
+		m.arena, err = arenas.take(int(m.size))
+	}
+	m.free = freeList{{0, m.size}}
+	return err
+}
+
+// grow makes n more bytes usable. It returns false if the budget has less.
+func (m *segmentMemory) grow(n int64) bool {
+	if n <= 0 || m.closed || m.open() != nil || n > int64(len(m.arena))-m.size || !m.budget.TryTake(n) {
+		return false
+	}
+	m.free.give(extent{m.size, m.size + n})
+	m.size += n
+	m.grown += n
+	return true
 }
 
 // give returns a piece, which must not be used after that.
@@ -94,10 +126,16 @@ func (m *segmentMemory) close() {
 
 // releaseUnused releases the arena of a closed intake once no piece of it is used.
 func (m *segmentMemory) releaseUnused() {
-	if m.closed && m.used == 0 {
-		arenas.give(m.arena)
-		m.arena, m.free = nil, nil
+	if !m.closed || m.used > 0 {
+		return
 	}
+	if m.grown > 0 {
+		arenas.discard(m.arena)
+	} else {
+		arenas.give(m.arena)
+	}
+	m.budget.Give(m.grown)
+	m.arena, m.free, m.grown = nil, nil, 0
 }
 
 // extent is a range of bytes of an arena.

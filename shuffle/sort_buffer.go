@@ -3,7 +3,6 @@ package shuffle
 import (
 	"context"
 	"errors"
-	"fmt"
 )
 
 // SortBuffer collects records as bytes, sorts them and writes them in runs. Its memory has
@@ -86,9 +85,7 @@ func (b *SortBuffer) Emit(key, value []byte) {
 }
 
 // refuse fails because the partitioner returned a number that is no partition.
-func (b *SortBuffer) refuse(partition int) {
-	b.fail(fmt.Errorf("partition %d: the partitioner must return 0 to less than %d", partition, b.opts.Partitions))
-}
+func (b *SortBuffer) refuse(partition int) { b.fail(b.opts.partitionError(partition)) }
 
 // ensureSpace spills until a record of n bytes fits. It returns false after an error, and if
 // the record can never fit. A record may fit main and not side, so it may take two rounds.

@@ -14,10 +14,16 @@ type entry struct {
 	at     uint32 // where the record is: an offset in a batch, or an index in a FoldTable
 }
 
-// keyStore finds the key of an entry.
+// keyStore finds the keys of entries.
 type keyStore interface {
 	keyOf(at uint32) []byte
+	// touchKeys loads the keys of a few entries into the cache. The processor overlaps these
+	// loads, while it would execute the loads of comparisons one after another.
+	touchKeys(entries []entry)
 }
+
+// touchAhead is how many entries are touched before their keys are used.
+const touchAhead = 64
 
 // sorter sorts entries by key and keeps entries of equal keys in order. It is a radix sort
 // from the most significant byte of the sort key, with insertion sort for few entries. If
@@ -142,11 +148,21 @@ func firstDifference(a []entry, digit int) int {
 func (s *sorter) deepen(a []entry, depth int) int {
 	first := s.keys.keyOf(a[0].at)
 	common := len(first)
-	for i := range a {
-		common = depth + commonPrefix(first[depth:common], s.keys.keyOf(a[i].at)[depth:])
+	for rest := a; len(rest) > 0; {
+		some := rest[:min(len(rest), touchAhead)]
+		s.keys.touchKeys(some)
+		for i := range some {
+			common = depth + commonPrefix(first[depth:common], s.keys.keyOf(some[i].at)[depth:])
+		}
+		rest = rest[len(some):]
 	}
-	for i := range a {
-		a[i].prefix, a[i].rest = sortKey(s.keys.keyOf(a[i].at)[common:])
+	for rest := a; len(rest) > 0; {
+		some := rest[:min(len(rest), touchAhead)]
+		s.keys.touchKeys(some)
+		for i := range some {
+			some[i].prefix, some[i].rest = sortKey(s.keys.keyOf(some[i].at)[common:])
+		}
+		rest = rest[len(some):]
 	}
 	return common
 }
@@ -170,6 +186,9 @@ func commonPrefix(a, b []byte) int {
 // insertion sorts few entries. It moves an entry only over greater ones, which keeps equal
 // keys in order.
 func (s *sorter) insertion(a []entry, depth int) {
+	if len(a) > 2 && a[0].prefix == a[1].prefix && a[0].rest == a[1].rest && !wholeSortKey(a[0].rest) {
+		s.keys.touchKeys(a)
+	}
 	for i := 1; i < len(a); i++ {
 		e := a[i]
 		j := i

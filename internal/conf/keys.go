@@ -81,7 +81,7 @@ var declared = []Key{
 	// Sort and shuffle, from the map's buffer to the reduce's merge. The percentages are
 	// shares of the memory that is named before them. A default that differs from Hadoop's is
 	// said to.
-	key("mapreduce.task.io.sort.mb", Int, "100", "MiB of memory in which a map collects its output").between(1, 2047).renames("io.sort.mb"),
+	key("mapreduce.task.io.sort.mb", Int, "100", "MiB of memory in which a map collects its output; at the default, maps that combine may take more if the machine has it").between(1, 2047).renames("io.sort.mb"),
 	key("mapreduce.task.io.sort.factor", Int, "128", "runs that are merged at once; Hadoop has 10, which costs a pass over the disk").between(2, 100_000).renames("io.sort.factor"),
 	key("mapreduce.map.sort.spill.percent", Float, "0.80", "share of the sort memory at which a spill begins").moreThan(0, 1).renames("io.sort.spill.percent"),
 	key("mapreduce.map.output.compress", Bool, "false", "compress map output").renames("mapred.compress.map.output"),

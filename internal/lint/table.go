@@ -56,7 +56,7 @@ var importTable = []row{
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
 		"internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...",
-		"internal/taskproc",
+		"internal/meminfo", "internal/taskproc",
 	}},
 
 	// Daemons and the engine in one process. A jobmaster and a tasknode know each other by
@@ -103,6 +103,7 @@ var importTable = []row{
 	{"internal/counter", nil},
 	{"internal/failpoint", []string{"internal/syncutil"}},
 	{"internal/joblog", []string{"storage"}},
+	{"internal/meminfo", nil},
 	{"internal/percentile", nil},
 	{"internal/syncutil", nil},
 	{"internal/taskdir", nil},

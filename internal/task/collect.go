@@ -49,6 +49,7 @@ func (n *NodeRun) CollectorOptions(c Channel) (shuffle.Options, error) {
 		Path:         n.Attempt.LocalFile(fmt.Sprintf("edge%d-node%d.out", c.Edge, n.number)),
 		Partitions:   n.group.partitions(c),
 		Memory:       open.memory,
+		Budget:       n.group.server.budget.budgetOf(n.Attempt.Conf, n.group.server.Memory),
 		SpillPercent: n.Attempt.Conf.Float(conf.SpillPercent),
 		BeforeSpill:  func() error { return failpoint.Hit(failpoint.TaskSpill) },
 		Factor:       n.Attempt.Conf.Int(conf.SortFactor),

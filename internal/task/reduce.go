@@ -167,6 +167,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 		FS:                 r.Node.Attempt.Local,
 		Dir:                r.Node.Attempt.LocalFile(r.dir),
 		Memory:             r.memory,
+		Budget:             r.Node.group.server.budget.budgetOf(r.Node.Attempt.Conf, r.Node.group.server.Memory),
 		InputBufferPercent: r.Node.Attempt.Conf.Float(conf.ShuffleInputBufferPercent),
 		MergePercent:       r.Node.Attempt.Conf.Float(conf.ShuffleMergePercent),
 		MemoryLimitPercent: r.Node.Attempt.Conf.Float(conf.ShuffleMemoryLimitPercent),

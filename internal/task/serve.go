@@ -38,9 +38,14 @@ type Server struct {
 	// machines, or this process for machines without one.
 	Channels Channels
 
+	// Memory is the limit of the process in bytes; 0 if only the machine and the control
+	// group limit it.
+	Memory int64
+
 	// divides what the process uses among its attempts
 	usage counter.Process
 
+	budget     processBudget       // memory beside that of the attempts
 	segments   transfer.Sources    // bounds the bytes that reduces request from each machine at once
 	rendezvous transfer.Rendezvous // joins streams between attempts of this process
 }

@@ -1,0 +1,99 @@
+// Package meminfo finds how much memory a process may still allocate: what the machine has
+// available, or what the control groups of the process leave of their limits.
+//
+//	Available = min(MemAvailable, limit - usage + inactive_file of each group above the process)
+//
+// Pages of files that were not used lately count as available, because the kernel drops them
+// when it needs memory.
+package meminfo
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/procfs"
+)
+
+// Available returns how many bytes this process may still allocate; 0 if that is unknown.
+func Available() int64 {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0
+	}
+	return available(proc, "/sys/fs/cgroup")
+}
+
+// available reads proc, and the control groups below a directory.
+func available(proc procfs.FS, cgroups string) int64 {
+	machine, err := proc.Meminfo()
+	if err != nil || machine.MemAvailableBytes == nil {
+		return 0
+	}
+	free := int64(*machine.MemAvailableBytes)
+	self, err := proc.Self()
+	if err != nil {
+		return free
+	}
+	groups, err := self.Cgroups()
+	if err != nil {
+		return free
+	}
+	for _, g := range groups {
+		switch {
+		case g.HierarchyID == 0:
+			free = min(free, version2.free(cgroups, g.Path, free))
+		case slices.Contains(g.Controllers, "memory"):
+			free = min(free, version1.free(path.Join(cgroups, "memory"), g.Path, free))
+		}
+	}
+	return max(free, 0)
+}
+
+// files are the names of a control group's files.
+type files struct{ limit, usage, inactive string }
+
+var (
+	version1 = files{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}
+	version2 = files{"memory.max", "memory.current", "inactive_file"}
+)
+
+// free returns what a group and the groups above it leave, at most most. In a container the
+// group itself may not be visible; its limits then show at the root.
+func (f files) free(root, group string, most int64) int64 {
+	for dir := path.Join("/", group); ; dir = path.Dir(dir) {
+		at := path.Join(root, dir)
+		limit, limited := number(path.Join(at, f.limit))
+		usage, used := number(path.Join(at, f.usage))
+		if limited && used {
+			most = min(most, limit-usage+f.inactiveBytes(at))
+		}
+		if dir == "/" {
+			return most
+		}
+	}
+}
+
+// inactiveBytes returns the bytes of files that were not used lately.
+func (f files) inactiveBytes(dir string) int64 {
+	text, _ := os.ReadFile(path.Join(dir, "memory.stat"))
+	for line := range strings.Lines(string(text)) {
+		if name, value, _ := strings.Cut(line, " "); name == f.inactive {
+			n, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// number reads a file with one number. It returns false if there is none: "max" is no limit.
+func number(file string) (int64, bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return n, err == nil
+}
