@@ -35,9 +35,9 @@ func trace(file []byte, ahead int, limit int64) (plain []byte, lines string) {
 // does not, over files that are damaged at random.
 func TestDecodingAheadChangesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
-	data := words(350_000)
-	whole := append(pack(t, data[:250_000], 1), pack(t, data[250_000:], 1)...)
-	for i := range 12 {
+	data := words(250_000)
+	whole := append(pack(t, data[:150_000], 1), pack(t, data[150_000:], 1)...)
+	for i := range 8 {
 		file := bytes.Clone(whole)
 		if i > 0 {
 			file[random.IntN(len(file))] ^= 1 << random.IntN(8)
@@ -47,7 +47,7 @@ func TestDecodingAheadChangesNothing(t *testing.T) {
 		if i == 0 && !bytes.Equal(want, data) {
 			t.Fatalf("%d bytes, want %d", len(want), len(data))
 		}
-		for _, ahead := range []int{2, 4, 9} {
+		for _, ahead := range []int{2, 4} {
 			got, lines := trace(file, ahead, int64(len(file))/int64(1+i%3))
 			if !bytes.Equal(got, want) || lines != wantLines {
 				t.Fatalf("file %d, %d ahead: %d bytes and\n%s, want %d and\n%s", i, ahead, len(got), lines, len(want), wantLines)
