@@ -63,6 +63,40 @@ func (e *engine) slots() int {
 	return e.workers
 }
 
+// Bytes of the shortest split that is made to use all slots. A task of a cluster costs more:
+// messages, entries in the log of the masters, and often a file of the output.
+const (
+	minShareEmbedded = 4 << 20
+	minShareCluster  = 16 << 20
+)
+
+// mapSlots returns how to learn the number of map slots that run a job. A cluster is asked for
+// the slots of all its tasknodes, since any of them may be free when the job runs.
+func (e *engine) mapSlots(ctx context.Context, d *Driver) slotCount {
+	switch {
+	case !e.cluster.remote():
+		return slotCount{func() (int, error) { return e.slots(), nil }, minShareEmbedded}
+	case d.show != nil: // a graph is shown without a cluster
+		return slotCount{}
+	}
+	return slotCount{func() (int, error) { return e.clusterSlots(ctx, d) }, minShareCluster}
+}
+
+// clusterSlots returns the number of map slots of the tasknodes that accept tasks.
+func (e *engine) clusterSlots(ctx context.Context, d *Driver) (int, error) {
+	if _, err := e.remoteClient(d); err != nil {
+		return 0, err
+	}
+	nodes, err := e.remote.Tasknodes(ctx, false)
+	slots := 0
+	for _, n := range nodes {
+		if n.State == "RUNNING" {
+			slots += int(n.MapSlots)
+		}
+	}
+	return slots, err
+}
+
 // checkFits refuses a graph whose gangs would wait forever in this process. A cluster checks
 // this itself.
 func (e *engine) checkFits(g dag.Graph) error {

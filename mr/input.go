@@ -38,7 +38,9 @@ type InputEnv struct {
 	Files *storage.Router
 	Paths []string // as the user typed them; none for an input without files
 
-	conf *conf.Conf
+	conf  *conf.Conf
+	slots slotCount // zero: unknown
+	sized bool      // the splits depend on the slots
 }
 
 // Property returns a property of the job, as Task.Property does.
@@ -83,18 +85,41 @@ func (env *InputEnv) find(ctx context.Context) ([]splits.File, error) {
 	return all, nil
 }
 
+// slotCount provides the number of map slots of the engine.
+type slotCount struct {
+	ask      func() (int, error) // nil if the number is unknown
+	minShare int64               // bytes of the shortest split that is made because of slots
+}
+
+// slotsFor returns the number of map slots for which the files are divided; 0 is unknown. A
+// cluster is not asked if the input is too short to be divided.
+func (env *InputEnv) slotsFor(files []splits.File) (int, error) {
+	if env.slots.ask == nil || splits.TotalSize(files) <= env.slots.minShare {
+		return 0, nil
+	}
+	env.sized = true
+	return env.slots.ask()
+}
+
 // maxLocated bounds the number of files whose blocks a client locates itself. For larger
 // inputs the engine locates the blocks while the job runs.
 const maxLocated = 256
 
 // Splits implements Input. It divides the files that the paths match as Hadoop's
-// FileInputFormat does, by the same properties.
+// FileInputFormat does, by the same properties, and into more splits if the blocks are too few
+// for the slots.
 func (f *fileInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
 	found, err := env.find(ctx)
 	if err != nil {
 		return nil, err
 	}
+	slots, err := env.slotsFor(found)
+	if err != nil {
+		return nil, err
+	}
 	cuts, err := splits.Cut(ctx, splits.Options{
+		Slots:      slots,
+		MinShare:   env.slots.minShare,
 		MinSize:    env.conf.Bytes(conf.SplitMinSize),
 		MaxSize:    env.conf.Bytes(conf.SplitMaxSize),
 		Combine:    env.conf.Bool(conf.InputCombine),

@@ -45,10 +45,12 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	if err != nil {
 		return nil, nil, err
 	}
-	splits, err := d.cutSplits(ctx, det, c, run.In)
+	input, err := d.cutSplits(ctx, det, c, run.In, d.engine.mapSlots(ctx, d))
 	if err != nil {
 		return nil, nil, err
 	}
+	d.console.TotalInputFiles(input.files)
+	d.console.Splits(len(input.splits))
 	if err := d.checkApart(ctx, run.In, run.Out); err != nil {
 		return nil, nil, err
 	}
@@ -60,11 +62,11 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 		return nil, nil, fmt.Errorf("%w: %w", ErrUsage, det.needReduce)
 	}
 	if det.totalOrder && spec.Reduces > 1 {
-		if err := d.sampleRanges(ctx, j, c, spec, splits); err != nil {
+		if err := d.sampleRanges(ctx, j, det, c, spec, input); err != nil {
 			return nil, nil, err
 		}
 	}
-	graph := det.shape(c, det.nodes(splits), int(spec.Reduces))
+	graph := det.shape(c, det.nodes(input.splits), int(spec.Reduces))
 	if err := graph.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("job %s: %w", j.Name(), err)
 	}
@@ -77,7 +79,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	if name := c.String(conf.JobName); name != "" {
 		spec.Name = name
 	}
-	return spec, splits, nil
+	return spec, input.splits, nil
 }
 
 // groupName returns the primary Unix group of the user, "" if it is unknown. Pools may be
@@ -94,31 +96,39 @@ func groupName() string {
 	return g.Name
 }
 
+// cutInput is a job's input, divided into splits.
+type cutInput struct {
+	splits []*taskproc.Split
+	files  int  // number of files
+	sized  bool // the splits depend on the number of slots
+}
+
 // cutSplits computes the splits of each source and numbers the files over all of them. The
 // numbers order the values of equal keys: by source, then by file.
-func (d *Driver) cutSplits(ctx context.Context, det details, c *conf.Conf, in []string) ([]*taskproc.Split, error) {
-	var all []*taskproc.Split
+func (d *Driver) cutSplits(ctx context.Context, det details, c *conf.Conf, in []string, slots slotCount) (cutInput, error) {
+	var all cutInput
 	var numbers numberer
 	for i, paths := range assignPaths(in, len(det.inputs)) {
-		cuts, err := det.inputs[i].Splits(ctx, &InputEnv{Files: d.files, Paths: paths, conf: c})
+		env := &InputEnv{Files: d.files, Paths: paths, conf: c, slots: slots}
+		cuts, err := det.inputs[i].Splits(ctx, env)
 		if err != nil {
-			return nil, err
+			return cutInput{}, err
 		}
+		all.sized = all.sized || env.sized
 		numbers.last = Part{}
 		for _, s := range cuts {
 			if len(s.Parts) == 0 {
-				return nil, fmt.Errorf("input %d of the job: a split without parts", i+1)
+				return cutInput{}, fmt.Errorf("input %d of the job: a split without parts", i+1)
 			}
 			m := numbers.number(s)
 			m.Input = int32(i)
-			all = append(all, m)
+			all.splits = append(all.splits, m)
 		}
 	}
-	if len(all) > math.MaxInt32 {
-		return nil, fmt.Errorf("%d splits: more than a job can have; raise mapreduce.input.fileinputformat.split.minsize", len(all))
+	if len(all.splits) > math.MaxInt32 {
+		return cutInput{}, fmt.Errorf("%d splits: more than a job can have; raise mapreduce.input.fileinputformat.split.minsize", len(all.splits))
 	}
-	d.console.TotalInputFiles(int(numbers.files))
-	d.console.Splits(len(all))
+	all.files = int(numbers.files)
 	return all, nil
 }
 
@@ -134,13 +144,23 @@ func assignPaths(paths []string, n int) [][]string {
 
 // sampleRanges divides the key space by a sample of the input. It passes the ranges to the
 // tasks as a property. The mappers run in this process, in attempts that send no reports.
-func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec *wire.JobSpec, splits []*taskproc.Split) error {
+//
+// The sample is the beginning of some splits. If the job's splits depend on the slots, other
+// splits are sampled, so that a job writes the same files on any number of machines.
+func (d *Driver) sampleRanges(ctx context.Context, j anyJob, det details, c *conf.Conf, spec *wire.JobSpec, input cutInput) error {
+	maps := len(input.splits)
+	if input.sized {
+		var err error
+		if input, err = d.cutSplits(ctx, det, c, spec.Inputs, slotCount{}); err != nil {
+			return err
+		}
+	}
 	ranges, err := cutPoints(ctx, j, &sampler{
-		splits: splits,
+		splits: input.splits,
 		node: func(split *taskproc.Split) *task.NodeRun {
 			return task.Detached(ctx, &taskproc.Start{
 				JobId: "sample", AttemptId: "sample", Program: spec.Program, Config: spec.Config,
-				Maps: int32(len(splits)), Reduces: spec.Reduces, Split: split,
+				Maps: int32(maps), Reduces: spec.Reduces, Split: split,
 			}, c, d.files)
 		},
 	}, int(spec.Reduces))

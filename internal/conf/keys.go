@@ -71,7 +71,7 @@ var declared = []Key{
 	// formats of records are chosen by programs, not by properties.
 	key("mapreduce.input.fileinputformat.inputdir", List, "", "input files and directories").renames("mapred.input.dir").unsupported("programs take their inputs from their arguments"),
 	key("mapreduce.input.fileinputformat.input.dir.recursive", Bool, "false", "read the directories below input directories too").renames("mapred.input.dir.recursive", "mapreduce.input.fileinputformat.inputdir.recursive"),
-	key("mapreduce.input.fileinputformat.split.minsize", Size, "0", "least number of bytes in a split, where that is more than a block").renames("mapred.min.split.size"),
+	key("mapreduce.input.fileinputformat.split.minsize", Size, "0", "least number of bytes in a split, if its file is that long").renames("mapred.min.split.size"),
 	key("mapreduce.input.fileinputformat.split.maxsize", Size, "9223372036854775807", "greatest number of bytes in a split").atLeast(1).renames("mapred.max.split.size"),
 	key("mapreduce.input.lineinputformat.linespermap", Int, "1", "lines in a split of NLineInputFormat").atLeast(1).renames("mapred.line.input.format.linespermap"),
 	key("mapreduce.input.keyvaluelinerecordreader.key.value.separator", String, "\t", "byte between key and value of a line").renames("key.value.separator.in.input.line"),

@@ -13,6 +13,8 @@ import (
 
 	writer "github.com/dsnet/compress/bzip2"
 
+	"go.uber.org/goleak"
+
 	"github.com/hammr/hammr/storage"
 )
 
@@ -29,6 +31,17 @@ func pack(t testing.TB, data []byte, level int) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// unpack returns the plain bytes of a file from the offset from on, as a Reader with this
+// number of blocks ahead returns them.
+func unpack(name string, src io.Reader, from int64, ahead int) ([]byte, error) {
+	r := NewReader(name, src, from)
+	r.ahead = ahead
+	data, err := io.ReadAll(r)
+	return data, errors.Join(err, r.Close())
 }
 
 func words(n int) []byte {
@@ -106,6 +119,7 @@ func TestReadingFromAnyOffset(t *testing.T) {
 	starts := map[int64]int64{} // offset of each block in the file, by its offset in the plain bytes
 	var last int64
 	r := NewReader("f", iotest.HalfReader(bytes.NewReader(file)), 0)
+	defer r.Close()
 	for at, buf := int64(0), make([]byte, 1000); ; {
 		n, err := r.Read(buf)
 		if err == io.EOF {
@@ -136,7 +150,7 @@ func TestReadingFromAnyOffset(t *testing.T) {
 				want = min(want, plain)
 			}
 		}
-		got, err := io.ReadAll(NewReader("f", bytes.NewReader(file[from:]), from))
+		got, err := unpack("f", bytes.NewReader(file[from:]), from, 3)
 		if err != nil || !bytes.Equal(got, data[want:]) {
 			t.Errorf("from %d: %d bytes, %v; want %d", from, len(got), err, int64(len(data))-want)
 		}
@@ -147,7 +161,7 @@ func TestFilesOfEveryLevel(t *testing.T) {
 	for level := 1; level <= 9; level++ {
 		data := words(level*100_000 + 5000)
 		file := pack(t, data, level)
-		if got, err := io.ReadAll(NewReader("f", bytes.NewReader(file), 0)); err != nil || !bytes.Equal(got, data) {
+		if got, err := unpack("f", bytes.NewReader(file), 0, maxAhead); err != nil || !bytes.Equal(got, data) {
 			t.Errorf("level %d: %d bytes, %v", level, len(got), err)
 		}
 	}
@@ -169,7 +183,7 @@ func TestMarkWithinABlock(t *testing.T) {
 		if bit, got := findMagic(file, start+minBlockBits); got != magic || bit-start > 200 {
 			t.Fatalf("no mark in the block, but %x at bit %d", got, bit)
 		}
-		got, err := io.ReadAll(NewReader("f", bytes.NewReader(file), 0))
+		got, err := unpack("f", bytes.NewReader(file), 0, maxAhead)
 		if err != nil || !bytes.Equal(got, bytes.Repeat(data, 100)) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
@@ -178,7 +192,7 @@ func TestMarkWithinABlock(t *testing.T) {
 
 func TestEmptyFiles(t *testing.T) {
 	for _, file := range [][]byte{nil, pack(t, nil, 9), append(pack(t, nil, 9), pack(t, nil, 1)...)} {
-		if got, err := io.ReadAll(NewReader("f", bytes.NewReader(file), 0)); err != nil || len(got) > 0 {
+		if got, err := unpack("f", bytes.NewReader(file), 0, maxAhead); err != nil || len(got) > 0 {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
 	}
@@ -195,14 +209,14 @@ func TestDamageIsNamed(t *testing.T) {
 		"byte 0: no bzip2 header ":    []byte("BZ"),
 		"bzip2 block at byte 4: file": file[:20],
 	} {
-		_, err := io.ReadAll(NewReader("dir/f.bz2", bytes.NewReader(data), 0))
+		_, err := unpack("dir/f.bz2", bytes.NewReader(data), 0, 2)
 		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), strings.TrimSpace(name)) || !strings.HasPrefix(err.Error(), "dir/f.bz2") {
 			t.Errorf("%q: error %v", name, err)
 		}
 	}
 	lost := errors.New("connection lost")
 	src := io.MultiReader(bytes.NewReader(file[:len(file)/3]), iotest.ErrReader(lost))
-	if _, err := io.ReadAll(NewReader("f", src, 0)); !errors.Is(err, lost) || errors.Is(err, storage.ErrCorrupt) {
+	if _, err := unpack("f", src, 0, 2); !errors.Is(err, lost) || errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -214,7 +228,9 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("BZh91AY&SY"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		want, err := io.ReadAll(io.LimitReader(stdbzip2.NewReader(bytes.NewReader(file)), 1<<20))
-		got, gotErr := io.ReadAll(io.LimitReader(NewReader("f", bytes.NewReader(file), 0), 1<<20))
+		r := NewReader("f", bytes.NewReader(file), 0)
+		defer r.Close()
+		got, gotErr := io.ReadAll(io.LimitReader(r, 1<<20))
 		if err == nil && (gotErr != nil || !bytes.Equal(got, want)) {
 			t.Fatalf("%q, %v; want %q", got, gotErr, want)
 		}

@@ -5,9 +5,10 @@
 //	        block, at any bit of a byte              end of a stream
 //
 // A block begins with a mark of 48 known bits at any bit of a byte, and carries a checksum.
-// A Reader looks for two marks and passes the bits between them to the decoder of the
-// standard library, as a stream of one block. It continues to the end of the file, across
-// the ends of concatenated streams.
+// A Reader looks for two marks and passes the bits between them to a decoder, as a stream of
+// one block. It continues to the end of the file, across the ends of concatenated streams.
+// Blocks do not depend on each other, so a Reader decodes a few of them at once, ahead of
+// its caller. Each takes about 10 MB.
 //
 // The 48 bits may also occur within a block by chance, about once in 35 TB. If a block does
 // not decode, the Reader tries again with the next mark as the end of the block.

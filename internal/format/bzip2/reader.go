@@ -1,37 +1,42 @@
 package bzip2
 
 import (
-	"bytes"
-	"compress/bzip2"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"runtime"
 	"sort"
 
 	"github.com/hammr/hammr/storage"
 )
 
-// Sizes of the search for blocks.
-const (
-	headerSize    = 4 // bytes before the first block of a file
-	readSize      = 256 << 10
-	maxBlockBytes = 4 << 20 // compressed; the format allows about 2.3 MB
-	minBlockBits  = magicBits + 32
-)
+// maxAhead is the largest number of blocks that are decoded at once. It bounds the memory.
+const maxAhead = 4
 
-// Reader reads the plain bytes of a file, starting with a block.
+// Reader reads the plain bytes of a file, starting with a block. It is used by one goroutine,
+// and must be closed.
+//
+// Blocks are decoded in goroutines of their own, while the caller uses the plain bytes of the
+// block before them. Each goroutine owns its decoding and ends with the block. Close and
+// errors wait for all of them.
 type Reader struct {
-	name string
-	src  io.Reader // the file, from base + len(buf)
-	end  error     // error or io.EOF of src; nil until it occurs
+	name  string
+	src   io.Reader // the file, from base + len(buf)
+	end   error     // error or io.EOF of src; nil until it occurs
+	limit int64     // offset of the file; blocks behind it are not decoded ahead
+	ahead int       // number of blocks that are decoded at once
 
 	base int64  // offset of buf[0] in the file
-	buf  []byte // bytes of the file that are still needed
+	buf  []byte // bytes of the file from the first block that is not delivered
 	next int    // bit of buf at which the search for the next block begins
 
-	stream []byte // buffer for one block in the form of a stream
-	plain  bytes.Buffer
-	unread []byte // unread part of plain
+	queue   []*decoding // blocks that are not delivered, in order
+	free    []*decoding
+	current *decoding // block of unread; nil before the first block
+
+	unread []byte // unread plain bytes of the block that was delivered last
+	offset int64  // see Offset
 	total  int64  // plain bytes of all blocks so far
 	blocks []block
 	err    error
@@ -44,8 +49,15 @@ type block struct{ file, plain int64 }
 // with the first block whose first bit is at or after that offset. The function First
 // reports whether this is the first block of the file.
 func NewReader(name string, src io.Reader, from int64) *Reader {
-	return &Reader{name: name, src: src, base: from}
+	return &Reader{
+		name: name, src: src, base: from, offset: from, limit: math.MaxInt64,
+		ahead: min(maxAhead, runtime.GOMAXPROCS(0)),
+	}
 }
+
+// Limit sets an offset of the file. Blocks that begin there or later are decoded when Read
+// needs them, and not ahead. It must be called before the first Read.
+func (r *Reader) Limit(offset int64) { r.limit = offset }
 
 // First reports whether a reader that begins at the offset from begins with
 // the file's first record.
@@ -55,7 +67,9 @@ func First(from int64) bool { return from <= headerSize }
 // names the file and the block's offset.
 func (r *Reader) Read(p []byte) (int, error) {
 	for len(r.unread) == 0 && r.err == nil {
-		r.err = r.decodeNext()
+		if r.err = r.nextBlock(); r.err != nil {
+			r.wait()
+		}
 	}
 	if len(r.unread) == 0 {
 		return 0, r.err
@@ -78,121 +92,122 @@ func (r *Reader) Block(offset int64) int64 {
 	return r.blocks[0].file
 }
 
-// Offset returns the offset up to which the file has been decoded.
-func (r *Reader) Offset() int64 { return r.base + int64(r.next/8) }
+// Offset returns the offset up to which the blocks that Read has begun reach. Blocks that are
+// decoded ahead do not count.
+func (r *Reader) Offset() int64 { return r.offset }
 
-// decodeNext decodes the next block into unread; io.EOF is the end of the
-// file.
-func (r *Reader) decodeNext() error {
+// Close waits for the blocks that are being decoded. A Read after Close is an error.
+func (r *Reader) Close() error {
+	r.wait()
+	r.unread, r.err = nil, errors.Join(r.err, errClosed)
+	return nil
+}
+
+var errClosed = errors.New("bzip2: read after Close")
+
+// nextBlock delivers the next block into unread; io.EOF is the end of the file.
+func (r *Reader) nextBlock() error {
 	if err := r.checkHeader(); err != nil {
 		return err
 	}
+	if r.current != nil {
+		r.free, r.current = append(r.free, r.current), nil
+	}
+	for len(r.queue) == 0 || len(r.queue) < r.ahead && r.aheadAllowed() {
+		r.queue = append(r.queue, r.startNext())
+	}
+	d := r.queue[0]
+	<-d.done
+	if d.cutErr == nil && d.err != nil {
+		return r.retry(d)
+	}
+	r.queue = r.queue[1:]
+	if d.cutErr != nil {
+		r.offset = r.base + int64(r.next/8)
+		return d.cutErr
+	}
+	r.deliver(d)
+	return nil
+}
+
+// aheadAllowed reports whether the block behind the queue may be decoded before it is needed.
+func (r *Reader) aheadAllowed() bool {
+	last := r.queue[len(r.queue)-1]
+	return last.cutErr == nil && last.end/8 < r.limit
+}
+
+// startNext cuts the next block from the file and starts to decode it.
+func (r *Reader) startNext() *decoding {
+	d := r.take()
 	start, err := r.findBlock()
 	if err != nil {
-		return err
+		d.cutErr = err
+		close(d.done)
+		return d
 	}
-	offset := r.base + int64(start/8)
-	var first error // error of decoding the block up to the nearest mark
-	for from := start + minBlockBits; ; {
+	end, err := r.find(start+minBlockBits, start)
+	if err != nil {
+		d.cutErr = r.corrupt(r.base+int64(start/8), err)
+		close(d.done)
+		return d
+	}
+	r.cut(d, start, end)
+	r.next = end
+	go d.decode()
+	return d
+}
+
+// take returns a decoding that is free.
+func (r *Reader) take() *decoding {
+	d := new(decoding)
+	if n := len(r.free); n > 0 {
+		d, r.free = r.free[n-1], r.free[:n-1]
+	}
+	d.done, d.err, d.cutErr = make(chan struct{}), nil, nil
+	return d
+}
+
+// cut sets the block of d to the bits [start, end) of buf.
+func (r *Reader) cut(d *decoding, start, end int) {
+	d.start, d.end = 8*r.base+int64(start), 8*r.base+int64(end)
+	d.stream = appendStream(d.stream[:0], r.buf, start, end)
+}
+
+// deliver makes the plain bytes of a block those that Read returns.
+func (r *Reader) deliver(d *decoding) {
+	r.blocks = append(r.blocks, block{d.start / 8, r.total})
+	r.total += int64(d.plain.Len())
+	r.current, r.unread, r.offset = d, d.plain.Bytes(), d.end/8
+}
+
+// retry decodes the first block of the queue again, with each later mark as its end. The blocks
+// behind it are dropped, since one of them may have begun at a mark within the block.
+func (r *Reader) retry(d *decoding) error {
+	first := d.err
+	r.wait()
+	start := int(d.start - 8*r.base)
+	for from := int(d.end-8*r.base) + 1; ; {
 		end, err := r.find(from, start)
 		if err != nil {
-			return r.corrupt(offset, errors.Join(first, err))
+			return r.corrupt(d.start/8, errors.Join(first, err))
 		}
-		if err := r.decode(start, end); err == nil {
-			r.blocks = append(r.blocks, block{offset, r.total})
-			r.total += int64(r.plain.Len())
-			r.unread, r.next = r.plain.Bytes(), end
+		r.cut(d, start, end)
+		d.done = make(chan struct{})
+		if d.decode(); d.err == nil {
+			r.next = end
+			r.deliver(d)
 			return nil
-		} else if first == nil {
-			first = err
 		}
 		from = end + 1
 	}
 }
 
-// checkHeader refuses a file that does not begin as bzip2 files do.
-func (r *Reader) checkHeader() error {
-	if r.base > 0 || len(r.buf) > 0 {
-		return nil
+// wait waits for all blocks that are being decoded, and drops them.
+func (r *Reader) wait() {
+	for _, d := range r.queue {
+		<-d.done
 	}
-	r.more()
-	switch {
-	case len(r.buf) == 0 && r.end != nil:
-		return r.end
-	case len(r.buf) < headerSize || string(r.buf[:3]) != "BZh" || r.buf[3] < '1' || r.buf[3] > '9':
-		return r.corrupt(0, errors.New("no bzip2 header"))
-	}
-	return nil
-}
-
-// findBlock returns the bit of buf at which the next block begins.
-func (r *Reader) findBlock() (int, error) {
-	for {
-		r.drop()
-		bit, magic := findMagic(r.buf, r.next)
-		switch {
-		case magic == blockMagic:
-			return bit, nil
-		case bit >= 0:
-			r.next = bit + minBlockBits
-		case r.end != nil:
-			return 0, r.end
-		default:
-			r.next = max(r.next, 8*len(r.buf)-magicBits)
-			r.more()
-		}
-	}
-}
-
-// find returns the bit of the first mark at or after bit from, and reads as much as it
-// needs. start is the bit at which the block begins.
-func (r *Reader) find(from, start int) (int, error) {
-	for {
-		if bit, _ := findMagic(r.buf, from); bit >= 0 {
-			return bit, nil
-		}
-		switch {
-		case len(r.buf)-start/8 > maxBlockBytes:
-			return 0, errors.New("block without an end")
-		case r.end == io.EOF:
-			return 0, errors.New("file ends within a block")
-		case r.end != nil:
-			return 0, r.end
-		}
-		from = max(from, 8*len(r.buf)-magicBits)
-		r.more()
-	}
-}
-
-// decode decodes the block whose bits are [start, end) of buf.
-func (r *Reader) decode(start, end int) error {
-	r.stream = appendStream(r.stream[:0], r.buf, start, end)
-	r.plain.Reset()
-	_, err := r.plain.ReadFrom(bzip2.NewReader(bytes.NewReader(r.stream)))
-	return err
-}
-
-// drop forgets the bytes before next.
-func (r *Reader) drop() {
-	n := min(r.next/8, len(r.buf))
-	r.buf = append(r.buf[:0], r.buf[n:]...)
-	r.base += int64(n)
-	r.next -= 8 * n
-}
-
-// more reads the next part of the file into buf.
-func (r *Reader) more() {
-	if r.end != nil {
-		return
-	}
-	had := len(r.buf)
-	r.buf = append(r.buf, make([]byte, readSize)...)
-	n, err := io.ReadFull(r.src, r.buf[had:])
-	r.buf = r.buf[:had+n]
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF
-	}
-	r.end = err
+	r.queue = nil
 }
 
 // corrupt returns an error for damaged data. If the data ends because of an error of the

@@ -1,17 +1,16 @@
 package input
 
-import (
-	"io"
-	"sync"
-)
+import "sync"
 
 // aheadBuffers is the number of finished reads that may wait.
 const aheadBuffers = 4
 
-// aheadReader reads r in a goroutine. The goroutine owns r and the buffers in free. It ends
-// at the first error of r or when stop is closed. Close waits for it.
+// aheadReader reads src in a goroutine. The goroutine owns src and the buffers in free. It ends
+// at the first error of src or when stop is closed. Close waits for it.
 type aheadReader struct {
-	free chan []byte
+	src  aheadSource
+	size int         // bytes of a buffer
+	free chan []byte // nil for a buffer that is not allocated yet
 	full chan chunk
 	stop chan struct{}
 	done sync.WaitGroup
@@ -20,43 +19,63 @@ type aheadReader struct {
 	unread  []byte // unread part of current
 }
 
-// chunk is the result of one read.
-type chunk struct {
-	data []byte
-	err  error // error that follows data
+// aheadSource is what an aheadReader reads. Its functions run in the goroutine.
+type aheadSource struct {
+	read     func([]byte) (int, error)
+	consumed func() int64 // bytes of the file that read has used; nil if nobody asks
 }
 
-// readAhead returns a reader of r that reads up to size bytes in advance, in a goroutine.
-func readAhead(r io.Reader, size int) *aheadReader {
+// chunk is the result of one read.
+type chunk struct {
+	data     []byte
+	consumed int64 // bytes of the file used up to the end of data
+	err      error // error that follows data
+}
+
+// readAhead returns a reader of src that reads up to size bytes in advance, in a goroutine.
+// Buffers are allocated when they are needed, since many files are short.
+func readAhead(src aheadSource, size int) *aheadReader {
 	a := &aheadReader{
+		src: src, size: max(1, size/aheadBuffers),
 		free: make(chan []byte, aheadBuffers),
 		full: make(chan chunk, aheadBuffers),
 		stop: make(chan struct{}),
 	}
 	for range aheadBuffers {
-		a.free <- make([]byte, max(1, size/aheadBuffers))
+		a.free <- nil
 	}
-	a.done.Go(func() { a.fill(r) })
+	a.done.Go(a.fill)
 	return a
 }
 
 // fill is the body of the goroutine.
 //
 //	free ──empty buffers──> fill ──full──> Read ──> free
-func (a *aheadReader) fill(r io.Reader) {
+func (a *aheadReader) fill() {
 	for {
 		select {
 		case <-a.stop:
 			return
 		case b := <-a.free:
-			n, err := r.Read(b[:cap(b)])
-			a.full <- chunk{b[:n], err} // never blocks: the channel has capacity for every buffer
+			if b == nil {
+				b = make([]byte, a.size)
+			}
+			n, err := a.src.read(b[:cap(b)])
+			c := chunk{data: b[:n], err: err}
+			if a.src.consumed != nil {
+				c.consumed = a.src.consumed()
+			}
+			a.full <- c // never blocks: the channel has capacity for every buffer
 			if err != nil {
 				return
 			}
 		}
 	}
 }
+
+// Consumed returns how many bytes of the file the chunks have used whose bytes Read has begun
+// to return.
+func (a *aheadReader) Consumed() int64 { return a.current.consumed }
 
 // Read implements io.Reader. It returns an error after the bytes that precede the error, and
 // again at each later call.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 
 	"github.com/hammr/hammr/internal/format"
@@ -14,6 +15,15 @@ import (
 
 // defaultReadAhead is the number of bytes that are read ahead over a network.
 const defaultReadAhead = 4 << 20
+
+const (
+	// decodeAheadSize is the number of plain bytes that are decoded ahead. It is small enough
+	// for the cache of a core.
+	decodeAheadSize = 512 << 10
+	// minDecodeAhead is the size of the smallest compressed file that is decoded ahead. A
+	// shorter one is decoded in less time than a goroutine and its buffers save.
+	minDecodeAhead = 64 << 10
+)
 
 // Source reads the plain bytes of a file. It is used by one goroutine and must be closed.
 type Source struct {
@@ -26,7 +36,7 @@ type Source struct {
 // compressed file these are compressed bytes.
 func (s *Source) Consumed() int64 { return s.consumed() }
 
-// Close stops reading ahead and closes the file.
+// Close stops reading and decoding ahead, waits for both, and closes the file.
 func (s *Source) Close() error {
 	var err error
 	for _, c := range s.closers {
@@ -55,7 +65,38 @@ func Open(ctx context.Context, o format.Open, from int64) (*Source, error) {
 		return nil, fmt.Errorf("%s: offset %d: a %s file is read from its start", Name(o), from, codec.Name())
 	}
 	z := codec.NewReader(Name(o), s.Reader)
-	return &Source{z, z.Consumed, append([]io.Closer{z}, s.closers...)}, nil
+	decoded := &Source{z, z.Consumed, append([]io.Closer{z}, s.closers...)}
+	if o.Size >= minDecodeAhead && runtime.GOMAXPROCS(0) > 1 {
+		decoded.decodeAhead(Name(o), z)
+	}
+	return decoded, nil
+}
+
+// decodeAhead decodes in a goroutine of its own, so that the decoder and the user of the
+// records each have a core.
+func (s *Source) decodeAhead(name string, z *compress.Reader) {
+	a := readAhead(aheadSource{filling(name, z), z.Consumed}, decodeAheadSize)
+	s.Reader, s.consumed = a, a.Consumed
+	s.closers = append([]io.Closer{a}, s.closers...)
+}
+
+// filling returns the function Read of a decoder, but it fills the buffer: decoders return
+// short pieces, and each chunk costs a change of the goroutine. A panic of the decoder fails
+// the task and not the process, as it does in the goroutine of the task.
+func filling(name string, r io.Reader) func([]byte) (int, error) {
+	return func(p []byte) (n int, err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("%s: %w: panic of the decoder: %v", name, storage.ErrCorrupt, v)
+			}
+		}()
+		for n < len(p) && err == nil {
+			var more int
+			more, err = r.Read(p[n:])
+			n += more
+		}
+		return n, err
+	}
 }
 
 // OpenRaw reads the stored bytes of a file from an offset on, without decompressing them.
@@ -77,7 +118,7 @@ func OpenRaw(ctx context.Context, o format.Open, from int64) (*Source, error) {
 	count := &counter{r: r}
 	s := &Source{count, count.value, []io.Closer{f}}
 	if network(o.FS) {
-		ahead := readAhead(r, ahead(o))
+		ahead := readAhead(aheadSource{read: r.Read}, ahead(o))
 		count.r = ahead
 		s.closers = []io.Closer{ahead, f}
 	}

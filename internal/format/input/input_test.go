@@ -80,7 +80,8 @@ func TestReadAheadEndsWhenClosedEarly(t *testing.T) {
 
 func TestReadAheadPassesTheErrorOn(t *testing.T) {
 	lost := errors.New("connection lost")
-	a := readAhead(io.MultiReader(bytes.NewReader(make([]byte, 100)), iotest.ErrReader(lost)), 64)
+	src := io.MultiReader(bytes.NewReader(make([]byte, 100)), iotest.ErrReader(lost))
+	a := readAhead(aheadSource{read: src.Read}, 64)
 	defer a.Close()
 	if got, err := io.ReadAll(a); len(got) != 100 || !errors.Is(err, lost) {
 		t.Errorf("%d bytes, %v", len(got), err)

@@ -30,6 +30,13 @@ type Options struct {
 	// MaxSize is the largest size, unless MinSize is larger; default: the block size.
 	// mapreduce.input.fileinputformat.split.maxsize.
 	MaxSize int64
+	// Slots is the number of tasks that can run at once. If the blocks are too few for the
+	// slots to finish together, splits are shorter than a block; see size. Default: unknown,
+	// and a split is a block.
+	Slots int
+	// MinShare is the least size of a split that is shorter than a block because of Slots, in
+	// bytes; default 4 MiB.
+	MinShare int64
 	// Combine puts neighbouring small files into one split, as long as they are together no
 	// longer than a split. hammr.input.combine.
 	Combine bool
@@ -42,6 +49,8 @@ type Options struct {
 	// MaxLocated is the number of files up to which blocks are looked up. With more files, all
 	// splits are Unlocated; Locate finds their hosts. Default: no limit.
 	MaxLocated int
+
+	share int64 // bytes of the input for one task, from Slots; MaxInt64 if they are unknown
 }
 
 // EnsureDefaults replaces zero values by their defaults.
@@ -52,21 +61,15 @@ func (o *Options) EnsureDefaults() {
 	if o.MaxSize <= 0 {
 		o.MaxSize = math.MaxInt64
 	}
+	if o.MinShare <= 0 {
+		o.MinShare = minShare
+	}
 	if o.Splittable == nil {
 		o.Splittable = func(string) bool { return true }
 	}
 	if o.MaxLocated <= 0 {
 		o.MaxLocated = math.MaxInt
 	}
-}
-
-// size returns the length of the splits of a file, in bytes.
-func (o *Options) size(f File) int64 {
-	block := f.Info.BlockSize
-	if block <= 0 {
-		block = 64 << 20
-	}
-	return max(o.MinSize, min(o.MaxSize, block))
 }
 
 // File is one file of the input.
@@ -82,6 +85,7 @@ func (f File) name() string { return f.FS.URI() + f.Info.Path }
 // a split, or a part of one, without bytes, which no reader opens.
 func Cut(ctx context.Context, opts Options, files []File) ([]*taskproc.Split, error) {
 	opts.EnsureDefaults()
+	opts.setShare(files)
 	c := cutter{opts: opts, unlocated: len(files) > opts.MaxLocated}
 	blocks := make([][]storage.Block, len(files))
 	if !c.unlocated {
@@ -134,7 +138,7 @@ type cutter struct {
 //	FileInputFormat, size 100, file of 310:   100 100 110      the last may be 1.1 times as long
 //	                           file of 320:   100 100 100 20
 func (c *cutter) add(f File, blocks []storage.Block) {
-	size := c.opts.size(f)
+	size, boundary := c.opts.size(f)
 	if c.opts.Combine && f.Info.Size < size {
 		c.combine(f, blocks, size)
 		return
@@ -143,8 +147,10 @@ func (c *cutter) add(f File, blocks []storage.Block) {
 	var at int64
 	splittable := c.opts.Splittable(f.Info.Path)
 	if splittable {
-		for ; float64(f.Info.Size-at)/float64(size) > slop; at += size {
-			c.emit(f, at, size, blocks)
+		for float64(f.Info.Size-at)/float64(size) > slop {
+			length := min(size, boundary-at%boundary)
+			c.emit(f, at, length, blocks)
+			at += length
 		}
 	}
 	if at < f.Info.Size || at == 0 {

@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 
 	"github.com/hammr/hammr/dag"
@@ -126,6 +127,7 @@ func openBlocks(ctx context.Context, o format.Open, delim []byte) (format.Reader
 		return nil, err
 	}
 	blocks := bzip2.NewReader(input.Name(o), source, from)
+	blocks.Limit(o.Range.End.Offset)
 	r := newStreamReader(o, delim, &bzip2Source{blocks, source, from})
 	if from > 0 {
 		r.scan.skip()
@@ -141,4 +143,4 @@ type bzip2Source struct {
 }
 
 func (s *bzip2Source) Consumed() int64 { return s.Offset() - s.from }
-func (s *bzip2Source) Close() error    { return s.file.Close() }
+func (s *bzip2Source) Close() error    { return errors.Join(s.Reader.Close(), s.file.Close()) }
