@@ -5,7 +5,7 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-PROTOS      := ./internal/taskproc ./internal/wire
+PROTOS      := ./internal/taskproc ./internal/wire ./storage/hdfs/pipeline
 PACKAGES    ?= ./...
 FUZZTIME    ?= 10s
 # Packages whose tests search or simulate for minutes in one goroutine. They run without

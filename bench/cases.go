@@ -1,13 +1,5 @@
 package bench
 
-import (
-	"context"
-	"errors"
-	"path/filepath"
-
-	"github.com/hammr/hammr/internal/minihdfs"
-)
-
 // Inputs of the yardstick's generator.
 var (
 	textInput    = Input{Name: "text", Bytes: fullSize, Yardstick: [2]string{"text", "42"}}
@@ -33,9 +25,6 @@ var (
 	}}
 	sortLines = Entry{"hammr", func(k *Kit, in, out string) Command {
 		return k.ours([]string{"hammr", "run", "sort"}, "-r", "2", in, out)
-	}}
-	hdfsWordcount = Entry{"hammr from HDFS", func(k *Kit, in, out string) Command {
-		return k.ours([]string{"hammr", "run", "wordcount"}, k.hdfs+"/bench/"+filepath.Base(in), out)
 	}}
 )
 
@@ -78,27 +67,5 @@ func contests() []Contest {
 			Contest{Name: "sort-" + in.Name, About: "sort of " + in.Name + " lines", Input: in, Ours: sortLines, Rival: gnuSort, Compare: sameBytes})
 	}
 	all = append(all, clusterContests()...)
-	return append(all, Contest{
-		Name: "wordcount-hdfs", About: "from an HDFS on this machine, against the local file; needs Java and Maven",
-		Input: textInput, Ours: hdfsWordcount, Rival: wordcount, Compare: sameBytes, Goals: Goals{Ratio: 0.7},
-		OnlyByName: true, Prepare: startHDFS,
-	})
-}
-
-// startHDFS starts an HDFS and puts the text into it. One replica is enough for a read by
-// one process.
-func startHDFS(ctx context.Context, k *Kit) (cleanup func() error, err error) {
-	hdfs, err := minihdfs.Start(ctx, minihdfs.Config{Dir: filepath.Join(k.work, "hdfs")})
-	if err != nil {
-		return nil, err
-	}
-	k.hdfs = hdfs.URI()
-	for _, args := range [][]string{
-		{"-mkdir", "-p", "/bench"}, {"-D", "dfs.replication=1", "-put", textInput.path(k), "/bench/"},
-	} {
-		if err := run(ctx, Command{Args: append([]string{k.program("hammr"), "fs", "-fs", k.hdfs}, args...)}); err != nil {
-			return nil, errors.Join(err, hdfs.Close())
-		}
-	}
-	return hdfs.Close, nil
+	return append(all, hdfsContests()...)
 }

@@ -26,6 +26,8 @@ type Contest struct {
 	Tasks int
 	// SingleRound measures one round only, for rivals that take minutes.
 	SingleRound bool
+	// OutputOnHDFS means that Ours writes its output to Kit.onHDFS of its name.
+	OutputOnHDFS bool
 	// OnlyByName runs the contest only if it is named.
 	OnlyByName bool
 	// Prepare runs before all else in the contest, and its cleanup runs last.

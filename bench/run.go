@@ -104,7 +104,7 @@ func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 func (k *Kit) checkOutputs(ctx context.Context, c Contest) (err error) {
 	fmt.Fprintf(k.cfg.Out, "%s: rehearsal\n", c.Name)
 	ours, rival := k.output("ours"), k.output("rival")
-	defer func() { err = errors.Join(err, os.RemoveAll(ours), os.RemoveAll(rival)) }()
+	defer func() { err = errors.Join(err, k.remove(ctx, c, ours), os.RemoveAll(rival)) }()
 	if _, err := k.measure(ctx, c.Ours.Command(k, c.Input.path(k), ours)); err != nil {
 		return err
 	}
@@ -113,6 +113,11 @@ func (k *Kit) checkOutputs(ctx context.Context, c Contest) (err error) {
 	}
 	if _, err := k.measure(ctx, c.Rival.Command(k, c.Input.path(k), rival)); err != nil {
 		return err
+	}
+	if c.OutputOnHDFS {
+		if err := k.fs(ctx, "-get", k.onHDFS(ours), ours); err != nil {
+			return err
+		}
 	}
 	return c.Compare(ours, rival)
 }
@@ -167,7 +172,7 @@ func (k *Kit) run(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	if err == nil {
 		s.Cluster, err = usage()
 	}
-	return s, errors.Join(err, os.RemoveAll(out))
+	return s, errors.Join(err, k.remove(ctx, c, out))
 }
 
 // output returns the path of an output. Nothing exists there before a run.

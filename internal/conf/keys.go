@@ -30,6 +30,7 @@ var declared = []Key{
 	key("hammr.hdfs.outage.limit", Duration, "1h", "time for which a job waits while HDFS is not available; then the job fails; 0: it fails at once"),
 	key("hammr.hdfs.datanode.timeout", Duration, "5s", "silence of a DataNode after which another replica is read"),
 	key("hammr.hdfs.write.timeout", Duration, "20s", "silence of the DataNodes of an open block after which the block is written again"),
+	key("hammr.hdfs.probe.timeout", Duration, "1s", "silence of the DataNodes of an open block after which they are probed, and the time in which they must answer; the block is written again without one that does not").atLeast(1),
 	key("hammr.hdfs.local.address", String, "", "IP address that connections to HDFS come from, which decides what is local; empty lets the system choose"),
 	key("hammr.local.blocksize", Size, "134217728", "bytes in a block of a local file, and so in a split").atLeast(4096),
 	key("hammr.local.durable", Bool, "false", "sync each local file to the disk when it is closed"),

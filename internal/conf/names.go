@@ -15,6 +15,7 @@ const (
 	HDFSOutageLimit     = "hammr.hdfs.outage.limit"
 	HDFSDataNodeTimeout = "hammr.hdfs.datanode.timeout"
 	HDFSWriteTimeout    = "hammr.hdfs.write.timeout"
+	HDFSProbeTimeout    = "hammr.hdfs.probe.timeout"
 	Keytab              = "hammr.hdfs.keytab"
 	Principal           = "hammr.hdfs.principal"
 

@@ -120,6 +120,7 @@ func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.
 		RetryTimeout:           c.Duration(conf.HDFSRetryTimeout),
 		DataNodeTimeout:        c.Duration(conf.HDFSDataNodeTimeout),
 		WriteTimeout:           c.Duration(conf.HDFSWriteTimeout),
+		ProbeTimeout:           c.Duration(conf.HDFSProbeTimeout),
 		Kerberos:               kerberos(c),
 		Logger:                 logger,
 	}

@@ -62,10 +62,14 @@ type Config struct {
 	// tries another replica. Default 5 s.
 	DataNodeTimeout time.Duration
 	// WriteTimeout bounds a single wait for the DataNodes of a pipeline; then the writer
-	// rewrites the file. Default 20 s.
+	// writes the block again. Default 20 s.
 	WriteTimeout time.Duration
-	// PenaltyTimeout is the time during which a DataNode that failed is tried last. Default
-	// 60 s.
+	// ProbeTimeout is the silence of a pipeline after which its DataNodes are probed, and the
+	// time in which a DataNode must answer. If one does not, the writer writes the block again
+	// at once. Default 1 s.
+	ProbeTimeout time.Duration
+	// PenaltyTimeout is the time during which a DataNode that failed is read last, and is not
+	// written to. Default 60 s.
 	PenaltyTimeout time.Duration
 	// CloseTimeout bounds the wait until the NameNode knows the first copy of the last
 	// block. Default 30 s.
@@ -122,6 +126,7 @@ func (c *Config) ensureNumbers() {
 		&c.NameNodeTimeout: 15 * time.Second,
 		&c.DataNodeTimeout: 5 * time.Second,
 		&c.WriteTimeout:    20 * time.Second,
+		&c.ProbeTimeout:    time.Second,
 		&c.PenaltyTimeout:  60 * time.Second,
 		&c.CloseTimeout:    30 * time.Second,
 	} {
@@ -154,7 +159,7 @@ func (c *Config) Validate() error {
 	check(c.Connections > 0, "Connections is %d", c.Connections)
 	check(c.ReadAhead > 0 && c.SpoolMemory > 0, "ReadAhead %d and SpoolMemory %d must be positive", c.ReadAhead, c.SpoolMemory)
 	for _, d := range []time.Duration{c.ConnectTimeout, c.RetryTimeout, c.NameNodeTimeout, c.DataNodeTimeout,
-		c.WriteTimeout, c.PenaltyTimeout, c.CloseTimeout} {
+		c.WriteTimeout, c.ProbeTimeout, c.PenaltyTimeout, c.CloseTimeout} {
 		check(d > 0, "a timeout is %v, not positive", d)
 	}
 	check(c.DataTransferProtection == "" || slices.Contains(Protections, c.DataTransferProtection),

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync/atomic"
 	"time"
+
+	"github.com/hammr/hammr/storage/hdfs/pipeline"
 )
 
 // errNotRPC means that the server at a port uses another protocol than the NameNode's.
@@ -20,13 +21,8 @@ var errNotRPC = errors.New("the port does not speak the NameNode's protocol; the
 type guardedConn struct {
 	net.Conn
 	timeout time.Duration
-	// swallow makes Write report success after an error. The module's block writer has a
-	// goroutine that reads acknowledgements. It ends this goroutine only if it can write the
-	// block to its end. The missing acknowledgement then reveals the error.
-	swallow bool
 	// handshake validates the first answer, a length. It is nil afterwards.
 	handshake func([]byte) error
-	failed    atomic.Bool
 }
 
 // Read waits for at most the timeout. It also validates the first answer of a NameNode.
@@ -47,29 +43,20 @@ func (c *guardedConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write waits for at most the timeout, and reports success after an error if swallow is set.
+// Write waits for at most the timeout.
 func (c *guardedConn) Write(p []byte) (int, error) {
-	if c.swallow && c.failed.Load() {
-		return len(p), nil
+	if err := c.Conn.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
+		return 0, c.fail(err)
 	}
-	err := c.Conn.SetWriteDeadline(time.Now().Add(c.timeout))
-	n := 0
-	if err == nil {
-		n, err = c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	if err != nil {
+		return n, c.fail(err)
 	}
-	if err == nil {
-		return n, nil
-	}
-	err = c.fail(err)
-	if c.swallow {
-		return len(p), nil
-	}
-	return n, err
+	return n, nil
 }
 
 // fail closes the connection, so that every later operation fails too.
 func (c *guardedConn) fail(err error) error {
-	c.failed.Store(true)
 	c.Conn.Close()
 	return err
 }
@@ -116,16 +103,21 @@ func (c *Config) dialNameNode() dialFunc {
 	}
 }
 
-// dialDataNode returns the dial function for readers or writers, which differ in their
-// timeouts.
-func (c *Config) dialDataNode(timeout time.Duration) dialFunc {
-	d := c.dialer(timeout)
+// dialDataNode returns the dial function for readers.
+func (c *Config) dialDataNode() dialFunc {
+	d := c.dialer(c.DataNodeTimeout)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		forgetFailures(c.PenaltyTimeout)
 		conn, err := d.DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return &guardedConn{Conn: conn, timeout: timeout, swallow: true}, nil
+		return &guardedConn{Conn: conn, timeout: c.DataNodeTimeout}, nil
 	}
+}
+
+// dialPipeline returns the dial function for pipelines, which set no deadlines: package pipeline
+// bounds every wait.
+func (c *Config) dialPipeline() pipeline.DialFunc {
+	return c.dialer(c.WriteTimeout).DialContext
 }

@@ -6,7 +6,8 @@
 //		                  │
 //		 FS ──────► pool of clients ──► guarded connection ──► NameNode
 //		  │               │
-//		  │               └───────────► guarded connection ──► DataNodes
+//		  │               └───────────► guarded connection ──► DataNodes, to read
+//		  ├─► file_writer.go ─────────► package pipeline ────► DataNodes, to write
 //		  └─► webhdfs.go (block locations, CONCAT) ──────────► NameNode, HTTP
 //
 //	  - Every operation on a connection has a deadline, and a connection that
@@ -18,10 +19,13 @@
 //	  - A reader that fails continues at its offset with another replica. It
 //	    reads again the bytes that the module returned without checking them.
 //	  - A writer keeps what it has written since the last block that the NameNode
-//	    knows, and rewrites the file if a DataNode or the NameNode fails.
+//	    knows. It writes that block again, to other DataNodes, if a DataNode fails,
+//	    and the file if the NameNode fails. New blocks exclude DataNodes that have
+//	    failed lately.
 //
 // The context passed to Open or Create also ends the retries of later reads and writes of
-// that file. It is not checked while no error occurs.
+// that file. A reader does not check it while no error occurs; a writer's pipeline fails when
+// it ends.
 //
 // Call New once per cluster and process, and Close at the end. Close makes files that are
 // still open fail.

@@ -22,18 +22,18 @@ import (
 
 // FS is a client of an HDFS cluster.
 //
-// It has two pools, because a connection has one deadline: a DataNode that does not answer a
-// read is replaced by another within seconds, but a pipeline of writers may take longer to
-// store a packet.
+// It has two pools, because a writer that fails retires its client, so that its leases expire.
+// Readers keep theirs.
 type FS struct {
 	cfg      Config
 	log      *slog.Logger
 	user     string
 	reads    *pool // metadata and reading
-	writes   *pool // pool for writers, whose connections have the longer deadline
+	writes   *pool // writers
 	web      *webHDFS
 	kerberos *krb.Client // nil if Kerberos is off
 	defaults hdfs.ServerDefaults
+	suspects suspects
 	quit     chan struct{}  // Close closes it
 	reached  atomic.Bool    // the cluster has answered once
 	noHosts  sync.Once      // the warning that blocks have no hosts
@@ -51,6 +51,7 @@ func New(ctx context.Context, cfg Config) (*FS, error) {
 		return nil, err
 	}
 	f := &FS{cfg: cfg, log: cfg.Logger, user: cfg.User, quit: make(chan struct{})}
+	f.suspects.age = cfg.PenaltyTimeout
 	options := hdfs.ClientOptions{
 		Addresses:              cfg.Addresses,
 		User:                   cfg.User,
@@ -67,9 +68,8 @@ func New(ctx context.Context, cfg Config) (*FS, error) {
 		options.KerberosClient = client
 		options.KerberosServicePrincipleName = cfg.Kerberos.service()
 	}
-	options.DatanodeDialFunc = f.cfg.dialDataNode(cfg.DataNodeTimeout)
+	options.DatanodeDialFunc = f.cfg.dialDataNode()
 	f.reads = newPool(options, cfg.Connections)
-	options.DatanodeDialFunc = f.cfg.dialDataNode(cfg.WriteTimeout)
 	f.writes = newPool(options, cfg.Connections)
 	f.web = newWebHDFS(&f.cfg, f.kerberos)
 	err := f.do(ctx, f.reads, "connect to", "", func(c *session, _ int) (err error) {

@@ -164,14 +164,14 @@ func exception(err error) (class, message string) {
 // are the errors that judge retries. There are three more, which the NameNode reports for
 // blocks and leases: no DataNode takes a block, or another writer has the lease.
 func unavailable(err error) bool {
-	class, message := exception(err)
+	class, _ := exception(err)
 	switch {
 	case errors.Is(err, storage.ErrCorrupt):
 		return false
 	case judge(err) != final, class == recoveryInProgress, class == beingCreated:
 		return true
 	}
-	return strings.Contains(message, "could only be written to") || strings.Contains(message, "could only be replicated to")
+	return tooFewDataNodes(err)
 }
 
 // mark marks an explained error if its cause means "not now".

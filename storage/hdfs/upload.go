@@ -9,21 +9,23 @@ import (
 	"path"
 	"time"
 
-	"github.com/colinmarc/hdfs/v2"
+	"github.com/hammr/hammr/storage/hdfs/pipeline"
 )
 
-// upload writes one file. Without errors it writes directly to the file's path. After an
-// error the module's writer cannot continue, and HDFS does not allow appending to the open
-// file before its lease expires. So if a DataNode or the NameNode fails, upload rewrites the
-// file under another name in the same directory. It copies the complete blocks from the
-// broken file, and the current block from the spool.
+// upload writes one file. Without errors it writes directly to the file's path. If the pipeline
+// of a block fails, upload writes that block again to other DataNodes, from the spool. If the
+// NameNode fails, the client's lease may be lost, and HDFS does not allow appending to the open
+// file before the lease expires. So upload then rewrites the file under another name in the
+// same directory. It copies the complete blocks from the broken file, and the current block
+// from the spool.
 //
 //	 committed blocks   current block
 //	├────────┼────────┼─────
 //	 read from broken   spool
 //
-//	create ──> write … ──> finish: close, check the length, rename to the target
+//	create ──> write … ──> finish: complete, check the length, rename to the target
 //	             │ error
+//	             ├──> replaceBlock: the current block, copied ──> write …
 //	             └──> again: a new file, both parts copied ──> write …
 //
 // An upload is used by one goroutine.
@@ -31,13 +33,12 @@ type upload struct {
 	fs          *FS
 	ctx         context.Context
 	target      string // final path
-	path        string // path being written; equal to target until the first error
+	path        string // path being written; equal to target until the first error of the NameNode
 	replication int
 	blockSize   int64
 
-	session   *session
-	writer    *hdfs.FileWriter
-	committed int64 // bytes in blocks that are complete according to the NameNode
+	writer    *fileWriter // nil while again has no file
+	committed int64       // bytes in blocks that are complete according to the NameNode
 	spool     spool
 
 	tries        int       // number of errors since the last complete block
@@ -59,7 +60,7 @@ func (u *upload) create() error {
 		if err != nil {
 			return err
 		}
-		u.writer, u.session = w, c.addUser()
+		u.writer = u.newFileWriter(c, idOf(w))
 		return nil
 	})
 }
@@ -71,26 +72,16 @@ func isEmptyFile(c *session, name string) bool {
 	return err == nil && !info.IsDir() && info.Size() == 0
 }
 
-// write writes all of p, if necessary to another file. A call of the module's writer never
-// spans two blocks, so a rewrite can start at a block boundary.
+// write writes all of p, if necessary to another block or file. A call of the writer never
+// spans two blocks, so that committed and the spool fit the writer's block after an error.
 func (u *upload) write(p []byte) error {
 	for len(p) > 0 {
-		full := u.spool.size() == u.blockSize
-		free := u.blockSize - u.spool.size()
-		if full {
-			free = u.blockSize
-		}
-		n := min(int64(len(p)), free)
-		if _, err := u.writer.Write(p[:n]); err != nil {
+		n, err := u.writeOnce(p)
+		if err != nil {
 			if err := u.recover(err); err != nil {
 				return err
 			}
 			continue
-		}
-		if full { // the first write after a block makes the NameNode commit that block
-			u.committed += u.blockSize
-			u.spool.reset()
-			u.tries = 0
 		}
 		if err := u.spool.add(p[:n]); err != nil {
 			return err
@@ -100,9 +91,25 @@ func (u *upload) write(p []byte) error {
 	return nil
 }
 
-// recover rewrites the file until it succeeds or RetryTimeout has passed since the first error
-// in this block. Each complete block restarts that time, so a long file may survive many
-// failures.
+// writeOnce writes the part of p that fits into the current block, or into the next one if the
+// current one is full. After an error nothing of p counts as written.
+func (u *upload) writeOnce(p []byte) (int64, error) {
+	if u.spool.size() == u.blockSize {
+		if err := u.writer.addBlock(); err != nil {
+			return 0, err
+		}
+		u.committed += u.blockSize
+		u.spool.reset()
+		u.tries = 0
+	}
+	n := min(int64(len(p)), u.blockSize-u.spool.size())
+	_, err := u.writer.Write(p[:n])
+	return n, err
+}
+
+// recover writes the current block or the file again, until it succeeds or RetryTimeout has
+// passed since the first error in this block. Each complete block restarts that time, so a long
+// file may survive many failures.
 func (u *upload) recover(cause error) error {
 	for {
 		if u.tries == 0 {
@@ -117,7 +124,7 @@ func (u *upload) recover(cause error) error {
 			return u.fs.explainWrite(u.target, err)
 		}
 		u.tries++
-		err := u.again()
+		err := u.repeat(cause)
 		if err == nil {
 			return nil
 		}
@@ -126,6 +133,23 @@ func (u *upload) recover(cause error) error {
 		}
 		cause = err
 	}
+}
+
+// repeat writes the current block again after an error of its pipeline, and the file after any
+// other error.
+func (u *upload) repeat(cause error) error {
+	if _, ok := errors.AsType[*pipeline.Error](cause); ok && u.writer != nil {
+		return u.replaceBlock()
+	}
+	return u.again()
+}
+
+// replaceBlock abandons the current block and writes its bytes to another one.
+func (u *upload) replaceBlock() error {
+	if err := u.writer.abandonBlock(); err != nil {
+		return err
+	}
+	return u.spool.copyTo(u.writer)
 }
 
 // again writes the file once under another name. The broken file is removed when the new
@@ -167,27 +191,20 @@ func (u *upload) copyCommitted(broken string) error {
 		return err
 	}
 	defer st.drop()
-	_, err = io.CopyBuffer(onlyWriter{u.writer}, io.LimitReader(st, u.committed), make([]byte, behindChunk))
+	_, err = io.CopyBuffer(u.writer, io.LimitReader(st, u.committed), make([]byte, behindChunk))
 	if err == nil && st.offset != u.committed {
 		err = fmt.Errorf("hdfs: %s%s has lost blocks: %w", u.fs.URI(), broken, io.ErrUnexpectedEOF)
 	}
 	return err
 }
 
-// onlyWriter hides the method ReadFrom, which reads in pieces that are too small.
-type onlyWriter struct{ io.Writer }
-
-// closeSession closes the module's writer, which stops its goroutines. It also retires the
-// client, so that the leases expire: a client renews the leases of all its files together.
-// The error of the writer does not matter.
+// closeSession ends the writer. It also retires the client, so that the leases expire: a client
+// renews the leases of all its files together.
 func (u *upload) closeSession() {
-	if u.writer == nil {
-		return
+	if u.writer != nil {
+		u.writer.abort()
+		u.writer = nil
 	}
-	u.writer.Close()
-	u.session.retire()
-	u.session.release()
-	u.writer, u.session = nil, nil
 }
 
 // remove removes a file of this upload, even if the upload's context has ended. A file that
@@ -221,8 +238,8 @@ func (u *upload) finish() error {
 			return err
 		}
 	}
-	u.session.release()
-	u.writer, u.session = nil, nil
+	u.writer.session.release()
+	u.writer = nil
 	if u.path == u.target {
 		return nil
 	}
@@ -234,17 +251,20 @@ func (u *upload) finish() error {
 	return nil
 }
 
-// complete closes the module's writer. The NameNode answers "replicating" until a DataNode has
-// reported the last block, which usually takes a moment. Then complete checks that the file has
-// the length that was written.
+// complete completes the file. The NameNode refuses until a DataNode has reported the last
+// block, which usually takes a moment. Then complete checks that the file has the length that
+// was written.
 func (u *upload) complete() error {
 	began := time.Now()
-	err := u.writer.Close()
-	for try := 0; hdfs.IsErrReplicating(err) && time.Since(began) < u.fs.cfg.CloseTimeout; try++ {
+	done, err := u.writer.complete()
+	for try := 0; !done && err == nil; try++ {
+		if time.Since(began) > u.fs.cfg.CloseTimeout {
+			return fmt.Errorf("no DataNode has reported the last block for %v", u.fs.cfg.CloseTimeout)
+		}
 		if err := pauseFrom(u.ctx, time.Millisecond, try); err != nil {
 			return err
 		}
-		err = u.writer.Close()
+		done, err = u.writer.complete()
 	}
 	if err != nil {
 		return err
