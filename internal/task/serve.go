@@ -38,6 +38,10 @@ type Server struct {
 	// machines, or this process for machines without one.
 	Channels Channels
 
+	// Sides are the hash tables of side inputs that the attempts share. nil: the Nodes of each
+	// attempt share their own.
+	Sides *SideTables
+
 	// divides what the process uses among its attempts
 	usage counter.Process
 
