@@ -37,6 +37,11 @@ func (s *Side[K, V]) Lookup(t *Task) *Lookup[K, V] {
 	if err != nil {
 		panic(thrown{s.errorOf(err)})
 	}
+	return newLookup(s, table)
+}
+
+// newLookup returns the Lookup of a side in its table.
+func newLookup[K, V any](s *Side[K, V], table *hashtable.Table) *Lookup[K, V] {
 	return &Lookup[K, V]{
 		side: s, table: table, ahead: table.Ahead(), decode: viewDecode(s.route.values), direct: isDirect(s.route.keys),
 	}
