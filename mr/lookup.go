@@ -55,6 +55,7 @@ func (s *Side[K, V]) errorOf(err error) error {
 // Get returns the first value of a key, in the order of All; false if the side does not have the
 // key.
 func (l *Lookup[K, V]) Get(key K) (value V, found bool) {
+	l.ahead.Flush()
 	values := l.table.Find(l.encode(&key))
 	encoded, found := values.Next()
 	if !found {
@@ -67,6 +68,7 @@ func (l *Lookup[K, V]) Get(key K) (value V, found bool) {
 // if the side does not have the key.
 func (l *Lookup[K, V]) All(key K) iter.Seq[V] {
 	return func(yield func(V) bool) {
+		l.ahead.Flush()
 		values := l.table.Find(l.encode(&key))
 		for encoded, ok := values.Next(); ok; encoded, ok = values.Next() {
 			if !yield(l.decoded(encoded)) {

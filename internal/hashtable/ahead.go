@@ -2,8 +2,12 @@ package hashtable
 
 import "hash/maphash"
 
-// aheadDepth is how many announced keys wait until their slots have arrived in the cache.
-const aheadDepth = 8
+const (
+	// aheadDepth is how many announced keys wait until their slots have arrived in the cache.
+	aheadDepth = 8
+	// cacheLine is the size of a cache line on most machines, in bytes.
+	cacheLine = 64
+)
 
 // Ahead loads into the cache what a later Find of an announced key needs. The loads of several
 // keys are under way at the same time, and overlap: the entry of a key is loaded when further
@@ -11,10 +15,12 @@ const aheadDepth = 8
 //
 //	Announce(k8) ─► load the slot of k8
 //	             └► load the entry of k0, whose slot was loaded eight calls ago
+//	Flush        ─► load the entries of k1 … k8
 type Ahead struct {
 	table   *Table
 	slots   [aheadDepth]uint64 // slots of the keys announced last
-	next    int                // place of the oldest
+	next    uint               // number of announced keys
+	done    uint               // number of those whose entries were loaded; next-done <= aheadDepth
 	touched uint64             // written so that the compiler keeps the loads
 }
 
@@ -23,11 +29,26 @@ func (t *Table) Ahead() Ahead { return Ahead{table: t} }
 
 // Announce announces a key.
 func (a *Ahead) Announce(key []byte) {
-	t := a.table
-	next := &a.slots[a.next%aheadDepth]
-	if at := *next & atMask; at != 0 {
-		a.touched += uint64(t.arena[at-1])
+	if a.next-a.done == aheadDepth {
+		a.loadEntry()
 	}
-	*next = t.slots[t.home(maphash.Bytes(t.seed, key))]
+	t := a.table
+	a.slots[a.next%aheadDepth] = t.slots[t.home(maphash.Bytes(t.seed, key))]
 	a.next++
+}
+
+// Flush loads the entries of the keys announced last. Call it before the first Find.
+func (a *Ahead) Flush() {
+	for a.done < a.next {
+		a.loadEntry()
+	}
+}
+
+// loadEntry loads the next entry: the first two cache lines of it, since most entries end there.
+func (a *Ahead) loadEntry() {
+	if at := int(a.slots[a.done%aheadDepth] & atMask); at != 0 {
+		arena := a.table.arena
+		a.touched += uint64(arena[at-1]) + uint64(arena[min(at-1+cacheLine, len(arena)-1)])
+	}
+	a.done++
 }

@@ -54,6 +54,7 @@ func BenchmarkLookup(b *testing.B) {
 			for _, key := range batch {
 				ahead.Announce(key)
 			}
+			ahead.Flush()
 			findAll()
 		})
 		run("map", func() {

@@ -87,13 +87,16 @@ func nextValue(src []byte) (value, rest []byte, more bool) {
 	return rest[:n:n], rest[n:], header&1 != 0
 }
 
-// uvarint decodes a number. The short form covers nearly all lengths.
+// uvarint decodes a number. The short form covers nearly all lengths, and is inlined.
 func uvarint(src []byte) (n uint64, width int) {
-	if src[0] < 0x80 {
-		return uint64(src[0]), 1
+	if b := src[0]; b < 0x80 {
+		return uint64(b), 1
 	}
-	return binary.Uvarint(src)
+	return longUvarint(src)
 }
+
+//go:noinline
+func longUvarint(src []byte) (n uint64, width int) { return binary.Uvarint(src) }
 
 // uvarintLen returns the number of bytes of a uvarint.
 func uvarintLen(n uint64) int { return (bits.Len64(n|1) + 6) / 7 }

@@ -69,6 +69,7 @@ func TestTableIsAMap(t *testing.T) {
 		for _, key := range asked {
 			ahead.Announce([]byte(key))
 		}
+		ahead.Flush()
 		for _, key := range asked {
 			if diff := cmp.Diff(want[key], find(table, key)); diff != "" {
 				t.Fatalf("values of %q:\n%s", key, diff)
@@ -128,6 +129,7 @@ func TestFindAllocatesNothing(t *testing.T) {
 	key, ahead := []byte("a"), table.Ahead()
 	if n := testing.AllocsPerRun(100, func() {
 		ahead.Announce(key)
+		ahead.Flush()
 		values := table.Find(key)
 		for _, ok := values.Next(); ok; _, ok = values.Next() {
 		}
