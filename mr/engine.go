@@ -39,7 +39,7 @@ func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 		return e.embedded.Client(), nil
 	}
 	slots := e.slots()
-	server := &task.Server{Programs: d.program.tasks(d.jobs), Files: d.files, Local: fsconf.Local(d.conf)}
+	server := &task.Server{Programs: d.program.tasks(d.jobs), Files: d.files, Local: fsconf.Local(d.conf), Sides: new(task.SideTables)}
 	tuneMemory(d.conf, e.workers)
 	running, err := embedded.Start(context.WithoutCancel(ctx), embedded.Config{
 		MapSlots: slots, ReduceSlots: slots,

@@ -90,7 +90,11 @@ func runEach[K, V, KO, VO any](t *Task, n *task.NodeRun, in Channel[K, V], mappe
 		return err
 	}
 	loop := &eachLoop[K, V, KO, VO]{task: t, node: n, mapper: mapper, out: out, throttle: newThrottle(t)}
-	err = receive(t, n, in, loop.record)
+	if ahead, ok := mapper.(LooksAhead[K, V]); ok {
+		err = receiveAhead(t, n, in, ahead, loop.record)
+	} else {
+		err = receive(t, n, in, loop.record)
+	}
 	n.Attempt.Counters.Add(counter.ReduceInputRecords, loop.records)
 	return finishStage(t, err, mapper, out)
 }

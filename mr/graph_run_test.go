@@ -193,6 +193,11 @@ func TestErrorsNameTheirStage(t *testing.T) {
 		"each, filed": {countAs(func(g *mr.Graph, words stage) stage {
 			return mr.Each(g, "each", fail, words.Shuffle())
 		}), []string{"stage each, node 0: broken on purpose"}},
+		"a lookup in a side that was not given": {countAs(func(g *mr.Graph, words stage) stage {
+			other := mr.Read(g, "other", mr.KeyValueText(), textPairs()).Broadcast()
+			with := mr.With(mr.Each(g, "with", same, words.Pipe()), other)
+			return mr.Each(g, "look", &careless{side: other}, with.Pipe())
+		}), []string{"stage look, node 0", `side of stage "other"`, "not given"}},
 		"group": {countAs(func(g *mr.Graph, words stage) stage {
 			return mr.Group(g, "sum", mr.ReduceFunc(func(*mr.Task, string, iter.Seq[int64], countEmitter) error { panic("no way") }), words.Shuffle())
 		}), []string{"stage sum, node 0: panic: no way", "graph_run_test.go:"}},

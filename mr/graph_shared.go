@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"sync"
 	"unsafe"
 
 	"github.com/hammr/hammr/internal/keys"
@@ -17,11 +18,23 @@ const (
 )
 
 // batch holds records on their way from one Node of a process to another.
-// The receiver owns a batch that was sent; the sender begins another.
+// The receiver owns a batch that was sent; the sender begins another. The receiver recycles a
+// batch when its records have been used: they are valid only while a function gets them.
 type batch[K, V any] struct {
 	keys   []K
 	values []V
 	arena
+	unused *sync.Pool // unused batches of the sender
+}
+
+// recycle gives the batch back to its sender, without references to what it held.
+func (b *batch[K, V]) recycle() {
+	clear(b.keys)
+	clear(b.values)
+	b.keys, b.values, b.arena.bytes = b.keys[:0], b.values[:0], b.arena.bytes[:0]
+	if cap(b.arena.bytes) <= 2*batchBytes {
+		b.unused.Put(b)
+	}
 }
 
 // full reports whether the batch is to be sent.
@@ -49,22 +62,31 @@ type sharedWriters[K, V any] struct {
 	value   copyFunc[V]
 	writers []*task.SharedWriter // by peer
 	open    []*batch[K, V]       // the batch being filled, by peer
+	unused  *sync.Pool           // of *batch[K, V]
 	encoded []byte               // scratch
 	err     error                // the first error; it remains
 }
 
 // openShared opens the writing ends of a channel in memory, one for each peer.
 func openShared[K, V any](t *Task, n *task.NodeRun, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
-	s := &sharedWriters[K, V]{ctx: t.Context(), route: r, key: copyFuncOf(r.keys), value: copyFuncOf(r.values)}
+	s := &sharedWriters[K, V]{ctx: t.Context(), route: r, key: copyFuncOf(r.keys), value: copyFuncOf(r.values), unused: new(sync.Pool)}
 	var err error
 	if s.choice, err = choosePeers(t, edge, r); err != nil {
 		return nil, err
 	}
 	for _, peer := range edge.Peers {
 		s.writers = append(s.writers, n.SendShared(edge, peer))
-		s.open = append(s.open, new(batch[K, V]))
+		s.open = append(s.open, s.newBatch())
 	}
 	return s, nil
+}
+
+// newBatch returns an empty batch, a recycled one if there is one.
+func (s *sharedWriters[K, V]) newBatch() *batch[K, V] {
+	if b, ok := s.unused.Get().(*batch[K, V]); ok {
+		return b
+	}
+	return &batch[K, V]{unused: s.unused}
 }
 
 // Emit implements Emitter.
@@ -98,7 +120,7 @@ func (s *sharedWriters[K, V]) add(peer int, key K, value V) {
 // send sends the batch of a peer and begins another.
 func (s *sharedWriters[K, V]) send(peer int) {
 	b := s.open[peer]
-	s.open[peer] = new(batch[K, V])
+	s.open[peer] = s.newBatch()
 	if len(b.keys) == 0 || s.err != nil {
 		return
 	}
@@ -122,7 +144,8 @@ func (s *sharedWriters[K, V]) end(paused bool) error {
 	return nil
 }
 
-// receiveShared passes each batch to take, with the number of the Node that wrote it.
+// receiveShared passes each batch to take, with the number of the Node that wrote it. The batch
+// is valid until take returns.
 func receiveShared[K, V any](t *Task, n *task.NodeRun, edge task.Channel, take func(writer int, b *batch[K, V]) error) error {
 	r := n.ReceiveShared(edge)
 	for {
@@ -130,9 +153,11 @@ func receiveShared[K, V any](t *Task, n *task.NodeRun, edge task.Channel, take f
 		if err != nil || !ok {
 			return err
 		}
-		if err := take(from, got.(*batch[K, V])); err != nil {
+		b := got.(*batch[K, V])
+		if err := take(from, b); err != nil {
 			return err
 		}
+		b.recycle()
 	}
 }
 

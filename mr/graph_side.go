@@ -12,7 +12,8 @@ import (
 
 // Side is all output of a stage, for the functions of other stages to read: the small half
 // of a join, or the centres of the last round. With gives a side to a stage. The records of
-// a side are kept in files, and each Node that reads the side gets all of them.
+// a side are kept in files, and each Node that reads the side gets all of them. Lookup finds
+// records by their keys; All ranges over all records.
 type Side[K, V any] struct {
 	from       *Stage[K, V]
 	route      *route[K, V]
@@ -93,16 +94,24 @@ func (s *Side[K, V]) check() {
 func (s *Side[K, V]) All(t *Task) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		if err := s.readAll(t, yield); err != nil {
-			panic(thrown{fmt.Errorf("side of stage %q: %w", s.from.name, err)})
+			panic(thrown{s.errorOf(err)})
 		}
 	}
+}
+
+// checkGiven returns an error unless With has given the side to the stage of the task.
+func (s *Side[K, V]) checkGiven(t *Task) error {
+	if t.stage == nil || !slices.ContainsFunc(t.stage.sides, func(l *link) bool { return l.from == s.from.stage }) {
+		return errors.New("not given to the stage that reads it; mr.With(stage, side) does that")
+	}
+	return nil
 }
 
 // readAll reads the side as a reduce with one input, which fetches and merges the files of all
 // Nodes.
 func (s *Side[K, V]) readAll(t *Task, yield func(K, V) bool) error {
-	if t.stage == nil || !slices.ContainsFunc(t.stage.sides, func(l *link) bool { return l.from == s.from.stage }) {
-		return errors.New("not given to the stage that reads it; mr.With(stage, side) does that")
+	if err := s.checkGiven(t); err != nil {
+		return err
 	}
 	r := t.node.Reduce(s.from.name)
 	defer r.Close()

@@ -59,13 +59,15 @@ func ServeTask(programs ...Runnable) {
 //	            │ error, or not reset                      │ none comes
 //	            └──> the process ends <────────────────────┘
 //
-// The jobs of the programs are built once; they do not depend on the task.
+// The jobs of the programs are built once; they do not depend on the task. The tables of side
+// inputs remain for the next task if it reads the same ones.
 func serveTasks(conn io.ReadWriteCloser, next *taskproc.Next, programs []Runnable) error {
 	goroutines := runtime.NumGoroutine()
 	enter := func(*taskproc.Start) error { return nil } // the tasknode has prepared the process
 	jobs := sync.OnceValues(func() (map[string]anyJob, error) { return jobsOf(programs) })
+	sides := new(task.SideTables)
 	for {
-		done, err := serveTask(taskproc.NewTaskEnd(conn), enter, jobs)
+		done, err := serveTask(taskproc.NewTaskEnd(conn), enter, jobs, sides)
 		if err != nil || !done || next == nil || !resetProcess(goroutines) {
 			return err
 		}
@@ -79,7 +81,7 @@ func serveTasks(conn io.ReadWriteCloser, next *taskproc.Next, programs []Runnabl
 
 // serveTask receives the Start of a task, prepares the process with enter, and runs the
 // task. It reports whether the task has finished its work.
-func serveTask(messages taskproc.TaskEnd, enter func(*taskproc.Start) error, jobs func() (map[string]anyJob, error)) (done bool, err error) {
+func serveTask(messages taskproc.TaskEnd, enter func(*taskproc.Start) error, jobs func() (map[string]anyJob, error), sides *task.SideTables) (done bool, err error) {
 	start, err := messages.ReceiveStart()
 	if err != nil {
 		return false, err
@@ -91,6 +93,7 @@ func serveTask(messages taskproc.TaskEnd, enter func(*taskproc.Start) error, job
 	if err != nil {
 		return false, refuse(messages, &taskproc.Failure{Cause: err.Error(), Offset: -1, Fatal: true})
 	}
+	server.Sides = sides
 	done, err = server.Run(context.Background(), messages, start)
 	return done, errors.Join(err, server.Files.Close())
 }

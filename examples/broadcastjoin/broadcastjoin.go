@@ -1,9 +1,10 @@
 // Package broadcastjoin joins two inputs by their keys as join does, but sends only the
-// smaller input. Each Node that reads rows of the larger input has the whole smaller input
-// in memory. Hadoop calls this a map-side join. The result is sorted by key at the end.
+// smaller input. All of the smaller input is in memory, in a hash table, wherever rows of the
+// larger input are read. Hadoop calls this a map-side join.
 //
 //	small ──broadcast──┐
-//	big ═════shm══════> join ──file──> sort
+//	big ═════shm══════> join                 the rows are in the order of big
+//	                    join ──file──> sort  with -sort, in order of key
 //
 //	hammr run broadcastjoin small big out
 package broadcastjoin
@@ -11,39 +12,48 @@ package broadcastjoin
 import (
 	"context"
 
+	"github.com/hammr/hammr/examples/internal/arguments"
 	"github.com/hammr/hammr/mr"
 )
 
+// Config chooses the order of the output.
+type Config struct {
+	Sorted bool // sort the output by key; it then has the same bytes as the output of join
+}
+
 // Job reads lines of key, tab and value. For each pair of lines that have the same key it
-// writes the key, the small value and the big value. The output has the same bytes as the
-// output of join.
-var Job = mr.Define("broadcastjoin", struct{}{}, func(g *mr.Graph, _ struct{}) {
+// writes the key, the small value and the big value.
+var Job = mr.Define("broadcastjoin", Config{}, func(g *mr.Graph, c Config) {
 	small := mr.Read(g, "small", mr.KeyValueText(), mr.IdentityMapper[[]byte, []byte]()).Broadcast()
 	big := mr.Read(g, "big", mr.KeyValueText(), mr.IdentityMapper[[]byte, []byte]())
 	joined := mr.With(mr.Each(g, "join", &joiner{small: small}, big.Pipe()), small)
-	sorted := mr.Group(g, "sort", mr.IdentityReducer[[]byte, string](), joined.Shuffle())
-	mr.Write(sorted, mr.TextOutput[[]byte, string]())
+	if c.Sorted {
+		joined = mr.Group(g, "sort", mr.IdentityReducer[[]byte, []byte](), joined.Shuffle())
+	}
+	mr.Write(joined, mr.TextOutput[[]byte, []byte]())
 })
 
 // joiner looks up the key of each big row among the small rows.
 type joiner struct {
 	small *mr.Side[[]byte, []byte]
-	rows  map[string][]string // values of the small side by key, in order
+	rows  *mr.Lookup[[]byte, []byte]
+	both  []byte // scratch for the values of a pair of rows
 }
 
 // Setup implements mr.Setup.
 func (j *joiner) Setup(t *mr.Task) error {
-	j.rows = make(map[string][]string)
-	for key, value := range j.small.All(t) {
-		j.rows[string(key)] = append(j.rows[string(key)], string(value))
-	}
+	j.rows = j.small.Lookup(t)
 	return nil
 }
 
+// Ahead implements mr.LooksAhead.
+func (j *joiner) Ahead(key, _ []byte) { j.rows.Ahead(key) }
+
 // Map implements mr.Mapper.
-func (j *joiner) Map(_ *mr.Task, key, value []byte, out mr.Emitter[[]byte, string]) error {
-	for _, small := range j.rows[string(key)] {
-		out.Emit(key, small+"\t"+string(value))
+func (j *joiner) Map(_ *mr.Task, key, value []byte, out mr.Emitter[[]byte, []byte]) error {
+	for small := range j.rows.All(key) {
+		j.both = append(append(append(j.both[:0], small...), '\t'), value...)
+		out.Emit(key, j.both)
 	}
 	return nil
 }
@@ -53,13 +63,21 @@ func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "broadcastjoin",
 		Summary: "A program that joins a small input and a large one by their keys, with the small one in memory.",
-		Usage:   "<small in> <big in> <out>",
+		Usage:   "[-sort] <small in> <big in> <out>",
 		Jobs:    []mr.Runnable{Job},
-		Run: func(ctx context.Context, d *mr.Driver) error {
-			if len(d.Args) != 3 {
-				return mr.ErrUsage
-			}
-			return d.Run(ctx, Job, mr.JobRun{In: d.Args[:2], Out: d.Args[2]})
-		},
+		Run:     run,
 	}
+}
+
+func run(ctx context.Context, d *mr.Driver) error {
+	var c Config
+	known := arguments.Options{"-sort": arguments.Do(func() error { c.Sorted = true; return nil })}
+	args, err := known.Parse(d.Args)
+	if err != nil {
+		return err
+	}
+	if len(args) != 3 {
+		return mr.ErrUsage
+	}
+	return d.Run(ctx, Job, mr.JobRun{In: args[:2], Out: args[2], Config: c})
 }

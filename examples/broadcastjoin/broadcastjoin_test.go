@@ -3,6 +3,7 @@ package broadcastjoin
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +15,15 @@ import (
 func TestBroadcastJoin(t *testing.T) {
 	small := mrtest.File(t, "small", "a\t1\nb\t2\na\t3\nonly small\n")
 	big := mrtest.File(t, "big", "b\tx\na\ty\na\tz\nonly big\n\tempty\n")
+	const ofA, ofB = "a\t1\ty\na\t3\ty\na\t1\tz\na\t3\tz\n", "b\t2\tx\n"
 	got := mrtest.Command(t, Program(), small, big, t.TempDir()+"/out")
-	extest.Equal(t, got, "a\t1\ty\na\t3\ty\na\t1\tz\na\t3\tz\nb\t2\tx\n")
+	extest.Equal(t, got, ofB+ofA)
+	got = mrtest.Command(t, Program(), "-sort", small, big, t.TempDir()+"/out")
+	extest.Equal(t, got, ofA+ofB)
 }
 
-// TestSameBytesAsJoin compares the output with the output of the program join, which sorts
-// both inputs.
+// TestSameBytesAsJoin compares the sorted output with the output of the program join, which
+// sorts both inputs. Without -sort the output has the same lines.
 func TestSameBytesAsJoin(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 22))
 	table := func(rows int) string {
@@ -31,10 +35,19 @@ func TestSameBytesAsJoin(t *testing.T) {
 	}
 	small, big := mrtest.File(t, "small", table(2000)), mrtest.File(t, "big", table(20_000))
 	args := func(out string) []string { return []string{small, big, out} }
-	extest.Equal(t, extest.UnderAllVariants(t, Program(), args), extest.UnderAllVariants(t, join.Program(), args))
+	sorted := func(out string) []string { return append([]string{"-sort"}, args(out)...) }
+	want := extest.UnderAllVariants(t, join.Program(), args)
+	extest.Equal(t, extest.UnderAllVariants(t, Program(), sorted), want)
+	extest.Equal(t, lines(extest.UnderAllVariants(t, Program(), args)), lines(want))
+}
+
+// lines returns the lines of a text in order.
+func lines(text string) string {
+	return strings.Join(slices.Sorted(strings.Lines(text)), "")
 }
 
 func TestBroadcastJoinRefuses(t *testing.T) {
+	extest.Refused(t, Program(), "option -order: not known", "-order", "small", "big", "out")
 	extest.Refused(t, Program(), "", "small", "big")
 	extest.Refused(t, Program(), "", "small", "big", "more", "out")
 }

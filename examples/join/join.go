@@ -19,7 +19,7 @@ import (
 )
 
 // row is the value of a line, with the input that the line is from.
-type row = mr.Pair[side, string]
+type row = mr.Pair[side, []byte]
 
 type side uint8
 
@@ -31,7 +31,7 @@ const (
 // mark returns the mapper for the lines of one side.
 func mark(from side) mr.Mapper[[]byte, []byte, []byte, row] {
 	return mr.MapFunc(func(_ *mr.Task, key, value []byte, out mr.Emitter[[]byte, row]) error {
-		out.Emit(key, row{First: from, Second: string(value)})
+		out.Emit(key, row{First: from, Second: value})
 		return nil
 	})
 }
@@ -41,21 +41,35 @@ func mark(from side) mr.Mapper[[]byte, []byte, []byte, row] {
 var Job = mr.AddInput(mr.New("join",
 	mr.KeyValueText(),
 	mark(left),
-	mr.ReduceFunc(func(_ *mr.Task, key []byte, rows iter.Seq[row], out mr.Emitter[[]byte, string]) error {
-		var lefts []string
-		for r := range rows {
-			if r.First == left {
-				lefts = append(lefts, r.Second)
-				continue
-			}
-			for _, l := range lefts {
-				out.Emit(key, l+"\t"+r.Second)
-			}
-		}
-		return nil
-	}),
-	mr.TextOutput[[]byte, string](),
+	mr.Reducer[[]byte, row, []byte, []byte](&joiner{}),
+	mr.TextOutput[[]byte, []byte](),
 ), mr.KeyValueText(), mark(right))
+
+// joiner joins the rows of one key at a time. Its fields are memory that it reuses.
+type joiner struct {
+	lefts []byte // the left values, one after another
+	ends  []int  // where each of them ends
+	both  []byte // a left and a right value
+}
+
+// Reduce implements mr.Reducer.
+func (j *joiner) Reduce(_ *mr.Task, key []byte, rows iter.Seq[row], out mr.Emitter[[]byte, []byte]) error {
+	j.lefts, j.ends = j.lefts[:0], j.ends[:0]
+	for r := range rows {
+		if r.First == left {
+			j.lefts = append(j.lefts, r.Second...)
+			j.ends = append(j.ends, len(j.lefts))
+			continue
+		}
+		begin := 0
+		for _, end := range j.ends {
+			j.both = append(append(append(j.both[:0], j.lefts[begin:end]...), '\t'), r.Second...)
+			out.Emit(key, j.both)
+			begin = end
+		}
+	}
+	return nil
+}
 
 // Program returns the command.
 func Program() *mr.Program {

@@ -43,6 +43,7 @@ var importTable = []row{
 	{"shuffle", []string{"dag", "storage", "internal/validate"}},
 	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/syncutil", "internal/taskdir"}},
 	{"internal/keys", nil},
+	{"internal/hashtable", nil},
 	{"internal/format", []string{"dag", "storage"}},
 	{"internal/format/...", []string{"dag", "storage", "internal/format", "internal/format/..."}},
 	{"internal/format/splits", []string{"dag", "storage", "internal/format", "internal/taskproc"}},
@@ -57,7 +58,7 @@ var importTable = []row{
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
 		"internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...",
-		"internal/meminfo", "internal/taskproc",
+		"internal/hashtable", "internal/meminfo", "internal/taskproc",
 	}},
 
 	// Daemons and the engine in one process. A jobmaster and a tasknode know each other by
@@ -95,7 +96,7 @@ var importTable = []row{
 	{"mr", []string{
 		"dag", "preempt", "shuffle", "storage",
 		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter",
-		"internal/embedded", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...", "internal/keys",
+		"internal/embedded", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...", "internal/hashtable", "internal/keys",
 		"internal/report", "internal/rpc", "internal/task",
 		"internal/taskproc", "internal/wire",
 	}},

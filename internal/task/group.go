@@ -37,6 +37,7 @@ type groupRun struct {
 	fetched           fetchedSets                // outputs that the reduces have taken in
 	queues            map[sharedEnd]*sharedQueue // queues in shared memory; new ones after a declined checkpoint
 	localStreams      transfer.Rendezvous        // streams between its own Nodes
+	ownSides          SideTables                 // tables of a group whose server has none
 	server            *Server                    // server of the process, shared by its attempts
 	firstError        struct {
 		sync.Once
@@ -73,6 +74,7 @@ func (g *groupRun) open() error {
 	}
 	g.memory = newMemory(int64(len(g.nodes))*int64(g.Attempt.Conf.Int(conf.SortMB))<<20, ends)
 	g.openShared()
+	g.sideTables().keepOnly(g.Attempt.Start.JobId, g.fileInputs())
 	if err := g.openSources(); err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ type NodeRun struct {
 	collectorBytes atomic.Int64                   // bytes in its collectors when a map last polled
 	currentIntake  atomic.Pointer[shuffle.Intake] // the intake opened last; nil before the first
 	files          outputs                        // files of the job's output
+	sides          map[int]*sideTable             // tables that it uses, by edge
 	result         result                         // set when its code has returned
 
 	mu struct {
@@ -286,4 +287,5 @@ func (n *NodeRun) close() {
 		_ = c.Abort()
 	}
 	n.closeStreams()
+	n.releaseSides()
 }

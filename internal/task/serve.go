@@ -42,6 +42,10 @@ type Server struct {
 	// group limit it.
 	Memory int64
 
+	// Sides are the hash tables of side inputs that the attempts share. nil: the Nodes of each
+	// attempt share their own.
+	Sides *SideTables
+
 	// divides what the process uses among its attempts
 	usage counter.Process
 
