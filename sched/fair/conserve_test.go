@@ -2,9 +2,12 @@ package fair
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
@@ -89,7 +92,7 @@ func TestSharesAreKept(t *testing.T) {
 		{"a maximum", "<pool name='b'><maxMaps>1</maxMaps></pool>", []job{{"a", 20, 10}, {"b", 9, 0}}, "1m.9"},
 		{"the job most above its share", "", []job{{"a", 9, 3}, {"a", 20, 7}, {"a", 1, 0}}, "2m.6 2m.5"},
 		{"whole slots only", "", []job{{"a", 20, 4}, {"a", 20, 3}, {"a", 20, 3}}, ""},
-		{"a first slot", "<pool name='b'><weight>.05</weight></pool>", []job{{"a", 20, 10}, {"b", 9, 0}}, ""},
+		{"a first slot", "<pool name='b'><weight>.05</weight></pool>", []job{{"a", 20, 10}, {"b", 9, 0}}, "1m.9"},
 		{"fewer slots than jobs", "", slices.Concat(slices.Repeat([]job{{"a", 2, 1}}, 10), []job{{"a", 2, 0}}), ""},
 		{"a first slot, of a job with two", "", slices.Concat([]job{{"a", 9, 2}}, slices.Repeat([]job{{"a", 9, 1}}, 8), []job{{"a", 9, 0}, {"a", 9, 0}}), "1m.1"},
 		{"a pool of many jobs", "", slices.Concat(slices.Repeat([]job{{"a", 2, 1}}, 10), []job{{"b", 2, 0}}), "10m.0 9m.0"},
@@ -228,4 +231,64 @@ func TestPreemptionByTimeoutsExcludesConservation(t *testing.T) {
 	if p := New(Config{Preemption: true, ConserveShares: true}); p.conf.ConserveShares {
 		t.Error("both are on")
 	}
+}
+
+// pour divides slots among demands in small steps, always to the one that has least: the
+// simple twin of package share.
+func pour(slots float64, demands []float64) []float64 {
+	const step = 1. / 256
+	shares := make([]float64, len(demands))
+	for ; slots > 0; slots -= step {
+		least := -1
+		for i, s := range shares {
+			if s < demands[i] && (least < 0 || s < shares[least]) {
+				least = i
+			}
+		}
+		if least < 0 {
+			break
+		}
+		shares[least] += step
+	}
+	return shares
+}
+
+// TestEveryJobReachesItsShare starts random jobs in three pools, on slots that one of them has
+// taken. Each job then has at least its share rounded down, and no slot moves back.
+func TestEveryJobReachesItsShare(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		slots := rapid.IntRange(1, 12).Draw(rt, "slots")
+		s := newConserving(t, "", slots, 0)
+		s.run(in("a", 2*slots, 0), slots)
+		wanted := map[string][]float64{"a": {float64(2 * slots)}, "b": nil, "c": nil}
+		jobs := map[string][]*cluster.Job{"a": {s.View().Job(cluster.JobID{Cluster: "1", Number: 1})}}
+		for range rapid.IntRange(1, 6).Draw(rt, "jobs") {
+			pool, maps := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "pool"), rapid.IntRange(1, 14).Draw(rt, "maps")
+			jobs[pool] = append(jobs[pool], s.run(in(pool, maps, 0)))
+			wanted[pool] = append(wanted[pool], float64(maps))
+		}
+		s.settle()
+		if again := s.victims(); again != "" {
+			rt.Fatalf("slots move back: %s", again)
+		}
+		totals := make([]float64, 3)
+		for i, name := range []string{"a", "b", "c"} {
+			for _, n := range wanted[name] {
+				totals[i] += n
+			}
+		}
+		for i, of := range pour(float64(slots), totals) {
+			name := []string{"a", "b", "c"}[i]
+			has := 0
+			for k, least := range pour(math.Floor(of), wanted[name]) {
+				n := jobs[name][k].Stages[0].Running - jobs[name][k].Stages[0].SuspendedCount()
+				if has += n; n < int(least) {
+					rt.Fatalf("job %d of pool %s has %d slots, and a share of %.2f", k, name, n, least)
+				}
+			}
+			if has < int(of) || has > int(of)+3 {
+				rt.Fatalf("pool %s has %d slots, and a share of %.2f", name, has, of)
+			}
+		}
+	})
 }

@@ -177,39 +177,47 @@ func (d *division) mayTakeIdle() bool {
 }
 
 // mayGainFrom reports whether a job, and the pools around it that the other job is not in, may
-// get one more busy slot: if that does not exceed their shares, or it is their first slot.
+// get one more busy slot. What loses the slot for it competes with the outermost of them: that
+// one may not exceed its share, except for its first slot. The others are below their shares.
 func (d *division) mayGainFrom(other *division) bool {
-	for common := other.pool.chain(); !slices.Contains(common, d); d = d.pool {
-		if d.works > 0 && float64(d.works+1) > d.share || d.share == 0 {
+	for common := other.pool.chain(); ; d = d.pool {
+		if float64(d.works) >= d.share {
 			return false
 		}
+		if slices.Contains(common, d.pool) {
+			return d.works == 0 || float64(d.works+1) <= d.share
+		}
 	}
-	return true
 }
 
-// mayLoseTo reports whether a job can lose a busy slot to another job. In a pool that shares
-// its slots the job keeps its share, and one slot; in fifo order jobs do not preempt each
-// other. Between pools the shares of the pools count, and that of the job rounded down.
+// mayLoseTo reports whether a job can lose a busy slot to another job: it, and the pools around
+// it that the other job is not in, keep their shares rounded down. In fifo order the jobs of a
+// pool do not preempt each other.
 func (d *division) mayLoseTo(to *division) bool {
-	keeps := float64(d.works - 1)
-	switch {
-	case d.pool == to.pool && d.queue.Order == pool.FIFO:
-		return false
-	case d.pool == to.pool && d.share > 0:
-		return keeps >= max(d.share, 1)
-	case d.pool == to.pool:
-		return keeps >= 0 && to.share >= 1
+	if d.pool == to.pool {
+		return d.queue.Order != pool.FIFO && d.keeps(to)
 	}
-	if keeps < math.Floor(d.share) {
-		return false
-	}
-	common := to.pool.chain()
-	for p := d.pool; !slices.Contains(common, p); p = p.pool {
-		if float64(p.works-1) < p.share {
+	mine, others := d.pool.chain(), to.pool.chain()
+	for i, p := range mine {
+		if slices.Contains(others, p) {
+			break
+		}
+		if !p.keeps(others[min(i, len(others)-1)]) {
 			return false
 		}
 	}
-	return true
+	return float64(d.works-1) >= math.Floor(d.share)
+}
+
+// keeps reports whether a job or pool keeps its share rounded down if it loses a slot to
+// another one. It keeps one slot if the other has a share of less than one: they would take
+// turns.
+func (d *division) keeps(to *division) bool {
+	least := math.Floor(d.share)
+	if to.works == 0 && to.share < 1 {
+		least = max(least, 1)
+	}
+	return float64(d.works-1) >= least
 }
 
 // chain returns a pool and the pools around it.
