@@ -119,7 +119,7 @@ func (c PreemptionBench) runOne(ctx context.Context, b *PreemptionRun, load int,
 	cluster, err := Start(ctx, Config{
 		Hammr: c.Hammr, Dir: filepath.Join(c.Work, "cluster"), Tasknodes: 4, MapSlots: 2, ReduceSlots: 2, Pools: []string{"low", "high"},
 		Expiry: time.Second, Policy: "fair", Conf: map[string]string{
-			"mapred.fairscheduler.preemption": strconv.FormatBool(mode != "wait"), registry.Allocations: preemptionPools,
+			"mapred.fairscheduler.preemption": strconv.FormatBool(mode != "wait"), registry.ConserveShares: "false", registry.Allocations: preemptionPools,
 			"hammr.scheduler.map-preemption": mode, "hammr.scheduler.reduce-preemption": mode,
 		},
 	})

@@ -80,12 +80,13 @@ var noDelay = sched.Placement{Method: sched.Delay}
 // plainArm returns a policy that does not react to failures. The lost tasks wait until slots
 // become free by themselves.
 func plainArm(policy string) Arm {
-	return Arm{Name: policy, Policy: policy, Setup: sched.Setup{Placement: noDelay}}
+	return Arm{Name: policy, Policy: policy, Conf: asInHadoop(policy), Setup: sched.Setup{Placement: noDelay}}
 }
 
 // chronosArm returns an arm with chronos around a policy. Chronos acts only after a failure.
 func chronosArm(name, policy string, modes preempt.Config, conf map[string]string) Arm {
 	a := Arm{Name: name, Policy: "chronos", Conf: map[string]string{chronosBase: policy}}
+	maps.Copy(a.Conf, asInHadoop(policy))
 	maps.Copy(a.Conf, conf)
 	a.Setup = sched.Setup{Placement: noDelay, Preempt: modes}
 	return a

@@ -71,7 +71,7 @@ func discoJobs() Experiment {
 		Setup: `5 machines with 2 slots. Research: 25 maps of 79 s. Production: 25 maps of 2.4 s.
 Lognormal spread, sigma 0.03. Preemption kills.`,
 		Arms: []Arm{
-			{Name: original, Policy: "fair"},
+			{Name: original, Policy: "fair", Conf: asInHadoop("fair")},
 			{Name: preemptive, Policy: "disco", Conf: map[string]string{"hammr.disco.transition.hold": "10000"},
 				Setup: sched.Setup{Preempt: preempt.Config{Map: preempt.Kill, Reduce: preempt.Kill}}},
 		},

@@ -127,7 +127,7 @@ func fairShares() Experiment {
 		Setup: `Pools with one job each fill an empty cluster. The number of a job's maps is its pool's
 demand, and no map finishes meanwhile. The numbers are demands, minimum shares and weights,
 then the slots that each pool should have.`,
-		Arms:    []Arm{{Name: "fair", Policy: "fair"}},
+		Arms:    []Arm{{Name: "fair", Policy: "fair", Conf: asInHadoop("fair")}},
 		Cluster: sim.Config{ReduceSlots: -1, Series: true}, Workload: jobMix{}.source(), Runs: 1,
 	}
 	for _, v := range vectors {
@@ -167,7 +167,7 @@ func fairTimeouts() Experiment {
 about the same time. At %d s production arrives with 30 maps of 60 s and a minimum share of
 %d slots. It may preempt after it was below its minimum for the first time-out, or below half
 of its fair share (20 slots) for the second.`, productionAt, productionMin),
-		Arms:    []Arm{{Name: "fair", Policy: "fair"}},
+		Arms:    []Arm{{Name: "fair", Policy: "fair", Conf: asInHadoop("fair")}},
 		Cluster: sim.Config{Machines: 10, MapSlots: 4, ReduceSlots: -1, Series: true}, Workload: m.source(),
 	}
 	e.add("wait", 0, 0, 0, 0)
@@ -233,8 +233,8 @@ func fairDelay(o Options) Experiment {
 	for i := range jobs {
 		m.jobs = append(m.jobs, jobSpec{id: fmt.Sprintf("j%03d", i), at: float64(i) * 4, maps: taskBatch{n: 3 + i%10*nodes/50, seconds: 20, bytes: 128 << 20}})
 	}
-	arm := Arm{Name: "delay", Policy: "fair", Setup: sched.Setup{Placement: sched.Placement{Method: sched.Delay}}}
-	flow := Arm{Name: "flow", Policy: "fair", Once: true, Setup: sched.Setup{Placement: sched.DefaultPlacement()}}
+	arm := Arm{Name: "delay", Policy: "fair", Conf: asInHadoop("fair"), Setup: sched.Setup{Placement: sched.Placement{Method: sched.Delay}}}
+	flow := Arm{Name: "flow", Policy: "fair", Conf: asInHadoop("fair"), Once: true, Setup: sched.Setup{Placement: sched.DefaultPlacement()}}
 	e := Experiment{
 		ID: "delay", Title: "Delay scheduling: locality against delay (section 3.8)",
 		Setup: fmt.Sprintf(`%d jobs of few maps of 20 s, four seconds apart, on %d machines with two slots and three

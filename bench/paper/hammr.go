@@ -58,7 +58,7 @@ Hadoop's fair scheduler waits 4.5 s for a local task, and as long again for one 
 		Arms: []Arm{
 			{Name: withFlow, Policy: "hammr", Setup: sched.Setup{Placement: sched.DefaultPlacement()}},
 			{Name: withoutFlow, Policy: "hammr", Conf: map[string]string{"hammr.scheduler.locality": "false"}, Setup: sched.Setup{Placement: sched.DefaultPlacement()}},
-			{Name: HadoopFair, Policy: "fair", Setup: sched.Setup{Placement: sched.Placement{Method: sched.Delay, Delay: locality.Delay{MachineWait: 4500, RackWait: 4500}}}},
+			{Name: HadoopFair, Policy: "fair", Conf: asInHadoop("fair"), Setup: sched.Setup{Placement: sched.Placement{Method: sched.Delay, Delay: locality.Delay{MachineWait: 4500, RackWait: 4500}}}},
 		},
 		Cluster: sim.Config{Machines: 4, MapSlots: 2, ReduceSlots: 2, Replication: 1, RemoteRate: 50e6}, Workload: m.source(),
 		Measures: []Measure{

@@ -67,7 +67,7 @@ var suspendReduces = preempt.Config{Map: preempt.Wait, Reduce: preempt.Suspend}
 func hfspArms() []Arm {
 	return []Arm{
 		{Name: fifoArm, Policy: "fifo", Setup: sched.Setup{Placement: delayPlacement}},
-		{Name: fairArm, Policy: "fair", Setup: sched.Setup{Placement: delayPlacement}},
+		{Name: fairArm, Policy: "fair", Conf: asInHadoop("fair"), Setup: sched.Setup{Placement: delayPlacement}},
 		{Name: hfspArm, Policy: "hfsp", Setup: sched.Setup{Placement: delayPlacement, Preempt: suspendReduces}},
 	}
 }

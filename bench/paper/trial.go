@@ -135,6 +135,15 @@ func (e *Experiment) runs(o Options) int {
 	return o.Runs
 }
 
+// asInHadoop returns the settings with which a policy behaves as in Hadoop. The papers'
+// experiments compare with Hadoop's fair scheduler, which does not conserve shares.
+func asInHadoop(policy string) map[string]string {
+	if policy != "fair" {
+		return nil
+	}
+	return map[string]string{registry.ConserveShares: "false"}
+}
+
 // set sets a setting of the policy, for points. It belongs to this trial alone: trials
 // clones the settings of the arm.
 func (t *Trial) set(name, value string) {

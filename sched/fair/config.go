@@ -24,6 +24,12 @@ type Config struct {
 	// mapred.fairscheduler.preemption.
 	Preemption bool
 
+	// ConserveShares suspends or checkpoints attempts of jobs above their fair share for jobs
+	// below theirs, first those that only wait for input (conserve.go). It has no effect
+	// together with Preemption. Default false, which is Hadoop's behavior; the setting
+	// hammr.fair.conserve.shares defaults to true.
+	ConserveShares bool
+
 	// SizeBasedWeight makes the weight of a job the logarithm of its demand; default
 	// false. mapred.fairscheduler.sizebasedweight.
 	SizeBasedWeight bool
@@ -59,4 +65,5 @@ func (c *Config) ensureDefaults() {
 	if !(c.LoadMaxDiff > 0) {
 		c.LoadMaxDiff = 0
 	}
+	c.ConserveShares = c.ConserveShares && !c.Preemption
 }

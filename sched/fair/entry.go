@@ -120,7 +120,7 @@ func remove(list *[]*entry, e *entry) {
 func (p *Policy) count(e *entry) {
 	t := tally{running: e.account.Running, leaving: e.account.Leaving}
 	if e.admitted {
-		t.waiting, t.claims, t.bundled = e.account.Waiting, e.account.Claims, e.account.Bundled
+		t.waiting, t.ready, t.claims, t.bundled = e.account.Waiting, e.account.Ready, e.account.Claims, e.account.Bundled
 	}
 	t.demand = t.running.Plus(t.waiting)
 	if more := t.minus(e.counted); more != (tally{}) {

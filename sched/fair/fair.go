@@ -124,6 +124,11 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		plan.Preempts, wake = p.preempt(now, view, given)
 		p.wake = sched.Earliest(p.wake, wake)
 	}
+	if p.conf.ConserveShares {
+		var wake int64
+		plan.Preempts, wake = p.conserve(now, view, given)
+		p.wake = sched.Earliest(p.wake, wake)
+	}
 	return plan
 }
 

@@ -26,6 +26,29 @@ func (p *Policy) addTreeEntry(q *queue) {
 	}
 }
 
+// compareReady puts entries with tasks that can work before those whose tasks would only wait
+// for input in their slots. All are equal unless shares are conserved.
+func (p *Policy) compareReady(kind int, a, b *sharetree.Entry) int {
+	if !p.conf.ConserveShares {
+		return 0
+	}
+	waits := func(s *sharetree.Entry) int {
+		if readyOf(s)[kind] > s.Granted()[kind] {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Compare(waits(a), waits(b))
+}
+
+// readyOf returns the slots that an entry wants for tasks whose input is complete.
+func readyOf(s *sharetree.Entry) cluster.Slots {
+	if q, ok := s.Value.(*queue); ok {
+		return q.ready
+	}
+	return s.Value.(*entry).counted.ready
+}
+
 // remaining returns how many slots of a kind the jobs of a queue may get in addition to
 // those that they occupy.
 func (q *queue) remaining(kind int) int { return max(q.Max[kind]-q.occupied()[kind], 0) }
@@ -37,6 +60,9 @@ func (p *Policy) comparePools(q *queue) func(kind int, a, b *sharetree.Entry) in
 		return schedulable{q.Min[kind], q.demand[kind], q.running.Plus(s.Granted()), q.Weight}
 	}
 	return func(kind int, a, b *sharetree.Entry) int {
+		if c := p.compareReady(kind, a, b); c != 0 {
+			return c
+		}
 		if c := of(a, kind).compare(kind, of(b, kind), p.ratio(q.Order)); c != 0 {
 			return c
 		}
@@ -49,13 +75,18 @@ func (p *Policy) comparePools(q *queue) func(kind int, a, b *sharetree.Entry) in
 // jobs.
 func (p *Policy) compareJobs(q *queue) func(kind int, a, b *sharetree.Entry) int {
 	if q.Order == pool.FIFO {
-		return func(_ int, a, b *sharetree.Entry) int { return a.Value.(*entry).compare(b.Value.(*entry)) }
+		return func(kind int, a, b *sharetree.Entry) int {
+			return cmp.Or(p.compareReady(kind, a, b), a.Value.(*entry).compare(b.Value.(*entry)))
+		}
 	}
 	of := func(s *sharetree.Entry, kind int) schedulable {
 		e := s.Value.(*entry)
 		return schedulable{running: e.counted.running.Plus(s.Granted()), weight: e.weights[kind]}
 	}
 	return func(kind int, a, b *sharetree.Entry) int {
+		if c := p.compareReady(kind, a, b); c != 0 {
+			return c
+		}
 		if c := p.ratio(q.Order)(kind, of(a, kind), of(b, kind)); c != 0 {
 			return c
 		}
@@ -81,7 +112,7 @@ func (p *Policy) rankJobs(q *queue) func(kind int, entries []*sharetree.Entry) f
 			c.Running = s.Value.(*entry).counted.running.Plus(s.Granted())
 			return c
 		}
-		return func(a, b *sharetree.Entry) int { return compare(of(a), of(b)) }
+		return func(a, b *sharetree.Entry) int { return cmp.Or(p.compareReady(kind, a, b), compare(of(a), of(b))) }
 	}
 }
 

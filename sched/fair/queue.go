@@ -153,6 +153,7 @@ type tally struct {
 	running cluster.Slots // slots of attempts that keep running
 	leaving cluster.Slots // slots of attempts that were ordered to end and have not ended yet
 	waiting cluster.Slots // slots for tasks that may start now
+	ready   cluster.Slots // the part of waiting for tasks whose input is complete
 	claims  cluster.Slots // the part of waiting that others may lose slots for
 	demand  cluster.Slots // running and waiting; for a pool at most its maximum
 	bundled int           // the part of waiting that bundles of several slots want
@@ -162,7 +163,7 @@ type tally struct {
 func (t tally) minus(o tally) tally {
 	return tally{
 		running: t.running.Minus(o.running), leaving: t.leaving.Minus(o.leaving),
-		waiting: t.waiting.Minus(o.waiting), claims: t.claims.Minus(o.claims),
+		waiting: t.waiting.Minus(o.waiting), ready: t.ready.Minus(o.ready), claims: t.claims.Minus(o.claims),
 		demand: t.demand.Minus(o.demand), bundled: t.bundled - o.bundled,
 	}
 }
@@ -171,7 +172,7 @@ func (t tally) minus(o tally) tally {
 func (t tally) plus(o tally) tally {
 	return tally{
 		running: t.running.Plus(o.running), leaving: t.leaving.Plus(o.leaving),
-		waiting: t.waiting.Plus(o.waiting), claims: t.claims.Plus(o.claims),
+		waiting: t.waiting.Plus(o.waiting), ready: t.ready.Plus(o.ready), claims: t.claims.Plus(o.claims),
 		demand: t.demand.Plus(o.demand), bundled: t.bundled + o.bundled,
 	}
 }

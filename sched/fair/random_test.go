@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/pool"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -26,12 +27,17 @@ var files = []string{
 }
 
 func drawConfig(rt *rapid.T) Config {
-	return Config{
+	c := Config{
 		Allocations: allocations(rt, rapid.SampledFrom(files).Draw(rt, "pools")),
 		Placement:   rapid.SampledFrom(placements).Draw(rt, "placement"),
-		Preemption:  rapid.IntRange(0, 3).Draw(rt, "preemption") > 0, SizeBasedWeight: rapid.Bool().Draw(rt, "size"), NewJobBoost: rapid.Bool().Draw(rt, "boost"),
+		Preemption:  rapid.Bool().Draw(rt, "preemption"), SizeBasedWeight: rapid.Bool().Draw(rt, "size"), NewJobBoost: rapid.Bool().Draw(rt, "boost"),
 		LoadMaxDiff: rapid.SampledFrom([]float64{0, .2, 1}).Draw(rt, "diff"), BoostMillis: 40,
 	}
+	if c.ConserveShares = !c.Preemption; c.ConserveShares {
+		mode := rapid.SampledFrom([]preempt.Mode{preempt.Kill, preempt.Suspend, preempt.Checkpoint, preempt.Auto}).Draw(rt, "mode")
+		c.Preempt = preempt.Config{Map: mode, Reduce: mode, MinRunMillis: 3, Costs: preempt.Costs{SlotFreeLatency: 1}}
+	}
+	return c
 }
 
 func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.ModelTest {
@@ -69,7 +75,7 @@ func step(l *schedtest.ModelTest) {
 // TestModel checks the invariants of plans under random commands with pools and jobs of all
 // kinds.
 func TestModel(t *testing.T) {
-	killed, gangs := 0, 0
+	killed, conserved, gangs := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		conf := drawConfig(rt)
 		l := newLife(t, rt, conf)
@@ -81,18 +87,24 @@ func TestModel(t *testing.T) {
 			if again := l.Policy.Decide(l.Now, l.PolicyView()); !reflect.DeepEqual(plan, again) || l.Policy.NextWake() != wake {
 				rt.Fatalf("a second look gives %+v after %+v", again, plan)
 			}
-			checkPreempts(rt, l, plan)
+			if conf.ConserveShares {
+				checkConserved(rt, l, plan)
+				conserved += len(plan.Preempts)
+			} else {
+				checkPreempts(rt, l, plan)
+				killed += len(plan.Preempts)
+			}
 			waits := conf.Placement.Method == sched.Delay || conf.Placement.Patience > 0
 			after := l.StateAfter(plan)
 			checkMaxima(rt, l.View(), after, conf.Allocations)
 			if len(plan.Starts)+len(plan.Bundles) == 0 && (!waits || wake <= l.Now) {
 				checkNothingIdle(rt, l.Policy.(*Policy), after)
 			}
-			killed, gangs = killed+len(plan.Preempts), gangs+len(plan.Bundles)
+			gangs += len(plan.Bundles)
 		}
 	})
-	if killed == 0 || gangs < 10 { // the cases are random
-		t.Errorf("only %d attempts have been preempted and %d bundles started", killed, gangs)
+	if killed == 0 || conserved == 0 || gangs < 10 { // the cases are random
+		t.Errorf("only %d attempts have been preempted for pools, %d for jobs, and %d bundles started", killed, conserved, gangs)
 	}
 }
 
@@ -103,10 +115,12 @@ func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan
 	fresh := New(conf)
 	fresh.Reset(l.Now, l.PolicyView())
 	again := fresh.Decide(l.Now, l.PolicyView())
-	if len(again.Preempts) > 0 {
+	if !conf.ConserveShares && len(again.Preempts) > 0 {
 		rt.Fatalf("after a reset %+v are preempted at once", again.Preempts)
 	}
-	again.Preempts = plan.Preempts
+	if !conf.ConserveShares {
+		again.Preempts = plan.Preempts
+	}
 	if conf.Placement.Method != sched.Delay && (!reflect.DeepEqual(plan, again) || !conf.Preemption && wake != fresh.NextWake()) {
 		rt.Fatalf("observing gives %q and a look at %d, reset gives %q and %d", schedtest.Lines(plan), wake, schedtest.Lines(again), fresh.NextWake())
 	}
@@ -120,6 +134,26 @@ func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan
 	}
 	if len(known.tree.byName) != len(found.tree.byName) || len(known.jobs) != len(found.jobs) {
 		rt.Fatalf("%d pools and %d jobs are known, %d and %d are there", len(known.tree.byName), len(known.jobs), len(found.tree.byName), len(found.jobs))
+	}
+}
+
+// checkConserved checks that no work is lost, and that each slot is wanted by a task that can
+// work.
+func checkConserved(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
+	view := l.View()
+	var ready cluster.Slots
+	for j := range view.Jobs() {
+		for w := range sched.Wants(j) {
+			if !w.Stage.StartsEarly() && !j.Spec.Passive {
+				ready = ready.Plus(w.TotalNeed())
+			}
+		}
+	}
+	for _, pre := range plan.Preempts {
+		_, s, _, _ := view.Task(pre.Attempt.Task)
+		if ready[s.Slot]--; pre.Mode == preempt.Kill || pre.Mode == preempt.Wait || pre.Cause == "" || ready[s.Slot] < 0 || !s.StartsAlone() {
+			rt.Fatalf("%+v makes no sense, with %d ready tasks more", pre, ready[s.Slot])
+		}
 	}
 }
 

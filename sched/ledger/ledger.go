@@ -36,6 +36,7 @@ type Account struct {
 	Running   cluster.Slots // slots of attempts that keep running
 	Leaving   cluster.Slots // slots of attempts that were ordered to end and have not ended yet
 	Waiting   cluster.Slots // slots wanted by tasks that may start now and by suspended attempts
+	Ready     cluster.Slots // the part of Waiting for tasks whose input is complete
 	Bundled   int           // the part of Waiting that bundles want, summed over both kinds
 	Suspended cluster.Slots // the part of Waiting that suspended attempts want
 	Claims    cluster.Slots // Waiting, or zero if no slots may be taken from others for the job
@@ -165,7 +166,7 @@ func (l *Ledger) recount(view cluster.View, id cluster.JobID) {
 	}
 	j := view.Job(id)
 	account.Active = isActive(j)
-	account.Waiting, account.Suspended, account.Claims, account.Bundled = cluster.Slots{}, cluster.Slots{}, cluster.Slots{}, 0
+	account.Waiting, account.Ready, account.Suspended, account.Claims, account.Bundled = cluster.Slots{}, cluster.Slots{}, cluster.Slots{}, cluster.Slots{}, 0
 	if account.Active {
 		account.countWants(j)
 	} else if len(account.Attempts) == 0 {
@@ -176,6 +177,9 @@ func (l *Ledger) recount(view cluster.View, id cluster.JobID) {
 func (a *Account) countWants(j *cluster.Job) {
 	for w := range sched.Wants(j) {
 		a.Waiting = a.Waiting.Plus(w.TotalNeed())
+		if !w.Stage.StartsEarly() {
+			a.Ready = a.Ready.Plus(w.TotalNeed())
+		}
 		if w.Bundle != nil {
 			a.Bundled += w.TotalNeed().Total()
 		}

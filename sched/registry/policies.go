@@ -17,6 +17,10 @@ const (
 	Allocations    = "hammr.scheduler.allocations"
 )
 
+// ConserveShares is the setting of the fair policy that keeps the shares of jobs and pools by
+// suspending and checkpointing attempts. False is Hadoop's behavior.
+const ConserveShares = "hammr.fair.conserve.shares"
+
 // newFIFO makes the policy without settings of its own.
 func newFIFO(_ *settings, setup sched.Setup) sched.Policy { return fifo.New(setup.Placement) }
 
@@ -37,6 +41,7 @@ func newFair(s *settings, setup sched.Setup) sched.Policy {
 		Placement:       setup.Placement,
 		Preempt:         setup.Preempt,
 		Preemption:      s.bool("mapred.fairscheduler.preemption"),
+		ConserveShares:  !s.off(ConserveShares),
 		SizeBasedWeight: s.bool("mapred.fairscheduler.sizebasedweight"),
 		NewJobBoost:     s.bool("mapred.fairscheduler.newjobboost"),
 		BoostFactor:     s.positive("mapred.newjobweightbooster.factor"),

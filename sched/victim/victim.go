@@ -44,6 +44,9 @@ type Finder struct {
 	// to recover lost tasks.
 	Urgent bool
 
+	// KeepWork rules out killing: an attempt whose work cannot be kept is not taken.
+	KeepWork bool
+
 	// Wake is the time at which the first protected attempt may be preempted, ms since the
 	// epoch; 0 if none is protected.
 	Wake int64
@@ -127,6 +130,9 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 		DisallowedModes: stage.DisallowedModes,
 	}
 	together := f.View.GangOf(a)
+	if f.KeepWork {
+		request.DisallowedModes |= preempt.SetOf(preempt.Kill)
+	}
 	f.describe(&request, together)
 	mode := f.Preempt.Choose(request)
 	if mode == preempt.Wait {
@@ -147,7 +153,7 @@ func (f *Finder) describe(v *preempt.Victim, together []*cluster.Attempt) {
 	for _, a := range together {
 		v.DisallowedModes |= f.declinedModes(a)
 		v.Elapsed = max(v.Elapsed, a.SlotTime(f.Now))
-		remaining := f.remaining(a)
+		remaining := f.Remaining(a)
 		if remaining < 0 || v.Remaining < 0 {
 			v.Remaining = -1
 		} else {
@@ -191,9 +197,9 @@ func (f *Finder) noteTaken(together []*cluster.Attempt, mode preempt.Mode) {
 // in ms.
 const maxRemaining = 1e15
 
-// remaining returns the time for which an attempt would still run at its pace so far, in ms;
+// Remaining returns the time for which an attempt would still run at its pace so far, in ms;
 // negative if the pace is unknown. For a reduce it takes the pace of the user's function.
-func (f *Finder) remaining(a *cluster.Attempt) int64 {
+func (f *Finder) Remaining(a *cluster.Attempt) int64 {
 	p, known := f.View.Progress(a.ID)
 	if !known {
 		return -1

@@ -77,7 +77,7 @@ func TestStartingReduceIsNotNearlyDone(t *testing.T) {
 		s.Now, tt.p.ReportedAt = begun+200, begun+200
 		s.SoftState = known{0: tt.p}
 		_, _, a, _ := s.View().Attempt(v.Attempt)
-		if got := s.finder(preempt.Config{}).remaining(a); got < tt.want-1 || got > tt.want+1 {
+		if got := s.finder(preempt.Config{}).Remaining(a); got < tt.want-1 || got > tt.want+1 {
 			t.Errorf("%+v: %d ms remain, want %d", tt.p, got, tt.want)
 		}
 	}

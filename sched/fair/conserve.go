@@ -1,0 +1,210 @@
+package fair
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/ledger"
+	"github.com/hammr/hammr/sched/sharetree"
+	"github.com/hammr/hammr/sched/victim"
+)
+
+// conserve plans the preemptions of Config.ConserveShares. Attempts are suspended,
+// checkpointed or split, never killed, so no work is lost:
+//
+//	divide   the fair share of each job in the slots that tasks can work in
+//	lacks    jobs below their share with ready tasks, the neediest first
+//	idle     they take slots of attempts that only wait for input, whoever has them
+//	busy     then slots of the job that is most above its share
+//
+// A busy attempt is taken only if its job and the pools around it keep their shares, and
+// the taker does not exceed its own. So no slot moves back while the demands stay the same.
+// The map given contains the free slots that entries are about to get.
+func (p *Policy) conserve(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots) (preempts []sched.Preempt, wake int64) {
+	finder := &victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt, KeepWork: true}
+	root := p.tree.root
+	for kind := range p.slots {
+		if root.claims[kind] == 0 || root.ready[kind] <= given[root.treeEntry][kind] {
+			continue
+		}
+		c := &conservation{policy: p, now: now, view: view, kind: cluster.Slot(kind), finder: finder, leaving: make(map[string]int)}
+		c.divide(given)
+		c.coming = root.leaving[kind] + c.unused(given[root.treeEntry][kind])
+		if c.run() {
+			wake = sched.Earliest(wake, now+retry)
+		}
+		preempts = append(preempts, c.preempts...)
+	}
+	return preempts, sched.Earliest(wake, finder.Wake)
+}
+
+// conservation moves slots of one kind in one decision. It leaves bundles out: they neither
+// take slots of others nor lose theirs.
+type conservation struct {
+	policy *Policy
+	now    int64
+	view   sched.View
+	kind   cluster.Slot
+	finder *victim.Finder // shared by both kinds: an attempt is taken once
+
+	pools   map[*queue]*division // pools with jobs that have or want slots
+	jobs    []*division          // jobs that have or want slots, by pool
+	leaving map[string]int       // slots of attempts that were ordered to end, by machine
+	coming  int                  // slots that are free or about to come free, and not claimed
+
+	preempts []sched.Preempt
+}
+
+// unused returns the number of free slots that no job gets.
+func (c *conservation) unused(given int) (n int) {
+	for m := range c.view.MachinesWithFree(c.kind) {
+		n += max(c.view.FreeSlots(m)[c.kind], 0)
+	}
+	return max(n-given, 0)
+}
+
+// run takes slots for each job that lacks some. It reports whether a job still lacks slots.
+func (c *conservation) run() (lacking bool) {
+	takers := slices.DeleteFunc(slices.Clone(c.jobs), func(d *division) bool { return d.lacks() == 0 })
+	slices.SortStableFunc(takers, func(a, b *division) int {
+		return cmp.Or(cmp.Compare(float64(a.works)/a.share, float64(b.works)/b.share), a.job.compare(b.job))
+	})
+	for _, d := range takers {
+		c.resume(d)
+		used := min(d.lacks(), c.coming)
+		c.coming -= used
+		d.gain(used)
+		anywhere := func(*cluster.Attempt) bool { return true }
+		for d.anywhere > 0 && d.lacks() > 0 {
+			if !c.take(d, anywhere) {
+				lacking = true
+				break
+			}
+			d.anywhere--
+		}
+	}
+	return lacking
+}
+
+// resume takes slots for the suspended attempts of a job: each resumes on its own machine
+// only.
+func (c *conservation) resume(d *division) {
+	for _, s := range c.view.Job(d.job.id).Stages {
+		if s.Slot != c.kind || !s.StartsAlone() || s.StartsEarly() {
+			continue
+		}
+		for _, suspended := range s.Suspended() {
+			m := c.view.Machine(suspended.Machine)
+			switch {
+			case d.lacks() == 0:
+				return
+			case c.view.FreeSlots(m)[c.kind] > 0: // it resumes, or another attempt came first
+			case c.leavingOn(m) > 0:
+				c.leaving[m.Name]--
+				c.coming = max(c.coming-1, 0)
+				d.gain(1)
+			default:
+				c.take(d, func(a *cluster.Attempt) bool { return a.Machine == m.Name })
+			}
+		}
+	}
+}
+
+// leavingOn returns how many slots of a machine belong to attempts that were ordered to
+// end and that no job counts on yet.
+func (c *conservation) leavingOn(m *cluster.Machine) int {
+	if _, known := c.leaving[m.Name]; !known {
+		c.leaving[m.Name] = 0
+		for _, a := range m.Attempts {
+			if account := c.policy.ledger.Account(a.ID.Task.Job); account != nil && account.Attempts[a.ID].Leaving {
+				c.leaving[m.Name] += account.Attempts[a.ID].Slots[c.kind]
+			}
+		}
+	}
+	return c.leaving[m.Name]
+}
+
+// take takes one slot for a job: of an attempt that waits for input if there is one, the
+// youngest first, or of the job that is most above its share.
+func (c *conservation) take(to *division, fits func(*cluster.Attempt) bool) bool {
+	if to.mayTakeIdle() {
+		for _, from := range c.jobs {
+			cause := fmt.Sprintf("job %v waits for input in its slot, and job %v has tasks that can work", from.job.id, to.job.id)
+			if from != to && c.takeOne(from, &from.idleVictims, fits, cause) {
+				from.idle--
+				to.gain(1)
+				return true
+			}
+		}
+	}
+	for _, from := range c.aboveShare(to) {
+		cause := fmt.Sprintf("job %v has more than its fair share, and job %v has less", from.job.id, to.job.id)
+		if c.takeOne(from, &from.busyVictims, fits, cause) {
+			from.gain(-1)
+			to.gain(1)
+			return true
+		}
+	}
+	return false
+}
+
+// takeOne takes the first attempt of a list that can be taken, and removes it from the list.
+func (c *conservation) takeOne(from *division, victims *[]victim.Victim, fits func(*cluster.Attempt) bool, cause string) bool {
+	from.findVictims(c)
+	for i, v := range *victims {
+		_, _, a, ok := c.view.Attempt(v.Attempt)
+		if !ok || !fits(a) {
+			continue
+		}
+		if p, ok := c.finder.Take(v, cause); ok {
+			c.preempts = append(c.preempts, p)
+			*victims = slices.Delete(*victims, i, i+1)
+			return true
+		}
+	}
+	return false
+}
+
+// aboveShare returns the jobs that can lose a busy slot to another job, those most above
+// their share first, of equals the youngest.
+func (c *conservation) aboveShare(to *division) (found []*division) {
+	for _, from := range c.jobs {
+		if from != to && to.mayGainFrom(from) && from.mayLoseTo(to) {
+			found = append(found, from)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *division) int {
+		return cmp.Or(cmp.Compare(float64(b.works)-b.share, float64(a.works)-a.share), b.job.compareAge(a.job))
+	})
+	return found
+}
+
+// findVictims lists the attempts of a job that may lose their slots, once in a decision.
+func (d *division) findVictims(c *conservation) {
+	if d.searched {
+		return
+	}
+	d.searched = true
+	for _, v := range c.finder.VictimsOf(d.job.account, c.kind) {
+		switch _, s, _, ok := c.view.Task(v.Attempt.Task); {
+		case !ok || !s.StartsAlone():
+		case slices.Contains(d.waitingStages, s):
+			d.idleVictims = append(d.idleVictims, v)
+		default:
+			d.busyVictims = append(d.busyVictims, v)
+		}
+	}
+}
+
+// countOf returns how many running attempts of a stage have slots.
+func countOf(account *ledger.Account, s *cluster.Stage) (n int) {
+	for id, usage := range account.Attempts {
+		if id.Task.Stage == s.Code && !usage.Leaving {
+			n++
+		}
+	}
+	return n
+}
