@@ -47,7 +47,7 @@ func join(_ *mr.Task, _ []byte, values iter.Seq[[]byte], out mr.Emitter[string, 
 	region := ""
 	var sum total
 	for value := range values {
-		if value[0] >= 'a' {
+		if len(value) > 0 && value[0] >= 'a' {
 			region = string(value)
 			continue
 		}
