@@ -15,9 +15,9 @@ import (
 
 // Full sizes, for --size 1g. Numbers of records scale with the size.
 const (
-	fullBytes = 1 << 30
-	fullEdges = 10_000_000
-	fullPoint = 2_000_000
+	fullBytes  = 1 << 30
+	fullEdges  = 10_000_000
+	fullPoints = 2_000_000
 )
 
 // scaled returns the number of records for a size, at least least.

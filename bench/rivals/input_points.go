@@ -36,7 +36,7 @@ type start struct {
 // initial centres. Ours takes as initial centres the points whose lines have the least FNV-1a
 // hashes. The rivals read them from a file, so all begin with the same.
 func pointFiles(_ context.Context, dir string, r *rand.Rand, size int64) error {
-	points := scaled(fullPoint, size, 10*kmeansCentres)
+	points := scaled(fullPoints, size, 10*kmeansCentres)
 	var places [kmeansCentres][kmeansDimensions]float64
 	for i := range places {
 		for j := range places[i] {

@@ -119,9 +119,17 @@ func Run(ctx context.Context, cfg Config) error {
 	if len(contests) == 0 {
 		return installed
 	}
-	suite := bench.Suite{Contests: contests, Sources: []bench.Source{{Dir: ".", Packages: []string{"./cmd/hammr", "./bench/program/..."}}}}
 	cfg.Cases = nil
-	return errors.Join(installed, bench.RunSuite(ctx, cfg.Config, suite))
+	return errors.Join(installed, bench.RunSuite(ctx, cfg.Config, suiteOf(contests)))
+}
+
+// suiteOf returns a suite with the programs that the workloads run.
+func suiteOf(contests []bench.Contest) bench.Suite {
+	packages := []string{"./cmd/hammr"}
+	for _, name := range []string{"timed", "pairs", "index", "toppages", "sessions", "joinbroadcast", "joinshuffle"} {
+		packages = append(packages, "./bench/program/"+name)
+	}
+	return bench.Suite{Contests: contests, Sources: []bench.Source{{Dir: ".", Packages: packages}}}
 }
 
 // contests returns the contests of all pairs whose rivals can run. It prints a line for each
