@@ -62,7 +62,7 @@ const (
 //
 // One in eleven orders has a customer that is not known. There are a thousand regions.
 func joinFiles(_ context.Context, dir string, r *rand.Rand, bytes int64) error {
-	const customerLine = 22
+	const customerLine = 21 // length of a line in bytes
 	customers := max(bytes/20/customerLine, 1)
 	return inDirectory(dir, func() error {
 		err := writeFile(filepath.Join(dir, customersFile), func(w *bufio.Writer) error {

@@ -165,6 +165,19 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+func TestList(t *testing.T) {
+	var out bytes.Buffer
+	List(&out)
+	for _, w := range Workloads(1) {
+		if !strings.Contains(out.String(), w.Name+" ") || !strings.Contains(out.String(), w.About+"\n") {
+			t.Errorf("%s is not in the list:\n%s", w.Name, &out)
+		}
+	}
+	if !strings.Contains(out.String(), "Rivals: duckdb polars spark coreutils\n") {
+		t.Errorf("no rivals in the list:\n%s", &out)
+	}
+}
+
 // TestMissingRivalsAreSkipped checks the messages, and that nothing runs.
 func TestMissingRivalsAreSkipped(t *testing.T) {
 	var out bytes.Buffer
