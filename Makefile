@@ -13,6 +13,7 @@ FUZZTIME    ?= 10s
 PLAYED      := ./bench/paper ./bench/compare ./cluster
 BENCH       ?= .
 CASE        ?=
+RIVAL       ?=
 ROUNDS      ?= 5
 PAPERS      ?= hfsp fair hammr chronos disco
 PAPER_FLAGS ?= --workload-dir ../shared/traces
@@ -25,7 +26,7 @@ export GORACE := atexit_sleep_ms=0 $(GORACE)
 # Test programs without what only debuggers read are linked in half the time.
 LINK := -ldflags=-w
 
-.PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-drills soak-fleet soak-year bench bench-cluster bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -102,9 +103,17 @@ soak-year:
 # Ours against the yardstick, GNU sort and the coreutils, on the same files in
 # alternation. CASE, ROUNDS and SIZE choose; `bin/hammr bench programs --list`
 # names the cases. YARDSTICK_DIR has the yardstick's source, BENCH_DIR keeps
-# the input (12 times SIZE).
+# the input (12 times SIZE). Without CASE the rivals follow.
 bench: build
 	bin/hammr bench programs $(if $(CASE),--case '$(CASE)') --rounds $(ROUNDS) --size $(SIZE)
+	$(if $(CASE),,$(MAKE) bench-rivals)
+
+# Ours against DuckDB, Polars, Spark and the coreutils. Those that are not installed are
+# skipped; RIVAL_FLAGS=--install installs them for this user. CASE and RIVAL choose;
+# `bin/hammr bench rivals --list` names both.
+RIVAL_FLAGS ?=
+bench-rivals: build
+	bin/hammr bench rivals $(if $(CASE),--case '$(CASE)') $(if $(RIVAL),--rival '$(RIVAL)') --rounds $(ROUNDS) --size $(SIZE) $(RIVAL_FLAGS)
 
 # A cluster of processes on this machine against the same program in one process.
 bench-cluster: build

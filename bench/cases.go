@@ -12,29 +12,29 @@ var (
 // Entries of Hammr.
 var (
 	wordcount = Entry{"hammr", func(k *Kit, in, out string) Command {
-		return k.ours([]string{"hammr", "run", "wordcount"}, in, out)
+		return k.Ours([]string{"hammr", "run", "wordcount"}, in, out)
 	}}
 	naive = Entry{"hammr, naive program", func(k *Kit, in, out string) Command {
-		return k.ours([]string{"naive"}, in, out)
+		return k.Ours([]string{"naive"}, in, out)
 	}}
 	plain = Entry{"hammr, no combiner", func(k *Kit, in, out string) Command {
-		return k.ours([]string{"plain"}, in, out)
+		return k.Ours([]string{"plain"}, in, out)
 	}}
 	terasort = Entry{"hammr", func(k *Kit, in, out string) Command {
-		return k.ours([]string{"hammr", "run", "terasort"}, in, out)
+		return k.Ours([]string{"hammr", "run", "terasort"}, in, out)
 	}}
 	sortLines = Entry{"hammr", func(k *Kit, in, out string) Command {
-		return k.ours([]string{"hammr", "run", "sort"}, "-r", "2", in, out)
+		return k.Ours([]string{"hammr", "run", "sort"}, "-r", "2", in, out)
 	}}
 )
 
 // Entries of rivals.
 var (
 	fast2 = Entry{"yardstick wc fast2", func(k *Kit, in, out string) Command {
-		return Command{Args: []string{k.program("wc"), "fast2", in, out}}
+		return Command{Args: []string{k.Program("wc"), "fast2", in, out}}
 	}}
 	mrsort = Entry{"yardstick mrsort none", func(k *Kit, in, out string) Command {
-		return Command{Args: []string{k.program("mrsort"), "run", in, out, "128", "2", "none"}}
+		return Command{Args: []string{k.Program("mrsort"), "run", in, out, "128", "2", "none"}}
 	}}
 	gnuSort = Entry{"GNU sort --parallel=2", func(k *Kit, in, out string) Command {
 		return Command{Args: []string{"sort", "--parallel=2", "-T", k.work, "-o", out, in}, Env: []string{"LC_ALL=C"}}

@@ -75,7 +75,7 @@ func clusterContests() []Contest {
 // onCluster runs a bundled program on the cluster that a contest has started. The client
 // finds the cluster by its environment.
 func (k *Kit) onCluster(name string, args ...string) Command {
-	c := k.ours([]string{"hammr", "run", name}, args...)
+	c := k.Ours([]string{"hammr", "run", name}, args...)
 	c.Env = k.daemons.cluster.Environ()
 	return c
 }
@@ -87,7 +87,7 @@ func startCluster(masters, tasknodes int, environ ...string) func(ctx context.Co
 	return func(ctx context.Context, k *Kit) (func() error, error) {
 		dir := filepath.Join(k.work, "cluster")
 		c, err := testcluster.Start(ctx, testcluster.Config{
-			Hammr: k.program("hammr"), Environ: environ,
+			Hammr: k.Program("hammr"), Environ: environ,
 			Config: localcluster.Config{Dir: dir, Masters: masters, Tasknodes: tasknodes, MapSlots: 2, ReduceSlots: 2},
 		})
 		if err != nil {

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -27,6 +25,9 @@ type Sample struct {
 	Seconds     float64 `json:"seconds"` // start to exit
 	CPUSeconds  float64 `json:"cpuSeconds"`
 	MaxRSSBytes int64   `json:"maxRSSBytes"` // of the largest process
+	// TreeRSSBytes is the peak of the sum over all processes of the command. It is sampled, and
+	// 0 for commands that end before the first sample.
+	TreeRSSBytes int64 `json:"treeRSSBytes,omitempty"`
 	// Cluster is the cost of daemons, for contests that have started some.
 	Cluster *Usage `json:"cluster,omitempty"`
 }
@@ -85,7 +86,7 @@ func closeAll(files []*os.File) {
 // outputs. The program timed measures from just before the start to the exit of the command.
 func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
 	name := filepath.Join(k.work, "sample")
-	c.Args = append([]string{k.program("timed"), name}, c.Args...)
+	c.Args = append([]string{k.Program("timed"), name}, c.Args...)
 	if err := run(ctx, c); err != nil {
 		return Sample{}, err
 	}
@@ -98,40 +99,4 @@ func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
 		return Sample{}, fmt.Errorf("sample of %s: %w", c.Args[2], err)
 	}
 	return s, nil
-}
-
-// Timed does the work of the program timed. It runs a command with the standard streams of
-// this process, writes the command's Sample to a file, and returns the exit code. It
-// forwards signals to the command.
-//
-// Timed runs in a small process of its own, because a child's peak memory includes the
-// parent's memory at the fork.
-func Timed(name string, args []string, signals <-chan os.Signal) (exitCode int, err error) {
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	go func() {
-		for s := range signals {
-			_ = cmd.Process.Signal(s) // fails if the process has already ended
-		}
-	}()
-	err = cmd.Wait()
-	elapsed := time.Since(start)
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return 0, err
-	}
-	state := cmd.ProcessState
-	data, err := json.Marshal(Sample{
-		Seconds:     elapsed.Seconds(),
-		CPUSeconds:  (state.UserTime() + state.SystemTime()).Seconds(),
-		MaxRSSBytes: state.SysUsage().(*syscall.Rusage).Maxrss << 10, // SysUsage always returns a Rusage on Unix
-	})
-	if err != nil {
-		return 0, err
-	}
-	return state.ExitCode(), os.WriteFile(name, data, 0o644)
 }

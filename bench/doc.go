@@ -16,9 +16,10 @@
 // The figure that counts is therefore the median of the rounds' ratios, the rival's time
 // over ours. Times and MB/s of different days are not comparable.
 //
-// Processes are measured from outside: wall-clock time from start to exit, and from rusage
-// the CPU time and the peak resident memory of the largest process. Output is not synced,
-// and is removed after each turn.
+// Processes are measured from outside: wall-clock time from start to exit, the CPU time of all
+// processes of the command from rusage, and their peak resident memory. The peak is that of
+// the largest process from rusage, and that of all together from samples. Output is not
+// synced, and is removed after each turn.
 //
 //	err := bench.Run(ctx, bench.Config{Cases: []string{"terasort*"}, Rounds: 5})
 //

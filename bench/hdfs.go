@@ -13,10 +13,10 @@ import (
 // and the DataNodes share the machine with it.
 var (
 	hdfsWordcount = Entry{"hammr from HDFS", func(k *Kit, in, out string) Command {
-		return k.ours([]string{"hammr", "run", "wordcount"}, k.onHDFS(in), out)
+		return k.Ours([]string{"hammr", "run", "wordcount"}, k.onHDFS(in), out)
 	}}
 	hdfsTerasort = Entry{"hammr on HDFS", func(k *Kit, in, out string) Command {
-		return k.ours([]string{"hammr", "run", "terasort"}, "-D", "dfs.replication=1", k.onHDFS(in), k.onHDFS(out))
+		return k.Ours([]string{"hammr", "run", "terasort"}, "-D", "dfs.replication=1", k.onHDFS(in), k.onHDFS(out))
 	}}
 )
 
@@ -62,7 +62,7 @@ func (k *Kit) onHDFS(file string) string { return k.hdfs + "/bench/" + filepath.
 
 // fs runs a command of hammr fs on the contest's HDFS.
 func (k *Kit) fs(ctx context.Context, args ...string) error {
-	return run(ctx, Command{Args: append([]string{k.program("hammr"), "fs", "-fs", k.hdfs}, args...)})
+	return run(ctx, Command{Args: append([]string{k.Program("hammr"), "fs", "-fs", k.hdfs}, args...)})
 }
 
 // remove removes an output of a contest from the local disk, and from HDFS if it is there.

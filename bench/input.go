@@ -11,16 +11,18 @@ import (
 	"path/filepath"
 )
 
-// Input is a file that is generated once and kept. The name and the size are its file name,
-// so inputs of several sizes are kept side by side.
+// Input is a file or a directory that is generated once and kept. The name, the size and the
+// seed are its file name, so inputs of several sizes are kept side by side.
 type Input struct {
 	Name string
+	Seed uint64 // 0 for inputs whose seed never changes
 	// Bytes returns the input's size, given the size of the main files.
 	Bytes func(size int64) int64
 	// Yardstick are the arguments of the yardstick's generator before and after the size.
-	// Without them, Generate writes the file.
+	// Without them, Generate writes the file, or Create writes a file or a directory.
 	Yardstick [2]string
 	Generate  func(w *bufio.Writer, bytes int64) error
+	Create    func(ctx context.Context, name string, bytes int64) error
 }
 
 func fullSize(size int64) int64  { return size }
@@ -33,7 +35,11 @@ func (in Input) size(k *Kit) int64 { return in.Bytes(k.cfg.SizeBytes) }
 
 // path returns the file's place, whether it exists or not.
 func (in Input) path(k *Kit) string {
-	return filepath.Join(k.cfg.Dir, fmt.Sprintf("%s-%d", in.Name, in.size(k)))
+	name := fmt.Sprintf("%s-%d", in.Name, in.size(k))
+	if in.Seed != 0 {
+		name += fmt.Sprintf("-%d", in.Seed)
+	}
+	return filepath.Join(k.cfg.Dir, name)
 }
 
 // ensure generates the file unless it is there already. It is generated under another name
@@ -46,16 +52,19 @@ func (in Input) ensure(ctx context.Context, k *Kit) error {
 	fmt.Fprintf(k.cfg.Out, "generating %s\n", name)
 	unfinished := filepath.Join(k.work, "input")
 	if err := in.generate(ctx, k, unfinished); err != nil {
-		return fmt.Errorf("generating %s: %w", name, err)
+		return errors.Join(fmt.Errorf("generating %s: %w", name, err), os.RemoveAll(unfinished))
 	}
 	return os.Rename(unfinished, name)
 }
 
 // The yardstick's generators take a seed, so all machines have the same input.
 func (in Input) generate(ctx context.Context, k *Kit, name string) error {
-	if in.Generate == nil {
+	switch {
+	case in.Create != nil:
+		return in.Create(ctx, name, in.size(k))
+	case in.Generate == nil:
 		return run(ctx, Command{
-			Args:   []string{k.program("gen"), in.Yardstick[0], fmt.Sprint(in.size(k)), in.Yardstick[1]},
+			Args:   []string{k.Program("gen"), in.Yardstick[0], fmt.Sprint(in.size(k)), in.Yardstick[1]},
 			Stdout: name,
 		})
 	}
@@ -67,13 +76,21 @@ func (in Input) generate(ctx context.Context, k *Kit, name string) error {
 	return errors.Join(in.Generate(w, in.size(k)), w.Flush(), f.Close())
 }
 
-// warm reads the file once, which brings it into the page cache as far as memory allows.
-func (in Input) warm(k *Kit) error {
-	f, err := os.Open(in.path(k))
-	if err != nil {
+// warm reads all files of the input once and returns their size. Reading brings them into the
+// page cache as far as memory allows.
+func (in Input) warm(k *Kit) (bytes int64, err error) {
+	err = filepath.WalkDir(in.path(k), func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		n, err := io.Copy(io.Discard, f)
+		bytes += n
 		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(io.Discard, f)
-	return err
+	})
+	return bytes, err
 }

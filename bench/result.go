@@ -40,15 +40,21 @@ type Result struct {
 //	{"name": "hammr", "seconds": {"median": 3.1, "min": 3.0, "max": 3.4},
 //	 "maxRSSBytes": 412000000, "samples": [{"seconds": 3.1, "cpuSeconds": 5.9, …}, …]}
 type Side struct {
-	Name        string   `json:"name"`
-	Seconds     Spread   `json:"seconds"`
-	MaxRSSBytes int64    `json:"maxRSSBytes"`
-	Samples     []Sample `json:"samples"`
+	Name        string `json:"name"`
+	Seconds     Spread `json:"seconds"`
+	CPUSeconds  Spread `json:"cpuSeconds"`
+	MaxRSSBytes int64  `json:"maxRSSBytes"` // of the largest process
+	// TreeRSSBytes is the peak memory of all processes together.
+	TreeRSSBytes int64    `json:"treeRSSBytes"`
+	Samples      []Sample `json:"samples"`
 }
 
 // sideOf sums up the samples of one entry.
 func sideOf(e Entry, samples []Sample) Side {
-	return Side{Name: e.Name, Seconds: spreadOf(secondsOf(samples)), MaxRSSBytes: maxRSS(samples), Samples: samples}
+	return Side{
+		Name: e.Name, Seconds: spreadOf(secondsOf(samples)), CPUSeconds: spreadOf(cpuOf(samples)),
+		MaxRSSBytes: maxRSS(samples), TreeRSSBytes: maxTreeRSS(samples), Samples: samples,
+	}
 }
 
 // resultOf makes the result from the samples of a contest. The ratio is computed round by

@@ -10,26 +10,47 @@ import (
 	"time"
 )
 
-// Run runs the chosen contests, prints their table and writes the report. Different outputs
-// are an error; a missed goal is not.
+// Suite is a set of contests, and the source of the programs that they run.
+type Suite struct {
+	Contests []Contest
+	Sources  []Source
+}
+
+// Run runs the comparisons with the yardstick, GNU sort and the coreutils. The yardstick is a
+// program outside of this repository, so its source must exist.
+func Run(ctx context.Context, cfg Config) error {
+	if err := cfg.EnsureDefaults(); err != nil {
+		return err
+	}
+	if err := errors.Join(cfg.Validate(), cfg.validateYardstick()); err != nil {
+		return err
+	}
+	return RunSuite(ctx, cfg, Suite{
+		Contests: contests(),
+		Sources:  []Source{{".", []string{"./cmd/hammr", "./bench/program/..."}}, {cfg.Yardstick, []string{"./..."}}},
+	})
+}
+
+// RunSuite runs the chosen contests of a suite, prints their table and writes the report.
+// Different outputs are an error; a missed goal is not.
 //
 //	build programs ─► for each contest: input ─► prepare ─► rehearsal, compare ─► rounds ─► result
 //	                                                                              ours, rival
 //	                                                                              rival, ours …
-func Run(ctx context.Context, cfg Config) error {
+func RunSuite(ctx context.Context, cfg Config, s Suite) error {
 	if err := cfg.EnsureDefaults(); err != nil {
 		return err
 	}
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	chosen, err := choose(contests(), cfg.Cases)
+	chosen, err := choose(s.Contests, cfg.Cases)
 	if err != nil {
 		return err
 	}
 	report := Report{Version: 1, Time: time.Now(), Machine: ThisMachine()}
 	printMachine(cfg.Out, report.Machine)
-	k, err := newKit(ctx, cfg)
+	k, err := newKit(ctx, cfg, s.Sources)
 	if err != nil {
 		return err
 	}
@@ -57,9 +78,12 @@ func Run(ctx context.Context, cfg Config) error {
 	return errors.Join(faults...)
 }
 
+// List prints the names of all contests with the yardstick, GNU sort and the coreutils.
+func List(w io.Writer) { Suite{Contests: contests()}.List(w) }
+
 // List prints the names of all contests. Contests that run only by name are marked.
-func List(w io.Writer) {
-	for _, c := range contests() {
+func (s Suite) List(w io.Writer) {
+	for _, c := range s.Contests {
 		mark := ""
 		if c.OnlyByName {
 			mark = " (only when named)"
@@ -80,7 +104,8 @@ func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 		}
 		defer func() { err = errors.Join(err, cleanup()) }()
 	}
-	if err := c.Input.warm(k); err != nil {
+	bytes, err := c.Input.warm(k)
+	if err != nil {
 		return r, err
 	}
 	if err := k.checkOutputs(ctx, c); err != nil {
@@ -94,7 +119,7 @@ func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	r = resultOf(c, c.Input.size(k), ours, rival)
+	r = resultOf(c, bytes, ours, rival)
 	r.Notes = append(r.Notes, k.notes...)
 	return r, nil
 }

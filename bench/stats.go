@@ -51,7 +51,26 @@ func usageOf(samples []Sample) (share, cpu []float64) {
 	return share, cpu
 }
 
-// maxRSS returns the greatest peak memory, 0 without samples.
+// cpuOf returns the CPU times of the samples.
+func cpuOf(samples []Sample) []float64 {
+	var out []float64
+	for _, s := range samples {
+		out = append(out, s.CPUSeconds)
+	}
+	return out
+}
+
+// maxTreeRSS returns the greatest peak memory of all processes of a command together, 0 without
+// samples. A sample of the tree may have missed the peak of its largest process.
+func maxTreeRSS(samples []Sample) int64 {
+	most := maxRSS(samples)
+	for _, s := range samples {
+		most = max(most, s.TreeRSSBytes)
+	}
+	return most
+}
+
+// maxRSS returns the greatest peak memory of a process, 0 without samples.
 func maxRSS(samples []Sample) int64 {
 	var most int64
 	for _, s := range samples {

@@ -18,11 +18,11 @@ func printMachine(w io.Writer, m Machine) {
 // printResults prints the table of all results. Notes follow the table, a line for each case
 // that has some.
 //
-//	case       ratio  spread     s      MB/s  RSS MiB  rival                s  …  goal
-//	terasort   0.92   0.90–0.95  9.310  115   688      yardstick mrsort …         ratio ≥ 0.6  met
+//	case       ratio  spread     s      CPU s   MB/s  RSS MiB  rival                s  …  goal
+//	terasort   0.92   0.90–0.95  9.310  14.020  115   688      yardstick mrsort …         ratio ≥ 0.6  met
 func printResults(out io.Writer, results []Result) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "case\tratio\tspread\ts\tMB/s\tRSS MiB\trival\ts\tMB/s\tRSS MiB\tgoal\t")
+	fmt.Fprintln(w, "case\tratio\tspread\ts\tCPU s\tMB/s\tRSS MiB\trival\ts\tCPU s\tMB/s\tRSS MiB\tgoal\t")
 	for _, r := range results {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Case, ratioText(r), sideText(r.Ours, r.Bytes), rivalText(r), r.Goal, verdict(r))
 	}
@@ -42,15 +42,16 @@ func ratioText(r Result) string {
 	return fmt.Sprintf("%.2f\t%.2f–%.2f", r.Ratio.Median, r.Ratio.Min, r.Ratio.Max)
 }
 
-// sideText returns three cells: seconds, MB/s of input, and MiB of memory.
+// sideText returns four cells: seconds, CPU seconds, MB/s of input, and MiB of memory of all
+// processes together.
 func sideText(s Side, bytes int64) string {
-	return fmt.Sprintf("%.3f\t%.0f\t%d", s.Seconds.Median, float64(bytes)/1e6/s.Seconds.Median, s.MaxRSSBytes>>20)
+	return fmt.Sprintf("%.3f\t%.3f\t%.0f\t%d", s.Seconds.Median, s.CPUSeconds.Median, float64(bytes)/1e6/s.Seconds.Median, s.TreeRSSBytes>>20)
 }
 
-// rivalText returns four cells: the rival's name and its sideText.
+// rivalText returns five cells: the rival's name and its sideText.
 func rivalText(r Result) string {
 	if r.Rival == nil {
-		return "\t\t\t"
+		return "\t\t\t\t"
 	}
 	return r.Rival.Name + "\t" + sideText(*r.Rival, r.Bytes)
 }

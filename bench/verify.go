@@ -25,9 +25,9 @@ func parts(output string) ([]string, error) {
 	return filepath.Glob(filepath.Join(output, "[^_.]*"))
 }
 
-// open reads the files of an output one behind the other. The caller calls closeFiles, also
-// after an error of the reader.
-func open(output string) (r io.Reader, closeFiles func(), err error) {
+// OpenOutput reads the files of an output one behind the other. The caller calls closeFiles,
+// also after an error of the reader.
+func OpenOutput(output string) (r io.Reader, closeFiles func(), err error) {
 	names, err := parts(output)
 	if err != nil {
 		return nil, nil, err
@@ -50,12 +50,12 @@ func open(output string) (r io.Reader, closeFiles func(), err error) {
 // sameBytes compares outputs as they are. Directories are compared as the concatenation of
 // their parts.
 func sameBytes(ours, rival string) error {
-	a, closeA, err := open(ours)
+	a, closeA, err := OpenOutput(ours)
 	if err != nil {
 		return err
 	}
 	defer closeA()
-	b, closeB, err := open(rival)
+	b, closeB, err := OpenOutput(rival)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func sameCounts(ours, rival string) error {
 // the two they are from uniq -c, which puts the count first. All lines are in memory: word
 // counts have few distinct words.
 func sortedCounts(output string) ([]string, error) {
-	r, closeFiles, err := open(output)
+	r, closeFiles, err := OpenOutput(output)
 	if err != nil {
 		return nil, err
 	}

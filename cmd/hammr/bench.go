@@ -26,7 +26,7 @@ func newBench() *cobra.Command {
   hammr bench preemption --runs 1 --out preemption
   hammr bench failover --rounds 5`,
 	}, newBenchCalibrate(), newBenchFailover(), newBenchFleet(), newBenchGrowth(), newBenchLatency(), newBenchPaper(), newBenchPreemption(),
-		newBenchPrograms(), newBenchRecovery(), newBenchReplay(), newBenchSchedulers(), newBenchSuspend())
+		newBenchPrograms(), newBenchRecovery(), newBenchReplay(), newBenchRivals(), newBenchSchedulers(), newBenchSuspend())
 }
 
 // experiment is the state of a running measurement on clusters of this machine.

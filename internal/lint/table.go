@@ -160,7 +160,8 @@ var importTable = []row{
 		"internal/wire", "storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
 	{"bench/recovery", []string{"chaos/rig", "internal/conf", "internal/fsconf", "internal/minihdfs", "internal/percentile", "internal/taskproc", "internal/wire", "storage"}},
-	{"bench/program/...", []string{"bench", "mr"}},
+	{"bench/program/...", []string{"bench", "dag", "mr"}},
+	{"bench/rivals", []string{"bench"}},
 	{"cmd/...", []string{"..."}},
 
 	// Tools for tests. Nothing that ships imports them, except the laboratory.

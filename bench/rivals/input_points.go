@@ -1,0 +1,103 @@
+package rivals
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+)
+
+// Shape of the workload kmeans.
+const (
+	kmeansCentres    = 16
+	kmeansRounds     = 10
+	kmeansDimensions = 8
+)
+
+// Files of the input of kmeans.
+const (
+	pointsFile  = "points"
+	centresFile = "centres"
+)
+
+// start is a point that may be an initial centre, with the hash of its line.
+type start struct {
+	hash uint64
+	line string
+}
+
+// pointFiles writes points with coordinates from 0 to 1000 around sixteen places, and the
+// initial centres. Ours takes as initial centres the points whose lines have the least FNV-1a
+// hashes. The rivals read them from a file, so all begin with the same.
+func pointFiles(_ context.Context, dir string, r *rand.Rand, size int64) error {
+	points := scaled(fullPoints, size, 10*kmeansCentres)
+	var places [kmeansCentres][kmeansDimensions]float64
+	for i := range places {
+		for j := range places[i] {
+			places[i][j] = 100 + 800*r.Float64()
+		}
+	}
+	var least []start
+	return inDirectory(dir, func() error {
+		err := writeFile(filepath.Join(dir, pointsFile), func(w *bufio.Writer) error {
+			var line []byte
+			for range points {
+				line = appendPoint(line[:0], r, places[r.IntN(kmeansCentres)])
+				least = insertStart(least, line)
+				if _, err := w.Write(append(line, '\n')); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return errors.Join(err, writeFile(filepath.Join(dir, centresFile), func(w *bufio.Writer) error {
+			for _, s := range least {
+				fmt.Fprintln(w, s.line) // the writer keeps its error
+			}
+			return nil
+		}))
+	})
+}
+
+// appendPoint appends the coordinates of a point near a place, with blanks between. They have
+// three digits after the point and no zero at the end, as our program writes numbers: it hashes
+// what it writes.
+func appendPoint(dst []byte, r *rand.Rand, place [kmeansDimensions]float64) []byte {
+	for i, at := range place {
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		thousandths := int64(min(max(at+60*r.NormFloat64(), 0), 1000) * 1000)
+		dst = fmt.Appendf(dst, "%d.%03d", thousandths/1000, thousandths%1000)
+		dst = bytes.TrimRight(dst, "0")
+		dst = bytes.TrimSuffix(dst, []byte("."))
+	}
+	return dst
+}
+
+// insertStart adds a line to the starts with the least hashes, in order and without duplicates.
+func insertStart(least []start, line []byte) []start {
+	h := fnv.New64a()
+	// The program hashes a centre as it writes it, with the number of its points.
+	_, _ = h.Write(line)          // never fails
+	_, _ = h.Write([]byte("\t0")) // likewise
+	hash := h.Sum64()
+	if len(least) == kmeansCentres && hash > least[kmeansCentres-1].hash {
+		return least
+	}
+	s := start{hash, string(line)}
+	at, known := slices.BinarySearchFunc(least, s, func(a, b start) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.line, b.line))
+	})
+	if known {
+		return least
+	}
+	least = slices.Insert(least, at, s)
+	return least[:min(len(least), kmeansCentres)]
+}

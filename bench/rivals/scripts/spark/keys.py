@@ -1,0 +1,3 @@
+from session import source, spark, write
+
+write(spark.read.text(source).groupBy("value").count())

@@ -1,0 +1,3 @@
+from session import log, write
+
+write(log().select("user", "page").distinct())

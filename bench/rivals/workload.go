@@ -1,0 +1,160 @@
+package rivals
+
+import (
+	"path/filepath"
+	"strconv"
+
+	"github.com/hammr/hammr/bench"
+)
+
+// Workload is one job, as we and each rival do it.
+type Workload struct {
+	Name  string
+	About string // one line
+	Input bench.Input
+	// Ours is our command line for an input and an output.
+	Ours func(k *bench.Kit, in, out string) bench.Command
+	// Script is the name of the rivals' scripts, without suffix. Spark has some of its own.
+	Script, SparkScript string
+	// Pipe is a shell pipe of coreutils from standard input to standard output, or "". Its
+	// options do not include sort's directory, which the environment names.
+	Pipe string
+	// Compare compares our output with a rival's. ComparePipe does so with that of the pipe.
+	Compare, ComparePipe func(ours, rival string) error
+	// Cannot has a reason for each rival that cannot do this workload.
+	Cannot map[string]string
+}
+
+// program returns the command line of one of our programs with one input.
+func program(name ...string) func(k *bench.Kit, in, out string) bench.Command {
+	return func(k *bench.Kit, in, out string) bench.Command {
+		return k.Ours(append([]string(nil), name...), in, out)
+	}
+}
+
+// joins returns the command line of a program that reads customers and orders.
+func joins(name string) func(k *bench.Kit, in, out string) bench.Command {
+	return func(k *bench.Kit, in, out string) bench.Command {
+		return k.Ours([]string{name}, filepath.Join(in, customersFile), filepath.Join(in, ordersFile), out)
+	}
+}
+
+// iterates returns the command line of a bundled program with numbers before its input, which
+// is a file of the input's directory, or the input itself.
+func iterates(name, file string, numbers ...int) func(k *bench.Kit, in, out string) bench.Command {
+	return func(k *bench.Kit, in, out string) bench.Command {
+		var args []string
+		for _, n := range numbers {
+			args = append(args, strconv.Itoa(n))
+		}
+		return k.Ours([]string{"hammr", "run", name}, append(args, filepath.Join(in, file), out)...)
+	}
+}
+
+const pagerankRounds = 10
+
+// Tolerances. Our ranks are whole billionths, and our centres whole millionths, rounded down in
+// each round; the rivals' are floats. A point between two centres may so get another centre,
+// which moves the mean of many points by less than the tolerance.
+var (
+	rankTolerance   = tolerance{1e-6, 1e-6}
+	centreTolerance = tolerance{0.01, 1e-4}
+)
+
+// uniqCount is a pipe that counts equal lines.
+const uniqCount = `sort --parallel=2 | uniq -c`
+
+// Workloads returns all workloads with inputs of a seed. Their names must not change, since
+// results of different days are matched by name.
+func Workloads(seed uint64) []Workload {
+	log := inputOf("log", seed, logLines)
+	graph := inputOf("graph", seed, edgeLines)
+	customers := directoryOf("join", seed, joinFiles)
+	all := []Workload{
+		{
+			Name: "keys", About: "count of random keys, half of them different", Input: inputOf("keys", seed, keyLines),
+			Ours: program("hammr", "run", "wordcount"), Pipe: uniqCount,
+		},
+		{
+			Name: "pairs", About: "different pairs of user and page of a log", Input: log,
+			Ours: program("pairs"), Pipe: `cut -f 2,3 | sort --parallel=2 -u`, ComparePipe: sameRecords(identity),
+		},
+		{
+			Name: "broadcastjoin", About: "join with a small input in memory, sums by region", Input: customers,
+			Ours: joins("joinbroadcast"), Script: "join", SparkScript: "broadcastjoin",
+		},
+		{
+			Name: "join", About: "the same join, both inputs shuffled", Input: customers,
+			Ours: joins("joinshuffle"),
+		},
+		{
+			Name: "index", About: "inverted index of text without combiner", Ours: program("index"),
+			Input: directoryOf("index", seed, textFiles(func(int64) int64 { return indexFiles })),
+		},
+		{
+			Name: "pagerank", About: "PageRank of ten rounds in one job", Input: graph,
+			Ours: iterates("pagerankdag", "", pagerankRounds), Compare: rankTolerance.compare,
+		},
+		{
+			Name: "pagerankchain", About: "the same, a job for each round", Input: graph,
+			Ours: iterates("pagerank", "", pagerankRounds), Script: "pagerank", Compare: rankTolerance.compare,
+		},
+		{
+			Name: "kmeans", About: "sixteen centres of points in ten rounds", Input: directoryOf("points", seed, pointFiles),
+			Ours: iterates("kmeans", pointsFile, kmeansCentres, kmeansRounds), Compare: centreTolerance.compare,
+		},
+		{
+			Name: "top100", About: "the pages of a log with the most views", Input: log,
+			Ours: program("toppages"), Compare: sameLines(identity), ComparePipe: sameLines(countFirst),
+			Pipe: `cut -f 3 | ` + uniqCount + ` | sort -k 1,1nr -k 2 | head -n 100`,
+		},
+		{Name: "sessions", About: "sessions of the users of a log, by secondary sort", Input: log, Ours: program("sessions")},
+		{
+			Name: "smallfiles", About: "wordcount of files of 512 KiB", Ours: program("hammr", "run", "wordcount"), Script: "wordcount",
+			Input: directoryOf("smallfiles", seed, textFiles(func(bytes int64) int64 { return max(bytes/smallFile, 1) })),
+		},
+	}
+	return completed(append(all, compressedWorkloads(seed)...))
+}
+
+// compressedWorkloads count the words of one compressed file.
+func compressedWorkloads(seed uint64) []Workload {
+	const noBzip2 = "it reads no bzip2"
+	ours := program("hammr", "run", "wordcount")
+	return []Workload{
+		{
+			Name: "gzip", About: "wordcount of a gzip file", Ours: ours, Script: "wordcount",
+			Input: directoryOf("gzip", seed, compressedText(".gz", gzipTo)),
+		},
+		{
+			Name: "zstd", About: "wordcount of a zstd file", Ours: ours, Script: "wordcount",
+			Input: directoryOf("zstd", seed, compressedText(".zst", zstdTo)),
+		},
+		{
+			Name: "bzip2", About: "wordcount of a bzip2 file", Ours: ours, Script: "wordcount",
+			Input:  directoryOf("bzip2", seed, compressedText(".bz2", bzip2To)),
+			Cannot: map[string]string{"duckdb": noBzip2, "polars": noBzip2},
+		},
+	}
+}
+
+// completed sets the defaults of workloads: scripts have the workload's name, and records are
+// compared in any order.
+func completed(all []Workload) []Workload {
+	for i := range all {
+		w := &all[i]
+		if w.Script == "" {
+			w.Script = w.Name
+		}
+		if w.SparkScript == "" {
+			w.SparkScript = w.Script
+		}
+		if w.Compare == nil {
+			w.Compare = sameRecords(identity)
+		}
+		if w.ComparePipe == nil {
+			w.ComparePipe = sameRecords(countFirst)
+		}
+	}
+	return all
+}

@@ -1,0 +1,89 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// orphanPatience is how long processes that a command has started may run after its end.
+const orphanPatience = 30 * time.Second
+
+// Timed does the work of the program timed. It runs a command with the standard streams of
+// this process, writes the command's Sample to a file, and returns the exit code. It
+// forwards signals to the command.
+//
+// Timed runs in a small process of its own, because a child's peak memory includes the
+// parent's memory at the fork. It becomes the parent of processes that the command leaves
+// behind, such as the JVM of a Python program, and waits for them. So their CPU time counts,
+// and they do not disturb the next measurement. Seconds end with the command itself.
+func Timed(name string, args []string, signals <-chan os.Signal) (exitCode int, err error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 0, fmt.Errorf("parent of orphans: %w", err)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	go func() {
+		for s := range signals {
+			_ = cmd.Process.Signal(s) // fails if the process has already ended
+		}
+	}()
+	tree := watchTree(os.Getpid())
+	err = cmd.Wait()
+	elapsed := time.Since(start)
+	peak := tree.stop()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, err
+	}
+	if err := waitForOrphans(); err != nil {
+		return 0, err
+	}
+	s, err := sampleOfChildren()
+	if err != nil {
+		return 0, err
+	}
+	s.Seconds, s.TreeRSSBytes = elapsed.Seconds(), peak
+	data, err := json.Marshal(s)
+	if err != nil {
+		return 0, err
+	}
+	return cmd.ProcessState.ExitCode(), os.WriteFile(name, data, 0o644)
+}
+
+// waitForOrphans waits until this process has no children.
+func waitForOrphans() error {
+	for deadline := time.Now().Add(orphanPatience); ; time.Sleep(10 * time.Millisecond) {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.ECHILD):
+			return nil
+		case err != nil && !errors.Is(err, syscall.EINTR):
+			return fmt.Errorf("processes left by the command: %w", err)
+		case pid == 0 && time.Now().After(deadline):
+			return fmt.Errorf("processes left by the command still run after %v", orphanPatience)
+		}
+	}
+}
+
+// sampleOfChildren returns what all children of this process have used, and their children.
+func sampleOfChildren() (Sample, error) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
+		return Sample{}, fmt.Errorf("cost of the command: %w", err)
+	}
+	return Sample{
+		CPUSeconds:  time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds(),
+		MaxRSSBytes: u.Maxrss << 10,
+	}, nil
+}

@@ -1,0 +1,28 @@
+package bench
+
+import "testing"
+
+// TestMeasureCountsAllProcesses checks that processes count that run beside the command, and
+// that the measurement waits for one that the command leaves behind.
+func TestMeasureCountsAllProcesses(t *testing.T) {
+	k := testKit(t, 1)
+	const spin = `i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done`
+	s, err := k.measure(t.Context(), Command{Args: []string{"sh", "-c", `(` + spin + `) & exit 0`}})
+	if err != nil || s.CPUSeconds < 0.02 || s.Seconds > s.CPUSeconds {
+		t.Errorf("a command that leaves a busy process behind: %+v, %v", s, err)
+	}
+	s, err = k.measure(t.Context(), Command{Args: []string{"sh", "-c", `for i in 1 2; do dd if=/dev/zero bs=30M count=1 2>/dev/null | sleep 0.6 & done; wait`}})
+	if err != nil || s.TreeRSSBytes < 60<<20 || s.MaxRSSBytes > 45<<20 {
+		t.Errorf("two processes of 30 MiB: %+v, %v; want 60 MiB together", s, err)
+	}
+}
+
+func TestProcessIn(t *testing.T) {
+	p, ok := processIn([]byte("12 (a) b) S 7 1 1 0 -1 0 0 0 0 0 5 6 7 8 20 0 1 0 99 1000 3 18446744073709551615 0"))
+	if !ok || p.pid != 12 || p.parent != 7 || p.rssBytes%3 != 0 || p.rssBytes <= 0 {
+		t.Errorf("process %+v, %v", p, ok)
+	}
+	if _, ok := processIn([]byte("no process")); ok {
+		t.Error("a text that is no process is accepted")
+	}
+}
