@@ -55,6 +55,11 @@ func runGroup[K, V, KO, VO any](t *Task, n *task.NodeRun, in []Channel[K, V], re
 	}
 	source := openGroups(t, n, in)
 	defer source.Close()
+	return reduceGroups(t, source, in[0].route.values.Decode, reducer, user, out)
+}
+
+// reduceGroups passes the groups of a source to a reducer, and ends the output.
+func reduceGroups[K, V, KO, VO any](t *Task, source groupSource[K], value func(encoded []byte) (V, error), reducer Reducer[K, V, KO, VO], user any, out *multiEmitter[KO, VO]) error {
 	if err := setUp[KO, VO](t, user); err != nil {
 		return err
 	}
@@ -63,7 +68,7 @@ func runGroup[K, V, KO, VO any](t *Task, n *task.NodeRun, in []Channel[K, V], re
 		return finishStage(t, err, user, out)
 	}
 	loop := &groupLoop[K, V, KO, VO]{
-		task: t, attempt: source, key: source.Key, value: in[0].route.values.Decode,
+		task: t, attempt: source, key: source.Key, value: value,
 		groups: groups, reducer: reducer, out: out, outErr: out.error,
 	}
 	if _, err = loop.run(); err == nil {
@@ -156,13 +161,14 @@ func openGroups[K, V any](t *Task, n *task.NodeRun, in []Channel[K, V]) groupSou
 	if in[0].isLive() {
 		return &liveGroups[K, V]{NodeRun: n, task: t, in: in[0]}
 	}
-	return fileGroups[K]{n.Reduce(inputNames(in)...), in[0].route.keys}
+	return fileGroups[K]{n.Reduce(inputNames(in)...), in[0].route.keys, in[0].route.groupPrefix()}
 }
 
 // fileGroups reads groups from files, which are sorted already.
 type fileGroups[K any] struct {
 	*task.Reduce
-	keys keys.Codec[K]
+	keys        keys.Codec[K]
+	groupPrefix func(key []byte) int // nil if a whole key is a group
 }
 
 // Close leaves the reduce open: the Node still checkpoints it after this.
@@ -171,7 +177,7 @@ func (g fileGroups[K]) Close() {}
 // SaveState does nothing: the Node saves a reduce itself.
 func (g fileGroups[K]) SaveState() error { return nil }
 
-func (g fileGroups[K]) Open() (*shuffle.Groups, error) { return g.Groups(nil) }
+func (g fileGroups[K]) Open() (*shuffle.Groups, error) { return g.Groups(g.groupPrefix) }
 func (g fileGroups[K]) Key(encoded []byte) (K, error)  { return g.keys.Decode(encoded) }
 
 // inputNames returns the names under which a Node knows the channels.

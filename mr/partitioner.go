@@ -18,6 +18,7 @@ import (
 // The cases are in order of precedence: a job with one reduce calls no partition function, and
 // a total order replaces the hash.
 func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) {
+	plain, isPlainKeyed := r.keys.(plainKeyed)
 	switch {
 	case n == 1:
 		return func([]byte) int { return 0 }, nil
@@ -25,6 +26,8 @@ func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) 
 		return r.userPartition(n), nil
 	case r.totalOrder:
 		return rangePartition(t)
+	case isPlainKeyed:
+		return plainPartition(plain, n), nil
 	case r.groupFirst:
 		groupLen := r.groupPrefix()
 		return func(key []byte) int { return shuffle.HashPartition(key[:groupLen(key)], n) }, nil

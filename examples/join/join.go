@@ -6,8 +6,7 @@
 //
 //	hammr run join left right out
 //
-// Each input has a mapper of its own. The reducer relies on the order in which the values of
-// a key arrive: values of the first input come before values of the second. So only the rows
+// The values of a key of the first input come before those of the second. So only the rows
 // of one key of the first input must fit in memory; put the smaller input first.
 package join
 
@@ -18,44 +17,28 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// row is the value of a line, with the input that the line is from.
-type row = mr.Pair[side, string]
-
-type side uint8
-
-const (
-	left side = iota
-	right
-)
-
-// mark returns the mapper for the lines of one side.
-func mark(from side) mr.Mapper[[]byte, []byte, []byte, row] {
-	return mr.MapFunc(func(_ *mr.Task, key, value []byte, out mr.Emitter[[]byte, row]) error {
-		out.Emit(key, row{First: from, Second: string(value)})
-		return nil
-	})
-}
-
 // Job reads lines of key, tab and value, and writes key, left value and right
 // value for each pair of lines that have the same key.
-var Job = mr.AddInput(mr.New("join",
-	mr.KeyValueText(),
-	mark(left),
-	mr.ReduceFunc(func(_ *mr.Task, key []byte, rows iter.Seq[row], out mr.Emitter[[]byte, string]) error {
-		var lefts []string
-		for r := range rows {
-			if r.First == left {
-				lefts = append(lefts, r.Second)
-				continue
-			}
-			for _, l := range lefts {
-				out.Emit(key, l+"\t"+r.Second)
-			}
+var Job = mr.Define("join", struct{}{}, func(g *mr.Graph, _ struct{}) {
+	rows := mr.IdentityMapper[[]byte, []byte]()
+	left := mr.Read(g, "left", mr.KeyValueText(), rows)
+	right := mr.Read(g, "right", mr.KeyValueText(), rows)
+	mr.Write(mr.CoGroup(g, "join", left.Shuffle(), right.Shuffle(), pairs), mr.TextOutput[[]byte, string]())
+})
+
+// pairs emits the pairs of one key.
+func pairs(_ *mr.Task, key []byte, left, right iter.Seq[[]byte], out mr.Emitter[[]byte, string]) error {
+	var lefts []string
+	for l := range left {
+		lefts = append(lefts, string(l)+"\t")
+	}
+	for r := range right {
+		for _, l := range lefts {
+			out.Emit(key, l+string(r))
 		}
-		return nil
-	}),
-	mr.TextOutput[[]byte, string](),
-), mr.KeyValueText(), mark(right))
+	}
+	return nil
+}
 
 // Program returns the command.
 func Program() *mr.Program {
