@@ -19,7 +19,8 @@ type route[K, V any] struct {
 	combiner   Reducer[K, V, K, V]             // nil for no combiner
 	partition  func(key K, partitions int) int // nil to partition by hash
 	groupFirst bool
-	totalOrder bool // partitions are ranges of keys, found by sampling
+	totalOrder bool            // partitions are ranges of keys, found by sampling
+	top        *topOrder[K, V] // only the first records of each Node are sent; nil for all
 }
 
 // newRoute returns a route with the default codecs of its types.

@@ -39,7 +39,8 @@ func (s *Stage[K, V]) open(t *Task, n *task.NodeRun) (*multiEmitter[K, V], error
 			return nil, err
 		}
 		e.writers = append(e.writers, out)
-		if _, ok := out.(collectorWriter[K, V]); ok {
+		switch out.(type) {
+		case collectorWriter[K, V], *topWriter[K, V]:
 			e.collected = true
 		}
 	}
@@ -112,7 +113,11 @@ func (c channelTarget[K, V]) open(t *Task, n *task.NodeRun) (targetWriter[K, V],
 		return nil, err
 	}
 	n.SetCollector(edge, collector)
-	return collectorWriter[K, V]{out, collector.Err}, nil
+	w := collectorWriter[K, V]{out, collector.Err}
+	if c.route.top != nil {
+		return &topWriter[K, V]{c.route.top.forNode(), w}, nil
+	}
+	return w, nil
 }
 
 // edgeTo returns the channel from the Node's stage to another.

@@ -26,6 +26,9 @@ func Read[KI, VI, K, V any](g *Graph, name string, in Input[KI, VI], m Mapper[KI
 	if m == nil {
 		s.errorf("a mapper that is nil")
 	}
+	if err := declarationErrorOf(in); err != nil {
+		s.errorf("input: %w", err)
+	}
 	s.source, s.input, s.disallowed = true, in, disallowedModes[K, V](m)
 	s.run = func(t *Task, n *task.NodeRun) error { return runSource(t, n, in, instance(m), s) }
 	return s
@@ -87,6 +90,9 @@ func WriteAs[K, V any](s *Stage[K, V], name string, out Output[K, V]) *Stage[K, 
 	s.claimOutput(name)
 	if out == nil {
 		s.errorfAt(callerPosition(), "no output: use NullOutput to drop what it emits")
+	}
+	if err := declarationErrorOf(out); err != nil {
+		s.errorfAt(callerPosition(), "output: %w", err)
 	}
 	s.targets = append(s.targets, outputTarget[K, V]{name: name, format: out})
 	return s

@@ -75,6 +75,9 @@ func (j *Job[K, V, KO, VO]) init(noReducer bool) {
 	if j.output == nil {
 		j.addErr(errors.New("no output: use NullOutput for a job that writes nothing"))
 	}
+	if err := declarationErrorOf(j.output); err != nil {
+		j.addErr(fmt.Errorf("output: %w", err))
+	}
 }
 
 // AddInput adds an input with a mapper of its own. Inputs on the command line are assigned
@@ -86,6 +89,9 @@ func AddInput[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], in Input[KI, VI], 
 	}
 	if m == nil {
 		j.addErr(errors.New("a mapper that is nil"))
+	}
+	if err := declarationErrorOf(in); err != nil {
+		j.addErr(fmt.Errorf("input: %w", err))
 	}
 	return j
 }

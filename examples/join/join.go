@@ -6,8 +6,7 @@
 //
 //	hammr run join left right out
 //
-// Each input has a mapper of its own. The reducer relies on the order in which the values of
-// a key arrive: values of the first input come before values of the second. So only the rows
+// The values of a key of the first input come before those of the second. So only the rows
 // of one key of the first input must fit in memory; put the smaller input first.
 package join
 
@@ -18,32 +17,15 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// row is the value of a line, with the input that the line is from.
-type row = mr.Pair[side, []byte]
-
-type side uint8
-
-const (
-	left side = iota
-	right
-)
-
-// mark returns the mapper for the lines of one side.
-func mark(from side) mr.Mapper[[]byte, []byte, []byte, row] {
-	return mr.MapFunc(func(_ *mr.Task, key, value []byte, out mr.Emitter[[]byte, row]) error {
-		out.Emit(key, row{First: from, Second: value})
-		return nil
-	})
-}
-
 // Job reads lines of key, tab and value, and writes key, left value and right
 // value for each pair of lines that have the same key.
-var Job = mr.AddInput(mr.New("join",
-	mr.KeyValueText(),
-	mark(left),
-	mr.Reducer[[]byte, row, []byte, []byte](&joiner{}),
-	mr.TextOutput[[]byte, []byte](),
-), mr.KeyValueText(), mark(right))
+var Job = mr.Define("join", struct{}{}, func(g *mr.Graph, _ struct{}) {
+	rows := mr.IdentityMapper[[]byte, []byte]()
+	left := mr.Read(g, "left", mr.KeyValueText(), rows)
+	right := mr.Read(g, "right", mr.KeyValueText(), rows)
+	join := mr.CoReducer[[]byte, []byte, []byte, []byte, []byte](&joiner{})
+	mr.Write(mr.CoGroup(g, "join", join, left.Shuffle(), right.Shuffle()), mr.TextOutput[[]byte, []byte]())
+})
 
 // joiner joins the rows of one key at a time. Its fields are memory that it reuses.
 type joiner struct {
@@ -52,18 +34,17 @@ type joiner struct {
 	both  []byte // a left and a right value
 }
 
-// Reduce implements mr.Reducer.
-func (j *joiner) Reduce(_ *mr.Task, key []byte, rows iter.Seq[row], out mr.Emitter[[]byte, []byte]) error {
+// Reduce implements mr.CoReducer.
+func (j *joiner) Reduce(_ *mr.Task, key []byte, left, right iter.Seq[[]byte], out mr.Emitter[[]byte, []byte]) error {
 	j.lefts, j.ends = j.lefts[:0], j.ends[:0]
-	for r := range rows {
-		if r.First == left {
-			j.lefts = append(j.lefts, r.Second...)
-			j.ends = append(j.ends, len(j.lefts))
-			continue
-		}
+	for l := range left {
+		j.lefts = append(j.lefts, l...)
+		j.ends = append(j.ends, len(j.lefts))
+	}
+	for r := range right {
 		begin := 0
 		for _, end := range j.ends {
-			j.both = append(append(append(j.both[:0], j.lefts[begin:end]...), '\t'), r.Second...)
+			j.both = append(append(append(j.both[:0], j.lefts[begin:end]...), '\t'), r...)
 			out.Emit(key, j.both)
 			begin = end
 		}

@@ -12,7 +12,8 @@ import (
 )
 
 func TestJoin(t *testing.T) {
-	got := mrtest.Run(t, Job, "a\t1\nb\t2\na\t3\nonly left\n", "b\tx\na\ty\na\tz\nonly right\n\tempty\n").Text()
+	inputs := []string{"a\t1\nb\t2\na\t3\nonly left\n", "b\tx\na\ty\na\tz\nonly right\n\tempty\n"}
+	got := mrtest.RunGraph(t, Job, mrtest.Case{Inputs: inputs}).Text()
 	extest.Equal(t, got, "a\t1\ty\na\t3\ty\na\t1\tz\na\t3\tz\nb\t2\tx\n")
 }
 
