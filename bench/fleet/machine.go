@@ -207,11 +207,18 @@ func (m *machine) serve(ctx context.Context, session tasknode.Session) error {
 		if err != nil {
 			return err
 		}
-		m.inbox.Put(func() {
-			for _, o := range orders {
-				m.execute(o)
-			}
-		})
+		m.inbox.Put(func() { m.executeAll(session, orders) })
+	}
+}
+
+// executeAll executes the orders of a session. A daemon that has crashed executes none that
+// had arrived before: its successor has a session of its own.
+func (m *machine) executeAll(session tasknode.Session, orders []*wire.Order) {
+	if m.session != session {
+		return
+	}
+	for _, o := range orders {
+		m.execute(o)
 	}
 }
 
@@ -233,7 +240,7 @@ func (m *machine) leave(d time.Duration, crash bool) {
 			m.excuseAll(d < m.fleet.cfg.Expiry/2)
 		}
 		if crash {
-			m.instance = rand.Text()
+			m.session, m.instance = nil, rand.Text()
 			m.freed = [2][]time.Time{}
 			for name := range m.attempts {
 				m.pending.Drop(name)
