@@ -69,7 +69,7 @@ func finishTask(j *Job, stage, number int) Command {
 // segmentsOf returns a file for each edge that a task writes.
 func segmentsOf(j *Job, stage *Stage, number int) (m Manifest) {
 	for i, e := range j.Spec.Graph.Edges {
-		if e.Channel == dag.ChannelFile && j.StageOf(e.From) == stage {
+		if e.Channel == dag.ChannelFile && e.FilesOf == "" && j.StageOf(e.From) == stage {
 			m.Segments = append(m.Segments, Segments{Edge: i, Node: number, Path: "p"})
 		}
 	}

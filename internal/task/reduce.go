@@ -28,7 +28,7 @@ type Reduce struct {
 
 	channels     []Channel         // in order of edges
 	main         bool              // its position is in checkpoints; see MainReduce
-	divided      bool              // values of its second channel are told apart; see CoReduce
+	divided      bool              // its second channel is marked in ordinals; see CoReduce
 	dir          string            // directory of its own files, in the attempt's directory
 	err          error             // error of an unknown input name
 	subscription *subscription     // subscription to the outputs of its edges; open while it copies
@@ -79,7 +79,7 @@ func (n *NodeRun) MainReduce(inputs ...string) *Reduce {
 }
 
 // CoReduce is a MainReduce of two inputs, in the order of the graph. In each group, the values
-// of the first come first; IsSecond tells them apart.
+// of the first come first; IsSecond distinguishes them.
 func (n *NodeRun) CoReduce(first, second string) *Reduce {
 	r := n.MainReduce(first, second)
 	r.divided = true
@@ -210,7 +210,7 @@ func ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
 	return shuffle.Ordinal{Input: o.Ordinal, Start: taskproc.ToPosition(o.Start)}
 }
 
-// ordinalOf returns the same for this reduce, which may have to tell two inputs apart.
+// ordinalOf returns the same for this reduce, which may have to distinguish two inputs.
 func (r *Reduce) ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
 	ordinal := ordinalOf(o)
 	if r.divided && int(o.Edge) == r.channels[1].Edge {
