@@ -22,7 +22,7 @@ type aheadReader struct {
 // aheadSource is what an aheadReader reads. Its functions run in the goroutine.
 type aheadSource struct {
 	read     func([]byte) (int, error)
-	consumed func() int64 // bytes of the file that read has used; nil if nobody asks
+	consumed func() int64 // bytes of the file that read has used; nil if they are not counted
 }
 
 // chunk is the result of one read.

@@ -27,7 +27,7 @@ func packed(t testing.TB, extension string, n int) (plain, file []byte) {
 	for text.Len() < n {
 		fmt.Fprintf(&text, "word%d\n", r.IntN(50_000))
 	}
-	w, err := compress.ByExtension("f" + extension).NewWriter(&out, 0)
+	w, err := compress.ByExtension("f"+extension).NewWriter(&out, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
