@@ -1,27 +1,28 @@
 package hashtable
 
-import "hash/maphash"
-
-const (
-	// aheadDepth is how many announced keys wait until their slots have arrived in the cache.
-	aheadDepth = 8
-	// cacheLine is the size of a cache line on most machines, in bytes.
-	cacheLine = 64
+import (
+	"hash/maphash"
+	"unsafe"
 )
+
+// aheadDepth is how many announced keys wait until their slots have arrived in the cache.
+const aheadDepth = 16
 
 // Ahead loads into the cache what a later Find of an announced key needs. The loads of several
 // keys are under way at the same time, and overlap: the entry of a key is loaded when further
-// keys have been announced, since its slot is known by then. One goroutine uses it.
+// keys have been announced, since its slot has arrived by then. One goroutine uses it.
 //
-//	Announce(k8) ─► load the slot of k8
-//	             └► load the entry of k0, whose slot was loaded eight calls ago
-//	Flush        ─► load the entries of k1 … k8
+//	Announce(k16) ─► prefetch the slot of k16
+//	              └► prefetch the entry of k0, whose slot was prefetched 16 calls ago
+//	Flush         ─► prefetch the entries of k1 … k16
+//
+// It looks only at the first slot of a key and at the first two cache lines of its entry: most
+// searches end there.
 type Ahead struct {
-	table   *Table
-	slots   [aheadDepth]uint64 // slots of the keys announced last
-	next    uint               // number of announced keys
-	done    uint               // number of those whose entries were loaded; next-done <= aheadDepth
-	touched uint64             // written so that the compiler keeps the loads
+	table *Table
+	homes [aheadDepth]uint64 // first slots of the keys announced last
+	next  uint               // number of announced keys
+	done  uint               // number of those whose entries were prefetched; next-done <= aheadDepth
 }
 
 // Ahead returns an Ahead with no announced keys.
@@ -30,25 +31,27 @@ func (t *Table) Ahead() Ahead { return Ahead{table: t} }
 // Announce announces a key.
 func (a *Ahead) Announce(key []byte) {
 	if a.next-a.done == aheadDepth {
-		a.loadEntry()
+		a.prefetchEntry()
 	}
 	t := a.table
-	a.slots[a.next%aheadDepth] = t.slots[t.home(maphash.Bytes(t.seed, key))]
+	home := t.home(maphash.Bytes(t.seed, key))
+	prefetch(unsafe.Pointer(&t.slots[home]))
+	a.homes[a.next%aheadDepth] = home
 	a.next++
 }
 
-// Flush loads the entries of the keys announced last. Call it before the first Find.
+// Flush prefetches the entries of the keys announced last. Call it before the first Find.
 func (a *Ahead) Flush() {
 	for a.done < a.next {
-		a.loadEntry()
+		a.prefetchEntry()
 	}
 }
 
-// loadEntry loads the next entry: the first two cache lines of it, since most entries end there.
-func (a *Ahead) loadEntry() {
-	if at := int(a.slots[a.done%aheadDepth] & atMask); at != 0 {
-		arena := a.table.arena
-		a.touched += uint64(arena[at-1]) + uint64(arena[min(at-1+cacheLine, len(arena)-1)])
+// prefetchEntry prefetches the next entry.
+func (a *Ahead) prefetchEntry() {
+	t := a.table
+	if at := t.slots[a.homes[a.done%aheadDepth]] & atMask; at != 0 {
+		prefetch(unsafe.Pointer(&t.arena[at-1]))
 	}
 	a.done++
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/bits"
+	"unsafe"
 )
 
 // maxArena is the largest arena: what a slot can address.
@@ -88,7 +89,7 @@ func (b *Builder) Table() (*Table, error) {
 	return t, nil
 }
 
-// fillBatch is the number of keys whose slots are loaded before the first of them is filled, so
+// fillBatch is the number of keys whose slots are prefetched before the first of them is filled, so
 // that their cache misses overlap.
 const fillBatch = 64
 
@@ -98,12 +99,12 @@ type newKey struct{ hash, slot uint64 }
 // fill gives each key of the arena a slot.
 func (t *Table) fill() {
 	var batch [fillBatch]newKey
-	n, touched := 0, uint64(0)
+	n := 0
 	for at := 0; at < len(t.arena); {
 		key, values := t.entry(at)
 		hash := maphash.Bytes(t.seed, key)
 		batch[n] = newKey{hash: hash, slot: slotOf(hash, at)}
-		touched += t.slots[t.home(hash)]
+		prefetch(unsafe.Pointer(&t.slots[t.home(hash)]))
 		if n++; n == fillBatch {
 			t.insert(batch[:n])
 			n = 0
@@ -114,7 +115,6 @@ func (t *Table) fill() {
 		at = len(t.arena) - len(values)
 	}
 	t.insert(batch[:n])
-	t.touched = touched
 }
 
 // insert puts keys into the first free slot from their homes on.

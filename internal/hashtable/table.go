@@ -22,8 +22,6 @@ type Table struct {
 	keys    int
 	records int64
 	seed    maphash.Seed // random, so that keys which collide in one process do not in the next
-
-	touched uint64 // written so that the compiler keeps the loads of fill
 }
 
 // Keys returns the number of keys.
