@@ -1,6 +1,7 @@
 package hdfs
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -112,9 +113,27 @@ func (c *Config) dialDataNode() dialFunc {
 		if err != nil {
 			return nil, err
 		}
-		return &guardedConn{Conn: conn, timeout: c.DataNodeTimeout}, nil
+		return newBufferedConn(&guardedConn{Conn: conn, timeout: c.DataNodeTimeout}), nil
 	}
 }
+
+// headBuffer holds the header and the checksums of a packet of 64 KiB or 128 KiB.
+const headBuffer = 2 << 10
+
+// bufferedConn reads the small parts of a packet, which the module requests one by one, with
+// one system call. The data of a packet mostly passes by the buffer.
+type bufferedConn struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+// newBufferedConn returns a connection that reads from conn with a buffer.
+func newBufferedConn(conn net.Conn) *bufferedConn {
+	return &bufferedConn{Conn: conn, r: bufio.NewReaderSize(conn, headBuffer)}
+}
+
+// Read implements io.Reader.
+func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
 // dialPipeline returns the dial function for pipelines, which set no deadlines: package pipeline
 // bounds every wait.

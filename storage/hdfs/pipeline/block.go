@@ -136,7 +136,7 @@ func (b *Block) finish() {
 	b.goroutines.Wait()
 }
 
-// send sends a packet when the window has room for it.
+// send sends a packet when the window has a place for it.
 func (b *Block) send(data []byte, last bool) error {
 	b.mu.Lock()
 	for b.mu.unanswered >= windowSize && b.mu.err == nil {

@@ -203,7 +203,9 @@ func TestPieces(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newFakePipeline(t, rapid.IntRange(1, 3).Draw(rt, "nodes"))
-		b, err := Open(t.Context(), f.config(), f.located())
+		cfg := f.config()
+		cfg.ProbeTimeout, cfg.Timeout = time.Hour, time.Hour // of real time, on a busy machine
+		b, err := Open(t.Context(), cfg, f.located())
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -152,7 +152,7 @@ func (f *fakePipeline) store(r *bufio.Reader, conn net.Conn) {
 		if a.now != nil {
 			a.now()
 		}
-		time.Sleep(a.delay) // in a synctest bubble
+		<-time.After(a.delay) // in the time of a synctest bubble
 		switch {
 		case a.hangUp:
 			return
