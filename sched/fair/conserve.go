@@ -7,7 +7,6 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/ledger"
 	"github.com/hammr/hammr/sched/sharetree"
 	"github.com/hammr/hammr/sched/victim"
 )
@@ -201,14 +200,4 @@ func (d *division) findVictims(c *conservation) {
 			d.busyVictims = append(d.busyVictims, v)
 		}
 	}
-}
-
-// countOf returns how many running attempts of a stage have slots.
-func countOf(account *ledger.Account, s *cluster.Stage) (n int) {
-	for id, usage := range account.Attempts {
-		if id.Task.Stage == s.Code && !usage.Leaving {
-			n++
-		}
-	}
-	return n
 }

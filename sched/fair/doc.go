@@ -24,6 +24,7 @@
 // jobs above theirs:
 //
 //	division.go   what each job has and is due, without attempts that only wait
+//	waiting.go    whose attempts only wait
 //	conserve.go   who takes a slot of whom
 //
 // A Policy counts slots as commands are applied, and keeps pools and jobs in their order.
