@@ -106,9 +106,9 @@ func (h Footprint) exceedsMemory() bool {
 	return h.Headroom != nil && h.Headroom.Free+h.Headroom.Swap < h.Memory
 }
 
-// SuspendMillis returns the time for which an attempt stands still at least if it is suspended
-// and resumes, in ms: twice the time until the master knows of a slot, and the time to swap
-// its memory if memory is short.
+// SuspendMillis returns the least time by which a suspension delays an attempt, in ms: twice
+// the time until the master knows of a slot, and the time to swap its memory if memory is
+// short.
 func (c Costs) SuspendMillis() int64 {
 	c = c.WithDefaults()
 	return 2*c.SlotFreeLatency + c.swapCost(Footprint{})

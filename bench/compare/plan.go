@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )
@@ -41,23 +42,36 @@ type Arm struct {
 	conf   map[string]string
 }
 
-// reference is the arm whose sojourn times count as fair.
-const reference = "fair"
+// reference is the arm whose sojourn times count as fair: Hadoop's fair scheduler.
+const reference = "fair as in Hadoop"
+
+// asInHadoop makes the fair policy conserve no shares.
+var asInHadoop = map[string]string{registry.ConserveShares: "false"}
+
+// hfspInside orders the jobs of each pool of the fair policy by hfsp.
+var hfspInside = map[string]string{
+	registry.Allocations: "<allocations><defaultPoolSchedulingMode>hfsp</defaultPoolSchedulingMode></allocations>",
+}
 
 // Arms returns the policies to compare. HFSP runs with errors of sizes of sigma 0, 0.5 and 1
 // (lognormal), because real clusters do not know sizes; chronos runs around three policies.
+// Fair runs as in Hadoop, with its defaults, and with hfsp inside of its pools.
 func Arms() []Arm {
-	arms := []Arm{{Name: "fifo", policy: "fifo"}, {Name: reference, policy: "fair"}, {Name: "hammr", policy: "hammr"}, {Name: "disco", policy: "disco"}}
+	arms := []Arm{
+		{Name: "fifo", policy: "fifo"}, {Name: reference, policy: "fair", conf: asInHadoop}, {Name: "fair", policy: "fair"},
+		{Name: "fair, hfsp inside", policy: "fair", conf: hfspInside}, {Name: "hammr", policy: "hammr"}, {Name: "disco", policy: "disco"},
+	}
 	for _, sigma := range []float64{0, .5, 1} {
 		arms = append(arms, Arm{
 			Name: fmt.Sprintf("hfsp, error %g", sigma), policy: "hfsp",
 			conf: map[string]string{"hammr.hfsp.size-error": strconv.FormatFloat(sigma, 'g', -1, 64)},
 		})
 	}
-	for _, inside := range []string{"fifo", "fair", "hfsp"} {
-		arms = append(arms, Arm{Name: "chronos+" + inside, policy: "chronos+" + inside})
-	}
-	return arms
+	return append(arms,
+		Arm{Name: "chronos+fifo", policy: "chronos+fifo"},
+		Arm{Name: "chronos+" + reference, policy: "chronos+fair", conf: asInHadoop},
+		Arm{Name: "chronos+hfsp", policy: "chronos+hfsp"},
+	)
 }
 
 // nodes is the number of machines in the HFSP paper; all clusters here have its machines.

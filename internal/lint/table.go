@@ -150,7 +150,7 @@ var importTable = []row{
 		"sched", "sched/registry", "sim", "sim/results", "sim/workload",
 	}},
 	{"bench/calibrate", []string{"bench/live", "internal/wire", "preempt", "sched", "sched/registry", "sim", "sim/workload"}},
-	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sim", "sim/workload"}},
+	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sched/registry", "sim", "sim/workload"}},
 	{"bench/suspend", []string{"sim/plot"}},
 	{"bench/growth", []string{"sim/plot"}},
 	{"bench/failover", []string{"chaos/rig", "internal/client/remote", "internal/percentile", "internal/testcluster", "internal/syncutil"}},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/ledger"
 	"github.com/hammr/hammr/sched/sharetree"
 	"github.com/hammr/hammr/sched/victim"
 )
@@ -169,10 +168,14 @@ func (c *conservation) takeOne(from *division, victims *[]victim.Victim, fits fu
 }
 
 // aboveShare returns the jobs that can lose a busy slot to another job, those most above
-// their share first, of equals the youngest.
+// their share first, of equals the youngest. There are none while bundles of several slots wait:
+// slots that come free are reserved for them, and the loser may get its slot back.
 func (c *conservation) aboveShare(to *division) (found []*division) {
+	if c.policy.tree.root.bundled > 0 {
+		return nil
+	}
 	for _, from := range c.jobs {
-		if from != to && to.mayGainFrom(from) && from.mayLoseTo(to) {
+		if from != to && to.mayGainFrom(from) && from.mayLoseTo(to, c) {
 			found = append(found, from)
 		}
 	}
@@ -197,14 +200,4 @@ func (d *division) findVictims(c *conservation) {
 			d.busyVictims = append(d.busyVictims, v)
 		}
 	}
-}
-
-// countOf returns how many running attempts of a stage have slots.
-func countOf(account *ledger.Account, s *cluster.Stage) (n int) {
-	for id, usage := range account.Attempts {
-		if id.Task.Stage == s.Code && !usage.Leaving {
-			n++
-		}
-	}
-	return n
 }

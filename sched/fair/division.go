@@ -24,6 +24,7 @@ type division struct {
 	demand int     // works, and slots for further ready tasks; at most the maximum of a pool
 	share  float64 // fair share of the slots, at most demand
 
+	gained   int // slots that it gains, less those that it loses, in this decision
 	claims   int // slots for ready tasks that may be taken from others
 	anywhere int // the part of claims for tasks that can start on any machine
 	idle     int // slots of attempts that only wait for input
@@ -47,7 +48,7 @@ func (c *conservation) collect(q *queue, parent *division, given map[*sharetree.
 	c.pools[q] = d
 	for _, child := range q.children {
 		in := c.collect(child, d, given)
-		d.works, d.demand = d.works+in.works, d.demand+in.demand
+		d.works, d.demand, d.gained = d.works+in.works, d.demand+in.demand, d.gained+in.gained
 	}
 	for _, e := range q.jobs {
 		if e.counted.demand[c.kind] == 0 {
@@ -56,7 +57,7 @@ func (c *conservation) collect(q *queue, parent *division, given map[*sharetree.
 		in := c.divisionOf(e, given[e.treeEntry][c.kind])
 		in.pool = d
 		c.jobs, d.jobs = append(c.jobs, in), append(d.jobs, in)
-		d.works, d.demand = d.works+in.works, d.demand+in.demand
+		d.works, d.demand, d.gained = d.works+in.works, d.demand+in.demand, d.gained+in.gained
 	}
 	d.demand = min(d.demand, q.Max[c.kind])
 	return d
@@ -84,7 +85,7 @@ func (c *conservation) divisionOf(e *entry, given int) *division {
 	}
 	ready := e.counted.ready[c.kind]
 	got := min(given, ready)
-	d.works = e.counted.running[c.kind] - d.idle + got
+	d.works, d.gained = e.counted.running[c.kind]-d.idle+got, got
 	d.demand = d.works + ready - got
 	d.claims, d.anywhere = max(d.claims-got, 0), max(d.anywhere-got, 0)
 	return d
@@ -162,7 +163,7 @@ func (d *division) lacks() int { return max(min(int(math.Ceil(d.share))-d.works,
 func (d *division) gain(slots int) {
 	d.claims -= slots
 	for ; d != nil; d = d.pool {
-		d.works += slots
+		d.works, d.gained = d.works+slots, d.gained+slots
 	}
 }
 
@@ -193,20 +194,20 @@ func (d *division) mayGainFrom(other *division) bool {
 // mayLoseTo reports whether a job can lose a busy slot to another job: it, and the pools around
 // it that the other job is not in, keep their shares rounded down. In fifo order the jobs of a
 // pool do not preempt each other.
-func (d *division) mayLoseTo(to *division) bool {
+func (d *division) mayLoseTo(to *division, c *conservation) bool {
 	if d.pool == to.pool {
-		return d.queue.Order != pool.FIFO && d.keeps(to)
+		return d.queue.Order != pool.FIFO && d.keeps(to) && c.precedes(to, d)
 	}
-	mine, others := d.pool.chain(), to.pool.chain()
-	for i, p := range mine {
-		if slices.Contains(others, p) {
-			break
-		}
-		if !p.keeps(others[min(i, len(others)-1)]) {
+	p, q := d.pool, to.pool
+	for others := q.chain(); !slices.Contains(others, p.pool); p = p.pool {
+		if float64(p.works-1) < math.Floor(p.share) {
 			return false
 		}
 	}
-	return float64(d.works-1) >= math.Floor(d.share)
+	for q.pool != p.pool {
+		q = q.pool
+	}
+	return float64(d.works-1) >= math.Floor(d.share) && p.keeps(q) && c.precedes(q, p)
 }
 
 // keeps reports whether a job or pool keeps its share rounded down if it loses a slot to
@@ -220,50 +221,31 @@ func (d *division) keeps(to *division) bool {
 	return float64(d.works-1) >= least
 }
 
+// precedes reports whether the allocation gives the next slot to one job or pool before
+// another one of the same pool, which has lost a slot. Otherwise the loser would get it back.
+func (c *conservation) precedes(to, from *division) bool {
+	if to.job != nil && to.pool.inOrder(c) {
+		return true
+	}
+	kind := int(c.kind)
+	of := func(d *division, more int) schedulable {
+		s := schedulable{weight: d.weight(c)}
+		if s.running = d.queue.running; d.job != nil {
+			s.running = d.job.counted.running
+		} else {
+			s.min, s.demand = d.queue.Min[kind], d.queue.demand[kind]
+		}
+		s.running[kind] += d.gained + more
+		return s
+	}
+	order := of(to, 0).compare(kind, of(from, -1), c.policy.ratio(to.pool.queue.Order))
+	return order < 0 || order == 0 && to.job != nil && to.job.compareAge(from.job) < 0
+}
+
 // chain returns a pool and the pools around it.
 func (d *division) chain() (pools []*division) {
 	for ; d != nil; d = d.pool {
 		pools = append(pools, d)
 	}
 	return pools
-}
-
-// waitsLong reports whether attempts of a stage wait for input for longer than a suspension
-// and a resumption cost them.
-func (c *conservation) waitsLong(j *cluster.Job, s *cluster.Stage) bool {
-	wait := int64(0)
-	for up := range s.Upstream() {
-		if !up.Complete() {
-			wait = max(wait, c.untilFinished(j, up))
-		}
-	}
-	return wait > c.policy.conf.Preempt.SuspendMillis()
-}
-
-// forever stands for the remaining time of tasks of which nothing is known, in ms.
-const forever = math.MaxInt64
-
-// untilFinished estimates how long it takes until all tasks of a stage have finished, in ms:
-// by what its finished tasks took, and by the progress of its last ones.
-func (c *conservation) untilFinished(j *cluster.Job, s *cluster.Stage) (ms int64) {
-	if s.Finished == 0 || s.Running == 0 {
-		return forever
-	}
-	mean := s.SlotMillis / int64(s.Finished)
-	if waiting := s.ToStart() + s.SuspendedCount(); waiting > 0 {
-		return mean * int64(waiting/s.Running+1)
-	}
-	account := c.policy.ledger.Account(j.ID)
-	for id := range account.Attempts {
-		_, _, a, ok := c.view.Attempt(id)
-		if !ok || id.Task.Stage != s.Code {
-			continue
-		}
-		left := c.finder.Remaining(a)
-		if left < 0 || left > sched.Unlimited/2 {
-			left = max(mean-a.SlotTime(c.now), 0)
-		}
-		ms = max(ms, left)
-	}
-	return ms
 }

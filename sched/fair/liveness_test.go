@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
@@ -25,6 +26,15 @@ func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 	return s
 }
 
+// keeping returns modes that keep work where shares are conserved, and kill elsewhere.
+func keeping(seed uint64) preempt.Config {
+	if seed%3 != 1 {
+		return preempt.Config{}
+	}
+	mode := []preempt.Mode{preempt.Suspend, preempt.Checkpoint}[seed%2]
+	return preempt.Config{Map: mode, Reduce: mode, MinRunMillis: 20}
+}
+
 // TestEveryJobEnds runs jobs of all kinds in all kinds of pools, with readers that start
 // early, failing tasks, changing priorities and pools, and preemption.
 func TestEveryJobEnds(t *testing.T) {
@@ -32,7 +42,7 @@ func TestEveryJobEnds(t *testing.T) {
 		conf := Config{
 			Placement:  placements[seed%uint64(len(placements))],
 			Preemption: seed%3 == 0, SizeBasedWeight: seed%5 == 0, NewJobBoost: seed%2 == 0,
-			LoadMaxDiff: float64(seed%4) / 3,
+			LoadMaxDiff: float64(seed%4) / 3, ConserveShares: seed%3 == 1, Preempt: keeping(seed),
 		}
 		switch seed % 4 { // no maxima, since some bundles do not fit below them
 		case 1:

@@ -30,7 +30,7 @@ func drawConfig(rt *rapid.T) Config {
 	c := Config{
 		Allocations: allocations(rt, rapid.SampledFrom(files).Draw(rt, "pools")),
 		Placement:   rapid.SampledFrom(placements).Draw(rt, "placement"),
-		Preemption:  rapid.Bool().Draw(rt, "preemption"), SizeBasedWeight: rapid.Bool().Draw(rt, "size"), NewJobBoost: rapid.Bool().Draw(rt, "boost"),
+		Preemption:  rapid.IntRange(0, 3).Draw(rt, "preemption") > 0, SizeBasedWeight: rapid.Bool().Draw(rt, "size"), NewJobBoost: rapid.Bool().Draw(rt, "boost"),
 		LoadMaxDiff: rapid.SampledFrom([]float64{0, .2, 1}).Draw(rt, "diff"), BoostMillis: 40,
 	}
 	if c.ConserveShares = !c.Preemption; c.ConserveShares {
@@ -75,7 +75,7 @@ func step(l *schedtest.ModelTest) {
 // TestModel checks the invariants of plans under random commands with pools and jobs of all
 // kinds.
 func TestModel(t *testing.T) {
-	killed, conserved, gangs := 0, 0, 0
+	killed, gangs := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		conf := drawConfig(rt)
 		l := newLife(t, rt, conf)
@@ -89,7 +89,6 @@ func TestModel(t *testing.T) {
 			}
 			if conf.ConserveShares {
 				checkConserved(rt, l, plan)
-				conserved += len(plan.Preempts)
 			} else {
 				checkPreempts(rt, l, plan)
 				killed += len(plan.Preempts)
@@ -103,8 +102,8 @@ func TestModel(t *testing.T) {
 			gangs += len(plan.Bundles)
 		}
 	})
-	if killed == 0 || conserved == 0 || gangs < 10 { // the cases are random
-		t.Errorf("only %d attempts have been preempted for pools, %d for jobs, and %d bundles started", killed, conserved, gangs)
+	if killed == 0 || gangs < 10 { // the cases are random
+		t.Errorf("only %d attempts have been preempted and %d bundles started", killed, gangs)
 	}
 }
 
