@@ -106,11 +106,10 @@ func (t *FoldTable[V]) set(e *foldEntry[V], v V) {
 
 // insert fills a free slot with a key that fits into an entry.
 func (t *FoldTable[V]) insert(e *foldEntry[V], p *pendingFold[V]) {
-	var key [inlineKey]byte
-	binary.LittleEndian.PutUint64(key[:8], p.a)
-	binary.LittleEndian.PutUint64(key[8:], p.b)
-	if part, ok := t.partition(key[:p.size-1]); ok {
-		e.key, e.size, e.part = key, p.size, part
+	binary.LittleEndian.PutUint64(e.key[:8], p.a)
+	binary.LittleEndian.PutUint64(e.key[8:], p.b)
+	if part, ok := t.partition(e.key[:p.size-1]); ok {
+		e.size, e.part = p.size, part
 		t.set(e, p.v)
 	}
 }
