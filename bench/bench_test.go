@@ -108,7 +108,7 @@ func TestChoose(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	if got, want := names("terasort*", "start"), "start terasort terasort-large"; got != want {
+	if got, want := names("terasort*", "start"), "start terasort terasort-large terasort-hdfs"; got != want {
 		t.Errorf("chosen %s, want %s", got, want)
 	}
 	if got := names(); strings.Contains(got, "hdfs") || !strings.Contains(got, "sort-zipf") {
