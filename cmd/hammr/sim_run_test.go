@@ -52,7 +52,7 @@ func names(t *testing.T, dir string) string {
 func TestSimRun(t *testing.T) {
 	simDir(t)
 	code, stdout, stderr := call(strings.Fields("sim run --workload mix.spec --policy fifo,fair --nodes 3 --map-slots 2 --reduce-slots 1 " +
-		"--fail n0002@60+30 --tasks --decisions --out deep/out")...)
+		"--conf fair:hammr.fair.conserve.shares=false --fail n0002@60+30 --tasks --decisions --out deep/out")...)
 	if code != exitDone || stderr != "" {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}

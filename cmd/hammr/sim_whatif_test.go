@@ -31,9 +31,9 @@ func TestSimWhatif(t *testing.T) {
 
               JOB   NAME  RECORDED    fifo            fair         
        job_1_0001   long    20.5 s  20.0 s  -2.3 %  21.0 s   +2.6 %
-       job_1_0002  short    23.0 s  22.0 s  -4.2 %  12.0 s  -47.7 %
-             mean           21.8 s  21.0 s  -3.3 %  16.5 s  -24.0 %
-  mean difference                            3.3 %           25.1 %
+       job_1_0002  short    23.0 s  22.0 s  -4.2 %   6.0 s  -73.8 %
+             mean           21.8 s  21.0 s  -3.3 %  13.5 s  -37.8 %
+  mean difference                            3.3 %           38.2 %
 `)
 	table, err := os.ReadFile("table.csv")
 	if want := "policy,jobid,name,recorded_s,sojourn_s\nfifo,job_1_0001,long,20.500,20.020\n"; err != nil || !strings.HasPrefix(string(table), want) {

@@ -3,6 +3,7 @@ package fair
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -175,7 +176,7 @@ func (c *conservation) aboveShare(to *division) (found []*division) {
 		return nil
 	}
 	for _, from := range c.jobs {
-		if from != to && to.mayGainFrom(from) && from.mayLoseTo(to, c) {
+		if from != to && float64(from.works-1) >= math.Floor(from.share) && to.mayGainFrom(from) && from.mayLoseTo(to, c) {
 			found = append(found, from)
 		}
 	}

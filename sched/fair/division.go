@@ -181,6 +181,9 @@ func (d *division) mayTakeIdle() bool {
 // get one more busy slot. What loses the slot for it competes with the outermost of them: that
 // one may not exceed its share, except for its first slot. The others are below their shares.
 func (d *division) mayGainFrom(other *division) bool {
+	if d.pool == other.pool { // the usual case, without the chain of pools
+		return float64(d.works) < d.share && (d.works == 0 || float64(d.works+1) <= d.share)
+	}
 	for common := other.pool.chain(); ; d = d.pool {
 		if float64(d.works) >= d.share {
 			return false

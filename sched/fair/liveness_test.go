@@ -103,7 +103,11 @@ func TestNoJobStarves(t *testing.T) {
 	} {
 		for kind, of := range small {
 			for seed := range uint64(6) {
-				b := randomCluster(t, seed, Config{Placement: eager[seed%uint64(len(eager))], Preemption: seed%4 < 2})
+				conf := Config{Placement: eager[seed%uint64(len(eager))], Preemption: seed%4 < 2}
+				if conf.ConserveShares = !conf.Preemption; conf.ConserveShares {
+					conf.Preempt = keeping(3*seed + 1)
+				}
+				b := randomCluster(t, seed, conf)
 				for range 8 {
 					b.Submit(spec(b, of(b)))
 				}
