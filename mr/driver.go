@@ -37,7 +37,7 @@ type Driver struct {
 	engine   engine
 	report   reporter // keeps the report of the last job for --report
 	tempDirs []string // directories that TempDir has returned
-	show     *show    // if not nil, graphs are shown and no job runs
+	show     *show    // if not nil, a job is shown and none runs
 
 	interrupt <-chan struct{} // closed by Ctrl-C
 	detached  bool            // jobs continue when this program ends

@@ -76,25 +76,13 @@ func (e *engine) mapSlots(ctx context.Context, d *Driver) slotCount {
 	switch {
 	case !e.cluster.remote():
 		return slotCount{func() (int, error) { return e.slots(), nil }, minShareEmbedded}
-	case d.show != nil: // a graph is shown without a cluster
+	case d.show != nil && !d.show.explain: // a graph is shown without a cluster
 		return slotCount{}
 	}
-	return slotCount{func() (int, error) { return e.clusterSlots(ctx, d) }, minShareCluster}
-}
-
-// clusterSlots returns the number of map slots of the tasknodes that accept tasks.
-func (e *engine) clusterSlots(ctx context.Context, d *Driver) (int, error) {
-	if _, err := e.remoteClient(d); err != nil {
-		return 0, err
-	}
-	nodes, err := e.remote.Tasknodes(ctx, false)
-	slots := 0
-	for _, n := range nodes {
-		if n.State == "RUNNING" {
-			slots += int(n.MapSlots)
-		}
-	}
-	return slots, err
+	return slotCount{func() (int, error) {
+		all, err := e.allSlots(ctx, d)
+		return all.maps, err
+	}, minShareCluster}
 }
 
 // checkFits refuses a graph whose gangs would wait forever in this process. A cluster checks

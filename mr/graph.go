@@ -80,8 +80,9 @@ func (d *Definition) details(config []byte) (details, error) {
 	if err != nil {
 		return details{}, err
 	}
-	det := details{properties: g.properties, graph: g.shape}
+	det := details{properties: g.properties, graph: g.shape, counts: make(map[string]nodeCount)}
 	for _, s := range g.stages {
+		det.counts[s.name] = g.nodesOf(s)
 		det.disallow(s.name, s.disallowed)
 		if s.source {
 			det.inputs = append(det.inputs, s.input)

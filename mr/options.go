@@ -72,6 +72,8 @@ func (o *options) takeLong(args, own []string) (rest, behind []string, err error
 			if o.show, err = parseShow(value); err != nil {
 				return nil, nil, err
 			}
+		case "--explain":
+			o.show = &show{explain: true}
 		case "--help", "-h":
 			o.help = true
 		case "--report", "--workers", "--master", "--token-file", "--pool":
@@ -215,6 +217,7 @@ Options anywhere before "--":
   --pool NAME         put the job into this pool, or queue, of the cluster
   --detach            print the job's id once the cluster has it, and exit
   --dag[=dot]         run nothing, but show the graph of each job; with arguments, of the first job as it would run
+  --explain           run nothing, but show how many tasks the first job would have, and why
   -h, --help          show this text
 `
 

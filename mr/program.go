@@ -228,7 +228,7 @@ func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Wr
 }
 
 // newConsole shows progress as a bar if stderr is a terminal, and as lines otherwise. With
-// --dag it shows errors only, so that the output is the graph alone.
+// --dag or --explain it shows errors only, so that the output is what was asked for alone.
 func newConsole(o *options, stderr io.Writer) *console.Console {
 	opts := console.Options{Err: stderr, Quiet: o.quiet || o.show != nil}
 	if f, ok := stderr.(*os.File); ok {

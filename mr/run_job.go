@@ -22,12 +22,15 @@ import (
 // killedByUser is the cause of jobs that the user kills.
 const killedByUser = "killed by the user"
 
-// submitAndWatch runs one job and returns its final status. With --dag it shows the job instead
-// and returns errShown; with --detach it returns errDetached.
+// submitAndWatch runs one job and returns its final status. With --dag or --explain it shows
+// the job instead and returns errShown; with --detach it returns errDetached.
 func (d *Driver) submitAndWatch(ctx context.Context, j anyJob, run JobRun) (*wire.JobStatus, error) {
 	spec, splits, err := d.prepare(ctx, j, run)
 	if err != nil {
 		return nil, err
+	}
+	if d.show != nil && d.show.explain {
+		return nil, d.explainJob(ctx, j, run, spec, splits)
 	}
 	if d.show != nil {
 		return nil, d.showJob(j.Name(), taskproc.ToGraph(spec.Graph))

@@ -42,6 +42,7 @@ type details struct {
 	totalOrder bool  // partitions are ranges of keys, found by sampling
 	properties map[string]string
 	disallowed map[string]preempt.ModeSet // modes that the functions of each stage do not support
+	counts     map[string]nodeCount       // what decides the number of Nodes of each stage
 
 	// graph returns the job's graph for these numbers of Nodes of the stages that read
 	// inputs.
@@ -67,8 +68,10 @@ func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
 		d.readers = append(d.readers, reader)
 		d.disallow(reader, s.disallowed)
 	}
+	d.counts = map[string]nodeCount{reader: {kind: asSplits}}
 	if j.reducer != nil {
 		d.disallow("reduce", disallowedModes[KO, VO](j.reducer))
+		d.counts["reduce"] = nodeCount{kind: asReduces}
 	}
 	return d, nil
 }

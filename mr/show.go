@@ -12,15 +12,17 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// errShown ends a program with --dag when it would run its first job.
+// errShown ends a program with --dag or --explain when it would run its first job.
 var errShown = errors.New("the job is shown and not run")
 
 // shownMaps is the number of Nodes of each stage that reads input, if there is no input that
 // determines it.
 const shownMaps = 4
 
-// show holds the value of --dag.
+// show holds the value of --dag, or says that --explain is set.
 type show struct {
+	explain bool // show how many tasks the first job would have, and why
+
 	dot  bool // for Graphviz
 	maps int  // 0: shownMaps, or as the arguments require
 }
@@ -99,11 +101,12 @@ func (s *show) write(w io.Writer, heading string, g dag.Graph) error {
 //	--dag                 every job, with a number of maps that is made up
 //	--dag IN OUT          the first job, with the maps that its input requires
 //	--dag=maps=3 IN OUT   refused: the input decides
+//	--explain IN OUT      the first job: its tasks, and why it has them
 func (d *Driver) showOrRun(ctx context.Context, run func(context.Context, *Driver) error) error {
 	switch {
 	case d.show == nil:
 		return run(ctx, d)
-	case len(d.Args) == 0:
+	case len(d.Args) == 0 && !d.show.explain:
 		return d.showAll()
 	case d.show.maps > 0:
 		return fmt.Errorf("%w: --dag=maps=%d with arguments, from which the number of maps follows", ErrUsage, d.show.maps)

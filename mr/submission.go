@@ -41,6 +41,9 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	if err := checkCodecs(c); err != nil {
 		return nil, nil, err
 	}
+	if err := d.chooseReduces(ctx, det, c); err != nil {
+		return nil, nil, err
+	}
 	out, err := d.checkOutput(ctx, run.Out)
 	if err != nil {
 		return nil, nil, err

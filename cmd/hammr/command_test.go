@@ -68,6 +68,7 @@ func TestCommandLines(t *testing.T) {
 		{"new . --source /no/such", exitFailed, "", "/no/such has no go.mod"},
 
 		{"version", exitDone, "hammr ", ""},
+		{"--version", exitDone, ownVersion(), ""},
 		{"completion bash", exitDone, "__start_hammr", ""},
 		{"completion zsh", exitDone, "#compdef hammr", ""},
 		{"completion fish", exitDone, "complete -c hammr", ""},

@@ -109,7 +109,10 @@ operate a cluster, and a generator for your own programs.`,
   hammr up --dir /tmp/cluster                 # a whole cluster on this machine`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       ownVersion(),
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print what 'hammr version' prints")
 	// The commands are in groups: programs and files, experiments, daemons, and commands
 	// that ask a cluster.
 	root.AddCommand(newRun(), newSubmit(), newFS(), newNew(), newConf(), newDev(), newVersion())

@@ -22,7 +22,8 @@ func newRun() *cobra.Command {
 		Long: `Run a bundled program. Its arguments follow Hadoop's order. Without arguments
 the programs are listed; "hammr run PROGRAM -h" explains one and the options.`,
 		Example: `  hammr run wordcount -D mapreduce.job.reduces=2 IN OUT
-  hammr run sort --report report.json 'logs/2026-*' OUT`,
+  hammr run sort --report report.json 'logs/2026-*' OUT
+  hammr run --explain wordcount IN OUT    # its tasks, and why it has them`,
 		DisableFlagParsing: true, // programs read their arguments as Hadoop's do
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return exitWith(run(args, cmd.OutOrStdout(), cmd.ErrOrStderr()))

@@ -40,7 +40,10 @@ that of --master or of HAMMR_MASTER.`,
 // as its own process, and its output shows whether it has submitted a job.
 func submit(cmd *cobra.Command, args []string) error {
 	name, rest := programName(args)
-	help := slices.Contains(args, "-h") || slices.Contains(args, "--help")
+	// The program only prints something, and submits nothing.
+	help := slices.ContainsFunc(args, func(arg string) bool {
+		return slices.Contains([]string{"-h", "--help", "--explain"}, arg)
+	})
 	switch {
 	case name == "" && help:
 		return cmd.Help()

@@ -118,6 +118,7 @@ var declared = []Key{
 	// misspelt one is found.
 	key("hammr.input.combine", Bool, "true", "combine small files in one split; Hadoop has a map for each file"),
 	key("hammr.tasknode.health.script", String, "", "program that a tasknode runs to check its machine; a line that begins with ERROR takes the machine out of use"),
+	key("hammr.job.reduces.auto", Bool, "false", "if mapreduce.job.reduces is set nowhere, have as many reduces as this process has slots, or 0.95 times those of the cluster"),
 	key("hammr.job.local.disk.limit", Size, "0", "bytes that the job may occupy on the local disks of a machine; its largest attempt there fails above that; 0: no limit").atLeast(0),
 	key("hammr.job.log.dir", String, "", "full name of the directory for the logs of attempts; empty: the cluster's"),
 	key("hammr.job.fault.decay", Duration, "10m", "time after which a failure on a machine no longer counts when machines are avoided; 0: never").atLeast(0),

@@ -31,10 +31,11 @@ const (
 	MasterElectionTimeout = "hammr.jobmaster.election.timeout"
 
 	// The name of a job, where it runs, and its number of tasks.
-	JobName    = "mapreduce.job.name"
-	JobQueue   = "mapreduce.job.queuename"
-	JobReduces = "mapreduce.job.reduces"
-	JobMaps    = "mapreduce.job.maps"
+	JobName     = "mapreduce.job.name"
+	JobQueue    = "mapreduce.job.queuename"
+	JobReduces  = "mapreduce.job.reduces"
+	JobMaps     = "mapreduce.job.maps"
+	ReducesAuto = "hammr.job.reduces.auto"
 
 	// Limits of a task's process, by its kind.
 	MapMemoryMB    = "mapreduce.map.memory.mb"

@@ -79,10 +79,10 @@ func (b *bar) line(now time.Time, p Progress, width int) string {
 func (b *bar) figures(now time.Time, p Progress) string {
 	var parts []string
 	if p.BytesTotal > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s", bytesText(p.BytesDone), bytesText(p.BytesTotal)))
+		parts = append(parts, fmt.Sprintf("%s of %s", BytesText(p.BytesDone), BytesText(p.BytesTotal)))
 	}
 	if perSecond := b.rate.perSecond(); perSecond > 0 && p.BytesTotal > 0 {
-		parts = append(parts, bytesText(int64(perSecond))+"/s")
+		parts = append(parts, BytesText(int64(perSecond))+"/s")
 	}
 	if left, ok := b.timeLeft(now, p); ok {
 		parts = append(parts, left.String()+" left")
@@ -132,8 +132,8 @@ func truncate(s string, columns int) string {
 	return string(r[:max(columns-1, 0)]) + ellipsis
 }
 
-// bytesText formats a number of bytes with about three digits.
-func bytesText(n int64) string {
+// BytesText formats a number of bytes with about three digits.
+func BytesText(n int64) string {
 	value, unit := float64(n), "B"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
 		if value < 1000 {

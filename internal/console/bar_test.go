@@ -98,8 +98,8 @@ func TestBytesText(t *testing.T) {
 		0: "0 B", 999: "999 B", 1000: "1.0 KiB", 10 * 1024: "10 KiB", 1000 * mib: "1.0 GiB",
 		999 * mib: "999 MiB", 1536 * mib: "1.5 GiB", math.MaxInt64: "8192 PiB",
 	} {
-		if got := bytesText(n); got != want {
-			t.Errorf("bytesText(%d) = %q, want %q", n, got, want)
+		if got := BytesText(n); got != want {
+			t.Errorf("BytesText(%d) = %q, want %q", n, got, want)
 		}
 	}
 }
