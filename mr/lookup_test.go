@@ -38,7 +38,7 @@ func lookupOf[K comparable, V any](t interface{ Fatal(...any) }, records []Pair[
 func checkLookup[K comparable, V any](t *testing.T, name string, keys *rapid.Generator[K], values *rapid.Generator[V]) {
 	t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 		records := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Pair[K, V] {
-			return Pair[K, V]{keys.Draw(t, "key"), values.Draw(t, "value")}
+			return Pair[K, V]{First: keys.Draw(t, "key"), Second: values.Draw(t, "value")}
 		})).Draw(t, "records")
 		l, want := lookupOf(t, records)
 		if l.Len() != len(want) {
@@ -70,16 +70,16 @@ func TestLookupIsAMap(t *testing.T) {
 	checkLookup(t, "int64", rapid.Int64Range(-9, 9), rapid.SliceOfN(rapid.Byte(), 1, 200))
 	checkLookup(t, "defined", rapid.Map(rapid.StringN(0, 2, 4), func(s string) name { return name(s) }), rapid.Float64())
 	checkLookup(t, "pair", rapid.Custom(func(t *rapid.T) Pair[string, int32] {
-		return Pair[string, int32]{rapid.StringN(0, 1, 4).Draw(t, "first"), rapid.Int32Range(0, 3).Draw(t, "second")}
+		return Pair[string, int32]{First: rapid.StringN(0, 1, 4).Draw(t, "first"), Second: rapid.Int32Range(0, 3).Draw(t, "second")}
 	}), rapid.Custom(func(t *rapid.T) Pair[string, bool] {
-		return Pair[string, bool]{rapid.String().Draw(t, "first"), rapid.Bool().Draw(t, "second")}
+		return Pair[string, bool]{First: rapid.String().Draw(t, "first"), Second: rapid.Bool().Draw(t, "second")}
 	}))
 }
 
 // TestLookupAllocatesNothing covers the types for which Lookup promises that.
 func TestLookupAllocatesNothing(t *testing.T) {
-	texts, _ := lookupOf(t, []Pair[string, string]{{"a", "1"}, {"a", "2"}, {"b", "3"}})
-	numbers, _ := lookupOf(t, []Pair[int64, float64]{{1, 2}, {1, 3}})
+	texts, _ := lookupOf(t, []Pair[string, string]{{First: "a", Second: "1"}, {First: "a", Second: "2"}, {First: "b", Second: "3"}})
+	numbers, _ := lookupOf(t, []Pair[int64, float64]{{First: 1, Second: 2}, {First: 1, Second: 3}})
 	r := newRoute[[]byte, []byte]()
 	bytes := newLookup(&Side[[]byte, []byte]{route: &r}, texts.table)
 	key, total := []byte("a"), 0
