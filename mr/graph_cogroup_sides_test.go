@@ -166,7 +166,7 @@ func TestCoGroupRefuses(t *testing.T) {
 			c.build(g, mr.Read(g, "left", mr.TextStrings(), pairs), mr.Read(g, "right", mr.TextStrings(), pairs))
 		})
 		t.Run(name, func(t *testing.T) {
-			fails(t, d, mr.ExitFailed, []string{inputDir(t, "a b\n"), outputDir(t)}, c.want, "cogroup_test.go:")
+			fails(t, d, mr.ExitFailed, []string{inputDir(t, "a b\n"), outputDir(t)}, c.want, "graph_cogroup_sides_test.go:")
 		})
 	}
 }
