@@ -43,7 +43,7 @@ var bytesCases = []bytesCase{
 	program("pagerank", manyMaps, threeReduces, "3", "IN/links", "OUT/out"),
 	program("pagerankdag", manyMaps, threeReduces, "3", "IN/links", "OUT/out").like("pagerank"),
 	program("join", manyMaps, threeReduces, "IN/small", "IN/links", "OUT/out"),
-	program("broadcastjoin", manyMaps, threeReduces, "-sort", "IN/small", "IN/links", "OUT/out").like("join"),
+	program("broadcastjoin", manyMaps, threeReduces, "IN/small", "IN/links", "OUT/out").like("join"),
 	program("kmeans", manyMaps, threeReduces, "3", "3", "IN/points", "OUT/out"),
 	program("sort", manyMaps, "-r", "3", "IN/lines", "OUT/out"),
 	program("grep", manyMaps, threeReduces, "IN/prose", "OUT/out", regex),

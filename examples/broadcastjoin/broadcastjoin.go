@@ -3,10 +3,12 @@
 // larger input are read. Hadoop calls this a map-side join.
 //
 //	small ──broadcast──┐
-//	big ═════shm══════> join                 the rows are in the order of big
-//	                    join ──file──> sort  with -sort, in order of key
+//	big ═════shm══════> join ──file──> sort
 //
 //	hammr run broadcastjoin small big out
+//
+// The output has the same bytes as the output of join. With -unsorted it has the order of the
+// larger input, and no record is shuffled.
 package broadcastjoin
 
 import (
@@ -18,7 +20,7 @@ import (
 
 // Config chooses the order of the output.
 type Config struct {
-	Sorted bool // sort the output by key; it then has the same bytes as the output of join
+	Unsorted bool // leave the output in the order of the larger input
 }
 
 // Job reads lines of key, tab and value. For each pair of lines that have the same key it
@@ -27,7 +29,7 @@ var Job = mr.Define("broadcastjoin", Config{}, func(g *mr.Graph, c Config) {
 	small := mr.Read(g, "small", mr.KeyValueText(), mr.IdentityMapper[[]byte, []byte]()).Broadcast()
 	big := mr.Read(g, "big", mr.KeyValueText(), mr.IdentityMapper[[]byte, []byte]())
 	joined := mr.With(mr.Each(g, "join", &joiner{small: small}, big.Pipe()), small)
-	if c.Sorted {
+	if !c.Unsorted {
 		joined = mr.Group(g, "sort", mr.IdentityReducer[[]byte, []byte](), joined.Shuffle())
 	}
 	mr.Write(joined, mr.TextOutput[[]byte, []byte]())
@@ -63,7 +65,7 @@ func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "broadcastjoin",
 		Summary: "A program that joins a small input and a large one by their keys, with the small one in memory.",
-		Usage:   "[-sort] <small in> <big in> <out>",
+		Usage:   "[-unsorted] <small in> <big in> <out>",
 		Jobs:    []mr.Runnable{Job},
 		Run:     run,
 	}
@@ -71,7 +73,7 @@ func Program() *mr.Program {
 
 func run(ctx context.Context, d *mr.Driver) error {
 	var c Config
-	known := arguments.Options{"-sort": arguments.Do(func() error { c.Sorted = true; return nil })}
+	known := arguments.Options{"-unsorted": arguments.Do(func() error { c.Unsorted = true; return nil })}
 	args, err := known.Parse(d.Args)
 	if err != nil {
 		return err

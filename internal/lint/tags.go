@@ -10,7 +10,7 @@ import (
 
 // toolchainTags are the build tags that Go sets on the machines that compile and test this
 // module. Files with only these are compiled by every `go test ./...`.
-var toolchainTags = []string{"amd64", "linux", "race", "unix"}
+var toolchainTags = []string{"amd64", "arm64", "linux", "race", "unix"}
 
 // ownTags returns the build tags of a file that must be set explicitly. Only constraints
 // before the package clause count, as for the compiler.

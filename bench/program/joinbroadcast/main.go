@@ -31,28 +31,28 @@ var job = mr.Define("joinbroadcast", struct{}{}, func(g *mr.Graph, _ struct{}) {
 	customers := mr.Read(g, "customers", mr.KeyValueText(), mr.IdentityMapper[[]byte, []byte]()).Broadcast()
 	orders := mr.Read(g, "orders", mr.KeyValueText(), mr.IdentityMapper[[]byte, []byte]())
 	joined := mr.With(mr.Each(g, "join", &join{customers: customers}, orders.Pipe()), customers)
-	sums := mr.Group(g, "sum", mr.Fold[string](total.plus), joined.Shuffle().Combine(mr.Fold[string](total.plus)))
-	mr.Write(sums, mr.TextOutput[string, total]())
+	sums := mr.Group(g, "sum", mr.Fold[[]byte](total.plus), joined.Shuffle().Combine(mr.Fold[[]byte](total.plus)))
+	mr.Write(sums, mr.TextOutput[[]byte, total]())
 })
 
 // join looks up the customer of each order.
 type join struct {
 	customers *mr.Side[[]byte, []byte]
-	regions   map[string]string // by customer
+	regions   *mr.Lookup[[]byte, []byte]
 }
 
 // Setup implements mr.Setup.
 func (j *join) Setup(t *mr.Task) error {
-	j.regions = make(map[string]string)
-	for customer, region := range j.customers.All(t) {
-		j.regions[string(customer)] = string(region)
-	}
+	j.regions = j.customers.Lookup(t)
 	return nil
 }
 
+// Ahead implements mr.LooksAhead.
+func (j *join) Ahead(customer, _ []byte) { j.regions.Ahead(customer) }
+
 // Map implements mr.Mapper.
-func (j *join) Map(_ *mr.Task, customer, order []byte, out mr.Emitter[string, total]) error {
-	region, known := j.regions[string(customer)]
+func (j *join) Map(_ *mr.Task, customer, order []byte, out mr.Emitter[[]byte, total]) error {
+	region, known := j.regions.Get(customer)
 	if !known {
 		return nil
 	}

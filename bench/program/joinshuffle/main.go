@@ -29,35 +29,33 @@ func (t total) AppendText(dst []byte) ([]byte, error) {
 var job = mr.Define("joinshuffle", struct{}{}, func(g *mr.Graph, _ struct{}) {
 	customers := mr.Read(g, "customers", mr.KeyValueText(), mr.IdentityMapper[[]byte, []byte]())
 	orders := mr.Read(g, "orders", mr.KeyValueText(), mr.MapFunc(amountOf))
-	joined := mr.Group(g, "join", mr.ReduceFunc(join), customers.Shuffle(), orders.Shuffle())
-	sums := mr.Group(g, "sum", mr.Fold[string](total.plus), joined.Shuffle().Combine(mr.Fold[string](total.plus)))
-	mr.Write(sums, mr.TextOutput[string, total]())
+	joined := mr.CoGroup(g, "join", mr.CoReduceFunc(join), customers.Shuffle(), orders.Shuffle())
+	sums := mr.Group(g, "sum", mr.Fold[[]byte](total.plus), joined.Shuffle().Combine(mr.Fold[[]byte](total.plus)))
+	mr.Write(sums, mr.TextOutput[[]byte, total]())
 })
 
 // amountOf drops the item of an order.
-func amountOf(_ *mr.Task, customer, order []byte, out mr.Emitter[[]byte, []byte]) error {
-	amount, _, _ := bytes.Cut(order, []byte("\t"))
+func amountOf(_ *mr.Task, customer, order []byte, out mr.Emitter[[]byte, int64]) error {
+	text, _, _ := bytes.Cut(order, []byte("\t"))
+	amount, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		return fmt.Errorf("amount of an order: %w", err)
+	}
 	out.Emit(customer, amount)
 	return nil
 }
 
-// join adds up the orders of one customer. The region comes before all orders, since values of
-// the first channel do; only a region begins with a letter.
-func join(_ *mr.Task, _ []byte, values iter.Seq[[]byte], out mr.Emitter[string, total]) error {
-	region := ""
+// join adds up the orders of one customer, for the customer's region.
+func join(_ *mr.Task, _ []byte, regions iter.Seq[[]byte], amounts iter.Seq[int64], out mr.Emitter[[]byte, total]) error {
+	var region []byte
+	for r := range regions {
+		region = append(region[:0], r...)
+	}
 	var sum total
-	for value := range values {
-		if len(value) > 0 && value[0] >= 'a' {
-			region = string(value)
-			continue
-		}
-		amount, err := strconv.ParseInt(string(value), 10, 64)
-		if err != nil {
-			return fmt.Errorf("amount of an order: %w", err)
-		}
+	for amount := range amounts {
 		sum = sum.plus(total{amount, 1})
 	}
-	if region != "" && sum.Orders > 0 {
+	if region != nil && sum.Orders > 0 {
 		out.Emit(region, sum)
 	}
 	return nil
