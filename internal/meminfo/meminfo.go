@@ -13,40 +13,23 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/prometheus/procfs"
 )
 
 // Available returns how many bytes this process may still allocate; 0 if that is unknown.
-func Available() int64 {
-	proc, err := procfs.NewDefaultFS()
-	if err != nil {
-		return 0
-	}
-	return available(proc, "/sys/fs/cgroup")
-}
+func Available() int64 { return available("/proc", "/sys/fs/cgroup") }
 
-// available reads proc, and the control groups below a directory.
-func available(proc procfs.FS, cgroups string) int64 {
-	machine, err := proc.Meminfo()
-	if err != nil || machine.MemAvailableBytes == nil {
-		return 0
-	}
-	free := int64(*machine.MemAvailableBytes)
-	self, err := proc.Self()
-	if err != nil {
-		return free
-	}
-	groups, err := self.Cgroups()
-	if err != nil {
-		return free
-	}
-	for _, g := range groups {
+// available reads a proc file system, and the control groups below a directory.
+func available(proc, cgroups string) int64 {
+	free := field(path.Join(proc, "meminfo"), "MemAvailable:") << 10
+	self, _ := os.ReadFile(path.Join(proc, "self/cgroup"))
+	for line := range strings.Lines(string(self)) { // such as 4:memory:/a/b, and 0::/a/b of version 2
+		hierarchy, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, group, _ := strings.Cut(rest, ":")
 		switch {
-		case g.HierarchyID == 0:
-			free = min(free, version2.free(cgroups, g.Path, free))
-		case slices.Contains(g.Controllers, "memory"):
-			free = min(free, version1.free(path.Join(cgroups, "memory"), g.Path, free))
+		case hierarchy == "0":
+			free = min(free, version2.free(cgroups, group, free))
+		case slices.Contains(strings.Split(controllers, ","), "memory"):
+			free = min(free, version1.free(path.Join(cgroups, "memory"), group, free))
 		}
 	}
 	return max(free, 0)
@@ -68,7 +51,7 @@ func (f files) free(root, group string, most int64) int64 {
 		limit, limited := number(path.Join(at, f.limit))
 		usage, used := number(path.Join(at, f.usage))
 		if limited && used {
-			most = min(most, limit-usage+f.inactiveBytes(at))
+			most = min(most, limit-usage+field(path.Join(at, "memory.stat"), f.inactive))
 		}
 		if dir == "/" {
 			return most
@@ -76,12 +59,12 @@ func (f files) free(root, group string, most int64) int64 {
 	}
 }
 
-// inactiveBytes returns the bytes of files that were not used lately.
-func (f files) inactiveBytes(dir string) int64 {
-	text, _ := os.ReadFile(path.Join(dir, "memory.stat"))
+// field returns the number after a name at the beginning of a line; 0 if there is none.
+func field(file, name string) int64 {
+	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(string(text)) {
-		if name, value, _ := strings.Cut(line, " "); name == f.inactive {
-			n, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == name {
+			n, _ := strconv.ParseInt(fields[1], 10, 64)
 			return n
 		}
 	}
