@@ -56,7 +56,11 @@ func (t *FoldTable[V]) combine(p *pendingFold[V]) {
 		}
 		e := &entries[i]
 		if e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && binary.LittleEndian.Uint64(e.key[8:]) == p.b {
-			t.foldInto(e, p.v)
+			if t.keepsStrings {
+				t.foldStrings(e, p.v)
+				return
+			}
+			e.v = t.fold.Fold(e.v, p.v)
 			return
 		}
 		if e.size == 0 {
@@ -75,7 +79,11 @@ func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 		}
 		e := &t.entries[i]
 		if e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && string(t.keyBytes(e)) == string(key) {
-			t.foldInto(e, p.v)
+			if t.keepsStrings {
+				t.foldStrings(e, p.v)
+				return
+			}
+			e.v = t.fold.Fold(e.v, p.v)
 			return
 		}
 		if e.size == 0 {
@@ -85,12 +93,8 @@ func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 	}
 }
 
-// foldInto folds v into the value of an entry.
-func (t *FoldTable[V]) foldInto(e *foldEntry[V], v V) {
-	if !t.refs.onlyStrings() {
-		e.v = t.fold.Fold(e.v, v)
-		return
-	}
+// foldStrings folds v into the value of an entry, and copies the strings of the result.
+func (t *FoldTable[V]) foldStrings(e *foldEntry[V], v V) {
 	v = t.fold.Fold(e.v, v)
 	t.keepStrings(&v, &e.v)
 	e.v = v
@@ -98,7 +102,7 @@ func (t *FoldTable[V]) foldInto(e *foldEntry[V], v V) {
 
 // set sets the value of a new entry.
 func (t *FoldTable[V]) set(e *foldEntry[V], v V) {
-	if t.refs.onlyStrings() {
+	if t.keepsStrings {
 		t.keepStrings(&v, &e.v)
 	}
 	e.v = v

@@ -46,6 +46,8 @@ type FoldTable[V any] struct {
 	fold Fold[V]    // functions of the user
 	refs references // what values refer to
 
+	keepsStrings bool // refs.onlyStrings: the table keeps the strings of values in text
+
 	entries []foldEntry[V] // the slots; a free one has size 0
 	arena   []byte         // memory of entries; nil if they are on the heap
 	used    int            // number of entries that hold a key
@@ -110,6 +112,7 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 		return nil, errors.New("shuffle options: a fold needs Fold, Append and Decode")
 	}
 	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, refs: referencesOf[V]()}
+	t.keepsStrings = t.refs.onlyStrings()
 	t.file.opts = &t.opts
 	t.opts.Memory = max(t.opts.Memory, 2*minSlots*t.slotBytes())
 	t.seeds, t.counts = [2]uint64{rand.Uint64(), rand.Uint64()}, make([]int, o.Partitions)
