@@ -24,7 +24,7 @@ import (
 // A field without a tag is in the column after that of the field before it. Fields are
 // strings, []byte, integers, floats, bools, types defined from these, and types with
 // UnmarshalText. A []byte is valid until the next record. Columns that have no field are
-// ignored. There are no quotes: a column ends at the separator or the end of the line.
+// ignored. Quotes have no meaning: a column ends at the separator or the end of the line.
 //
 // A bad row has too few columns, or a column that is not of its field's type. It fails the
 // task, unless SkipBadRows is set. The error names the column, the file and the offset.

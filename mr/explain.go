@@ -45,7 +45,7 @@ func (d *Driver) explainJob(ctx context.Context, j anyJob, run JobRun, spec *wir
 	return errShown
 }
 
-// setBy says who has decided the number of reduces.
+// setBy says where the number of reduces is set.
 type setBy int
 
 const (
@@ -55,7 +55,7 @@ const (
 	setByUser                 // -D or a configuration file
 )
 
-// reducesSetBy returns who has decided the number of reduces. c is the configuration of the
+// reducesSetBy returns where the number of reduces is set. c is the configuration of the
 // run.
 func (d *Driver) reducesSetBy(c *conf.Conf) setBy {
 	switch {

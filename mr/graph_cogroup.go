@@ -110,7 +110,7 @@ func (c *coGroup[K, L, R, KO, VO]) eachLeft(yield func(L) bool) {
 	}
 }
 
-// eachRight ranges over the values of the right channel, and skips what is left of the other.
+// eachRight ranges over the values of the right channel, and skips the values of the left one that were not read.
 func (c *coGroup[K, L, R, KO, VO]) eachRight(yield func(R) bool) {
 	for ; c.current; c.next() {
 		if !c.isRight {

@@ -42,7 +42,7 @@ func (r *references) add(t reflect.Type, offset uintptr) {
 	}
 }
 
-// plain reports whether there are no references.
+// plain reports whether values have no references.
 func (r *references) plain() bool { return len(r.strings)+len(r.others) == 0 }
 
 // onlyStrings reports whether there are strings and nothing else.

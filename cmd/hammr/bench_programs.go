@@ -42,14 +42,19 @@ times --size.`,
 			return bench.Run(ctx, cfg)
 		}),
 	}
+	cmd.Flags().BoolVar(&list, "list", false, "list the cases")
+	addContestFlags(cmd, &cfg, &size)
+	return cmd
+}
+
+// addContestFlags adds the flags of commands that run contests of package bench.
+func addContestFlags(cmd *cobra.Command, cfg *bench.Config, size *string) {
 	flags := cmd.Flags()
-	flags.BoolVar(&list, "list", false, "list the cases")
 	flags.StringSliceVar(&cfg.Cases, "case", nil, "`cases` to run, or patterns such as wordcount* (default all)")
 	flags.IntVar(&cfg.Rounds, "rounds", 5, "`number` of measurements of each program")
-	flags.StringVar(&size, "size", "", "`bytes` of the main input, with k, m or g (default 1g)")
+	flags.StringVar(size, "size", "", "`bytes` of the main input, with k, m or g (default 1g)")
 	flags.BoolVar(&cfg.Cold, "cold", false, "measure without a warm-up run before each measurement")
 	flags.StringVar(&cfg.Results, "results", "", "`directory` of the results (default bench/results)")
-	return cmd
 }
 
 // parseSize parses a number of bytes with an optional unit, a power of 1024. It rejects a

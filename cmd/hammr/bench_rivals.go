@@ -46,13 +46,9 @@ BENCH_DIR names the directory of both, which takes twelve times --size.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&list, "list", false, "list the cases and the rivals")
-	flags.StringSliceVar(&cfg.Cases, "case", nil, "`cases` to run, or patterns such as page* (default all)")
 	flags.StringSliceVar(&cfg.Rivals, "rival", nil, "`rivals` to compare with, or patterns (default all)")
 	flags.BoolVar(&cfg.Install, "install", false, "install the chosen rivals first")
-	flags.IntVar(&cfg.Rounds, "rounds", 5, "`number` of measurements of each program")
-	flags.StringVar(&size, "size", "", "`bytes` of the main input, with k, m or g (default 1g)")
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "`seed` of the input; each seed has input of its own")
-	flags.BoolVar(&cfg.Cold, "cold", false, "measure without a warm-up run before each measurement")
-	flags.StringVar(&cfg.Results, "results", "", "`directory` of the results (default bench/results)")
+	addContestFlags(cmd, &cfg.Config, &size)
 	return cmd
 }

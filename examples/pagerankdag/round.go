@@ -50,7 +50,7 @@ func (t *totals) Save() ([]byte, error) { return json.Marshal(t) }
 // Load implements mr.Stateful.
 func (t *totals) Load(saved []byte) error { return json.Unmarshal(saved, t) }
 
-// rank returns a node's new rank. The totals, which are no nodes, arrive first.
+// rank returns a node's new rank. The totals arrive before the nodes.
 func (t *totals) rank(address []byte, shares iter.Seq[int64]) (rank int64, isNode bool) {
 	var sum int64
 	for share := range shares {

@@ -17,7 +17,7 @@ import (
 //
 //	divide   the fair share of each job in the slots that tasks can work in
 //	lacks    jobs below their share with ready tasks, the neediest first
-//	idle     they take slots of attempts that only wait for input, whoever has them
+//	idle     they take slots of attempts that only wait for input, of any job
 //	busy     then slots of the job that is most above its share
 //
 // A busy attempt is taken only if its job and the pools around it keep their shares, and
