@@ -9,8 +9,8 @@
 //
 // The keys, each with all its values, lie one after another in the arena, as encoded. A slot
 // has 40 bits for the place of a key in the arena, and 24 bits of its hash, so that few slots
-// of other keys cost a comparison of keys. There are no pointers, so the garbage collector
-// does not look into a table.
+// of other keys cost a comparison of keys. A table holds no pointers, so the garbage
+// collector does not scan it.
 //
 // The caller adds the records to a Builder in groups: each key once, with all its values. Find
 // returns the values in the order in which they were added. Values are views of the arena,

@@ -20,7 +20,8 @@ func Available() int64 { return available("/proc", "/sys/fs/cgroup") }
 
 // available reads a proc file system, and the control groups below a directory.
 func available(proc, cgroups string) int64 {
-	free := field(path.Join(proc, "meminfo"), "MemAvailable:") << 10
+	machine, _ := os.ReadFile(path.Join(proc, "meminfo"))
+	free := Field(string(machine), "MemAvailable")
 	self, _ := os.ReadFile(path.Join(proc, "self/cgroup"))
 	for line := range strings.Lines(string(self)) { // such as 4:memory:/a/b, and 0::/a/b of version 2
 		hierarchy, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -33,6 +34,17 @@ func available(proc, cgroups string) int64 {
 		}
 	}
 	return max(free, 0)
+}
+
+// Field returns a field of the text of /proc/meminfo in bytes; 0 if it has none.
+func Field(text, field string) int64 {
+	for line := range strings.Lines(text) {
+		name, rest, _ := strings.Cut(line, ":")
+		if kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64); err == nil && name == field {
+			return kib << 10
+		}
+	}
+	return 0
 }
 
 // files are the names of a control group's files.
@@ -51,7 +63,7 @@ func (f files) free(root, group string, most int64) int64 {
 		limit, limited := number(path.Join(at, f.limit))
 		usage, used := number(path.Join(at, f.usage))
 		if limited && used {
-			most = min(most, limit-usage+field(path.Join(at, "memory.stat"), f.inactive))
+			most = min(most, limit-usage+f.inactiveBytes(at))
 		}
 		if dir == "/" {
 			return most
@@ -59,12 +71,12 @@ func (f files) free(root, group string, most int64) int64 {
 	}
 }
 
-// field returns the number after a name at the beginning of a line; 0 if there is none.
-func field(file, name string) int64 {
-	text, _ := os.ReadFile(file)
+// inactiveBytes returns the bytes of files that were not used lately.
+func (f files) inactiveBytes(dir string) int64 {
+	text, _ := os.ReadFile(path.Join(dir, "memory.stat"))
 	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == name {
-			n, _ := strconv.ParseInt(fields[1], 10, 64)
+		if name, value, _ := strings.Cut(line, " "); name == f.inactive {
+			n, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 			return n
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/meminfo"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -38,24 +39,13 @@ func (d *Daemon) memory() (available, swap int64) {
 	if err != nil {
 		return 0, 0
 	}
-	available, swap = meminfoField(string(text), "MemAvailable"), meminfoField(string(text), "SwapFree")
+	available, swap = meminfo.Field(string(text), "MemAvailable"), meminfo.Field(string(text), "SwapFree")
 	if d.cgroup != "" {
 		if _, err := os.Stat(filepath.Join(d.cgroup, "cgroup.controllers")); err == nil {
 			swap = 0
 		}
 	}
 	return available, swap
-}
-
-// meminfoField returns a field of the text of /proc/meminfo in bytes; 0 if it has none.
-func meminfoField(text, field string) int64 {
-	for line := range strings.Lines(text) {
-		name, rest, _ := strings.Cut(line, ":")
-		if kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64); err == nil && name == field {
-			return kib << 10
-		}
-	}
-	return 0
 }
 
 // reservedMB is the part of a machine's memory that tasks do not get by default: the tasknode,
@@ -68,16 +58,16 @@ func (d *Daemon) taskMemoryMB() int64 {
 	if mb := cmp.Or(d.cfg.MemoryMB, d.cfg.Conf.Int(conf.TasknodeMemoryMB)); mb > 0 {
 		return int64(mb)
 	}
-	meminfo, _ := os.ReadFile("/proc/meminfo")
+	machine, _ := os.ReadFile("/proc/meminfo")
 	limit, _ := os.ReadFile("/sys/fs/cgroup/memory.max") // of the container, if it is one
-	return defaultMemoryMB(string(meminfo), string(limit))
+	return defaultMemoryMB(string(machine), string(limit))
 }
 
 // defaultMemoryMB returns the memory of a machine, given the text of /proc/meminfo, or the limit
 // of its container if that is less, without the part that is reserved. A machine of less than 2
 // GiB keeps half of it for tasks.
-func defaultMemoryMB(meminfo, limit string) int64 {
-	total := meminfoField(meminfo, "MemTotal")
+func defaultMemoryMB(machine, limit string) int64 {
+	total := meminfo.Field(machine, "MemTotal")
 	if bytes, err := strconv.ParseInt(strings.TrimSpace(limit), 10, 64); err == nil && bytes > 0 {
 		total = min(total, bytes)
 	}

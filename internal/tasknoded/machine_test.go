@@ -1,6 +1,10 @@
 package tasknoded
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/hammr/hammr/internal/meminfo"
+)
 
 // TestMeminfoField parses texts of kernels that lack a value, and checks that the value is
 // then 0.
@@ -14,7 +18,7 @@ func TestMeminfoField(t *testing.T) {
 		"garbage": {"MemAvailable:   lots kB\nSwapFree\n\n:\n", 0, 0},
 		"nothing": {},
 	} {
-		available, swap := meminfoField(tt.text, "MemAvailable"), meminfoField(tt.text, "SwapFree")
+		available, swap := meminfo.Field(tt.text, "MemAvailable"), meminfo.Field(tt.text, "SwapFree")
 		if available != tt.available || swap != tt.swap {
 			t.Errorf("%s: %d and %d, want %d and %d", name, available, swap, tt.available, tt.swap)
 		}
