@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,22 +58,7 @@ var stranger = &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, 
 func idleConnections(name string, port func(localcluster.Process) string) func(*testing.T, *world) string {
 	return func(t *testing.T, w *world) string {
 		const extra = 40
-		closed := 0
-		for i := range connectionsLimit + extra {
-			conn, err := stranger.DialContext(t.Context(), "tcp", port(w.daemons[name]))
-			if err != nil {
-				closed++
-				continue
-			}
-			defer conn.Close()
-			if i < connectionsLimit {
-				continue
-			}
-			must(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
-			if _, err := conn.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-				closed++
-			}
-		}
+		closed := openIdle(t, port(w.daemons[name]), connectionsLimit+extra)
 		if closed < extra {
 			t.Errorf("%d of %d connections were closed", closed, extra)
 		}
@@ -89,6 +76,33 @@ func idleConnections(name string, port func(localcluster.Process) string) func(*
 		line, _, _ = strings.Cut(line, `"`)
 		return fmt.Sprintf("%d closed: %s", closed, line)
 	}
+}
+
+// openIdle opens connections to an address at once, and returns how many of them were refused or
+// closed within 4 s. A daemon closes idle connections after 5 s, and then admits others.
+func openIdle(t *testing.T, address string, n int) (closed int) {
+	t.Helper()
+	deadline := time.Now().Add(4 * time.Second)
+	var count atomic.Int64
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			conn, err := stranger.DialContext(t.Context(), "tcp", address)
+			if err != nil {
+				count.Add(1)
+				return
+			}
+			t.Cleanup(func() { conn.Close() })
+			if err := conn.SetReadDeadline(deadline); err != nil {
+				t.Error(err)
+			}
+			if _, err := conn.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+				count.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	return int(count.Load())
 }
 
 // get sends a request without a token and returns the answer's status and its first bytes.
