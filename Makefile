@@ -6,11 +6,15 @@ SHELL       := /bin/bash
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PROTOS      := ./internal/taskproc ./internal/wire ./storage/hdfs/pipeline
+MODULE      := github.com/hammr/hammr
 PACKAGES    ?= ./...
 FUZZTIME    ?= 10s
 # Packages whose tests search or simulate for minutes in one goroutine. They run without
 # the race detector, which could find nothing.
 PLAYED      := ./bench/paper ./bench/compare ./cluster
+# Packages that start no goroutine, and whose tests simulate or decode for long. The race
+# detector does not see them at all.
+SEQUENTIAL  := ./sim ./sim/fluid ./sim/workload ./internal/format/seqfile ./internal/format/compress
 BENCH       ?= .
 CASE        ?=
 RIVAL       ?=
@@ -36,13 +40,13 @@ build:
 
 # Three packages at once, and first those that wait for much of their time: for HDFS to
 # notice faults, for daemons to be given up.
-EVERY := -p 3 ./storage/hdfs ./e2e ./...
+EVERY = -p 3 ./storage/hdfs ./e2e $(if $(RACE),$(filter-out $(SEQUENTIAL:.%=$(MODULE)%),$(shell go list ./...)),./...)
 
 # Every test; what go vet says, lint tells. Those that need a real HDFS start one if
 # Java and Maven are there; with CI=true they fail instead of being skipped.
 test:
 	{ status=0; go test $(RACE) $(LINK) -vet=off -v -timeout 15m $(if $(filter ./...,$(PACKAGES)),$(EVERY),$(PACKAGES)) || status=1; \
-	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),go test $(LINK) -vet=off -v $(PLAYED) || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
+	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),go test $(LINK) -vet=off -v $(PLAYED) $(SEQUENTIAL) || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
 
 # The same, but a missing C compiler is an error.
 race:
