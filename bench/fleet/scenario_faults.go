@@ -305,9 +305,7 @@ func (r *run) revive(ctx context.Context, master string) error {
 func (r *run) breakMaster(ctx context.Context, n int) error {
 	kind := n % (len(masterFaults) + 1)
 	if kind == len(masterFaults) {
-		name := r.fleet.Names()[n%r.Machines]
-		r.Logf("machine %s is drained", name)
-		return errors.Join(r.client.DrainTasknode(ctx, name), syncutil.Sleep(ctx, 2*time.Second), r.client.AdmitTasknode(ctx, name, false))
+		return r.drainOne(ctx, n)
 	}
 	leader, err := r.cluster.AwaitLeader(ctx)
 	if err != nil {
@@ -315,6 +313,20 @@ func (r *run) breakMaster(ctx context.Context, n int) error {
 	}
 	r.Logf("leader %s %s", leader, masterFaults[kind].does)
 	return masterFaults[kind].inflict(ctx, r, leader)
+}
+
+// drainOne drains a machine for 2 s. It begins with machine n, and continues with the next ones
+// while machines are refused because they are lost: they flap at the same time.
+func (r *run) drainOne(ctx context.Context, n int) (err error) {
+	for i := range 10 {
+		name := r.fleet.Names()[(n+i)%r.Machines]
+		if err = r.client.DrainTasknode(ctx, name); err == nil {
+			r.Logf("machine %s is drained", name)
+			return errors.Join(syncutil.Sleep(ctx, 2*time.Second), r.client.AdmitTasknode(ctx, name, false))
+		}
+		r.Logf("machine %s is not drained: %v", name, err)
+	}
+	return err
 }
 
 // heaps returns the heap of each master after a garbage collection.
