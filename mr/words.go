@@ -7,20 +7,28 @@ import (
 )
 
 // Words ranges over the words of line as Hadoop's StringTokenizer does: they are separated by
-// spaces, tabs, newlines, carriage returns and form feeds. The words are views of line. It
-// looks at eight bytes at a time, because the search for spaces is most of the work of a job
-// that counts words.
+// spaces, tabs, newlines, carriage returns and form feeds. The words are views of line.
+//
+// The search for spaces is much of the work of a job that counts words. Words finds them in
+// blocks of 64 bytes, as the bits of one number. So the processor need not know the length of
+// a word, which it cannot predict, to search for the next one.
 func Words(line []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		for i := skipSpace(line, 0); i < len(line); {
-			end := wordEnd(line, i)
-			if !yield(line[i:end:end]) {
-				return
+		start := 0
+		for at := 0; at < len(line); at += blockSize {
+			for ends := controlBits(line, at); ends != 0; ends &= ends - 1 {
+				end := at + bits.TrailingZeros64(ends)
+				if !isSpace(line[end]) {
+					continue
+				}
+				if end > start && !yield(line[start:end:end]) {
+					return
+				}
+				start = end + 1
 			}
-			i = end + 1
-			if i < len(line) && line[i] <= ' ' {
-				i = skipSpace(line, i)
-			}
+		}
+		if start < len(line) {
+			yield(line[start:len(line):len(line)])
 		}
 	}
 }
@@ -29,14 +37,6 @@ func Words(line []byte) iter.Seq[[]byte] {
 // vertical tab is not one of them.
 func isSpace(c byte) bool {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'
-}
-
-// skipSpace returns the index of the first byte at or after i that is no space, or len(line).
-func skipSpace(line []byte, i int) int {
-	for i < len(line) && isSpace(line[i]) {
-		i++
-	}
-	return i
 }
 
 // The bytes 01 and 80, eight times each, for arithmetic on eight bytes at once.
@@ -56,36 +56,42 @@ func controlMask(x uint64) uint64 {
 	return ^(((x &^ highBits) + (0x80-0x21)*lowBits) | x) & highBits
 }
 
-// wordEnd returns the index of the first space at or after i, or len(line). For each eight
-// bytes the mask marks the control characters, which are rare, and only those are compared
-// with the spaces.
-func wordEnd(line []byte, i int) int {
-	for ; i+8 <= len(line); i += 8 {
-		mask := controlMask(binary.LittleEndian.Uint64(line[i:]))
-		for ; mask != 0; mask &= mask - 1 {
-			if j := i + bits.TrailingZeros64(mask)>>3; isSpace(line[j]) {
-				return j
-			}
-		}
+// gatherHigh returns the high bits of the eight bytes of mask, whose other bits are 0, as the
+// low eight bits. The multiplication shifts the bit of byte k to bit 56+k; no two of its
+// products meet in one bit.
+func gatherHigh(mask uint64) uint64 { return mask >> 7 * 0x0102040810204080 >> 56 }
+
+// blockSize is the number of bytes that controlBits looks at.
+const blockSize = 64
+
+// controlBits sets bit k if the byte of line at at+k is at most a space, for the bytes of one
+// block. Bits behind the end of line are 0.
+func controlBits(line []byte, at int) (found uint64) {
+	if len(line)-at < blockSize {
+		return lastControlBits(line, at)
 	}
-	return tailEnd(line, i)
+	block := (*[blockSize]byte)(line[at:])
+	for k := 0; k < blockSize; k += 8 {
+		found |= gatherHigh(controlMask(binary.LittleEndian.Uint64(block[k:k+8]))) << k
+	}
+	return found
 }
 
-// tailEnd does what wordEnd does, for the last seven bytes at most.
-func tailEnd(line []byte, i int) int {
-	rest := len(line) - i
-	if len(line) < 8 || rest == 0 {
-		for i < len(line) && !isSpace(line[i]) {
-			i++
-		}
-		return i
+// lastControlBits does what controlBits does, for a block that ends with line and is shorter
+// than the others. If the last bytes are no eight, it takes them from the last eight of line.
+func lastControlBits(line []byte, at int) (found uint64) {
+	rest, k := line[at:], 0
+	for ; k+8 <= len(rest); k += 8 {
+		found |= gatherHigh(controlMask(binary.LittleEndian.Uint64(rest[k:]))) << k
 	}
-	// tail is the last eight bytes without those before i. The zeros that are shifted in
-	// count as control characters too, the first of them at len(line).
-	tail := binary.LittleEndian.Uint64(line[len(line)-8:]) >> (8 * uint(8-rest))
-	for mask := controlMask(tail); ; mask &= mask - 1 {
-		if j := i + bits.TrailingZeros64(mask)>>3; j == len(line) || isSpace(line[j]) {
-			return j
+	if left := len(rest) - k; left > 0 && len(line) >= 8 {
+		last := binary.LittleEndian.Uint64(line[len(line)-8:]) >> (8 * (8 - left))
+		return (found | gatherHigh(controlMask(last))<<k) & (1<<len(rest) - 1)
+	}
+	for ; k < len(rest); k++ {
+		if rest[k] <= ' ' {
+			found |= 1 << k
 		}
 	}
+	return found
 }
