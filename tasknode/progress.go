@@ -18,12 +18,13 @@ import (
 //
 //	task ── Progress, all counters, 4 times a second ──► Add
 //	                                                      │ Flush, after ProgressDelay and at each heartbeat
-//	  changed by a percent, or in another phase ──────────┤
+//	  first, in another phase, or with fetched outputs ───┤
+//	  changed by a percent, after minInterval ────────────┤
 //	  progress that does not show, after hiddenInterval ──┼──► Progress without counters
 //	  RequestCounters, and every countersInterval ────────┴──► with counters
 //
-// A message costs the master much more than a report in it. So hidden progress is sent a little
-// earlier if there is a message anyway, such as a heartbeat.
+// A message costs the master much more than a report in it. So progress is sent a little earlier
+// if there is a message anyway, such as a heartbeat.
 //
 // A master requests progress after a machine was lost. The reports that answer this request
 // (probed) are sent at once, because decisions wait for them.
@@ -47,8 +48,10 @@ type attemptProgress struct {
 }
 
 const (
-	// minHiddenInterval and maxHiddenInterval bound hiddenInterval.
-	minHiddenInterval = time.Second
+	// minInterval is how often progress of an attempt is reported at most.
+	minInterval = time.Second
+
+	// maxHiddenInterval bounds hiddenInterval.
 	maxHiddenInterval = 10 * time.Second
 
 	// countersInterval is how often counters are reported without a request.
@@ -167,29 +170,39 @@ func (p *PendingProgress) Flush(now time.Time, heartbeat bool) (reports []*wire.
 // message anyway.
 func (k *attemptProgress) needed(now time.Time, early bool) bool {
 	latest, sent := k.latest, k.sent
-	switch {
-	case sent == nil, k.countersDue(now), len(latest.Fetched) > 0, latest.Phase != sent.Phase:
-		return true
-	case math.Abs(latest.Fraction-sent.Fraction) >= 0.01, differs(latest.MemoryBytes, sent.MemoryBytes), differs(latest.UnwrittenBytes, sent.UnwrittenBytes):
+	if sent == nil || k.countersDue(now) || len(latest.Fetched) > 0 || latest.Phase != sent.Phase {
 		return true
 	}
-	interval := k.hiddenInterval(now)
+	interval := minInterval
+	if !k.shows() {
+		if latest.Mark == sent.Mark {
+			return false
+		}
+		interval = k.hiddenInterval(now)
+	}
 	if early {
-		interval = max(interval/2, interval-minHiddenInterval)
+		interval = max(interval/2, interval-minInterval)
 	}
-	return latest.Mark != sent.Mark && now.Sub(k.sentAt) >= interval
+	return now.Sub(k.sentAt) >= interval
+}
+
+// shows reports whether the latest progress differs from the last report by enough to matter.
+func (k *attemptProgress) shows() bool {
+	latest, sent := k.latest, k.sent
+	return math.Abs(latest.Fraction-sent.Fraction) >= 0.01 ||
+		differs(latest.MemoryBytes, sent.MemoryBytes) || differs(latest.UnwrittenBytes, sent.UnwrittenBytes)
 }
 
 // hiddenInterval is how often progress that does not show is reported. A report may be so much
 // older than the last progress, which shortens the timeout by as much: by at most a sixtieth,
-// or by minHiddenInterval. The remaining time of an attempt is estimated from its last report,
+// or by minInterval. The remaining time of an attempt is estimated from its last report,
 // so that report is not older than a tenth of the attempt.
 func (k *attemptProgress) hiddenInterval(now time.Time) time.Duration {
 	interval := min(maxHiddenInterval, now.Sub(k.since)/10)
 	if k.timeout > 0 {
 		interval = min(interval, k.timeout/60)
 	}
-	return max(interval, minHiddenInterval)
+	return max(interval, minInterval)
 }
 
 // countersDue reports whether the next report has counters.

@@ -64,20 +64,25 @@ func TestMasterGetsOnlyProgressThatItNeeds(t *testing.T) {
 			wantSent(t, when, &p, want)
 		}
 		step("the first report", reportOf(0.5, 1), "a0.5")
+		time.Sleep(minInterval / 2)
 		step("less than a percent", reportOf(0.505, 2), "")
-		step("a percent", reportOf(0.51, 3), "a0.51")
-		time.Sleep(minHiddenInterval)
+		step("a percent too early", reportOf(0.51, 3), "")
+		time.Sleep(minInterval / 2)
+		wantSent(t, "a percent", &p, "a0.51")
+		time.Sleep(minInterval)
 		wantSent(t, "a heartbeat without progress", &p, "")
 		step("hidden progress", reportOf(0.51, 4), "a0.51")
 		step("more of it at once", reportOf(0.511, 5), "")
-		time.Sleep(minHiddenInterval)
+		time.Sleep(minInterval)
 		wantSent(t, "a heartbeat with hidden progress", &p, "a0.511")
 		phase := reportOf(0.511, 5)
 		phase.Phase = "sort"
 		step("another phase", phase, "a0.511")
 		memory := reportOf(0.511, 5)
 		memory.Phase, memory.MemoryBytes = "sort", 1<<20
-		step("more memory", memory, "a0.511")
+		step("more memory too early", memory, "")
+		time.Sleep(minInterval)
+		wantSent(t, "more memory", &p, "a0.511")
 		p.RequestCounters("a")
 		wantSent(t, "requested counters", &p, "a0.511*")
 		wantSent(t, "requested once", &p, "")
@@ -129,15 +134,34 @@ func TestHiddenProgressIsSentWithOtherReports(t *testing.T) {
 		if early := p.Flush(time.Now(), true); len(early) != 0 {
 			t.Errorf("at once with a heartbeat: %v", early)
 		}
-		time.Sleep(minHiddenInterval / 2)
+		time.Sleep(minInterval / 2)
 		wantSent(t, "alone", &p, "")
 		p.Add("b", reportOf(0.1, 1), 0, time.Hour)
 		wantSent(t, "with a report of another attempt", &p, "a0.5 b0.1")
 		p.Add("a", reportOf(0.5, 3), 0, time.Hour)
-		time.Sleep(minHiddenInterval / 2)
+		time.Sleep(minInterval / 2)
 		wantSent(t, "alone again", &p, "")
 		if sent := p.Flush(time.Now(), true); len(sent) != 1 || sent[0].AttemptId != "a" {
 			t.Errorf("with a heartbeat: %v", sent)
+		}
+	})
+}
+
+// TestShortAttemptsReportWithHeartbeats runs an attempt of 10 s, which progresses by a percent
+// every 100 ms. Its reports need no messages of their own.
+func TestShortAttemptsReportWithHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p PendingProgress
+		alone, joined := 0, 0
+		for tick := range uint64(20) {
+			p.Add("a", reportOf(float64(tick)/20, tick), 0, time.Hour)
+			joined += len(p.Flush(time.Now(), tick%2 == 0))
+			time.Sleep(250 * time.Millisecond)
+			alone += len(p.Flush(time.Now(), false))
+			time.Sleep(250 * time.Millisecond)
+		}
+		if alone != 0 || joined != 10 {
+			t.Errorf("%d reports alone, %d with a heartbeat", alone, joined)
 		}
 	})
 }
