@@ -26,17 +26,55 @@ type AttemptID struct {
 	Number int    `cbor:"Number"` // counts from 0
 }
 
-// tail returns the part of an id after the word job, task or attempt; the tail of a task's
-// id begins with the tail of its job's id.
-func (id JobID) tail() string { return fmt.Sprintf("%s_%04d", id.Cluster, id.Number) }
+// The functions appendTo append the part of an id after the word job, task or attempt. That of
+// a task begins with that of its job. A master prints and reads many ids for each task.
 
-func (id JobID) String() string { return "job_" + id.tail() }
+func (id JobID) appendTo(b []byte) []byte {
+	b = append(append(b, '_'), id.Cluster...)
+	return appendNumber(b, id.Number, jobDigits)
+}
 
-func (id TaskID) tail() string { return fmt.Sprintf("%s_%s_%06d", id.Job.tail(), id.Stage, id.Number) }
+func (id TaskID) appendTo(b []byte) []byte {
+	b = append(append(id.Job.appendTo(b), '_'), id.Stage...)
+	return appendNumber(b, id.Number, taskDigits)
+}
 
-func (id TaskID) String() string { return "task_" + id.tail() }
+// The least numbers of digits in ids.
+const (
+	jobDigits     = 4
+	taskDigits    = 6
+	attemptDigits = 1
+)
 
-func (id AttemptID) String() string { return fmt.Sprintf("attempt_%s_%d", id.Task.tail(), id.Number) }
+// appendNumber appends '_' and a number with at least so many digits.
+func appendNumber(b []byte, n, digits int) []byte {
+	if n < 0 {
+		return fmt.Appendf(b, "_%0*d", digits, n) // of no attempt that exists
+	}
+	b = append(b, '_')
+	for limit, d := 10, 1; d < digits; limit, d = limit*10, d+1 {
+		if n < limit {
+			b = append(b, '0')
+		}
+	}
+	return strconv.AppendInt(b, int64(n), 10)
+}
+
+// idBytes is the size of the buffer in which an id is printed. Longer ids need another one.
+const idBytes = 64
+
+func (id JobID) String() string {
+	return string(id.appendTo(append(make([]byte, 0, idBytes), "job"...)))
+}
+
+func (id TaskID) String() string {
+	return string(id.appendTo(append(make([]byte, 0, idBytes), "task"...)))
+}
+
+func (id AttemptID) String() string {
+	b := id.Task.appendTo(append(make([]byte, 0, idBytes), "attempt"...))
+	return string(appendNumber(b, id.Number, attemptDigits))
+}
 
 // Compare orders jobs by number.
 func (id JobID) Compare(other JobID) int {
@@ -53,11 +91,11 @@ func (id AttemptID) Compare(other AttemptID) int {
 	return cmp.Or(id.Task.Compare(other.Task), cmp.Compare(id.Number, other.Number))
 }
 
-// ParseJobID reads the text of a JobID.
+// ParseJobID reads the text of a JobID. Other text of the same numbers is not valid.
 func ParseJobID(s string) (JobID, error) {
-	tail, ok := strings.CutPrefix(s, "job_")
-	id, rest := parseJob(tail)
-	if !ok || rest != nil || id.String() != s {
+	tail, ok := strings.CutPrefix(s, "job")
+	id, rest, valid := parseJob(tail)
+	if !ok || !valid || rest != "" {
 		return JobID{}, errBadID("job", s)
 	}
 	return id, nil
@@ -65,9 +103,9 @@ func ParseJobID(s string) (JobID, error) {
 
 // ParseTaskID reads the text of a TaskID.
 func ParseTaskID(s string) (TaskID, error) {
-	tail, ok := strings.CutPrefix(s, "task_")
-	id, rest := parseTask(tail)
-	if !ok || len(rest) != 0 || id.String() != s {
+	tail, ok := strings.CutPrefix(s, "task")
+	id, rest, valid := parseTask(tail)
+	if !ok || !valid || rest != "" {
 		return TaskID{}, errBadID("task", s)
 	}
 	return id, nil
@@ -75,39 +113,48 @@ func ParseTaskID(s string) (TaskID, error) {
 
 // ParseAttemptID reads the text of an AttemptID.
 func ParseAttemptID(s string) (AttemptID, error) {
-	tail, ok := strings.CutPrefix(s, "attempt_")
-	task, rest := parseTask(tail)
-	if !ok || len(rest) != 1 {
+	tail, ok := strings.CutPrefix(s, "attempt")
+	task, rest, valid := parseTask(tail)
+	n, rest, numbered := cutNumber(rest, attemptDigits)
+	if !ok || !valid || !numbered || rest != "" {
 		return AttemptID{}, errBadID("attempt", s)
 	}
-	id := AttemptID{Task: task, Number: number(rest[0])}
-	if id.String() != s {
-		return AttemptID{}, errBadID("attempt", s)
-	}
-	return id, nil
+	return AttemptID{Task: task, Number: n}, nil
 }
 
-// parseJob reads "T_0001" and returns what follows, split at '_'. It does not report errors:
-// callers print the id and compare it with their input.
-func parseJob(tail string) (JobID, []string) {
-	parts := strings.Split(tail, "_")
-	if len(parts) < 2 || parts[0] == "" {
-		return JobID{}, nil
-	}
-	id := JobID{Cluster: parts[0], Number: number(parts[1])}
-	if len(parts) == 2 {
-		return id, nil
-	}
-	return id, parts[2:]
+// parseJob reads "_T_0001" and returns what follows.
+func parseJob(s string) (id JobID, rest string, ok bool) {
+	id.Cluster, rest = cutWord(s)
+	id.Number, rest, ok = cutNumber(rest, jobDigits)
+	return id, rest, ok && id.Cluster != ""
 }
 
-// parseTask reads "T_0001_m_000000" and returns what follows, split at '_'.
-func parseTask(tail string) (TaskID, []string) {
-	job, rest := parseJob(tail)
-	if len(rest) < 2 || !isStage(rest[0]) {
-		return TaskID{}, nil
+// parseTask reads "_T_0001_m_000000" and returns what follows.
+func parseTask(s string) (id TaskID, rest string, ok bool) {
+	id.Job, rest, ok = parseJob(s)
+	id.Stage, rest = cutWord(rest)
+	var numbered bool
+	id.Number, rest, numbered = cutNumber(rest, taskDigits)
+	return id, rest, ok && isStage(id.Stage) && numbered
+}
+
+// cutWord returns the word of "_word" and "_rest" or "" after it; "" if there is none.
+func cutWord(s string) (word, rest string) {
+	s, ok := strings.CutPrefix(s, "_")
+	if !ok {
+		return "", ""
 	}
-	return TaskID{Job: job, Stage: rest[0], Number: number(rest[1])}, rest[2:]
+	if i := strings.IndexByte(s, '_'); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+// cutNumber reads "_0012" and returns what follows. The number must be as appendNumber prints it.
+func cutNumber(s string, digits int) (n int, rest string, ok bool) {
+	word, rest := cutWord(s)
+	n = number(word)
+	return n, rest, n >= 0 && (len(word) == digits || len(word) > digits && word[0] != '0')
 }
 
 // isStage reports whether text is a stage's code in an id.

@@ -1,6 +1,10 @@
 package cluster
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 func TestIDsAreHadoops(t *testing.T) {
 	id := AttemptID{TaskID{JobID{"1763724000000", 1}, "m", 12}, 3}
@@ -32,10 +36,49 @@ func TestParseGivesBackWhatWasPrinted(t *testing.T) {
 	}
 }
 
+// printed and parsed are the dumb twins of String and ParseAttemptID.
+func printed(id AttemptID) string {
+	return fmt.Sprintf("attempt_%s_%04d_%s_%06d_%d", id.Task.Job.Cluster, id.Task.Job.Number, id.Task.Stage, id.Task.Number, id.Number)
+}
+
+func parsed(s string) (id AttemptID, ok bool) {
+	w := strings.Split(s, "_")
+	if len(w) != 6 || w[1] == "" || !isStage(w[3]) {
+		return id, false
+	}
+	id = AttemptID{TaskID{JobID{w[1], number(w[2])}, w[3], number(w[4])}, number(w[5])}
+	return id, min(id.Task.Job.Number, id.Task.Number, id.Number) >= 0 && printed(id) == s
+}
+
+func TestNumbersHaveHadoopsDigits(t *testing.T) {
+	for _, n := range []int{-12, -1, 0, 1, 9, 10, 99, 999, 1000, 9999, 10_000, 99_999, 100_000, 999_999, 1_000_000, 1<<31 - 1} {
+		id := AttemptID{TaskID{JobID{"17", n}, "m", n}, n}
+		if id.String() != printed(id) {
+			t.Errorf("%d: printed as %s, want %s", n, id, printed(id))
+		}
+		if got, err := ParseAttemptID(id.String()); n >= 0 && (err != nil || got != id) {
+			t.Errorf("%s is read as %v, %v", id, got, err)
+		}
+	}
+}
+
+// BenchmarkAttemptID reads and prints an id as a master does for a report and an order.
+func BenchmarkAttemptID(b *testing.B) {
+	text := "attempt_1763724000000_0001_m_000012_3"
+	b.ReportAllocs()
+	for b.Loop() {
+		id, err := ParseAttemptID(text)
+		if err != nil || id.String() != text {
+			b.Fatal(id, err)
+		}
+	}
+}
+
 func FuzzParseID(f *testing.F) {
 	for _, s := range []string{
 		"", "job_", "job_1_0001", "job__0001", "job_1_1", "task_1_0001_m_000000", "task_1_0001_x_000000",
 		"attempt_1_0001_r_000000_0", "attempt_1_0001_s1_000000_-1", "attempt_1_0001_s_000000_0",
+		"attempt_1_00001_m_000000_0", "attempt_1_0001_m_0000000_0", "attempt_1_0001_m_000000_00", "attempt_1_0001_m_000000_0_", "attempt1_0001_m_000000_0", "attempt_1_12345_s01_1000000_10",
 	} {
 		f.Add(s)
 	}
@@ -46,8 +89,9 @@ func FuzzParseID(f *testing.F) {
 		if id, err := ParseTaskID(s); err == nil && id.String() != s {
 			t.Errorf("%q is read as %v", s, id)
 		}
-		if id, err := ParseAttemptID(s); err == nil && id.String() != s {
-			t.Errorf("%q is read as %v", s, id)
+		id, err := ParseAttemptID(s)
+		if want, ok := parsed(s); ok != (err == nil) || ok && id != want {
+			t.Errorf("%q is read as %v, %v; want %v, %v", s, id, err, want, ok)
 		}
 	})
 }

@@ -185,13 +185,13 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 		m.contain(id, func() { m.jobChanged(id) })
 	}
 	for _, id := range delta.Started {
-		m.record(id.Task.Job).touch()
+		m.record(id.Task.Job).stale = true
 	}
 	for _, id := range delta.Ended {
 		r := m.record(id.Task.Job)
 		r.setProgress(id, nil)
 		delete(r.awaitingProgress, id)
-		r.touch()
+		r.stale = true
 	}
 	for _, id := range delta.Freed {
 		m.acknowledge(id)
@@ -220,8 +220,9 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 // jobChanged updates the record of a job whose state, priority or pool has changed.
 func (m *Master) jobChanged(id cluster.JobID) {
 	r := m.record(id)
-	r.touch()
+	r.stale = true
 	if m.view.Job(id).State.Final() {
+		r.touch()
 		r.splits, r.outputs, r.progress = nil, outputLogs{}, nil
 		clear(r.fractions)
 		m.archive(id)

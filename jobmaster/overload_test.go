@@ -2,6 +2,7 @@ package jobmaster_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,10 +105,12 @@ func TestLongReportsWaitInTheirSession(t *testing.T) {
 }
 
 // TestWatchersShareTheLastStatus lets many clients watch a job to its end. The status with the
-// tasks is made once for all of them.
+// tasks is made once for all of them. No history is written, because a watcher that asks after
+// that would read it.
 func TestWatchersShareTheLastStatus(t *testing.T) {
-	withCluster(t, 1, func(w *testCluster) {
-		w.elect(0)
+	withCluster(t, 0, func(w *testCluster) {
+		w.configure = func(c *jobmaster.Config) { c.HistoryDir = "" }
+		w.elect(w.addMaster())
 		w.addTasknode("a", 1, 1)
 		id := w.submit(2, 1)
 		var watching sync.WaitGroup
@@ -182,6 +185,34 @@ func TestReportsWaitInTheirSession(t *testing.T) {
 		a.own.Report(heartbeat("a"))
 		if took := time.Since(began); took != time.Second {
 			t.Errorf("one more took %v", took)
+		}
+	})
+}
+
+// TestWatchersGetFewStatuses runs attempts that start and end every 20 ms. Watchers get five
+// statuses a second, and the last one at once.
+func TestWatchersGetFewStatuses(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		w.elect(0)
+		id := w.submit(100, 0)
+		began, seen := time.Now(), 0
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			last, err := w.leader().Watch(w.ctx, id, func(*wire.JobStatus) { seen++ })
+			if err != nil {
+				t.Error(err)
+			}
+			if late := time.Since(time.UnixMilli(last.GetFinishTime())); late > 10*time.Millisecond {
+				t.Errorf("the last status comes %v after the end", late)
+			}
+		})
+		for n := range 50 {
+			w.addTasknode(fmt.Sprint("n", n), 1, 0)
+			time.Sleep(20 * time.Millisecond)
+		}
+		watching.Wait()
+		if took := time.Since(began); seen > int(took/(200*time.Millisecond))+3 {
+			t.Errorf("%d statuses in %v", seen, took)
 		}
 	})
 }

@@ -30,7 +30,7 @@ type record struct {
 	shuffleDone map[cluster.AttemptID]int64 // when reduces were known to have all their input, ms since the epoch; only times that this leader knows
 
 	version  uint64 // starts at 1; increases with each change that the status shows
-	stale    bool   // progress has arrived, but version has not increased yet
+	stale    bool   // the job or its attempts have changed, but version has not increased yet
 	watchers []*watchRequest
 	answered uint64           // the version that all watchers have; 0 if a watcher has just asked
 	checkAt  time.Time        // when to look for watchers that have stopped waiting, even if the version is the same

@@ -53,9 +53,14 @@ func (m *Master) handleReport(a *Attachment, report *wire.Report) {
 		return
 	}
 	n.lastSeen = m.now()
+	m.handleEach(a, n, report)
+}
+
+// handleEach converts a report, or each report of a batch.
+func (m *Master) handleEach(a *Attachment, n *tasknodeRecord, report *wire.Report) {
 	if batch := report.GetBatch(); batch != nil {
 		for _, r := range batch.Reports {
-			m.handleReport(a, r)
+			m.handleEach(a, n, r)
 		}
 		return
 	}

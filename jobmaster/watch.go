@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// progressInterval is how long watchers wait for a new status if only progress has
-// changed.
+// progressInterval is how long watchers wait for a new status, unless the job is over:
+// thousands of its attempts may start, progress and end in a second.
 const progressInterval = 200 * time.Millisecond
 
 // watchRequest waits for a status of a job that is newer than a version.
@@ -29,7 +29,7 @@ type watchRequest struct {
 	after  uint64 // the version that the watcher has, 0 for none
 	answer chan<- result[*versionedStatus]
 	ctx    context.Context // context of the caller
-	asked  time.Time       // when the request arrived; if only progress changes, the answer waits for progressInterval
+	asked  time.Time       // when the request arrived; unless the job is over, the answer waits for progressInterval
 }
 
 // versionedStatus is the status of a job and its version. The watchers that get it share it: a
@@ -128,8 +128,8 @@ func (q *watchRequest) handle(m *Master) {
 	m.watched[q.job] = r
 }
 
-// answerWatchers sends the new status to the watchers of each job that has changed. If only
-// progress has changed, it waits for progressInterval. It runs in each step, so it skips
+// answerWatchers sends the new status to the watchers of each job that has changed. Unless the
+// job is over, it waits for progressInterval. It runs in each step, so it skips
 // jobs without a change. Once in that interval it removes the watchers of such jobs whose callers
 // have disconnected.
 func (m *Master) answerWatchers() {

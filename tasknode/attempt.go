@@ -32,6 +32,7 @@ type attempt struct {
 	cfg         *Config                             // configuration of the daemon
 	daemon      *Daemon                             // its inbox receives the reports
 	start       *taskproc.Start                     // the jobmaster's order; LocalDir is chosen by this machine
+	timeout     time.Duration                       // mapreduce.task.timeout; 0: none
 	reads       []int32                             // files that the attempt reads, by their places in the graph's edges, ascending
 	inbox       *syncutil.Mailbox[*taskproc.ToTask] // messages for the task
 	suspension  suspendState
@@ -49,7 +50,7 @@ type attempt struct {
 }
 
 func newAttempt(d *Daemon, start *taskproc.Start, reads []int32) *attempt {
-	return &attempt{cfg: &d.cfg, daemon: d, start: start, reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{}), cleaned: make(chan struct{})}
+	return &attempt{cfg: &d.cfg, daemon: d, start: start, timeout: TaskTimeout(start), reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{}), cleaned: make(chan struct{})}
 }
 
 // kill orders the attempt to end. The task gets the cause first, and is killed after a grace

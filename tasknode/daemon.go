@@ -113,9 +113,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 				do()
 			}
 		case <-d.pending.due:
-			d.sendProgress(d.pending.Flush(time.Now()))
+			d.sendJoined(d.pending.Flush(time.Now(), false))
 		case <-beat:
-			d.sendProgress(d.pending.Flush(time.Now()))
 			d.beat()
 			d.reviewSlots()
 		case <-measure:
@@ -139,11 +138,14 @@ func ticks(interval time.Duration) (tick <-chan time.Time, stop func()) {
 	return ticker.C, ticker.Stop
 }
 
-// beat sends a heartbeat. A drill can suppress it, so that the machine looks silent.
+// beat sends a heartbeat with the progress of attempts. A drill can suppress the heartbeat, so
+// that the machine looks silent.
 func (d *Daemon) beat() {
+	reports := d.pending.Flush(time.Now(), true)
 	if failpoint.Hit(failpoint.TasknodeHeartbeat) == nil {
-		d.send(&wire.Report{Machine: d.cfg.Name, Report: &wire.Report_Heartbeat_{Heartbeat: d.cfg.MachineStatus()}})
+		reports = append(reports, &wire.Report{Report: &wire.Report_Heartbeat_{Heartbeat: d.cfg.MachineStatus()}})
 	}
+	d.sendJoined(reports)
 }
 
 // send sends a report to the leading master. Without a session the report is lost. That

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"google.golang.org/protobuf/proto"
@@ -17,9 +18,13 @@ import (
 //
 //	task ── Progress, all counters, 4 times a second ──► Add
 //	                                                      │ Flush, after ProgressDelay and at each heartbeat
-//	  changed by a percent, or in another phase ──────────┤
-//	  progress that does not show, once in aliveInterval ─┼──► Progress without counters
+//	  first, in another phase, or with fetched outputs ───┤
+//	  changed by a percent, after minInterval ────────────┤
+//	  progress that does not show, after hiddenInterval ──┼──► Progress without counters
 //	  RequestCounters, and every countersInterval ────────┴──► with counters
+//
+// A message costs the master much more than a report in it. So progress is sent a little earlier
+// if there is a message anyway, such as a heartbeat.
 //
 // A master requests progress after a machine was lost. The reports that answer this request
 // (probed) are sent at once, because decisions wait for them.
@@ -34,6 +39,8 @@ type PendingProgress struct {
 // attemptProgress is the progress of one attempt.
 type attemptProgress struct {
 	latest     *taskproc.Progress // as the task reported it, with the unsent sets of fetched outputs
+	timeout    time.Duration      // mapreduce.task.timeout; 0: none
+	since      time.Time          // when it reported first
 	sent       *taskproc.Progress // the last report to this master; nil: none
 	sentAt     time.Time
 	countersAt time.Time // when a report had counters
@@ -41,23 +48,26 @@ type attemptProgress struct {
 }
 
 const (
-	// aliveInterval is how often progress that does not show is reported. A report may be
-	// so much older than the last progress, which shortens mapreduce.task.timeout by as much.
-	aliveInterval = time.Second
+	// minInterval is how often progress of an attempt is reported at most.
+	minInterval = time.Second
+
+	// maxHiddenInterval bounds hiddenInterval.
+	maxHiddenInterval = 10 * time.Second
 
 	// countersInterval is how often counters are reported without a request.
 	countersInterval = 30 * time.Second
 )
 
-// Add adds a report and replaces an earlier report of the attempt. What the master needs is
-// sent at the latest when the time within has passed.
-func (p *PendingProgress) Add(attempt string, latest *taskproc.Progress, within time.Duration) {
+// Add adds a report and replaces an earlier report of the attempt, whose mapreduce.task.timeout
+// is given. What the master needs is sent at the latest when the time within has passed.
+func (p *PendingProgress) Add(attempt string, latest *taskproc.Progress, timeout, within time.Duration) {
 	if p.attempts == nil {
 		p.attempts = make(map[string]*attemptProgress)
 	}
 	known := p.attempts[attempt]
 	if known == nil {
-		known = &attemptProgress{countersAt: time.Now()}
+		now := time.Now()
+		known = &attemptProgress{timeout: timeout, since: now, countersAt: now}
 		p.attempts[attempt] = known
 	}
 	keepFetched(known.latest, latest)
@@ -140,27 +150,59 @@ func (p *PendingProgress) ResendAll() {
 	}
 }
 
-// Flush returns the reports that the master needs, in the order of attempts.
-func (p *PendingProgress) Flush(now time.Time) (reports []*wire.Report) {
+// Flush returns the reports that the master needs, in the order of attempts. With heartbeat, a
+// heartbeat is sent with them.
+func (p *PendingProgress) Flush(now time.Time, heartbeat bool) (reports []*wire.Report) {
 	p.due = nil
-	for _, id := range slices.Sorted(maps.Keys(p.attempts)) {
-		if known := p.attempts[id]; known.needed(now) {
+	ids := slices.Sorted(maps.Keys(p.attempts))
+	if !heartbeat && !slices.ContainsFunc(ids, func(id string) bool { return p.attempts[id].needed(now, false) }) {
+		return nil
+	}
+	for _, id := range ids {
+		if known := p.attempts[id]; known.needed(now, true) {
 			reports = append(reports, known.report(id, now))
 		}
 	}
 	return reports
 }
 
-// needed reports whether the master needs a report of the attempt.
-func (k *attemptProgress) needed(now time.Time) bool {
+// needed reports whether the master needs a report of the attempt. With early, there is a
+// message anyway.
+func (k *attemptProgress) needed(now time.Time, early bool) bool {
 	latest, sent := k.latest, k.sent
-	switch {
-	case sent == nil, k.countersDue(now), len(latest.Fetched) > 0, latest.Phase != sent.Phase:
-		return true
-	case math.Abs(latest.Fraction-sent.Fraction) >= 0.01, differs(latest.MemoryBytes, sent.MemoryBytes), differs(latest.UnwrittenBytes, sent.UnwrittenBytes):
+	if sent == nil || k.countersDue(now) || len(latest.Fetched) > 0 || latest.Phase != sent.Phase {
 		return true
 	}
-	return latest.Mark != sent.Mark && now.Sub(k.sentAt) >= aliveInterval
+	interval := minInterval
+	if !k.shows() {
+		if latest.Mark == sent.Mark {
+			return false
+		}
+		interval = k.hiddenInterval(now)
+	}
+	if early {
+		interval = max(interval/2, interval-minInterval)
+	}
+	return now.Sub(k.sentAt) >= interval
+}
+
+// shows reports whether the latest progress differs from the last report by enough to matter.
+func (k *attemptProgress) shows() bool {
+	latest, sent := k.latest, k.sent
+	return math.Abs(latest.Fraction-sent.Fraction) >= 0.01 ||
+		differs(latest.MemoryBytes, sent.MemoryBytes) || differs(latest.UnwrittenBytes, sent.UnwrittenBytes)
+}
+
+// hiddenInterval is how often progress that does not show is reported. A report may be so much
+// older than the last progress, which shortens the timeout by as much: by at most a sixtieth,
+// or by minInterval. The remaining time of an attempt is estimated from its last report,
+// so that report is not older than a tenth of the attempt.
+func (k *attemptProgress) hiddenInterval(now time.Time) time.Duration {
+	interval := min(maxHiddenInterval, now.Sub(k.since)/10)
+	if k.timeout > 0 {
+		interval = min(interval, k.timeout/60)
+	}
+	return max(interval, minInterval)
 }
 
 // countersDue reports whether the next report has counters.
@@ -202,9 +244,13 @@ func (d *Daemon) progressed(r *wire.Report) {
 		d.send(r)
 		return
 	}
-	d.pending.Add(r.AttemptId, r.GetProgress(), d.cfg.ProgressDelay)
+	var timeout time.Duration
+	if a := d.attempts[r.AttemptId]; a != nil {
+		timeout = a.timeout
+	}
+	d.pending.Add(r.AttemptId, r.GetProgress(), timeout, d.cfg.ProgressDelay)
 	if d.pending.answersProbe(r.AttemptId) {
-		d.sendProgress([]*wire.Report{d.pending.attempts[r.AttemptId].report(r.AttemptId, time.Now())})
+		d.sendJoined([]*wire.Report{d.pending.attempts[r.AttemptId].report(r.AttemptId, time.Now())})
 	}
 }
 
@@ -218,16 +264,24 @@ func (d *Daemon) sendCounters(job string) {
 	d.pending.sendWithin(d.cfg.ProgressDelay)
 }
 
-// maxBatchBytes bounds a message with the progress of several attempts. Each report is at most
-// as long as a task's message, so no message is longer than a master accepts.
+// TaskTimeout returns mapreduce.task.timeout of an attempt; 0 for none.
+func TaskTimeout(start *taskproc.Start) time.Duration {
+	c, err := conf.FromMap(start.Properties)
+	if err != nil {
+		return 0
+	}
+	return c.Duration("mapreduce.task.timeout")
+}
+
+// maxBatchBytes bounds a message with several reports. Each report is at most as long as a
+// task's message, so no message is longer than a master accepts.
 const maxBatchBytes = 1 << 20
 
-// sendProgress sends reports in few messages.
-func (d *Daemon) sendProgress(reports []*wire.Report) {
-	for _, r := range reports {
-		r.Machine = d.cfg.Name
-	}
+// sendJoined sends reports in few messages. The reports in a message do not repeat the name of
+// the machine.
+func (d *Daemon) sendJoined(reports []*wire.Report) {
 	for _, m := range wire.JoinReports(reports, maxBatchBytes) {
+		m.Machine = d.cfg.Name
 		d.send(m)
 	}
 }

@@ -48,7 +48,7 @@ func progressMessages(seconds int, followed bool) (messages [][]byte) {
 			for c := range 40 {
 				l.Counters = append(l.Counters, &taskproc.Counter{Group: "org.apache.hadoop.mapreduce.TaskCounter", Name: fmt.Sprint("COUNTER_", c), Value: int64(tick) << 20})
 			}
-			p.Add(fmt.Sprintf("attempt_1700000000000_0001_m_%06d_0", i), l, 500*time.Millisecond)
+			p.Add(fmt.Sprintf("attempt_1700000000000_0001_m_%06d_0", i), l, 10*time.Minute, 500*time.Millisecond)
 		}
 		if followed && tick == 20 {
 			for id := range p.attempts {
@@ -56,7 +56,7 @@ func progressMessages(seconds int, followed bool) (messages [][]byte) {
 			}
 		}
 		if tick%2 == 1 {
-			if reports := p.Flush(now); len(reports) > 0 {
+			if reports := p.Flush(now, tick%4 == 3); len(reports) > 0 {
 				m, err := proto.Marshal(&wire.Report{Report: &wire.Report_Batch_{Batch: &wire.Report_Batch{Reports: reports}}})
 				if err != nil {
 					panic(err)

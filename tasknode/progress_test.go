@@ -15,7 +15,7 @@ import (
 // sentBy returns what a flush sends, as attempts with fractions; * marks counters.
 func sentBy(p *PendingProgress) string {
 	var sent []string
-	for _, r := range p.Flush(time.Now()) {
+	for _, r := range p.Flush(time.Now(), false) {
 		text := fmt.Sprint(r.AttemptId, r.GetProgress().Fraction)
 		if len(r.GetProgress().Counters) > 0 {
 			text += "*"
@@ -41,7 +41,7 @@ func TestLatestProgressOfEachAttemptIsBatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p PendingProgress
 		for i, attempt := range []string{"b", "a", "c", "b"} {
-			p.Add(attempt, reportOf(float64(i+1)/10, 0), time.Second)
+			p.Add(attempt, reportOf(float64(i+1)/10, 0), 0, time.Second)
 			time.Sleep(100 * time.Millisecond)
 		}
 		p.Drop("c")
@@ -60,24 +60,29 @@ func TestMasterGetsOnlyProgressThatItNeeds(t *testing.T) {
 		var p PendingProgress
 		step := func(when string, latest *taskproc.Progress, want string) {
 			t.Helper()
-			p.Add("a", latest, time.Hour)
+			p.Add("a", latest, 0, time.Hour)
 			wantSent(t, when, &p, want)
 		}
 		step("the first report", reportOf(0.5, 1), "a0.5")
+		time.Sleep(minInterval / 2)
 		step("less than a percent", reportOf(0.505, 2), "")
-		step("a percent", reportOf(0.51, 3), "a0.51")
-		time.Sleep(aliveInterval)
+		step("a percent too early", reportOf(0.51, 3), "")
+		time.Sleep(minInterval / 2)
+		wantSent(t, "a percent", &p, "a0.51")
+		time.Sleep(minInterval)
 		wantSent(t, "a heartbeat without progress", &p, "")
 		step("hidden progress", reportOf(0.51, 4), "a0.51")
 		step("more of it at once", reportOf(0.511, 5), "")
-		time.Sleep(aliveInterval)
+		time.Sleep(minInterval)
 		wantSent(t, "a heartbeat with hidden progress", &p, "a0.511")
 		phase := reportOf(0.511, 5)
 		phase.Phase = "sort"
 		step("another phase", phase, "a0.511")
 		memory := reportOf(0.511, 5)
 		memory.Phase, memory.MemoryBytes = "sort", 1<<20
-		step("more memory", memory, "a0.511")
+		step("more memory too early", memory, "")
+		time.Sleep(minInterval)
+		wantSent(t, "more memory", &p, "a0.511")
 		p.RequestCounters("a")
 		wantSent(t, "requested counters", &p, "a0.511*")
 		wantSent(t, "requested once", &p, "")
@@ -88,11 +93,84 @@ func TestMasterGetsOnlyProgressThatItNeeds(t *testing.T) {
 	})
 }
 
+// TestHiddenProgressIsReportedLessOften runs attempts with different timeouts for a minute. They
+// progress every 250 ms, less than a percent in all.
+func TestHiddenProgressIsReportedLessOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p PendingProgress
+		start := time.Now()
+		ages := make(map[string][]time.Duration) // when the master got a report, by attempt
+		for tick := range uint64(240) {
+			time.Sleep(250 * time.Millisecond)
+			for attempt, timeout := range map[string]time.Duration{"default": 10 * time.Minute, "none": 0, "short": 10 * time.Second} {
+				p.Add(attempt, reportOf(0.001, tick), timeout, time.Hour)
+			}
+			for _, r := range p.Flush(time.Now(), tick%4 == 3) {
+				ages[r.AttemptId] = append(ages[r.AttemptId], time.Since(start))
+			}
+		}
+		for attempt, want := range map[string]time.Duration{"default": 10 * time.Second, "none": 10 * time.Second, "short": time.Second} {
+			all := ages[attempt]
+			for i, age := range all[1:] {
+				if silent := age - all[i]; silent > max(time.Second, min(want, age/10+250*time.Millisecond)) {
+					t.Errorf("%s: silent for %v until %v", attempt, silent, age)
+				}
+			}
+			if most := map[bool]int{true: 65, false: 40}[want == time.Second]; len(all) > most {
+				t.Errorf("%s: %d reports in a minute, want at most %d", attempt, len(all), most)
+			}
+		}
+	})
+}
+
+// TestHiddenProgressIsSentWithOtherReports sends hidden progress early with a heartbeat or with
+// the report of another attempt, but not too early.
+func TestHiddenProgressIsSentWithOtherReports(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p PendingProgress
+		p.Add("a", reportOf(0.5, 1), 0, time.Hour)
+		wantSent(t, "the first report", &p, "a0.5")
+		p.Add("a", reportOf(0.5, 2), 0, time.Hour)
+		if early := p.Flush(time.Now(), true); len(early) != 0 {
+			t.Errorf("at once with a heartbeat: %v", early)
+		}
+		time.Sleep(minInterval / 2)
+		wantSent(t, "alone", &p, "")
+		p.Add("b", reportOf(0.1, 1), 0, time.Hour)
+		wantSent(t, "with a report of another attempt", &p, "a0.5 b0.1")
+		p.Add("a", reportOf(0.5, 3), 0, time.Hour)
+		time.Sleep(minInterval / 2)
+		wantSent(t, "alone again", &p, "")
+		if sent := p.Flush(time.Now(), true); len(sent) != 1 || sent[0].AttemptId != "a" {
+			t.Errorf("with a heartbeat: %v", sent)
+		}
+	})
+}
+
+// TestShortAttemptsReportWithHeartbeats runs an attempt of 10 s, which progresses by a percent
+// every 100 ms. Its reports need no messages of their own.
+func TestShortAttemptsReportWithHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p PendingProgress
+		alone, joined := 0, 0
+		for tick := range uint64(20) {
+			p.Add("a", reportOf(float64(tick)/20, tick), 0, time.Hour)
+			joined += len(p.Flush(time.Now(), tick%2 == 0))
+			time.Sleep(250 * time.Millisecond)
+			alone += len(p.Flush(time.Now(), false))
+			time.Sleep(250 * time.Millisecond)
+		}
+		if alone != 0 || joined != 10 {
+			t.Errorf("%d reports alone, %d with a heartbeat", alone, joined)
+		}
+	})
+}
+
 // TestProbedProgressIsSentAtOnce probes for a report that would otherwise be sent much
 // later.
 func TestProbedProgressIsSentAtOnce(t *testing.T) {
 	var p PendingProgress
-	p.Add("a", new(taskproc.Progress), time.Hour)
+	p.Add("a", new(taskproc.Progress), 0, time.Hour)
 	if p.answersProbe("a") {
 		t.Error("sent before the probe")
 	}
@@ -114,14 +192,14 @@ func TestFetchedSurvivesReplacedProgress(t *testing.T) {
 	for _, fetched := range [][]*taskproc.Fetched{
 		{{Edge: 0, Nodes: []byte{1}}, {Edge: 1, Nodes: []byte{1}}}, nil, {{Edge: 0, Nodes: []byte{3}}}, nil,
 	} {
-		p.Add("a", &taskproc.Progress{Fetched: fetched}, time.Hour)
+		p.Add("a", &taskproc.Progress{Fetched: fetched}, 0, time.Hour)
 	}
-	reports := p.Flush(time.Now())
+	reports := p.Flush(time.Now(), false)
 	if got := reports[0].GetProgress().Fetched; len(reports) != 1 || len(got) != 2 || got[0].Nodes[0] != 3 || got[1].Nodes[0] != 1 {
 		t.Errorf("sent %v", reports)
 	}
-	p.Add("a", new(taskproc.Progress), time.Hour)
-	if again := p.Flush(time.Now()); len(again) != 0 {
+	p.Add("a", new(taskproc.Progress), 0, time.Hour)
+	if again := p.Flush(time.Now(), false); len(again) != 0 {
 		t.Errorf("sent again: %v", again)
 	}
 }
@@ -160,7 +238,7 @@ func TestLongProgressIsSentInSeveralMessages(t *testing.T) {
 			}
 			reports = append(reports, &wire.Report{AttemptId: fmt.Sprint(n), Report: &wire.Report_Progress{Progress: p}})
 		}
-		b.daemon.inbox.Put(func() { b.daemon.sendProgress(reports) })
+		b.daemon.inbox.Put(func() { b.daemon.sendJoined(reports) })
 		synctest.Wait()
 		var got []string
 		for len(b.reports) > 0 {

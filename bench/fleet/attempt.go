@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/tasknode"
 )
 
 // progressInterval is the time after which tasknodes send the latest progress of an attempt.
@@ -25,6 +26,7 @@ type attempt struct {
 	start     *taskproc.Start
 	job       *job
 	fate      fate
+	timeout   time.Duration // mapreduce.task.timeout
 	waits     bool          // for outputs of maps
 	suspended bool          // no time passes
 	end       time.Time     // of the running task
@@ -79,7 +81,7 @@ func (m *machine) newAttempt(start *taskproc.Start) {
 		m.fleet.ledger.violated("%s: order to start %q: %v", m.name, start.AttemptId, err)
 		return
 	}
-	a := &attempt{id: id, start: start, job: j, fate: j.fateOf(start)}
+	a := &attempt{id: id, start: start, job: j, fate: j.fateOf(start), timeout: tasknode.TaskTimeout(start)}
 	m.attempts[start.AttemptId] = a
 	m.fleet.ledger.started(id, m.name)
 	m.fleet.counts.starts.Add(1)
@@ -149,9 +151,8 @@ var taskCounters = []counter.ID{
 	counter.FSBytesRead("file"), counter.FSBytesWritten("file"), counter.FSReadOps("file"), counter.FSWriteOps("file"),
 }
 
-// sendProgress notes the progress of every attempt, and sends what a master needs of it, as
-// tasknodes do.
-func (m *machine) sendProgress(now time.Time) {
+// noteProgress notes the progress of every attempt.
+func (m *machine) noteProgress(now time.Time) {
 	for name, a := range m.attempts {
 		if a.suspended {
 			continue
@@ -168,9 +169,13 @@ func (m *machine) sendProgress(now time.Time) {
 			}
 			p.Fetched = a.newlyFetched()
 		}
-		m.pending.Add(name, p, progressInterval)
+		m.pending.Add(name, p, a.timeout, progressInterval)
 	}
-	for _, r := range m.pending.Flush(now) {
+}
+
+// sendJoined sends reports in one message, as tasknodes do.
+func (m *machine) sendJoined(reports []*wire.Report) {
+	for _, r := range wire.JoinReports(reports, 1<<20) {
 		m.send(r)
 	}
 }

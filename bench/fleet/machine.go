@@ -120,12 +120,14 @@ func (m *machine) run(ctx context.Context) {
 func (m *machine) advance(now time.Time) (next time.Time) {
 	if !now.Before(m.progress) {
 		m.progress = now.Add(progressInterval)
-		m.sendProgress(now)
+		m.noteProgress(now)
+		m.sendJoined(m.pending.Flush(now, false))
 	}
 	if !now.Before(m.beat) {
 		m.excuseSilence(now)
 		m.beat = now.Add(m.fleet.cfg.Heartbeat)
-		m.send(&wire.Report{Report: &wire.Report_Heartbeat_{Heartbeat: &wire.Report_Heartbeat{Clock: now.UnixMilli(), MemoryAvailable: 64 << 30}}})
+		heartbeat := &wire.Report_Heartbeat{Clock: now.UnixMilli(), MemoryAvailable: 64 << 30}
+		m.sendJoined(append(m.pending.Flush(now, true), &wire.Report{Report: &wire.Report_Heartbeat_{Heartbeat: heartbeat}}))
 	}
 	next = m.beat
 	if len(m.attempts) > 0 && m.progress.Before(next) {

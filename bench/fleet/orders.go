@@ -49,7 +49,8 @@ func (m *machine) execute(o *wire.Order) {
 			a.fetched = 0
 		}
 		m.pending.ResendAll()
-		m.sendProgress(now)
+		m.noteProgress(now)
+		m.sendJoined(m.pending.Flush(now, false))
 	case *wire.Order_RequestCounters_:
 		for name, a := range m.attempts {
 			if a.start.JobId == o.RequestCounters.JobId {

@@ -127,16 +127,28 @@ func readMessage(r *bufio.Reader, m proto.Message, limit uint64) error {
 		return fmt.Errorf("%w: a length of %d bytes was announced, the limit is %d",
 			ErrMessageTooLong, size, limit)
 	}
-	var body bytes.Buffer
-	n, err := io.CopyN(&body, r, int64(size))
-	if err == io.EOF && n < int64(size) {
+	body, err := next(r, int64(size))
+	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
 		return err
 	}
-	if err := proto.Unmarshal(body.Bytes(), m); err != nil {
+	if err := proto.Unmarshal(body, m); err != nil {
 		return fmt.Errorf("taskproc: decoding of %s: %w", m.ProtoReflect().Descriptor().Name(), err)
 	}
 	return nil
+}
+
+// next returns the next n bytes, which are valid until the next read. The error is io.EOF if
+// there are fewer. Most messages fit into the buffer of r, and are not copied.
+func next(r *bufio.Reader, n int64) ([]byte, error) {
+	if n <= int64(r.Size()) {
+		body, err := r.Peek(int(n))
+		_, _ = r.Discard(len(body)) // they are in the buffer
+		return body, err
+	}
+	var body bytes.Buffer
+	_, err := io.CopyN(&body, r, n)
+	return body.Bytes(), err
 }
