@@ -28,7 +28,7 @@ import (
 // Config sets the number of centres and of rounds.
 type Config struct {
 	Centres int // number of centres; fewer are found if fewer points differ
-	Rounds  int
+	Rounds  int // at least 1
 }
 
 // Job reads lines of coordinates, separated by spaces, tabs or commas. For each centre it
