@@ -13,7 +13,8 @@
 //
 // Each round reads the points where they are kept, in binary form. Coordinates are whole numbers
 // of millionths, and their sums are exact. So nothing depends on the order of the points, and the
-// output is the same bytes in each run.
+// output is the same bytes in each run. A coordinate is up to 10^9, and the job fails if those of
+// the points around one centre add up to more than 9.2 * 10^12.
 package kmeans
 
 import (
