@@ -20,6 +20,10 @@ func (s *Stage[K, V]) Gather() Channel[K, V] { return s.Via(dag.ChannelFile, dag
 // first.
 func ByValue[K any, V cmp.Ordered](a, b Pair[K, V]) int { return cmp.Compare(b.Second, a.Second) }
 
+// ByKey orders records by key, the least first. It finds all records equal, and leaves the order
+// to the keys.
+func ByKey[K, V any](_, _ Pair[K, V]) int { return 0 }
+
 // Top makes a stage that emits the first n records of the stage in order, in that order:
 //
 //	counts.Top(10, mr.ByValue)     // the ten greatest counts
@@ -28,6 +32,16 @@ func ByValue[K any, V cmp.Ordered](a, b Pair[K, V]) int { return cmp.Compare(b.S
 // called s-top, if this one is s. It has one Node, which gets at most n records of each
 // Node of this stage. Each Node keeps up to 2n records in memory.
 func (s *Stage[K, V]) Top(n int, order func(a, b Pair[K, V]) int) *Stage[K, V] {
+	return s.top(n, order, false)
+}
+
+// TopDistinct is Top of the records that differ: of those with equal keys and equal values, it
+// counts and emits one.
+func (s *Stage[K, V]) TopDistinct(n int, order func(a, b Pair[K, V]) int) *Stage[K, V] {
+	return s.top(n, order, true)
+}
+
+func (s *Stage[K, V]) top(n int, order func(a, b Pair[K, V]) int, distinct bool) *Stage[K, V] {
 	c := s.Gather()
 	if n < 1 {
 		s.errorfAt(c.declaredAt, "top of %d records; at least 1", n)
@@ -35,17 +49,18 @@ func (s *Stage[K, V]) Top(n int, order func(a, b Pair[K, V]) int) *Stage[K, V] {
 	if order == nil {
 		s.errorfAt(c.declaredAt, "top in an order that is nil: use mr.ByValue or a function of your own")
 	}
-	ranking := &topOrder[K, V]{n: n, order: order, keys: c.route.keys, values: c.route.values}
+	ranking := &topOrder[K, V]{n: n, order: order, distinct: distinct, keys: c.route.keys, values: c.route.values}
 	c.route.top = ranking
 	return Group(s.graph, s.name+"-top", Reducer[K, V, K, V](&topReducer[K, V]{ranking: ranking}), c)
 }
 
 // topOrder describes a Top of records. All Nodes share it.
 type topOrder[K, V any] struct {
-	n      int
-	order  func(a, b Pair[K, V]) int
-	keys   Codec[K]
-	values Codec[V]
+	n        int
+	order    func(a, b Pair[K, V]) int
+	distinct bool
+	keys     Codec[K]
+	values   Codec[V]
 }
 
 // forNode returns an empty collection of the first records.
@@ -63,7 +78,7 @@ func (o *topOrder[K, V]) forNode() *firstOf[Pair[K, V]] {
 		return bytes.Compare(a, b)
 	}
 	key, value := copyFuncOf(o.keys), copyFuncOf(o.values)
-	return &firstOf[Pair[K, V]]{n: o.n, order: order, own: func(m *arena, p Pair[K, V]) Pair[K, V] {
+	return &firstOf[Pair[K, V]]{n: o.n, order: order, distinct: o.distinct, own: func(m *arena, p Pair[K, V]) Pair[K, V] {
 		return Pair[K, V]{First: key(m, p.First), Second: value(m, p.Second)}
 	}}
 }
@@ -168,12 +183,13 @@ func cutPart(state []byte) (part, rest []byte, err error) {
 // firstOf keeps the first n values in an order. Of equal values the earlier comes first. It
 // lets up to 2n values collect before it sorts them, so that a value costs O(log n).
 type firstOf[T any] struct {
-	n     int
-	order func(a, b T) int
-	own   copyFunc[T]
-	arena arena // scratch for own
-	kept  []T
-	full  bool // kept[:n] is sorted, so a value after kept[n-1] is not among the first
+	n        int
+	order    func(a, b T) int
+	distinct bool // of equal values, only the first counts
+	own      copyFunc[T]
+	arena    arena // scratch for own
+	kept     []T
+	full     bool // kept[:n] is sorted, so a value after kept[n-1] is not among the first
 }
 
 // add considers a value. It copies a value that it keeps.
@@ -191,6 +207,9 @@ func (f *firstOf[T]) add(v T) {
 // prune keeps the first n values.
 func (f *firstOf[T]) prune() {
 	slices.SortStableFunc(f.kept, f.order)
+	if f.distinct {
+		f.kept = slices.CompactFunc(f.kept, func(a, b T) bool { return f.order(a, b) == 0 })
+	}
 	if len(f.kept) >= f.n {
 		clear(f.kept[f.n:])
 		f.kept, f.full = f.kept[:f.n], true

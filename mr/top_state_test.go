@@ -8,12 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFirstOfAgainstASort compares firstOf with a stable sort of all values.
+// TestFirstOfAgainstASort compares firstOf with a stable sort of all values, of which the
+// distinct ones remain if it asks for them.
 func TestFirstOfAgainstASort(t *testing.T) {
 	byTens := func(a, b int) int { return cmp.Compare(a/10, b/10) }
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOf(rapid.IntRange(0, 99)).Draw(t, "values")
-		f := firstOf[int]{n: rapid.IntRange(1, 12).Draw(t, "n"), order: byTens, own: copyFuncOf[int](nil)}
+		f := firstOf[int]{n: rapid.IntRange(1, 12).Draw(t, "n"), order: byTens, distinct: rapid.Bool().Draw(t, "distinct"), own: copyFuncOf[int](nil)}
 		for range 2 { // a second use after a reset
 			f.reset()
 			for _, v := range values {
@@ -21,6 +22,9 @@ func TestFirstOfAgainstASort(t *testing.T) {
 			}
 			want := slices.Clone(values)
 			slices.SortStableFunc(want, byTens)
+			if f.distinct {
+				want = slices.CompactFunc(want, func(a, b int) bool { return byTens(a, b) == 0 })
+			}
 			if got := f.take(); !slices.Equal(got, want[:min(f.n, len(want))]) {
 				t.Fatalf("first %d of %v: %v", f.n, values, got)
 			}

@@ -84,6 +84,26 @@ func TestTopOfASource(t *testing.T) {
 	}
 }
 
+// TestTopDistinct requests more records than differ, of splits that share some. The key of a
+// record is its first byte, so that records of one key differ in their values.
+func TestTopDistinct(t *testing.T) {
+	d := mr.Define("distinct", none{}, func(g *mr.Graph, _ none) {
+		read := mr.Read(g, "map", mr.TextLines(), mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, []byte]) error {
+			out.Emit(line[:1], line)
+			return nil
+		}))
+		mr.Write(read.TopDistinct(3, mr.ByKey), mr.TextOutput[[]byte, []byte]())
+	})
+	for want, inputs := range map[string][]string{
+		"a\ta1\na\ta2\nb\tb\n": {"b\nc\na2\nb\na1\na1\na1\na1\n", "b\na1\nd\n"},
+		"a\ta1\nb\tb\n":        {"b\na1\nb\na1\n", "b\na1\n"},
+	} {
+		if got := mrtest.RunGraph(t, d, mrtest.Case{Inputs: inputs}).Text(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestTopRefuses(t *testing.T) {
 	in, out := inputDir(t, "a\n"), outputDir(t)
 	fails(t, topGraph(0, mr.ByValue), mr.ExitFailed, []string{in, out}, "top of 0 records; at least 1")

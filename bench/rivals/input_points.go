@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -26,15 +27,14 @@ const (
 	centresFile = "centres"
 )
 
-// start is a point that may be an initial centre, with the hash of its line.
+// start is a point that may be an initial centre, with its hash.
 type start struct {
 	hash uint64
 	line string
 }
 
 // pointFiles writes points with coordinates from 0 to 1000 around sixteen places, and the
-// initial centres. Ours takes as initial centres the points whose lines have the least FNV-1a
-// hashes. The rivals read them from a file, so all begin with the same.
+// initial centres. Ours takes as initial centres the points with the least hashes. The rivals read them from a file, so all begin with the same.
 func pointFiles(_ context.Context, dir string, r *rand.Rand, size int64) error {
 	points := scaled(fullPoints, size, 10*kmeansCentres)
 	var places [kmeansCentres][kmeansDimensions]float64
@@ -48,8 +48,9 @@ func pointFiles(_ context.Context, dir string, r *rand.Rand, size int64) error {
 		err := writeFile(filepath.Join(dir, pointsFile), func(w *bufio.Writer) error {
 			var line []byte
 			for range points {
-				line = appendPoint(line[:0], r, places[r.IntN(kmeansCentres)])
-				least = insertStart(least, line)
+				var hash uint64
+				line, hash = appendPoint(line[:0], r, places[r.IntN(kmeansCentres)])
+				least = insertStart(least, hash, line)
 				if _, err := w.Write(append(line, '\n')); err != nil {
 					return err
 				}
@@ -66,9 +67,10 @@ func pointFiles(_ context.Context, dir string, r *rand.Rand, size int64) error {
 }
 
 // appendPoint appends the coordinates of a point near a place, with blanks between. They have
-// three digits after the point and no zero at the end, as our program writes numbers: it hashes
-// what it writes.
-func appendPoint(dst []byte, r *rand.Rand, place [kmeansDimensions]float64) []byte {
+// up to three digits after the point. It returns the hash by which our program orders points:
+// FNV-1a of the coordinates in millionths and the number 1, each in 8 bytes.
+func appendPoint(dst []byte, r *rand.Rand, place [kmeansDimensions]float64) ([]byte, uint64) {
+	var hashed []byte
 	for i, at := range place {
 		if i > 0 {
 			dst = append(dst, ' ')
@@ -77,17 +79,15 @@ func appendPoint(dst []byte, r *rand.Rand, place [kmeansDimensions]float64) []by
 		dst = fmt.Appendf(dst, "%d.%03d", thousandths/1000, thousandths%1000)
 		dst = bytes.TrimRight(dst, "0")
 		dst = bytes.TrimSuffix(dst, []byte("."))
+		hashed = binary.LittleEndian.AppendUint64(hashed, uint64(thousandths*1000))
 	}
-	return dst
+	h := fnv.New64a()
+	_, _ = h.Write(binary.LittleEndian.AppendUint64(hashed, 1)) // never fails
+	return dst, h.Sum64()
 }
 
 // insertStart adds a line to the starts with the least hashes, in order and without duplicates.
-func insertStart(least []start, line []byte) []start {
-	h := fnv.New64a()
-	// The program hashes a centre as it writes it, with the number of its points.
-	_, _ = h.Write(line)          // never fails
-	_, _ = h.Write([]byte("\t0")) // likewise
-	hash := h.Sum64()
+func insertStart(least []start, hash uint64, line []byte) []start {
 	if len(least) == kmeansCentres && hash > least[kmeansCentres-1].hash {
 		return least
 	}

@@ -1,7 +1,11 @@
 package kmeans
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -30,9 +34,9 @@ func TestTwoCrowds(t *testing.T) {
 func TestSameBytesUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 32))
 	var text strings.Builder
-	var points []point
+	var points []coordinates
 	for range 6000 {
-		p := make(point, 3)
+		var p coordinates
 		for i := range p {
 			p[i] = decimal.Number(random.IntN(5))*100*decimal.One + decimal.Number(random.IntN(40_000_000)-20_000_000)
 		}
@@ -46,12 +50,21 @@ func TestSameBytesUnderAllVariants(t *testing.T) {
 	extest.Equal(t, got, twin(points, 7, 4))
 }
 
+// coordinates is a point of twin.
+type coordinates [3]decimal.Number
+
+// hash returns the hash of a point as bytes that sort as it does.
+func (p coordinates) hash() []byte {
+	h := fnv.New64a()
+	_ = binary.Write(h, binary.LittleEndian, append(p[:], 1)) // never fails
+	return h.Sum(nil)
+}
+
 // twin is the simplest implementation of the iteration.
-func twin(points []point, k, rounds int) string {
+func twin(points []coordinates, k, rounds int) string {
 	sorted := slices.Clone(points)
-	slices.SortFunc(sorted, func(a, b point) int { return compareSeeds(seedOf(a), seedOf(b)) })
-	sorted = slices.CompactFunc(sorted, func(a, b point) bool { return slices.Equal(a, b) })
-	centres, counts := sorted[:k], make([]int64, k)
+	slices.SortFunc(sorted, func(a, b coordinates) int { return bytes.Compare(a.hash(), b.hash()) })
+	centres, counts := slices.Compact(sorted)[:k], make([]int64, k)
 	for range rounds {
 		sums := make([][3]int64, k)
 		clear(counts)
@@ -71,11 +84,10 @@ func twin(points []point, k, rounds int) string {
 				sums[at][j] += int64(p[j])
 			}
 		}
-		next := make([]point, k)
+		next := slices.Clone(centres)
 		for i := range next {
-			if next[i] = centres[i]; counts[i] > 0 {
-				next[i] = make(point, 3)
-				for j := range next[i] {
+			for j := range next[i] {
+				if counts[i] > 0 {
 					next[i][j] = decimal.Number(floorDiv(sums[i][j], counts[i]))
 				}
 			}
@@ -116,6 +128,36 @@ func TestMalformedPoints(t *testing.T) {
 		if got.Code != mr.ExitFailed || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%q: exit code %d, want %q in\n%s", text, got.Code, want, got.Stderr)
 		}
+	}
+}
+
+// TestJoin checks that a cloud without points keeps its place until points join it, and that
+// a sum that does not fit is refused.
+func TestJoin(t *testing.T) {
+	of := func(words ...int64) cloud {
+		c, _ := binary.Append(nil, binary.LittleEndian, words) // never fails
+		return c
+	}
+	for want, c := range map[string]cloud{
+		"-0.000002\t2":   of(-5, 1).join(of(2, 1)),
+		"-0.000005\t0":   of(-5, 0).join(of(-5, 0)),
+		"-0.000003\t1":   of(-3, 1).join(of(-5, 0)),
+		"-0.000001\t1":   of(-5, 0).join(of(-1, 1)),
+		"0 -0.000001\t3": of(1, -1, 2).join(of(1, 0, 1)),
+	} {
+		if got, _ := c.AppendText(nil); string(got) != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, n := range []int64{math.MaxInt64, math.MinInt64} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, "beyond 9223372036854.775807") {
+					t.Errorf("sum beyond %d: %s", n, got)
+				}
+			}()
+			of(n, 1).join(of(n, 1))
+		}()
 	}
 }
 

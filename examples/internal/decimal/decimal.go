@@ -24,6 +24,51 @@ var errSyntax = errors.New("expected a decimal number with at most six digits af
 
 // Parse reads a number like -12.5. It refuses a number that it cannot represent exactly.
 func Parse(text []byte) (Number, error) {
+	if n, ok := parseShort(text); ok {
+		return n, nil
+	}
+	return parseAny(text)
+}
+
+// short is the number of digits up to which no number in millionths overflows.
+const short = 12
+
+// parseShort parses most numbers in one pass. ok is false if parseAny must decide.
+func parseShort(text []byte) (n Number, ok bool) {
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	if len(text) == 0 || len(text) > short || text[0] == '.' {
+		return 0, false
+	}
+	point := len(text) - 1
+	for i, b := range text {
+		switch {
+		case b-'0' <= 9:
+			n = 10*n + Number(b-'0')
+		case b == '.' && point == len(text)-1:
+			point = i
+		default:
+			return 0, false
+		}
+	}
+	fraction := len(text) - 1 - point
+	if fraction > digits {
+		return 0, false
+	}
+	n *= powers[digits-fraction]
+	if negative {
+		n = -n
+	}
+	return n, true
+}
+
+// powers are the powers of ten that give a number the missing digits.
+var powers = [digits + 1]Number{1, 10, 100, 1_000, 10_000, 100_000, One}
+
+// parseAny parses any number.
+func parseAny(text []byte) (Number, error) {
 	whole, fraction, _ := bytes.Cut(text, []byte("."))
 	unsigned := bytes.TrimLeft(whole, "+-")
 	if len(fraction) > digits || len(unsigned)+len(fraction) == 0 || bytes.ContainsAny(fraction, "+-") {

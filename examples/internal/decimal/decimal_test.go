@@ -37,6 +37,22 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestParseShort compares parseShort with parseAny.
+func TestParseShort(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(rapid.StringMatching(`[-+]{0,2}[0-9.]{0,14}[-+.e]?`).Draw(t, "text"))
+		got, ok := parseShort(text)
+		if want, err := parseAny(text); ok && (err != nil || got != want) {
+			t.Fatalf("parseShort(%q) = %d, want %d, %v", text, got, want, err)
+		}
+	})
+	for text, want := range map[string]bool{"12.5": true, "-12.5": true, "5.": true, "123456789012": true, "1234567890123": false, "1.0000000": false, "+1": false} {
+		if _, ok := parseShort([]byte(text)); ok != want {
+			t.Errorf("parseShort(%q): %v, want %v", text, ok, want)
+		}
+	}
+}
+
 func TestTextReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := Number(rapid.Int64().Draw(t, "n"))
