@@ -158,7 +158,8 @@ func (l *recordLog) touchKeys(order []entry) {
 	l.touched = touched
 }
 
-// place adds entries of all records to their partitions: next is where each partition goes on.
+// place adds entries of all records to their partitions. next is the index of the next entry of
+// each partition.
 func (l *recordLog) place(sorted []entry, next []int) {
 	l.seal()
 	for i, chunk := range l.chunks {
