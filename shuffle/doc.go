@@ -2,7 +2,7 @@
 // to reduce.
 //
 // A map attempt adds its records to a collector. SortBuffer keeps records as bytes and sorts
-// them. FoldTable combines records as they are added. Both use a given amount of memory, and
+// them. FoldTable combines records as they are added, if their keys repeat. Both use a given amount of memory, and
 // a FoldTable also what a Budget has. When it is full they write sorted runs to one data
 // file. At the end they leave that file and an index of its runs:
 //

@@ -30,12 +30,14 @@ func (t *FoldTable[V]) full() bool {
 	return t.used+t.pendingCount > t.limit || t.memory() > t.capacity()
 }
 
-// growOrSpill grows the table if there is memory for it, and spills it otherwise.
+// growOrSpill grows the table if there is memory for it. Otherwise it spills the table, which is
+// bypassed from the next batch on if it has combined little.
 func (t *FoldTable[V]) growOrSpill() {
 	t.long.dropSpare()
 	if t.grow() || t.borrow() && (!t.full() || t.grow()) {
 		return
 	}
+	t.bypass = t.keysAreDistinct()
 	t.spill(t.ctx)
 }
 
@@ -55,7 +57,7 @@ func (t *FoldTable[V]) grow() bool {
 // values outside of entries. It returns false if keys repeat so rarely that a larger table
 // would combine little, or if the values may be on the heap, where garbage takes memory too.
 func (t *FoldTable[V]) borrow() bool {
-	if len(t.refs.others) > 0 || (t.stats.Records-t.spilledRecords)*8 < int64(t.used)*9 {
+	if len(t.refs.others) > 0 || t.keysAreDistinct() {
 		return false
 	}
 	n := t.capacity() / 4
@@ -88,12 +90,22 @@ func (t *FoldTable[V]) empty() {
 
 // release returns all memory. Without resize, no record may be added after it.
 func (t *FoldTable[V]) release() {
-	t.entries, t.limit = nil, 0
-	t.giveArena(t.arena)
+	if t.log != nil {
+		t.log.release()
+		t.log = nil
+	}
+	t.releaseTable()
 	t.giveArena(t.space)
-	t.arena, t.space, t.long, t.text = nil, nil, longKeys{}, textStore{}
+	t.space = nil
 	t.opts.Budget.Give(t.borrowed)
 	t.borrowed = 0
+}
+
+// releaseTable drops all entries and returns their memory.
+func (t *FoldTable[V]) releaseTable() {
+	t.giveArena(t.arena)
+	t.entries, t.arena, t.limit = nil, nil, 0
+	t.long, t.text = longKeys{}, textStore{}
 }
 
 // giveArena returns an arena. Only those of usual size are kept for other attempts.
@@ -158,10 +170,9 @@ func (t *FoldTable[V]) move(e *foldEntry[V]) {
 	t.entries[i] = *e
 }
 
-// sortSpace returns memory to sort all entries: for the entries, and for as many again. The
+// sortSpace returns memory to sort n entries: for the entries, and for as many again. The
 // table keeps it until the end, because fresh pages would cost more than the sort.
-func (t *FoldTable[V]) sortSpace() (sorted, tmp []entry, err error) {
-	n := t.used
+func (t *FoldTable[V]) sortSpace(n int) (sorted, tmp []entry, err error) {
 	if len(t.space) < n*sortBytes {
 		t.giveArena(t.space)
 		if t.space, err = arenas.take(arenaSize(n * sortBytes)); err != nil {

@@ -68,20 +68,28 @@ func (t *FoldTable[V]) keyOf(at uint32) []byte { return t.keyBytes(&t.entries[at
 // sorted returns the entries of each partition in key order. entry.at is the slot. Keys are
 // unique, so the order of equal keys does not matter here.
 func (t *FoldTable[V]) sorted() ([][]entry, error) {
-	sorted, tmp, err := t.sortSpace()
+	return t.sortedEntries(t.used, t.counts, t, func(sorted []entry, next []int) {
+		for from := 0; from < len(t.entries); from += touchAhead {
+			t.place(sorted, next, from, min(from+touchAhead, len(t.entries)))
+		}
+	})
+}
+
+// sortedEntries sorts n entries of each partition by their keys. place adds them to sorted, each
+// at the index that next has for its partition, and advances that index.
+func (t *FoldTable[V]) sortedEntries(n int, counts []int, keys keyStore, place func(sorted []entry, next []int)) ([][]entry, error) {
+	sorted, tmp, err := t.sortSpace(n)
 	if err != nil {
 		return nil, err
 	}
-	parts, next := make([][]entry, len(t.counts)), make([]int, len(t.counts))
+	parts, next := make([][]entry, len(counts)), make([]int, len(counts))
 	at := 0
-	for p, n := range t.counts {
+	for p, n := range counts {
 		parts[p], next[p] = sorted[at:at+n], at
 		at += n
 	}
-	for from := 0; from < len(t.entries); from += touchAhead {
-		t.place(sorted, next, from, min(from+touchAhead, len(t.entries)))
-	}
-	s := sorter{t}
+	place(sorted, next)
+	s := sorter{keys}
 	for _, part := range parts {
 		s.sort(part, tmp[:len(part)])
 	}
@@ -113,8 +121,17 @@ func (t *FoldTable[V]) place(sorted []entry, next []int, from, to int) {
 }
 
 // mergeGroup has the type groupWriter: it folds the values of a key from several spills, in the
-// order of the spills. A value that is alone is written as it is.
+// order of the spills.
 func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource) error {
+	n, err := t.foldGroup(w, key, values)
+	t.stats.CombineIn += n
+	t.stats.CombineOut++
+	return err
+}
+
+// foldGroup writes a key with its values folded, and returns their number. A value that is alone is
+// written as it is.
+func (t *FoldTable[V]) foldGroup(w *dataWriter, key []byte, values valueSource) (int64, error) {
 	values.NextValue() // a group has a value
 	t.encoded = append(t.encoded[:0], values.Value()...)
 	n := int64(1)
@@ -128,14 +145,12 @@ func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource)
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("fold: value of key %q: %w", clip(key), err)
+			return n, fmt.Errorf("fold: value of key %q: %w", clip(key), err)
 		}
 		t.encoded = t.fold.Append(t.encoded[:0], acc)
 	}
 	w.addPair(key, t.encoded)
-	t.stats.CombineIn += n
-	t.stats.CombineOut++
-	return nil
+	return n, nil
 }
 
 // decode decodes a value. A value that may refer to the bytes gets a copy of them, because
@@ -154,7 +169,11 @@ func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
 		return nil, errors.New("collector: already finished or aborted")
 	}
 	t.drain()
-	if t.err == nil && t.used > 0 {
+	switch {
+	case t.err != nil:
+	case t.log != nil && t.log.records > 0:
+		t.writeLog(ctx)
+	case t.used > 0:
 		t.write(ctx)
 	}
 	t.finished, t.used = true, 0

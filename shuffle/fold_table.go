@@ -29,6 +29,8 @@ type Fold[V any] struct {
 //	                                                             ▼
 //	                                             resize, or sort ─► spill
 //
+// A table whose keys hardly repeat is bypassed: see startBypass.
+//
 // Emit only collects. A batch of 256 records is hashed in one pass, which also touches their
 // slots in the table, and combined in a second pass. This hides most of the latency of cache
 // misses.
@@ -57,6 +59,9 @@ type FoldTable[V any] struct {
 	text    textStore      // strings of values that refer to nothing else
 	values  int64          // total bytes of values that own has copied
 	space   []byte         // memory for sorting; an arena, nil before the first spill
+
+	bypass bool       // the table is bypassed from the next batch on
+	log    *recordLog // takes the records while the table is bypassed; else nil
 
 	borrowed       int64 // bytes taken from the budget, beside opts.Memory
 	spilledRecords int64 // records that the last spill and earlier ones have written
@@ -122,6 +127,10 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 
 // Emit folds v into the value of key, which it copies. For errors see Err.
 func (t *FoldTable[V]) Emit(key []byte, v V) {
+	if t.log != nil {
+		t.append(key, v)
+		return
+	}
 	p := &t.pending[t.pendingCount%foldBatch]
 	if len(key) <= inlineKey {
 		p.a, p.b = loadKey(key)
@@ -163,6 +172,10 @@ func (t *FoldTable[V]) drain() {
 			}
 		}
 	}
+	if t.bypass {
+		t.bypass = false
+		t.startBypass()
+	}
 }
 
 // drained recovers from a panic in drain, which defers it, and empties the batch.
@@ -199,5 +212,9 @@ func (t *FoldTable[V]) Stats() Stats { return t.stats }
 
 // Buffered implements Collector.
 func (t *FoldTable[V]) Buffered() int64 {
-	return int64(t.used+t.pendingCount)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.outside() - int64(len(t.long.spare))*keyChunk
+	n := int64(t.used+t.pendingCount)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.outside() - int64(len(t.long.spare))*keyChunk
+	if t.log != nil {
+		n += t.log.size
+	}
+	return n
 }

@@ -23,16 +23,15 @@ type Options struct {
 	Partitions int
 
 	// Partition returns the partition of a key, in [0, Partitions). Default HashPartition. A
-	// FoldTable calls it once for each key of a spill, when it adds the key; a SortBuffer
-	// calls it once for each record.
+	// FoldTable calls it once for each key of a spill, when it adds the key. A SortBuffer and
+	// a FoldTable that is bypassed call it once for each record.
 	Partition func(key []byte) int
 
 	// Memory is how many bytes the collector may use for records, entries and sorting.
 	// Default 100 MiB, at least 64 KiB.
 	Memory int64
 
-	// Budget has further memory for a FoldTable whose keys repeat. Default nil: Memory is the
-	// limit.
+	// Budget has further memory for a FoldTable. Default nil: Memory is the limit.
 	Budget *Budget
 
 	// SpillPercent is the share of Memory, in (0, 1], at which a spill begins in the
