@@ -57,7 +57,11 @@ func (s *sorter) radix(a, tmp []entry, digit, depth int) {
 			if wholeSortKey(a[0].rest) {
 				return
 			}
-			depth, digit = s.deepen(a, depth+sortKeyBytes), 0
+			equal := false
+			if depth, equal = s.deepen(a, depth+sortKeyBytes); equal {
+				return
+			}
+			digit = 0
 		}
 		starts = [257]uint32{}
 		countDigits(a, digit, &starts)
@@ -144,17 +148,24 @@ func firstDifference(a []entry, digit int) int {
 
 // deepen gives new sort keys to entries whose keys agree in their first depth bytes. The
 // sort keys begin where the keys differ; deepen returns that depth. The old ones are lost:
-// nothing compares these entries with others any more.
-func (s *sorter) deepen(a []entry, depth int) int {
+// nothing compares these entries with others any more. Entries of equal keys need no sort
+// keys.
+func (s *sorter) deepen(a []entry, depth int) (common int, equal bool) {
 	first := s.keys.keyOf(a[0].at)
-	common := len(first)
+	common = len(first)
+	equal = true
 	for rest := a; len(rest) > 0; {
 		some := rest[:min(len(rest), touchAhead)]
 		s.keys.touchKeys(some)
 		for i := range some {
-			common = depth + commonPrefix(first[depth:common], s.keys.keyOf(some[i].at)[depth:])
+			key := s.keys.keyOf(some[i].at)
+			common = depth + commonPrefix(first[depth:common], key[depth:])
+			equal = equal && len(key) == common
 		}
 		rest = rest[len(some):]
+	}
+	if equal {
+		return common, true
 	}
 	for rest := a; len(rest) > 0; {
 		some := rest[:min(len(rest), touchAhead)]
@@ -164,7 +175,7 @@ func (s *sorter) deepen(a []entry, depth int) int {
 		}
 		rest = rest[len(some):]
 	}
-	return common
+	return common, false
 }
 
 // commonPrefix returns the number of bytes that a and b have in common at their start.
