@@ -30,9 +30,9 @@ const touchAhead = 64
 // sort keys are equal and keys are longer, the entries get new sort keys from deeper in the
 // keys, after their common prefix. Each byte of a key is thus looked at only a few times.
 //
-//	radix: count digits ─► all equal? skip to the first digit that differs
-//	                   └─► scatter by digit ─► radix of each of 256 parts
-//	       all 12 digits equal and keys longer ─► deepen, from digit 0
+//	radix: digit ─► count ─► all equal? skip to the first byte that differs
+//	                     └─► scatter by digit ─► radix of each of 256 parts
+//	       all 12 bytes equal and keys longer ─► deepen, from byte 0
 type sorter struct {
 	keys keyStore
 }
@@ -45,15 +45,18 @@ const (
 )
 
 // sort sorts a. tmp must have space for as many entries.
-func (s *sorter) sort(a, tmp []entry) { s.radix(a, tmp, 0, 0) }
+func (s *sorter) sort(a, tmp []entry) {
+	varying := differences(a)
+	s.radix(a, tmp, firstVarying(&varying, 0), 0, &varying)
+}
 
-// radix sorts entries that agree before byte digit of their sort keys. The sort keys begin
-// depth bytes into the keys. It recurses per digit, at most sortKeyDigits deep between two
-// calls of deepen.
-func (s *sorter) radix(a, tmp []entry, digit, depth int) {
+// radix sorts entries that agree before byte at of their sort keys. The sort keys begin
+// depth bytes into the keys, and differ at most in the bits of varying. It recurses per
+// digit, at most sortKeyDigits deep between two calls of deepen.
+func (s *sorter) radix(a, tmp []entry, at, depth int, varying *entry) {
 	var starts [257]uint32
 	for len(a) > insertionMax {
-		if digit == sortKeyDigits {
+		if at == sortKeyDigits {
 			if wholeSortKey(a[0].rest) {
 				return
 			}
@@ -61,89 +64,27 @@ func (s *sorter) radix(a, tmp []entry, digit, depth int) {
 			if depth, equal = s.deepen(a, depth+sortKeyBytes); equal {
 				return
 			}
-			digit = 0
+			deeper := differences(a)
+			at, varying = firstVarying(&deeper, 0), &deeper
 		}
+		d := digitAt(varying, at)
 		starts = [257]uint32{}
-		countDigits(a, digit, &starts)
-		if starts[digitOf(&a[0], digit)+1] == uint32(len(a)) {
-			digit = firstDifference(a, digit+1)
+		d.count(a, &starts)
+		if starts[d.of(&a[0])+1] == uint32(len(a)) {
+			diff := differences(a)
+			at = firstVarying(&diff, at+d.bytes)
 			continue
 		}
-		scatter(a, tmp, digit, &starts)
-		for d := range 256 {
-			lo, hi := starts[d], starts[d+1]
+		d.scatter(a, tmp, &starts)
+		for i := range 256 {
+			lo, hi := starts[i], starts[i+1]
 			if hi-lo > 1 {
-				s.radix(a[lo:hi], tmp[lo:hi], digit+1, depth)
+				s.radix(a[lo:hi], tmp[lo:hi], at+d.bytes, depth, varying)
 			}
 		}
 		return
 	}
 	s.insertion(a, depth)
-}
-
-// digitOf is byte digit of the sort key.
-func digitOf(e *entry, digit int) byte {
-	if digit < 8 {
-		return byte(e.prefix >> (56 - 8*uint(digit)))
-	}
-	return byte(e.rest >> (88 - 8*uint(digit)))
-}
-
-// countDigits counts each digit d in starts[d+1].
-func countDigits(a []entry, digit int, starts *[257]uint32) {
-	if digit < 8 {
-		shift := (56 - 8*uint(digit)) & 63
-		for i := range a {
-			starts[int(byte(a[i].prefix>>shift))+1]++
-		}
-		return
-	}
-	shift := (88 - 8*uint(digit)) & 31
-	for i := range a {
-		starts[int(byte(a[i].rest>>shift))+1]++
-	}
-}
-
-// scatter orders a by one digit. It replaces the counts in starts by the index where each
-// digit begins.
-func scatter(a, tmp []entry, digit int, starts *[257]uint32) {
-	for d := 1; d <= 256; d++ {
-		starts[d] += starts[d-1]
-	}
-	next := *starts
-	tmp = tmp[:len(a)]
-	if digit < 8 {
-		shift := (56 - 8*uint(digit)) & 63
-		for i := range a {
-			d := byte(a[i].prefix >> shift)
-			tmp[next[d]] = a[i]
-			next[d]++
-		}
-	} else {
-		shift := (88 - 8*uint(digit)) & 31
-		for i := range a {
-			d := byte(a[i].rest >> shift)
-			tmp[next[d]] = a[i]
-			next[d]++
-		}
-	}
-	copy(a, tmp)
-}
-
-// firstDifference returns the first digit, from digit on, in which the entries differ;
-// sortKeyDigits if they do not.
-func firstDifference(a []entry, digit int) int {
-	var prefix uint64
-	var rest uint32
-	for i := range a {
-		prefix |= a[i].prefix ^ a[0].prefix
-		rest |= a[i].rest ^ a[0].rest
-	}
-	diff := entry{prefix: prefix, rest: rest}
-	for digit < sortKeyDigits && digitOf(&diff, digit) == 0 {
-		digit++
-	}
-	return digit
 }
 
 // deepen gives new sort keys to entries whose keys agree in their first depth bytes. The
