@@ -157,13 +157,14 @@ func (s *sorter) insertion(a []entry, depth int) {
 
 // lessRest compares entries of equal prefix.
 func (s *sorter) lessRest(e, p *entry, depth int) bool {
-	if e.rest != p.rest {
+	if e.rest != p.rest || wholeSortKey(e.rest) {
 		return e.rest < p.rest
 	}
-	if wholeSortKey(e.rest) {
-		return false
-	}
-	from := depth + sortKeyBytes
+	return s.lessKey(e, p, depth+sortKeyBytes)
+}
+
+// lessKey compares entries of equal sort keys by their keys, which agree before byte from.
+func (s *sorter) lessKey(e, p *entry, from int) bool {
 	return bytes.Compare(s.keys.keyOf(e.at)[from:], s.keys.keyOf(p.at)[from:]) < 0
 }
 
