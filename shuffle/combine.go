@@ -109,16 +109,22 @@ const gatherAhead = 32
 
 // gather copies records to a run in the order of entries. Records are scattered over the
 // memory, so gather first touches a few of them. The processor overlaps these loads, while
-// it would execute the loads of copies one after another.
+// it would execute the loads of copies one after another. Lengths of one byte are decoded
+// without a call.
 func (b *batch) gather(w *dataWriter, entries []entry) {
 	var ends [gatherAhead]int
 	for len(entries) > 0 && w.err == nil {
 		some := entries[:min(len(entries), gatherAhead)]
 		touched := byte(0)
 		for i := range some {
-			s, _ := parseRecord(b.mem, int(some[i].at))
-			ends[i] = s.end
-			touched |= b.mem[s.end-1]
+			at := int(some[i].at)
+			keyLen, valueLen := b.mem[at], b.mem[at+1]
+			ends[i] = at + 2 + int(keyLen) + int(valueLen)
+			if keyLen|valueLen >= 0x80 {
+				s, _ := parseLongRecord(b.mem, at)
+				ends[i] = s.end
+			}
+			touched |= b.mem[ends[i]-1]
 		}
 		b.touched = touched
 		for i := range some {

@@ -108,6 +108,17 @@ func (w *dataWriter) reserve(n int) []byte {
 // add writes an encoded record.
 func (w *dataWriter) add(record []byte) { copy(w.reserve(len(record)), record) }
 
+// space returns how many bytes of records the open block can still take.
+func (w *dataWriter) space() int {
+	return min(w.block+blockHeaderSize+blockRaw, cap(w.buf)) - len(w.buf)
+}
+
+// addAll writes n encoded records, for which the open block has space.
+func (w *dataWriter) addAll(records []byte, n int) {
+	w.buf = append(w.buf, records...)
+	w.count += n
+}
+
 // addPair writes a record.
 func (w *dataWriter) addPair(key, value []byte) {
 	n := recordLen(len(key), len(value))

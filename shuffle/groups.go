@@ -58,6 +58,10 @@ func (g *Groups) NextValue() bool {
 		g.count++
 		return true
 	case inGroup:
+		if g.m.nextRepeat() {
+			g.count++
+			return true
+		}
 		return g.step()
 	}
 	return false
@@ -70,8 +74,7 @@ func (g *Groups) step() bool {
 		g.state = atEnd
 		return false
 	}
-	key := g.m.Key()
-	if bytes.Equal(key[:g.prefixLen(key)], g.group) {
+	if key := g.m.Key(); g.m.repeats || bytes.Equal(key[:g.prefixLen(key)], g.group) {
 		g.count++
 		return true
 	}

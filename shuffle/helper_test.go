@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -125,6 +126,8 @@ var recordKinds = map[string]func(r *rand.Rand, n int) []pair{
 	"equal":     numbered(func(*rand.Rand, int) string { return "the same key for all" }),
 	"sorted":    numbered(func(_ *rand.Rand, i int) string { return fmt.Sprintf("%09d", i) }),
 	"reverse":   numbered(func(_ *rand.Rand, i int) string { return fmt.Sprintf("%09d", 1<<29-i) }),
+	"decimal":   numbered(func(r *rand.Rand, _ int) string { return fmt.Sprintf("c%08d-%d", r.IntN(5000), r.IntN(3)) }),
+	"few":       numbered(func(r *rand.Rand, _ int) string { return strings.Repeat("key", 1+r.IntN(6)) }),
 	"prefix":    numbered(func(r *rand.Rand, _ int) string { return string(make([]byte, 300)) + randomKey(r, 14) }),
 	"lengths":   numbered(func(r *rand.Rand, _ int) string { return string(make([]byte, r.IntN(40))) }),
 	"nested":    numbered(func(r *rand.Rand, _ int) string { return string(bytes.Repeat([]byte("ab"), r.IntN(50))) + "c" }),

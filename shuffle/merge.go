@@ -32,6 +32,9 @@ type MergeOptions struct {
 // A head has the sort key of its source's current record. Most comparisons need only that.
 // Keys that agree in it are compared by their bytes, and equal keys by the number of their
 // rank.
+//
+// A record with the key and the rank of the one before it, from the same source, also precedes
+// the heads of all other sources. So it stays on top, and is compared with none of them.
 type Merge struct {
 	readers []*runReader  // one reader per source
 	starts  []RunPosition // positions where reading began, for Positions before the first record
@@ -40,6 +43,7 @@ type Merge struct {
 	tree    []head        // losers at the inner nodes 1..n-1
 	top     head          // winner
 	started bool          // whether the tree is built
+	repeats bool          // the current record has the key and the source of the one before it
 	opts    MergeOptions
 	files   []io.Closer // files of the sources, each opened once; Close closes them
 	err     error
@@ -130,17 +134,44 @@ func (m *Merge) rankSources(sources []Source) {
 // Next advances to the next record. It returns false at the end and after an error. Earlier
 // results of Key and Value are no longer valid.
 func (m *Merge) Next() bool {
+	if m.nextRepeat() {
+		return true
+	}
 	if !m.started {
 		return m.start()
 	}
 	if m.top.rest == exhausted || m.err != nil {
 		return false
 	}
-	m.advance(&m.top)
-	if len(m.readers) > 1 {
+	if len(m.readers) == 1 {
+		m.advance(&m.top)
+	} else if m.advanceTop(); !m.repeats {
 		m.replay()
 	}
 	return m.top.rest != exhausted && m.err == nil
+}
+
+// nextRepeat does what Next does after a record that repeats a key, if the next record repeats
+// it too.
+func (m *Merge) nextRepeat() bool { return m.repeats && m.readers[m.top.source].repeat() }
+
+// advanceTop advances the source of the winner. It finds out whether the new record repeats
+// the key of the last one.
+func (m *Merge) advanceTop() {
+	r := m.readers[m.top.source]
+	last, cur, tag, sameBlock := m.top, r.cur, r.tag, r.left > 0
+	m.advance(&m.top)
+	m.repeats = m.top.prefix == last.prefix && m.top.rest == last.rest && r.tag == tag &&
+		(wholeSortKey(last.rest) || sameBlock && bytes.Equal(r.data[cur.key:cur.value], r.key()))
+}
+
+// takeRepeats advances over records that repeat the key of the current one, and returns their
+// bytes, of which there are at most limit, and their number. The last of them becomes current.
+func (m *Merge) takeRepeats(limit int) (records []byte, n int) {
+	if !m.repeats {
+		return nil, 0
+	}
+	return m.readers[m.top.source].takeRepeats(limit)
 }
 
 // start reads the first record of each source and builds the tree, from the leaves to the
@@ -277,7 +308,7 @@ func (m *Merge) Close() error {
 		errs = append(errs, f.Close())
 	}
 	m.files = nil
-	m.top.rest, m.started = exhausted, true
+	m.top.rest, m.started, m.repeats = exhausted, true, false
 	return errors.Join(errs...)
 }
 

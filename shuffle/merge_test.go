@@ -213,3 +213,27 @@ func TestMergeStopsWithItsContext(t *testing.T) {
 		t.Fatalf("error %v after the context was cancelled", m.Err())
 	}
 }
+
+// TestMergeCopiesRepeats merges runs into one, and compares it with the sorted records. Runs of
+// records that repeat a key, with values of the same length and of different ones, are shorter
+// and longer than a block.
+func TestMergeCopiesRepeats(t *testing.T) {
+	for _, codec := range []Codec{None, S2} {
+		var records []pair
+		for i := range 60_000 {
+			key := []string{"a", "bb", "a key that is longer than a sort key", "a key that is longer than a sort key!"}[i*i%7%4]
+			value := "constant"
+			if i%1000 < 20 {
+				value = strings.Repeat("x", i%20)
+			}
+			records = append(records, pair{key, value})
+		}
+		o := testOptions(t, 1)
+		o.Codec, o.MaxRuns, o.Memory = codec, 1, 256<<10
+		x, stats := collectSorted(t, o, records)
+		if runs := len(x.Partitions[0]); runs != 1 || stats.Spills < 2 {
+			t.Fatalf("%d runs of %d spills", runs, stats.Spills)
+		}
+		samePairs(t, readIndexed(t, o.FS, x)[0], sortedTwin(records, 1, func([]byte) int { return 0 })[0])
+	}
+}

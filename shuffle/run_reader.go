@@ -1,6 +1,7 @@
 package shuffle
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -153,6 +154,47 @@ func (r *runReader) advance() bool {
 	r.cur, r.at = s, s.end
 	r.left--
 	return true
+}
+
+// repeat moves to the next record if it is in the same block and its lengths and its key are
+// those of the current record. Records with tags are left to advance.
+func (r *runReader) repeat() bool {
+	size, head := r.cur.end-r.cur.start, r.cur.value-r.cur.start
+	if r.left == 0 || r.run.Tagged || size > len(r.data)-r.at {
+		return false
+	}
+	if !bytes.Equal(r.data[r.at:r.at+head], r.data[r.cur.start:r.cur.value]) {
+		return false
+	}
+	r.move(size)
+	r.left--
+	return true
+}
+
+// takeRepeats moves over records as long as repeat would, and over at most limit bytes. It
+// returns their bytes and their number.
+func (r *runReader) takeRepeats(limit int) (records []byte, n int) {
+	size, from := r.cur.end-r.cur.start, r.at
+	if r.run.Tagged {
+		return nil, 0
+	}
+	head := r.data[r.cur.start:r.cur.value]
+	end := min(len(r.data), from+limit, from+r.left*size)
+	for at := from; at+size <= end && bytes.Equal(r.data[at:at+len(head)], head); at += size {
+		n++
+	}
+	r.move(n * size)
+	r.left -= n
+	return r.data[from:r.at], n
+}
+
+// move moves the current record by a number of bytes, to a record of the same lengths.
+func (r *runReader) move(bytes int) {
+	r.cur.start += bytes
+	r.cur.key += bytes
+	r.cur.value += bytes
+	r.cur.end += bytes
+	r.at += bytes
 }
 
 // readTag reads the tag in front of a record of a tagged run.

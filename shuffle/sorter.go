@@ -30,9 +30,9 @@ const touchAhead = 64
 // sort keys are equal and keys are longer, the entries get new sort keys from deeper in the
 // keys, after their common prefix. Each byte of a key is thus looked at only a few times.
 //
-//	radix: count digits ─► all equal? skip to the first digit that differs
-//	                   └─► scatter by digit ─► radix of each of 256 parts
-//	       all 12 digits equal and keys longer ─► deepen, from digit 0
+//	radix: digit ─► count ─► all equal? skip to the first byte that differs
+//	                     └─► scatter by digit ─► radix of each of 256 parts
+//	       all 12 bytes equal and keys longer ─► deepen, from byte 0
 type sorter struct {
 	keys keyStore
 }
@@ -45,31 +45,41 @@ const (
 )
 
 // sort sorts a. tmp must have space for as many entries.
-func (s *sorter) sort(a, tmp []entry) { s.radix(a, tmp, 0, 0) }
+func (s *sorter) sort(a, tmp []entry) {
+	varying := differences(a)
+	s.radix(a, tmp, firstVarying(&varying, 0), 0, &varying)
+}
 
-// radix sorts entries that agree before byte digit of their sort keys. The sort keys begin
-// depth bytes into the keys. It recurses per digit, at most sortKeyDigits deep between two
-// calls of deepen.
-func (s *sorter) radix(a, tmp []entry, digit, depth int) {
+// radix sorts entries that agree before byte at of their sort keys. The sort keys begin
+// depth bytes into the keys, and differ at most in the bits of varying. It recurses per
+// digit, at most sortKeyDigits deep between two calls of deepen.
+func (s *sorter) radix(a, tmp []entry, at, depth int, varying *entry) {
 	var starts [257]uint32
 	for len(a) > insertionMax {
-		if digit == sortKeyDigits {
+		if at == sortKeyDigits {
 			if wholeSortKey(a[0].rest) {
 				return
 			}
-			depth, digit = s.deepen(a, depth+sortKeyBytes), 0
+			equal := false
+			if depth, equal = s.deepen(a, depth+sortKeyBytes); equal {
+				return
+			}
+			deeper := differences(a)
+			at, varying = firstVarying(&deeper, 0), &deeper
 		}
+		d := digitAt(varying, at)
 		starts = [257]uint32{}
-		countDigits(a, digit, &starts)
-		if starts[digitOf(&a[0], digit)+1] == uint32(len(a)) {
-			digit = firstDifference(a, digit+1)
+		d.count(a, &starts)
+		if starts[d.of(&a[0])+1] == uint32(len(a)) {
+			diff := differences(a)
+			at = firstVarying(&diff, at+d.bytes)
 			continue
 		}
-		scatter(a, tmp, digit, &starts)
-		for d := range 256 {
-			lo, hi := starts[d], starts[d+1]
+		d.scatter(a, tmp, &starts)
+		for i := range 256 {
+			lo, hi := starts[i], starts[i+1]
 			if hi-lo > 1 {
-				s.radix(a[lo:hi], tmp[lo:hi], digit+1, depth)
+				s.radix(a[lo:hi], tmp[lo:hi], at+d.bytes, depth, varying)
 			}
 		}
 		return
@@ -77,84 +87,26 @@ func (s *sorter) radix(a, tmp []entry, digit, depth int) {
 	s.insertion(a, depth)
 }
 
-// digitOf is byte digit of the sort key.
-func digitOf(e *entry, digit int) byte {
-	if digit < 8 {
-		return byte(e.prefix >> (56 - 8*uint(digit)))
-	}
-	return byte(e.rest >> (88 - 8*uint(digit)))
-}
-
-// countDigits counts each digit d in starts[d+1].
-func countDigits(a []entry, digit int, starts *[257]uint32) {
-	if digit < 8 {
-		shift := (56 - 8*uint(digit)) & 63
-		for i := range a {
-			starts[int(byte(a[i].prefix>>shift))+1]++
-		}
-		return
-	}
-	shift := (88 - 8*uint(digit)) & 31
-	for i := range a {
-		starts[int(byte(a[i].rest>>shift))+1]++
-	}
-}
-
-// scatter orders a by one digit. It replaces the counts in starts by the index where each
-// digit begins.
-func scatter(a, tmp []entry, digit int, starts *[257]uint32) {
-	for d := 1; d <= 256; d++ {
-		starts[d] += starts[d-1]
-	}
-	next := *starts
-	tmp = tmp[:len(a)]
-	if digit < 8 {
-		shift := (56 - 8*uint(digit)) & 63
-		for i := range a {
-			d := byte(a[i].prefix >> shift)
-			tmp[next[d]] = a[i]
-			next[d]++
-		}
-	} else {
-		shift := (88 - 8*uint(digit)) & 31
-		for i := range a {
-			d := byte(a[i].rest >> shift)
-			tmp[next[d]] = a[i]
-			next[d]++
-		}
-	}
-	copy(a, tmp)
-}
-
-// firstDifference returns the first digit, from digit on, in which the entries differ;
-// sortKeyDigits if they do not.
-func firstDifference(a []entry, digit int) int {
-	var prefix uint64
-	var rest uint32
-	for i := range a {
-		prefix |= a[i].prefix ^ a[0].prefix
-		rest |= a[i].rest ^ a[0].rest
-	}
-	diff := entry{prefix: prefix, rest: rest}
-	for digit < sortKeyDigits && digitOf(&diff, digit) == 0 {
-		digit++
-	}
-	return digit
-}
-
 // deepen gives new sort keys to entries whose keys agree in their first depth bytes. The
 // sort keys begin where the keys differ; deepen returns that depth. The old ones are lost:
-// nothing compares these entries with others any more.
-func (s *sorter) deepen(a []entry, depth int) int {
+// nothing compares these entries with others any more. Entries of equal keys need no sort
+// keys.
+func (s *sorter) deepen(a []entry, depth int) (common int, equal bool) {
 	first := s.keys.keyOf(a[0].at)
-	common := len(first)
+	common = len(first)
+	equal = true
 	for rest := a; len(rest) > 0; {
 		some := rest[:min(len(rest), touchAhead)]
 		s.keys.touchKeys(some)
 		for i := range some {
-			common = depth + commonPrefix(first[depth:common], s.keys.keyOf(some[i].at)[depth:])
+			key := s.keys.keyOf(some[i].at)
+			common = depth + commonPrefix(first[depth:common], key[depth:])
+			equal = equal && len(key) == common
 		}
 		rest = rest[len(some):]
+	}
+	if equal {
+		return common, true
 	}
 	for rest := a; len(rest) > 0; {
 		some := rest[:min(len(rest), touchAhead)]
@@ -164,7 +116,7 @@ func (s *sorter) deepen(a []entry, depth int) int {
 		}
 		rest = rest[len(some):]
 	}
-	return common
+	return common, false
 }
 
 // commonPrefix returns the number of bytes that a and b have in common at their start.
@@ -205,13 +157,14 @@ func (s *sorter) insertion(a []entry, depth int) {
 
 // lessRest compares entries of equal prefix.
 func (s *sorter) lessRest(e, p *entry, depth int) bool {
-	if e.rest != p.rest {
+	if e.rest != p.rest || wholeSortKey(e.rest) {
 		return e.rest < p.rest
 	}
-	if wholeSortKey(e.rest) {
-		return false
-	}
-	from := depth + sortKeyBytes
+	return s.lessKey(e, p, depth+sortKeyBytes)
+}
+
+// lessKey compares entries of equal sort keys by their keys, which agree before byte from.
+func (s *sorter) lessKey(e, p *entry, from int) bool {
 	return bytes.Compare(s.keys.keyOf(e.at)[from:], s.keys.keyOf(p.at)[from:]) < 0
 }
 

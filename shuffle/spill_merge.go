@@ -130,6 +130,9 @@ func mergeRuns(ctx context.Context, sources []Source, w *dataWriter, combine gro
 	if combine == nil {
 		for m.Next() {
 			w.add(m.record())
+			if records, n := m.takeRepeats(w.space()); n > 0 {
+				w.addAll(records, n)
+			}
 		}
 	} else {
 		err = combineGroups(m, w, combine)

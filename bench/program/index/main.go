@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 	"path"
@@ -12,40 +13,38 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// posting is a word in a file. The word makes the groups; the file puts the values in order.
-type posting = mr.Pair[[]byte, string]
-
+// job needs no secondary sort: the values of a key arrive in the order of the input's files.
 var job = mr.New("index",
 	mr.TextLines(),
-	mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[posting, string]) error {
+	mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, []byte]) error {
 		name, _ := t.Input()
-		file := path.Base(name)
+		file := []byte(path.Base(name))
 		for word := range mr.Words(line) {
-			out.Emit(posting{First: word, Second: file}, file)
+			out.Emit(word, file)
 		}
 		return nil
 	}),
 	mr.ReduceFunc(list),
 	mr.TextOutput[[]byte, []byte](),
-).GroupFirst()
+)
 
 // list counts how often each file occurs among the files of a word.
-func list(_ *mr.Task, p posting, files iter.Seq[string], out mr.Emitter[[]byte, []byte]) error {
-	var line []byte
-	last, times := "", 0
+func list(_ *mr.Task, word []byte, files iter.Seq[[]byte], out mr.Emitter[[]byte, []byte]) error {
+	var line, last []byte
+	times := 0
 	for file := range files {
-		if file != last {
+		if !bytes.Equal(file, last) {
 			line = appendCount(line, last, times)
-			last, times = file, 0
+			last, times = append(last[:0], file...), 0
 		}
 		times++
 	}
-	out.Emit(p.First, appendCount(line, last, times))
+	out.Emit(word, appendCount(line, last, times))
 	return nil
 }
 
 // appendCount appends nothing for a count of 0.
-func appendCount(line []byte, file string, times int) []byte {
+func appendCount(line, file []byte, times int) []byte {
 	if times == 0 {
 		return line
 	}
