@@ -101,11 +101,11 @@ func (s *sorter) deepen(a []entry, depth int) (common int, equal bool) {
 		for i := range some {
 			key := s.keys.keyOf(some[i].at)
 			common = depth + commonPrefix(first[depth:common], key[depth:])
-			equal = equal && len(key) == common
+			equal = equal && len(key) == len(first)
 		}
 		rest = rest[len(some):]
 	}
-	if equal {
+	if equal && common == len(first) {
 		return common, true
 	}
 	for rest := a; len(rest) > 0; {
