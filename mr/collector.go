@@ -164,7 +164,7 @@ func viewBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(
 // writes to no named output.
 func combinerTask(t *Task) *Task {
 	c := *t
-	c.location, c.named = nil, nil
+	c.location, c.named, c.totals = nil, nil, nil
 	return &c
 }
 

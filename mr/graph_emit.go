@@ -25,7 +25,8 @@ type targetWriter[K, V any] interface {
 // multiEmitter emits to all targets of a Node, and counts the records.
 // A stage with one channel has one writer; the loop over them costs little.
 type multiEmitter[K, V any] struct {
-	writers   []targetWriter[K, V]
+	writers   []targetWriter[K, V] // all targets
+	receivers []Emitter[K, V]      // of the targets that get the records
 	count     int64
 	collected bool // a collector counts the records too
 }
@@ -39,9 +40,14 @@ func (s *Stage[K, V]) open(t *Task, n *task.NodeRun) (*multiEmitter[K, V], error
 			return nil, err
 		}
 		e.writers = append(e.writers, out)
-		switch out.(type) {
-		case collectorWriter[K, V], *topWriter[K, V]:
-			e.collected = true
+		switch w := out.(type) {
+		case totalsWriter[K, V]: // gets no records
+		case collectorWriter[K, V]:
+			e.receivers, e.collected = append(e.receivers, w.Emitter), true
+		case *topWriter[K, V]:
+			e.receivers, e.collected = append(e.receivers, w), true
+		default:
+			e.receivers = append(e.receivers, w)
 		}
 	}
 	return e, nil
@@ -50,7 +56,7 @@ func (s *Stage[K, V]) open(t *Task, n *task.NodeRun) (*multiEmitter[K, V], error
 // Emit implements Emitter.
 func (e *multiEmitter[K, V]) Emit(key K, value V) {
 	e.count++
-	for _, out := range e.writers {
+	for _, out := range e.receivers {
 		out.Emit(key, value)
 	}
 }

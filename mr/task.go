@@ -24,6 +24,7 @@ type Task struct {
 	config   any                                // the decoded configuration; nil if the job has none
 	location func() (file string, offset int64) // locates the current record; nil if there is none
 	named    map[string]closer                  // open outputs by name; nil in a combiner
+	totals   map[string]*Counter                // what Total has returned, by name; nil before the first
 }
 
 // Counter is a number that is summed over all tasks of the job.
@@ -54,6 +55,21 @@ func (t *Task) Nodes() int { return t.node.Nodes() }
 // slow.
 func (t *Task) Counter(group, name string) *Counter {
 	return t.node.Attempt.Counters.Counter(counter.ID{Group: group, Name: name})
+}
+
+// Total returns the number of that name that this Node adds up for Stage.Totals. The engine
+// reads it when the Node ends. A combiner has no totals, since it may run any number of times:
+// what it adds is dropped.
+func (t *Task) Total(name string) *Counter {
+	total := t.totals[name]
+	if total == nil {
+		if t.totals == nil {
+			t.totals = make(map[string]*Counter)
+		}
+		total = new(Counter)
+		t.totals[name] = total
+	}
+	return total
 }
 
 // SetStatus sets the line that is shown for the task.

@@ -29,7 +29,7 @@ func TestDAGShow(t *testing.T) {
 		{"dag show wordcountpipe", exitDone, "g0     4      1 map, 1 reduce  b0      1 tokenise, 1 combine\n", ""},
 		{"dag show streamcount --reduces 3", exitDone, "b1      1      2 map, 3 reduce  b0     2 g1, 3 g2\n", ""},
 		{"dag show broadcastjoin", exitDone, "small (file, broadcast)", ""},
-		{"dag show pagerankdag --reduces 6", exitDone, "round-3  6      reduce  g5     links (file of round-0, one-to-one), round-2 (file, all-to-all)\n", ""},
+		{"dag show pagerankdag --reduces 6", exitDone, "round-3         6      reduce  g8     round-2 (file, all-to-all), links (file of round-0, one-to-one), round-2-totals (file, broadcast)\n", ""},
 		{"dag show kmeans", exitDone, "points (file of assign-1, one-to-one), centres-2 (file, broadcast)\n", ""},
 		{"dag show wordcount --dot", exitDone, "\ndigraph job {\n", ""},
 		{"dag show teragen", exitDone, "map    4      map   g0     the job's input\n", ""},

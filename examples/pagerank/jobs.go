@@ -1,10 +1,10 @@
 package pagerank
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 	"strconv"
-	"strings"
 
 	"github.com/hammr/hammr/mr"
 )
@@ -21,7 +21,7 @@ var Graph = mr.New("pagerank-graph",
 	mr.MapFunc(Nodes),
 	mr.ReduceFunc(func(t *mr.Task, node []byte, targets iter.Seq[[]byte], out mr.Emitter[[]byte, []byte]) error {
 		t.Counter(counters, nodes).Add(1)
-		out.Emit(node, finish(t, state{First: One, Second: Links(targets)}))
+		out.Emit(node, finish(t, state{First: One, Second: string(AppendLinks(nil, targets))}))
 		return nil
 	}),
 	mr.SequenceOutput(mr.Text, mr.Text),
@@ -62,16 +62,17 @@ func newRound(name string, write func(*mr.Task, state) []byte, output mr.Output[
 	return mr.WithConfig(job, Config{})
 }
 
-// spread is the mapper: it sends a node's links to the node itself, and an
-// equal share of its rank over each of them.
+// spread is the mapper: it sends a node's links to the node itself, and an equal share of its
+// rank over each of them.
 func spread(_ *mr.Task, node, value []byte, out mr.Emitter[[]byte, state]) error {
-	s, err := parse(value)
+	first, links, _ := bytes.Cut(value, []byte{'\t'})
+	rank, err := strconv.ParseInt(string(first), 10, 64)
 	if err != nil {
-		return err
+		return fmt.Errorf("state of a node: %w", err)
 	}
-	out.Emit(node, state{Second: s.Second})
-	for target, share := range Shares(s.First, s.Second) {
-		out.Emit([]byte(target), state{First: share})
+	out.Emit(node, state{Second: string(links)})
+	for target, share := range Shares(rank, links) {
+		out.Emit(target, state{First: share})
 	}
 	return nil
 }
@@ -85,23 +86,13 @@ func merge(a, b state) state {
 	return a
 }
 
-// finish returns the state in the form that the next round reads. It counts the rank of
-// nodes without links, which the next round needs.
+// finish returns the state in the form that spread reads: the rank, a tab and the links. It
+// counts the rank of nodes without links, which the next round needs.
 func finish(t *mr.Task, s state) []byte {
 	if s.Second == "" {
 		t.Counter(counters, stranded).Add(s.First)
 	}
-	return fmt.Appendf(nil, "%d\t%s", s.First, s.Second)
-}
-
-// parse reads the state that finish wrote.
-func parse(value []byte) (s state, err error) {
-	rank, links, _ := strings.Cut(string(value), "\t")
-	s.Second = links
-	if s.First, err = strconv.ParseInt(rank, 10, 64); err != nil {
-		return s, fmt.Errorf("state of a node: %w", err)
-	}
-	return s, nil
+	return append(append(strconv.AppendInt(nil, s.First, 10), '\t'), s.Second...)
 }
 
 // show returns the rank as a decimal number.

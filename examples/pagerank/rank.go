@@ -2,9 +2,8 @@ package pagerank
 
 import (
 	"bytes"
-	"fmt"
 	"iter"
-	"strings"
+	"strconv"
 
 	"github.com/hammr/hammr/mr"
 )
@@ -26,46 +25,61 @@ func NewRank(received, stranded, nodes int64) int64 {
 }
 
 // Nodes is a mapper for lines of a node and the nodes that it links to. It emits each link,
-// and each node with an empty value, so that nodes without links have a group too.
+// and a node that may have no links with an empty value, so that it has a group too.
 func Nodes(_ *mr.Task, from, to []byte, out mr.Emitter[[]byte, []byte]) error {
-	out.Emit(from, nil)
+	linked := false
 	for target := range bytes.SplitSeq(to, []byte{'\t'}) {
 		if len(target) > 0 {
+			linked = true
 			out.Emit(from, target)
 			out.Emit(target, nil)
 		}
 	}
+	if !linked {
+		out.Emit(from, nil)
+	}
 	return nil
 }
 
-// Links joins the targets that Nodes has emitted for a node, with tabs between.
-func Links(targets iter.Seq[[]byte]) string {
-	var links []string
+// AppendLinks appends the targets that Nodes has emitted for a node to an empty dst, with tabs
+// between.
+func AppendLinks(dst []byte, targets iter.Seq[[]byte]) []byte {
 	for target := range targets {
-		if len(target) > 0 {
-			links = append(links, string(target))
+		if len(target) == 0 {
+			continue
 		}
+		if len(dst) > 0 {
+			dst = append(dst, '\t')
+		}
+		dst = append(dst, target...)
 	}
-	return strings.Join(links, "\t")
+	return dst
 }
 
 // Shares yields each target of links with its equal share of a rank. It yields nothing for a
 // node without links.
-func Shares(rank int64, links string) iter.Seq2[string, int64] {
-	return func(yield func(string, int64) bool) {
-		if links == "" {
-			return
-		}
-		share := rank / int64(1+strings.Count(links, "\t"))
-		for target := range strings.SplitSeq(links, "\t") {
-			if !yield(target, share) {
+func Shares(rank int64, links []byte) iter.Seq2[[]byte, int64] {
+	return func(yield func([]byte, int64) bool) {
+		share := rank / int64(1+bytes.Count(links, []byte{'\t'}))
+		for len(links) > 0 {
+			end := bytes.IndexByte(links, '\t')
+			if end < 0 {
+				yield(links, share)
 				return
 			}
+			if !yield(links[:end], share) {
+				return
+			}
+			links = links[end+1:]
 		}
 	}
 }
 
 // AppendRank appends a rank as a decimal number with nine digits after the point.
 func AppendRank(dst []byte, rank int64) []byte {
-	return fmt.Appendf(dst, "%d.%09d", rank/One, rank%One)
+	dst = strconv.AppendInt(dst, rank/One, 10)
+	point := len(dst)
+	dst = strconv.AppendInt(dst, One+rank%One, 10) // a 1 and nine digits
+	dst[point] = '.'
+	return dst
 }

@@ -1,0 +1,53 @@
+package mr
+
+import (
+	"errors"
+
+	"github.com/hammr/hammr/internal/task"
+)
+
+// Totals makes a side of the numbers that the functions of the stage have added up with
+// Task.Total: the sum over all Nodes of the stage, by name. A name that no Node has used is
+// missing. Rounds of an iteration get the totals of the last round this way:
+//
+//	totals := ranks.Totals()
+//	ranks = mr.With(mr.CoGroup(g, "round-2", &round{last: totals}, links, ranks.Shuffle()), totals)
+//
+// A stage between the two sums them in one Node. It is called s-totals if this stage is s.
+func (s *Stage[K, V]) Totals() *Side[string, int64] {
+	numbers, sum := &Stage[string, int64]{stage: s.stage}, Sum[string, int64]()
+	totals := Group(s.graph, s.name+"-totals", sum, numbers.Gather().Combine(sum))
+	for _, to := range numbers.targets {
+		s.targets = append(s.targets, totalsTarget[K, V]{to})
+	}
+	return totals.Broadcast()
+}
+
+// totalsTarget sends the totals of a Node to a channel.
+type totalsTarget[K, V any] struct{ to target[string, int64] }
+
+// open implements target.
+func (d totalsTarget[K, V]) open(t *Task, n *task.NodeRun) (targetWriter[K, V], error) {
+	to, err := d.to.open(t, n)
+	return totalsWriter[K, V]{t, to}, err
+}
+
+// totalsWriter sends the totals when the Node ends. A Node that is paused sends what it has
+// added so far, and the next attempt sends the rest: the reader sums both.
+type totalsWriter[K, V any] struct {
+	task *Task
+	to   targetWriter[string, int64]
+}
+
+// Emit implements Emitter. multiEmitter does not call it: records are no totals.
+func (totalsWriter[K, V]) Emit(K, V) {}
+
+func (w totalsWriter[K, V]) error() error { return w.to.error() }
+
+// end implements targetWriter.
+func (w totalsWriter[K, V]) end(paused bool) error {
+	for name, total := range w.task.totals {
+		w.to.Emit(name, total.Value())
+	}
+	return errors.Join(w.to.error(), w.to.end(paused))
+}
