@@ -75,12 +75,12 @@ func (j *preempted) preemptEachStage() map[string]int {
 				continue
 			}
 			last, n := task.Attempts[len(task.Attempts)-1], orders[name[1]]
-			how := "checkpoint"
+			mode := "checkpoint"
 			if n > 0 {
-				how = "kill"
+				mode = "kill"
 			}
 			if last.State == report.Running && (n == 0 || n == 1 && len(task.Attempts) > 1) &&
-				start(j.t, j.command("task", "preempt", last.ID, "--how", how)).wait(j.t).code == 0 {
+				start(j.t, j.command("task", "preempt", last.ID, "--how", mode)).wait(j.t).code == 0 {
 				orders[name[1]]++
 			}
 		}
