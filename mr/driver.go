@@ -102,10 +102,7 @@ type Counters = counter.Values
 func (d *Driver) Property(name string) string { return d.conf.String(name) }
 
 // IsSet reports whether the user or a configuration file set the property.
-func (d *Driver) IsSet(name string) bool {
-	_, ok := d.conf.Changed()[name]
-	return ok
-}
+func (d *Driver) IsSet(name string) bool { return d.conf.IsSet(name) }
 
 // TempDir returns the name of a new directory next to near, in which one job of a chain
 // leaves its output for the next job. The directory is removed when the program ends.

@@ -75,10 +75,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	}
 	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
 	spec.DisallowedModes = det.disallowedIn(graph)
-	spec.Properties = c.Changed()
-	if c.IsSet(conf.JobQueue) { // an explicit choice of the default pool must stay explicit
-		spec.Properties[conf.JobQueue] = c.String(conf.JobQueue)
-	}
+	spec.Properties = c.Map()
 	if name := c.String(conf.JobName); name != "" {
 		spec.Name = name
 	}
@@ -186,7 +183,7 @@ func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, layer := range []map[string]string{run.Set, d.conf.Changed()} {
+	for _, layer := range []map[string]string{run.Set, d.conf.Map()} {
 		for _, name := range slices.Sorted(maps.Keys(layer)) {
 			if _, err := c.Set(name, layer[name]); err != nil {
 				return nil, err

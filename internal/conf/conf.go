@@ -202,19 +202,7 @@ func (c *Conf) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Changed returns the properties that differ from the defaults, by current name, and the
-// user's own properties. These properties are sent to a job's tasks, where FromMap reads them.
-func (c *Conf) Changed() map[string]string {
-	changed := map[string]string{}
-	for name, v := range c.values {
-		if k := table[name]; k == nil || k.canonical(v.text) != k.canonical(k.Default) {
-			changed[name] = v.text
-		}
-	}
-	return changed
-}
-
-// FromMap makes a configuration from the result of Changed or from a message. It reports all
+// FromMap makes a configuration from the result of Map or from a message. It reports all
 // errors. An error means that the sender has another version, since the sender has checked the
 // properties.
 func FromMap(properties map[string]string) (*Conf, error) {
@@ -227,7 +215,9 @@ func FromMap(properties map[string]string) (*Conf, error) {
 	return c, errors.Join(errs...)
 }
 
-// Map returns every property that was given a value, by current name.
+// Map returns every property that was given a value, by current name. These properties are
+// sent to a job's tasks, where FromMap reads them. They include values that equal the default,
+// because an explicit choice of the default may differ from none: IsSet is the same in a task.
 func (c *Conf) Map() map[string]string {
 	all := make(map[string]string, len(c.values))
 	for name, v := range c.values {

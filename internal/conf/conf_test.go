@@ -201,8 +201,8 @@ func TestDefaults(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}
-	if changed := c.Changed(); len(changed) != 0 {
-		t.Errorf("changed: %v", changed)
+	if set := c.Map(); len(set) != 0 {
+		t.Errorf("set: %v", set)
 	}
 }
 
@@ -295,13 +295,16 @@ func TestValidateReportsAll(t *testing.T) {
 	}
 }
 
-func TestChanged(t *testing.T) {
+// TestMap checks that a value that equals the default stays set.
+func TestMap(t *testing.T) {
 	c := New()
-	mustSet(t, c, "dfs.blocksize=128m", "mapreduce.task.timeout=10m", "mapreduce.map.sort.spill.percent=.8", "mapreduce.map.speculative=False",
-		"mapreduce.job.reduces=3", "my.own=", "mapreduce.output.textoutputformat.separator=,")
-	want := map[string]string{"mapreduce.job.reduces": "3", "my.own": "", "mapreduce.output.textoutputformat.separator": ","}
-	if got := c.Changed(); !maps.Equal(got, want) {
-		t.Errorf("changed %v, want %v", got, want)
+	mustSet(t, c, "dfs.blocksize=128m", "io.sort.mb=100", "mapreduce.job.reduces=3", "my.own=")
+	want := map[string]string{"dfs.blocksize": "128m", SortMB: "100", "mapreduce.job.reduces": "3", "my.own": ""}
+	if got := c.Map(); !maps.Equal(got, want) {
+		t.Errorf("set %v, want %v", got, want)
+	}
+	if copied, err := FromMap(c.Map()); err != nil || !copied.IsSet(SortMB) {
+		t.Errorf("a copy has lost an explicit default (%v)", err)
 	}
 	clone := c.Clone()
 	mustSet(t, clone, "mapreduce.job.reduces=4")
@@ -314,7 +317,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestCopyIsLossless copies a configuration by way of Changed and Map.
+// TestCopyIsLossless copies a configuration by way of Map.
 func TestCopyIsLossless(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := New()
@@ -326,14 +329,12 @@ func TestCopyIsLossless(t *testing.T) {
 		if _, err := c.Set("mapreduce.job.reduces", rapid.StringMatching(" ?[0-9]{1,5} ?").Draw(t, "reduces")); err != nil {
 			t.Fatal(err)
 		}
-		for _, properties := range []map[string]string{c.Map(), c.Changed()} {
-			again, err := FromMap(properties)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !maps.Equal(again.Changed(), c.Changed()) || again.Int("mapreduce.job.reduces") != c.Int("mapreduce.job.reduces") {
-				t.Errorf("copied %v to %v", c.Map(), again.Map())
-			}
+		again, err := FromMap(c.Map())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(again.Map(), c.Map()) || again.Int("mapreduce.job.reduces") != c.Int("mapreduce.job.reduces") {
+			t.Errorf("copied %v to %v", c.Map(), again.Map())
 		}
 	})
 }

@@ -37,7 +37,7 @@ var importTable = []row{
 	// Data: file systems, sorting, formats. These know no jobs.
 	{"storage", nil},
 	{"storage/...", []string{"storage"}},
-	{"storage/hdfs", []string{"storage", "storage/hdfs/pipeline", "internal/conf", "internal/syncutil"}},
+	{"storage/hdfs", []string{"storage", "storage/hdfs/pipeline", "internal/conf", "internal/meminfo", "internal/syncutil"}},
 	{"storage/hdfs/pipeline", nil},
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
 	{"shuffle", []string{"dag", "storage", "internal/validate"}},

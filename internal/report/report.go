@@ -62,7 +62,7 @@ type Report struct {
 	Tasks          []Task            `json:"tasks"`
 	Counters       counter.Values    `json:"counters"` // by display names
 	Partitions     []Partition       `json:"partitions"`
-	Configuration  map[string]string `json:"configuration"` // properties that differ from the defaults
+	Configuration  map[string]string `json:"configuration"` // properties that were set
 	Failures       []Failure         `json:"failures"`      // in order of time; the first is the cause of a failed job
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // FromStatus makes the document of a job from its status. configuration has the properties
-// that differ from the defaults; nil stands for the properties in the status.
+// that were set; nil stands for the properties in the status.
 //
 // In a finished job, unfinished tasks and attempts are KILLED.
 func FromStatus(s *wire.JobStatus, configuration map[string]string) Report {

@@ -1,9 +1,11 @@
 package task
 
 import (
+	"log/slog"
 	"math"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
@@ -20,6 +22,7 @@ const budgetShare = 4
 type processBudget struct {
 	once   sync.Once
 	budget *shuffle.Budget
+	peak   atomic.Int64 // most bytes that were taken at once since the last logPeak
 }
 
 // budgetOf returns the memory that an attempt's collectors and intakes may use beside
@@ -29,14 +32,22 @@ func (p *processBudget) budgetOf(c *conf.Conf, limit int64) *shuffle.Budget {
 	if c.IsSet(conf.SortMB) {
 		return nil
 	}
-	p.once.Do(func() { p.budget = newBudget(limit) })
+	p.once.Do(func() { p.budget = newBudget(limit, func(taken int64) { p.peak.Store(max(taken, p.peak.Load())) }) })
 	return p.budget
 }
 
-// newBudget makes the budget of a process. What is taken from it belongs neither to the
+// logPeak logs how far collectors and intakes have grown, if they have. Attempts that shared
+// the process have shared the memory.
+func (p *processBudget) logPeak(log *slog.Logger) {
+	if peak := p.peak.Swap(0); peak > 0 {
+		log.Info("memory beside "+conf.SortMB, "peakBytes", peak, "rssBytes", counter.ResidentBytes())
+	}
+}
+
+// newBudget makes the budget of a process, and calls changed with what is taken now. What is taken from it belongs neither to the
 // garbage nor to the live heap of user code, so the limit of the garbage collector follows:
 // it falls in a process with a limit, and rises in one that has what the machine has.
-func newBudget(limit int64) *shuffle.Budget {
+func newBudget(limit int64, changed func(taken int64)) *shuffle.Budget {
 	available := func() int64 { return availableMemory(limit) }
 	heapLimit, sign := debug.SetMemoryLimit(-1), int64(1)
 	if limit > 0 {
@@ -45,6 +56,7 @@ func newBudget(limit int64) *shuffle.Budget {
 	return shuffle.NewBudget(shuffle.BudgetConfig{
 		Bytes: available() / budgetShare, Available: available,
 		Changed: func(taken int64) {
+			changed(taken)
 			if heapLimit < math.MaxInt64 {
 				debug.SetMemoryLimit(heapLimit + sign*taken)
 			}

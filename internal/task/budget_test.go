@@ -3,6 +3,7 @@ package task
 import (
 	"math"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/internal/conf"
@@ -25,13 +26,35 @@ func TestBudgetOfProcess(t *testing.T) {
 	}
 }
 
+// TestPeakIsLogged checks that the log shows the most that was taken at once.
+func TestPeakIsLogged(t *testing.T) {
+	var p processBudget
+	log := newLogTail(nil)
+	b := p.budgetOf(conf.New(), 0)
+	p.logPeak(log.logger)
+	if log.String() != "" {
+		t.Errorf("nothing was taken, but the log has %q", log)
+	}
+	for _, n := range []int64{1000, 500} {
+		if !b.TryTake(n) {
+			t.Fatalf("%d bytes are not available", n)
+		}
+		b.Give(n)
+	}
+	if p.logPeak(log.logger); !strings.Contains(log.String(), "peakBytes=1000 ") {
+		t.Errorf("log %q", log)
+	}
+}
+
+func ignore(int64) {}
+
 // TestBudgetMovesHeapLimit checks that the garbage collector's limit follows what is taken.
 func TestBudgetMovesHeapLimit(t *testing.T) {
 	const gib = 1 << 30
 	before := debug.SetMemoryLimit(100 * gib)
 	defer debug.SetMemoryLimit(before)
 	for _, tt := range []struct{ limit, want int64 }{{0, 100*gib + 1000}, {gib, 100*gib - 1000}} {
-		b := newBudget(tt.limit)
+		b := newBudget(tt.limit, ignore)
 		if !b.TryTake(1000) {
 			t.Fatal("1000 bytes are not available")
 		}
@@ -43,11 +66,11 @@ func TestBudgetMovesHeapLimit(t *testing.T) {
 			t.Errorf("limit %d after all is given back", got)
 		}
 	}
-	if newBudget(gib).TryTake(gib/budgetShare + 1) {
+	if newBudget(gib, ignore).TryTake(gib/budgetShare + 1) {
 		t.Error("a budget has more than its share of the limit")
 	}
 	debug.SetMemoryLimit(math.MaxInt64)
-	b := newBudget(0)
+	b := newBudget(0, ignore)
 	if b.TryTake(1000); debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		t.Error("there is a limit where there was none")
 	}

@@ -110,6 +110,7 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 	var last *taskproc.FromTask
 	if err == nil {
 		last, err = s.measured(&server.usage, func() (*taskproc.FromTask, error) { return s.group.run(ctx, prog) })
+		server.budget.logPeak(s.attempt.Logger())
 	}
 	if last.GetFinished() != nil && err == nil {
 		err = failpoint.Hit(failpoint.TaskDone)

@@ -668,7 +668,7 @@ type Start struct {
 	Kind           Kind                   `protobuf:"varint,4,opt,name=kind,proto3,enum=hammr.task.v1.Kind" json:"kind,omitempty"`
 	Task           int32                  `protobuf:"varint,5,opt,name=task,proto3" json:"task,omitempty"` // index of the task in its stage
 	Attempt        int32                  `protobuf:"varint,6,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Properties     map[string]string      `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // only what differs from the defaults
+	Properties     map[string]string      `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // those that were set
 	Config         []byte                 `protobuf:"bytes,8,opt,name=config,proto3" json:"config,omitempty"`                                                                                   // the job's typed configuration as JSON, empty if it has none
 	LocalDir       string                 `protobuf:"bytes,9,opt,name=local_dir,json=localDir,proto3" json:"local_dir,omitempty"`                                                               // directory of this attempt alone, made by the tasknode
 	OutputDir      string                 `protobuf:"bytes,10,opt,name=output_dir,json=outputDir,proto3" json:"output_dir,omitempty"`                                                           // full name of the directory for output pieces

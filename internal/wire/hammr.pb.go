@@ -286,7 +286,7 @@ type JobSpec struct {
 	Name            string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Program         string                 `protobuf:"bytes,2,opt,name=program,proto3" json:"program,omitempty"` // name of the job in the binary
 	User            string                 `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
-	Properties      map[string]string      `protobuf:"bytes,4,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // only those that differ from the defaults
+	Properties      map[string]string      `protobuf:"bytes,4,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // those that were set
 	Config          []byte                 `protobuf:"bytes,5,opt,name=config,proto3" json:"config,omitempty"`                                                                                   // the job's typed configuration as JSON, empty when it has none
 	OutputDir       string                 `protobuf:"bytes,6,opt,name=output_dir,json=outputDir,proto3" json:"output_dir,omitempty"`                                                            // full name with scheme, "" for a job without output files
 	Reduces         int32                  `protobuf:"varint,7,opt,name=reduces,proto3" json:"reduces,omitempty"`                                                                                // 0 for a map-only job

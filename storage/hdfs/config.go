@@ -9,9 +9,12 @@ import (
 	"net"
 	"os"
 	"os/user"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/meminfo"
 )
 
 // Config configures the connection to a cluster. Zero times and sizes mean their defaults.
@@ -77,8 +80,10 @@ type Config struct {
 
 	// ReadAhead is the number of bytes to prefetch for a sequential reader. Default 4 MiB.
 	ReadAhead int
-	// SpoolMemory is the number of bytes of its current block that a writer keeps in memory;
-	// the rest of the block is kept in a file. Default 8 MiB.
+	// SpoolMemory is the number of bytes of their current blocks that all writers together keep
+	// in memory; the rest of a block is kept in a file. Default: an eighth of what the process
+	// may use, by its limit for the garbage collector and by what is available, and at least
+	// 8 MiB.
 	SpoolMemory int
 	// SpoolDir is the directory of the files for blocks. Default: the system's directory for
 	// temporary files.
@@ -135,7 +140,9 @@ func (c *Config) ensureNumbers() {
 	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, c.RetryTimeout)
 	c.Connections = cmp.Or(c.Connections, 2)
 	c.ReadAhead = cmp.Or(c.ReadAhead, 4<<20)
-	c.SpoolMemory = cmp.Or(c.SpoolMemory, 8<<20)
+	if c.SpoolMemory == 0 {
+		c.SpoolMemory = int(max(8<<20, min(meminfo.Available(), debug.SetMemoryLimit(-1))/8))
+	}
 }
 
 // Validate reports all invalid fields at once. EnsureDefaults comes before it, so zero fields

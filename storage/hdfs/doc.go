@@ -27,6 +27,11 @@
 // that file. A reader does not check it while no error occurs; a writer's pipeline fails when
 // it ends.
 //
+// Files on a cluster that sets dfs.encrypt.data.transfer can be written. They cannot be read if
+// the cluster encrypts without AES (dfs.encrypt.data.transfer.cipher.suites is not set): Read of
+// the module's digestMD5PrivacyConn returns too small a number where it continues with the next
+// message.
+//
 // Call New once per cluster and process, and Close at the end. Close makes files that are
 // still open fail.
 package hdfs

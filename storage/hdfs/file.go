@@ -103,6 +103,9 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	if offset >= f.id.size {
 		return 0, io.EOF
 	}
+	if f.fs.isClosed() {
+		return 0, fmt.Errorf("hdfs: read %s: %w", f.name(), errClosed)
+	}
 	st := f.take(offset)
 	st.seek(offset)
 	n, err := io.ReadFull(st, p)

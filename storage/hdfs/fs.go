@@ -34,6 +34,7 @@ type FS struct {
 	kerberos *krb.Client // nil if Kerberos is off
 	defaults hdfs.ServerDefaults
 	suspects suspects
+	spools   spoolMemory
 	quit     chan struct{}  // Close closes it
 	reached  atomic.Bool    // the cluster has answered once
 	noHosts  sync.Once      // the warning that blocks have no hosts
@@ -51,7 +52,7 @@ func New(ctx context.Context, cfg Config) (*FS, error) {
 		return nil, err
 	}
 	f := &FS{cfg: cfg, log: cfg.Logger, user: cfg.User, quit: make(chan struct{})}
-	f.suspects.age = cfg.PenaltyTimeout
+	f.suspects.age, f.spools.limit = cfg.PenaltyTimeout, int64(cfg.SpoolMemory)
 	options := hdfs.ClientOptions{
 		Addresses:              cfg.Addresses,
 		User:                   cfg.User,
@@ -94,6 +95,16 @@ func (f *FS) Close() error {
 		f.kerberos.Destroy()
 	}
 	return nil
+}
+
+// isClosed reports whether Close was called.
+func (f *FS) isClosed() bool {
+	select {
+	case <-f.quit:
+		return true
+	default:
+		return false
+	}
 }
 
 // URI implements storage.FS. It returns Config.URI, so a nameservice keeps its name in paths

@@ -5,28 +5,36 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// TestSpool compares a spool with a bytes.Buffer.
+// TestSpool compares two spools with shared memory with a bytes.Buffer each.
 func TestSpool(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		s := spool{limit: rapid.IntRange(0, 40).Draw(t, "limit"), dir: dir}
-		defer s.close()
-		var twin bytes.Buffer
+		memory := &spoolMemory{limit: int64(rapid.IntRange(0, 80).Draw(t, "limit"))}
+		spools := [2]spool{{memory: memory, dir: dir}, {memory: memory, dir: dir}}
+		var twins [2]bytes.Buffer
 		for range rapid.IntRange(0, 30).Draw(t, "steps") {
+			i := rapid.IntRange(0, 1).Draw(t, "spool")
+			s, twin := &spools[i], &twins[i]
 			if rapid.IntRange(0, 5).Draw(t, "step") == 0 {
 				s.reset()
 				twin.Reset()
 			}
 			p := rapid.SliceOfN(rapid.Byte(), 0, 30).Draw(t, "bytes")
-			if err := s.add(p); err != nil {
+			twin.Write(p)
+			if rapid.Bool().Draw(t, "whole") {
+				if err := s.keep(slices.Clone(p)); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := s.add(p); err != nil {
 				t.Fatal(err)
 			}
-			twin.Write(p)
+			clear(p)
 			var got bytes.Buffer
 			if err := s.copyTo(&got); err != nil {
 				t.Fatal(err)
@@ -34,6 +42,14 @@ func TestSpool(t *testing.T) {
 			if s.size() != int64(twin.Len()) || !bytes.Equal(got.Bytes(), twin.Bytes()) {
 				t.Fatalf("spool holds %q, want %q", got.Bytes(), twin.Bytes())
 			}
+			if used := memory.used.Load(); used > memory.limit {
+				t.Fatalf("%d bytes of %d are used", used, memory.limit)
+			}
+		}
+		spools[0].close()
+		spools[1].close()
+		if used := memory.used.Load(); used != 0 {
+			t.Fatalf("%d bytes are used after close", used)
 		}
 	})
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
@@ -42,7 +58,7 @@ func TestSpool(t *testing.T) {
 }
 
 func TestSpoolNamesItsFolder(t *testing.T) {
-	s := spool{dir: t.TempDir() + "/none"}
+	s := spool{memory: &spoolMemory{}, dir: t.TempDir() + "/none"}
 	if err := s.add([]byte("x")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("spool in a folder that is not there: %v", err)
 	}

@@ -72,10 +72,11 @@ func isEmptyFile(c *session, name string) bool {
 	return err == nil && !info.IsDir() && info.Size() == 0
 }
 
-// write writes all of p, if necessary to another block or file. A call of the writer never
-// spans two blocks, so that committed and the spool fit the writer's block after an error.
-func (u *upload) write(p []byte) error {
-	for len(p) > 0 {
+// write writes all of a chunk, which it owns from then on, if necessary to another block or
+// file. A call of the writer never spans two blocks, so that committed and the spool fit the
+// writer's block after an error.
+func (u *upload) write(chunk []byte) error {
+	for p := chunk; len(p) > 0; {
 		n, err := u.writeOnce(p)
 		if err != nil {
 			if err := u.recover(err); err != nil {
@@ -83,11 +84,15 @@ func (u *upload) write(p []byte) error {
 			}
 			continue
 		}
+		if n == int64(len(chunk)) {
+			return u.spool.keep(chunk)
+		}
 		if err := u.spool.add(p[:n]); err != nil {
 			return err
 		}
 		p = p[n:]
 	}
+	giveChunk(chunk) // its block boundary has divided it; the spool has copies
 	return nil
 }
 

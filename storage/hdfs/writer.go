@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"sync"
 
 	"github.com/hammr/hammr/storage"
 )
@@ -19,19 +20,29 @@ const (
 	behindDepth = 3         // number of chunks that may wait for it
 )
 
+// writeChunks has the chunks that no writer uses.
+var writeChunks = sync.Pool{New: func() any { return new([behindChunk]byte) }}
+
+// giveChunk returns a chunk to writeChunks, if it has the usual size.
+func giveChunk(c []byte) {
+	if cap(c) >= behindChunk {
+		writeChunks.Put((*[behindChunk]byte)(c[:behindChunk]))
+	}
+}
+
 // writer collects bytes into chunks that a goroutine uploads, so that the caller's work
 // overlaps with the network. Close itself uploads a file that is smaller than a chunk. While
-// the goroutine runs, it owns the upload.
+// the goroutine runs, it owns the upload. The spool of the upload keeps the chunks themselves
+// until their block is complete.
 //
 //	Write ──> chunk ──chunks──> goroutine: upload.write ──> pipeline of DataNodes
 //	            ▲                        │
-//	            └──────────free──────────┘
+//	        writeChunks <──reset──── spool of the block
 type writer struct {
 	upload upload
 	cancel context.CancelFunc
 	chunk  []byte      // chunk being filled
 	chunks chan []byte // full chunks for the goroutine; nil until it runs
-	free   chan []byte // empty chunks from the goroutine
 	done   chan struct{}
 	err    error // error of the goroutine, valid after done
 	state  writerState
@@ -57,7 +68,7 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 	}
 	w := &writer{}
 	w.upload = upload{fs: f, target: name, path: name, replication: opts.Replication, blockSize: opts.BlockSize,
-		spool: spool{limit: f.cfg.SpoolMemory, dir: f.cfg.SpoolDir}}
+		spool: spool{memory: &f.spools, dir: f.cfg.SpoolDir}}
 	w.upload.ctx, w.cancel = context.WithCancel(ctx)
 	if err := f.begin(&w.upload, opts.NoParents); err != nil {
 		w.cancel()
@@ -129,18 +140,12 @@ func (w *writer) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// emptyChunk returns an empty chunk: a chunk that the goroutine has returned, or a new one.
-// The first chunk grows on demand, for small files.
+// emptyChunk returns an empty chunk. The first chunk grows on demand, for small files.
 func (w *writer) emptyChunk() []byte {
 	if w.chunks == nil {
 		return []byte{}
 	}
-	select {
-	case c := <-w.free:
-		return c[:0]
-	default:
-		return make([]byte, 0, behindChunk)
-	}
+	return writeChunks.Get().(*[behindChunk]byte)[:0]
 }
 
 // send passes the chunk to the goroutine, which it starts if necessary. It blocks while
@@ -148,7 +153,6 @@ func (w *writer) emptyChunk() []byte {
 func (w *writer) send() error {
 	if w.chunks == nil {
 		w.chunks = make(chan []byte, behindDepth)
-		w.free = make(chan []byte, behindDepth)
 		w.done = make(chan struct{})
 		go w.run()
 	}
@@ -168,10 +172,6 @@ func (w *writer) run() {
 	for c := range w.chunks {
 		if w.err = w.upload.write(c); w.err != nil {
 			return
-		}
-		select {
-		case w.free <- c:
-		default: // the caller needs no more empty chunks
 		}
 	}
 }

@@ -118,6 +118,8 @@ func OpenRaw(ctx context.Context, o format.Open, from int64) (*Source, error) {
 	count := &counter{r: r}
 	s := &Source{count, count.value, []io.Closer{f}}
 	if network(o.FS) {
+		// ReadAt leaves reading ahead to us. A read-ahead of the file would cost a second copy.
+		r.file = io.NewSectionReader(f, from, r.left)
 		ahead := readAhead(aheadSource{read: r.Read}, ahead(o))
 		count.r = ahead
 		s.closers = []io.Closer{ahead, f}
@@ -147,7 +149,7 @@ func network(fs storage.FS) bool {
 // missing without notice.
 type reader struct {
 	ctx  context.Context
-	file storage.File
+	file io.Reader
 	name string
 	left int64 // bytes of the file
 	size int64 // bytes of the file

@@ -12,6 +12,11 @@
 // DataNode that died or is stopped is found within two probe timeouts, and one with a slow
 // disk is waited for.
 //
+// Config.Secure authenticates the connection to the first DataNode, and encrypts it if the
+// cluster does. TestEncryptedWrite of storage/hdfs writes blocks under
+// dfs.encrypt.data.transfer. dfs.data.transfer.protection has no test on a real DataNode,
+// which ignores it unless hadoop.security.authentication is kerberos.
+//
 // The caller ends each Block by Close or Abort, which wait for its goroutines.
 package pipeline
 
