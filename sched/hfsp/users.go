@@ -14,12 +14,12 @@ import (
 // users keeps the shares of users. All users with work share the slots of a kind equally, and
 // none gets more than it can use (max-min fairness). A user may be below its share for
 // Config.ShareMillis, because the order of jobs is that of HFSP. Then it is owed its share:
-// it gets slots before all others, and keeps them, for the same time again:
+// it gets slots before all others, until it has had its share for half of that time:
 //
-//	even ──▶ below ──ShareMillis──▶ owed ──▶ has its share ──ShareMillis──▶ even
+//	even ──▶ below ──ShareMillis──▶ owed ──has its share for ShareMillis/2──▶ even
 //	  ▲────────╯ has its share
 //
-// So a user with work has its share at least half of the time. The clocks are not in the
+// So a user with work has its share at least a third of the time, if slots come free. The clocks are not in the
 // replicated state: Reset restarts them.
 type users struct {
 	millis  int64 // Config.ShareMillis; 0 keeps no shares
@@ -46,7 +46,8 @@ type user struct {
 type userShare struct {
 	slots   float64 // fair share, at most the demand
 	belowAt int64   // since when it is below its share or is owed it, ms; 0 if it is even
-	metAt   int64   // when it first had its share after that, ms; 0 for not yet
+	evenAt  int64   // since when it has its share again, ms; 0 if it is below it or belowAt is 0
+	kept    int64   // ms for which it has had its share since belowAt
 }
 
 // reset drops everything.
@@ -118,29 +119,36 @@ func (u *users) refresh(now int64, kind cluster.Slot, slots float64) (wake int64
 // setClock passes to the next state of the diagram at users.
 func (u *user) setClock(now int64, kind cluster.Slot, millis int64) {
 	s, owed, below := &u.shares[kind], u.isOwed(kind, now, millis), u.lacks(kind) > 0
-	if held := now - s.metAt; s.metAt > 0 && held > 0 && (held >= millis || !owed) {
-		s.belowAt, s.metAt = 0, 0
+	if s.evenAt > 0 && now > s.evenAt {
+		s.kept, s.evenAt = s.kept+now-s.evenAt, now
+		if !owed || s.kept >= kept(millis) {
+			s.belowAt, s.evenAt, s.kept = 0, 0, 0
+		}
 	}
 	switch {
 	case below && s.belowAt == 0:
 		s.belowAt = now
-	case below && s.metAt == now: // it had its share for less than a moment
-		s.metAt = 0
-	case !below && s.belowAt > 0 && s.metAt == 0:
-		s.metAt = now
+	case below:
+		s.evenAt = 0
+	case s.belowAt > 0 && s.evenAt == 0:
+		s.evenAt = now
 	}
 }
+
+// kept returns for how long a user keeps the share that it was owed, in ms.
+func kept(millis int64) int64 { return max(millis/2, 1) }
 
 // explain describes the share of a user in the slots of a kind, and its clock.
 func (u *user) explain(now int64, kind cluster.Slot, millis int64) string {
 	s := u.shares[kind]
 	text := fmt.Sprintf("%.1f slots, of which it has %d", s.slots, u.running[kind])
 	switch {
-	case u.isOwed(kind, now, millis) && s.metAt > 0:
-		text += fmt.Sprintf("; it keeps them for %s s, since it was below its share for too long", seconds(float64(s.metAt+millis-now)))
+	case u.isOwed(kind, now, millis) && s.evenAt > 0:
+		left := kept(millis) - s.kept - (now - s.evenAt)
+		text += fmt.Sprintf("; it keeps them for %s s, since it was below its share for too long", seconds(float64(left)))
 	case u.isOwed(kind, now, millis):
 		text += fmt.Sprintf("; it gets slots first, since it has been below its share for %s s", seconds(float64(now-s.belowAt)))
-	case s.belowAt > 0 && s.metAt == 0:
+	case s.belowAt > 0 && s.evenAt == 0:
 		text += fmt.Sprintf("; it gets slots first if it stays below its share for %s s", seconds(float64(s.belowAt+millis-now)))
 	}
 	return text

@@ -30,8 +30,8 @@ func (s *fixture) detail(at int64, j *cluster.Job, name string) string {
 }
 
 // TestUserBelowItsShare runs a large job of one user and a smaller one of another. The user of
-// the large job waits for ShareMillis, has its share for the same time, and waits
-// again. It always keeps the slot of its sample.
+// the large job waits for ShareMillis, has its share for half of that time, and
+// waits again. It always keeps the slot of its sample.
 func TestUserBelowItsShare(t *testing.T) {
 	s := newFixture(t, Config{
 		Placement: blind, Preempt: kills, Samples: [2]int{1, 1}, TrainSlots: [2]int{-1, -1}, DeltaMillis: -1,
@@ -66,20 +66,20 @@ func TestUserBelowItsShare(t *testing.T) {
 	if got := s.detail(23_000, large, "map share of the user"); got != "5.0 slots, of which it has 1; it gets slots first, since it has been below its share for 20.0 s" {
 		t.Errorf("owed: explained as %q", got)
 	}
-	at(23_000, "met", "5.0 slots, of which it has 5; it keeps them for 20.0 s, since it was below its share for too long", "5/0", "5/0")
-	at(42_999, "kept", "5.0 slots, of which it has 5; it keeps them for 0.0 s, since it was below its share for too long", "5/0", "5/0")
-	at(43_001, "in HFSP's order again", "5.0 slots, of which it has 1; it gets slots first if it stays below its share for 20.0 s", "1/0", "9/0")
+	at(23_000, "met", "5.0 slots, of which it has 5; it keeps them for 10.0 s, since it was below its share for too long", "5/0", "5/0")
+	at(32_999, "kept", "5.0 slots, of which it has 5; it keeps them for 0.0 s, since it was below its share for too long", "5/0", "5/0")
+	at(33_001, "in HFSP's order again", "5.0 slots, of which it has 1; it gets slots first if it stays below its share for 20.0 s", "1/0", "9/0")
 }
 
 // TestClock lists the states of a user that is below its share, or not, at some times.
 func TestClock(t *testing.T) {
 	for name, steps := range map[string]string{
 		"even":              "1:+ - 2:+ -",
-		"in time":           "1:- b1 5:+ b1m5 6:+ -",
-		"for a moment":      "1:- b1 5:+ b1m5 5:- b1 11:- b1",
-		"below again":       "1:- b1 5:+ b1m5 6:- b6",
-		"owed, for a while": "1:- b1 11:- b1 13:+ b1m13 22:- b1m13 23:- b23",
-		"owed, then even":   "1:- b1 11:- b1 13:+ b1m13 23:+ -",
+		"in time":           "1:- b1 5:+ b1e5 6:+ -",
+		"for a moment":      "1:- b1 5:+ b1e5 5:- b1 11:- b1",
+		"below again":       "1:- b1 5:+ b1e5 6:- b6",
+		"owed, for a while": "1:- b1 11:- b1 13:+ b1e13 16:- b1k3 19:+ b1e19k3 20:+ b1e20k4 21:- b21",
+		"owed, then even":   "1:- b1 11:- b1 13:+ b1e13 18:+ -",
 	} {
 		u := &user{name: "ann"}
 		fields := strings.Fields(steps)
@@ -98,8 +98,11 @@ func TestClock(t *testing.T) {
 			if s := u.shares[0]; s.belowAt > 0 {
 				got = fmt.Sprintf("b%d", s.belowAt)
 			}
-			if s := u.shares[0]; s.metAt > 0 {
-				got += fmt.Sprintf("m%d", s.metAt)
+			if s := u.shares[0]; s.evenAt > 0 {
+				got += fmt.Sprintf("e%d", s.evenAt)
+			}
+			if s := u.shares[0]; s.kept > 0 {
+				got += fmt.Sprintf("k%d", s.kept)
 			}
 			if got == "" {
 				got = "-"
