@@ -67,7 +67,7 @@ func Arms() []Arm {
 			conf: map[string]string{"hammr.hfsp.size-error": strconv.FormatFloat(sigma, 'g', -1, 64)},
 		})
 	}
-	arms = append(arms, Arm{Name: "hfsp, shares of users", policy: "hfsp", conf: map[string]string{registry.UserShareTimeout: "20000"}})
+	arms = append(arms, Arm{Name: "hfsp, shares of users", policy: "hfsp", conf: map[string]string{registry.UserShareTimeout: "30000"}})
 	return append(arms,
 		Arm{Name: "chronos+fifo", policy: "chronos+fifo"},
 		Arm{Name: "chronos+" + reference, policy: "chronos+fair", conf: asInHadoop},

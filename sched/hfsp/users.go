@@ -14,12 +14,12 @@ import (
 // users keeps the shares of users. All users with work share the slots of a kind equally, and
 // none gets more than it can use (max-min fairness). A user may be below its share for
 // Config.ShareMillis, because the order of jobs is that of HFSP. Then it is owed its share:
-// it gets slots before all others, until it has had its share for half of that time:
+// it gets slots before all others, until it has had its share for a third of that time:
 //
-//	even ──▶ below ──ShareMillis──▶ owed ──has its share for ShareMillis/2──▶ even
+//	even ──▶ below ──ShareMillis──▶ owed ──has its share for ShareMillis/3──▶ even
 //	  ▲────────╯ has its share
 //
-// So a user with work has its share at least a third of the time, if slots come free. The clocks are not in the
+// So a user with work has its share at least a quarter of the time, if slots come free. The clocks are not in the
 // replicated state: Reset restarts them.
 type users struct {
 	millis  int64 // Config.ShareMillis; 0 keeps no shares
@@ -136,7 +136,7 @@ func (u *user) setClock(now int64, kind cluster.Slot, millis int64) {
 }
 
 // kept returns for how long a user keeps the share that it was owed, in ms.
-func kept(millis int64) int64 { return max(millis/2, 1) }
+func kept(millis int64) int64 { return max(millis/3, 1) }
 
 // explain describes the share of a user in the slots of a kind, and its clock.
 func (u *user) explain(now int64, kind cluster.Slot, millis int64) string {

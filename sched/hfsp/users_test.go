@@ -30,7 +30,7 @@ func (s *fixture) detail(at int64, j *cluster.Job, name string) string {
 }
 
 // TestUserBelowItsShare runs a large job of one user and a smaller one of another. The user of
-// the large job waits for ShareMillis, has its share for half of that time, and
+// the large job waits for ShareMillis, has its share for a third of that time, and
 // waits again. It always keeps the slot of its sample.
 func TestUserBelowItsShare(t *testing.T) {
 	s := newFixture(t, Config{
@@ -66,9 +66,9 @@ func TestUserBelowItsShare(t *testing.T) {
 	if got := s.detail(23_000, large, "map share of the user"); got != "5.0 slots, of which it has 1; it gets slots first, since it has been below its share for 20.0 s" {
 		t.Errorf("owed: explained as %q", got)
 	}
-	at(23_000, "met", "5.0 slots, of which it has 5; it keeps them for 10.0 s, since it was below its share for too long", "5/0", "5/0")
-	at(32_999, "kept", "5.0 slots, of which it has 5; it keeps them for 0.0 s, since it was below its share for too long", "5/0", "5/0")
-	at(33_001, "in HFSP's order again", "5.0 slots, of which it has 1; it gets slots first if it stays below its share for 20.0 s", "1/0", "9/0")
+	at(23_000, "met", "5.0 slots, of which it has 5; it keeps them for 6.7 s, since it was below its share for too long", "5/0", "5/0")
+	at(29_600, "kept", "5.0 slots, of which it has 5; it keeps them for 0.1 s, since it was below its share for too long", "5/0", "5/0")
+	at(29_700, "in HFSP's order again", "5.0 slots, of which it has 1; it gets slots first if it stays below its share for 20.0 s", "1/0", "9/0")
 }
 
 // TestClock lists the states of a user that is below its share, or not, at some times.
@@ -78,8 +78,8 @@ func TestClock(t *testing.T) {
 		"in time":           "1:- b1 5:+ b1e5 6:+ -",
 		"for a moment":      "1:- b1 5:+ b1e5 5:- b1 11:- b1",
 		"below again":       "1:- b1 5:+ b1e5 6:- b6",
-		"owed, for a while": "1:- b1 11:- b1 13:+ b1e13 16:- b1k3 19:+ b1e19k3 20:+ b1e20k4 21:- b21",
-		"owed, then even":   "1:- b1 11:- b1 13:+ b1e13 18:+ -",
+		"owed, for a while": "1:- b1 11:- b1 13:+ b1e13 14:- b1k1 19:+ b1e19k1 20:+ b1e20k2 21:- b21",
+		"owed, then even":   "1:- b1 11:- b1 13:+ b1e13 16:+ -",
 	} {
 		u := &user{name: "ann"}
 		fields := strings.Fields(steps)
