@@ -8,6 +8,9 @@ import "github.com/hammr/hammr/cluster"
 // changes only the model, never the state.
 func (b *body) applyDelta(delta cluster.Delta) {
 	b.applyJobDelta(delta)
+	if b.cfg.UserShares {
+		b.userShares.watch(b.view, delta)
+	}
 	for _, name := range delta.Machines {
 		m, known := b.byName[name], b.view.Machine(name)
 		if !known.Lost && known.Instance == m.instanceName() {

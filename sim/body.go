@@ -47,6 +47,7 @@ type body struct {
 	idleWakes         int   // controller steps since the last action of the model
 	account           account
 	series            series
+	userShares        userShares
 	err               error // ends the run
 }
 

@@ -80,8 +80,9 @@ type Config struct {
 	// Default nil.
 	OnProgress func(over int, at int64)
 
-	Tasks  bool // list all attempts in the result
-	Series bool // record the slots of each job over time in the result
+	Tasks      bool // list all attempts in the result
+	UserShares bool // measure for how long users are below their shares
+	Series     bool // record the slots of each job over time in the result
 }
 
 // Validate reports every error of the configuration, except for the policy and what depends

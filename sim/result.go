@@ -22,8 +22,12 @@ type Result struct {
 	Recovered []Recovery    // by start
 	Elections []int64       `json:"Leads"` // when masters became the leader
 
-	Tasks  []TaskResult // with Config.Tasks, by job, phase, task and attempt
-	Series []Sample     // with Config.Series, by time
+	Tasks []TaskResult // with Config.Tasks, by job, phase, task and attempt
+	// BelowShare is the longest time in ms for which a user was below its share, with
+	// Config.UserShares.
+	BelowShare int64 `json:",omitempty"`
+
+	Series []Sample // with Config.Series, by time
 }
 
 // JobResult is the outcome of a job. Times are in ms since the start of the run.
@@ -63,7 +67,8 @@ func (b *body) result() *Result {
 	r := &Result{
 		End: b.time(), Steps: b.steps, Events: b.eventCount,
 		Preempted: b.account.preempted, Recovered: b.account.recovered, Series: b.series.samples,
-		Elections: b.masters.elections,
+		BelowShare: b.userShares.longest(),
+		Elections:  b.masters.elections,
 	}
 	for _, l := range b.account.lost {
 		r.Lost = append(r.Lost, *l)

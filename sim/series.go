@@ -75,6 +75,7 @@ func (s *Sample) add(use slotUse, n int) {
 // sample records what has changed by the end of a moment. Changes within one millisecond
 // are not visible: a slot that is given from one task to the next has no gap.
 func (b *body) sample() {
+	b.userShares.sample(b.view, b.now)
 	for _, j := range b.series.changed {
 		for kind := range j.slots {
 			now := j.slots[kind]

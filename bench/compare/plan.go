@@ -55,7 +55,7 @@ var hfspInside = map[string]string{
 
 // Arms returns the policies to compare. HFSP runs with errors of sizes of sigma 0, 0.5 and 1
 // (lognormal), because real clusters do not know sizes; chronos runs around three policies.
-// Fair runs as in Hadoop, with its defaults, and with hfsp inside of its pools.
+// HFSP also runs with shares of users. Fair runs as in Hadoop, with its defaults, and with hfsp inside of its pools.
 func Arms() []Arm {
 	arms := []Arm{
 		{Name: "fifo", policy: "fifo"}, {Name: reference, policy: "fair", conf: asInHadoop}, {Name: "fair", policy: "fair"},
@@ -67,6 +67,7 @@ func Arms() []Arm {
 			conf: map[string]string{"hammr.hfsp.size-error": strconv.FormatFloat(sigma, 'g', -1, 64)},
 		})
 	}
+	arms = append(arms, Arm{Name: "hfsp, shares of users", policy: "hfsp", conf: map[string]string{registry.UserShareTimeout: "30000"}})
 	return append(arms,
 		Arm{Name: "chronos+fifo", policy: "chronos+fifo"},
 		Arm{Name: "chronos+" + reference, policy: "chronos+fair", conf: asInHadoop},
@@ -80,7 +81,7 @@ const nodes = 100
 // clusterOf returns a cluster of n machines as in the HFSP paper: 4 map slots and 2 reduce
 // slots.
 func clusterOf(n int) sim.Config {
-	return sim.Config{Machines: n, MapSlots: 4, ReduceSlots: 2, Replication: 3}
+	return sim.Config{Machines: n, MapSlots: 4, ReduceSlots: 2, Replication: 3, UserShares: true}
 }
 
 // allLoads are all workloads, by the names of their files.
@@ -116,7 +117,8 @@ func Loads(o Options) (loads []Load, err error) {
 		}
 		load := Load{
 			Name: l.name, cluster: clusterOf(nodes), length: l.length, source: func(seed uint64) (*workload.Workload, error) {
-				return workload.ReadFile(file, workload.Options{Model: workload.Model{Sigma: paper.TaskSigma, Seed: seed}, SWIM: l.swim})
+				w, err := workload.ReadFile(file, workload.Options{Model: workload.Model{Sigma: paper.TaskSigma, Seed: seed}, SWIM: l.swim})
+				return dealt(w), err
 			},
 		}
 		if o.Short {
@@ -128,6 +130,19 @@ func Loads(o Options) (loads []Load, err error) {
 		return nil, fmt.Errorf("compare: workload %q: not one of %s", o.Only, strings.Join(Names(), ", "))
 	}
 	return loads, nil
+}
+
+// users is the number of users to whom the jobs of a load belong in turn. The traces name none.
+const users = 4
+
+// dealt gives the jobs of a workload to users. It ignores nil.
+func dealt(w *workload.Workload) *workload.Workload {
+	if w != nil {
+		for i := range w.Jobs {
+			w.Jobs[i].User = fmt.Sprintf("user%d", i%users)
+		}
+	}
+	return w
 }
 
 // sampled returns a smaller load of the same shape. A tenth of the tasks on a tenth of the

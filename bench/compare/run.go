@@ -14,6 +14,7 @@ type Row struct {
 	Load, Arm string
 	Failing   bool // one machine failed every hour
 	sim.Summary
+	BelowShare float64 // the longest time for which a user was below its share, in seconds
 
 	// WorstJob is the job with the largest slowdown compared with fair sharing, and Worst is
 	// its slowdown. Late is the number of jobs with a slowdown above 1.25.
@@ -54,6 +55,7 @@ func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, al
 	rows := make([]Row, len(trials))
 	for i, t := range trials {
 		rows[i] = Row{Load: t.Experiment, Arm: t.Arm, Failing: len(t.Cluster.Failures) > 0, Summary: outcomes[i].Summary()}
+		rows[i].BelowShare = float64(outcomes[i].BelowShare) / 1000
 		rows[i].judge(outcomes[i].Jobs, outcomes[i-i%len(Arms())+referenceIndex()].Jobs)
 	}
 	return &Table{loads, rows}, nil

@@ -9,7 +9,7 @@ import (
 
 var columns = []string{
 	"workload", "failures", "policy", "jobs", "mean_sojourn_s", "p50_s", "p95_s", "p99_s", "mean_slowdown", "local_maps",
-	"preemptions", "work_lost_s", "work_conserved_s", "worst_against_fair", "worst_job", "jobs_beyond_1.25", "end_s",
+	"preemptions", "work_lost_s", "work_conserved_s", "worst_against_fair", "worst_job", "jobs_beyond_1.25", "end_s", "below_share_s",
 }
 
 // WriteCSV writes a line for each row, with a heading.
@@ -20,7 +20,7 @@ func (t *Table) WriteCSV(w io.Writer) error {
 		lines = append(lines, []string{
 			r.Load, strconv.FormatBool(r.Failing), r.Arm, strconv.Itoa(r.Jobs), number(r.Mean), number(r.P50), number(r.P95), number(r.P99),
 			number(r.Slowdown), number(r.Local), strconv.Itoa(r.Preemptions), number(r.Lost), number(r.Conserved),
-			number(r.Worst), r.WorstJob, strconv.Itoa(r.Late), number(r.End),
+			number(r.Worst), r.WorstJob, strconv.Itoa(r.Late), number(r.End), number(r.BelowShare),
 		})
 	}
 	return csv.NewWriter(w).WriteAll(lines)

@@ -86,7 +86,7 @@ var importTable = []row{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
 		"internal/client", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
 	}},
-	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "internal/percentile", "internal/report", "sim/..."}},
+	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/percentile", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
 	{"sim/fluid", nil},
 	{"sim/plot", nil},

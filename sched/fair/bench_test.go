@@ -23,7 +23,9 @@ func crowd(b *testing.B, jobs, pools, free int) *schedtest.Cluster {
 		w.Join(fmt.Sprintf("m%d", i), 10, 5)
 	}
 	for i := range jobs {
-		w.Run(in(names[i%pools], 20, 0))
+		spec := in(names[i%pools], 20, 0)
+		spec.User = fmt.Sprintf("user%d", i%100) // the jobs of one user are limited
+		w.Run(spec)
 	}
 	taken := 0
 	for j := range w.View().Jobs() {
@@ -64,5 +66,26 @@ func BenchmarkStep(b *testing.B) {
 		for _, c := range p.Decide(w.Now, w.PolicyView()).Commands(w.View()) {
 			p.Observe(w.Now, w.PolicyView(), w.Apply(c))
 		}
+	}
+}
+
+// BenchmarkConserve measures a decision that keeps shares after one task has ended, while all
+// jobs want slots.
+func BenchmarkConserve(b *testing.B) {
+	for _, size := range [][2]int{{1000, 100}, {10_000, 100}, {10_000, 1}} {
+		b.Run(fmt.Sprintf("%d jobs, %d pools", size[0], size[1]), func(b *testing.B) {
+			w := crowd(b, size[0], size[1], 0)
+			p := New(Config{ConserveShares: true, Placement: sched.Placement{Method: sched.None}})
+			p.Reset(w.Now, w.PolicyView())
+			b.ReportAllocs()
+			for b.Loop() {
+				id := w.View().Machine("m7").Attempts[0].ID
+				p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.KillAttempt{Attempt: id}))
+				p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.ExitAttempt{Attempt: id}))
+				for _, c := range p.Decide(w.Now, w.PolicyView()).Commands(w.View()) {
+					p.Observe(w.Now, w.PolicyView(), w.Apply(c))
+				}
+			}
+		})
 	}
 }

@@ -3,7 +3,6 @@ package fair
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -52,6 +51,8 @@ type conservation struct {
 
 	pools   map[*queue]*division // pools with jobs that have or want slots
 	jobs    []*division          // jobs that have or want slots, by pool
+	waiters []*division          // jobs with attempts that only wait for input
+	losers  []*division          // all jobs above their shares rounded down, and some others
 	leaving map[string]int       // slots of attempts that were ordered to end, by machine
 	coming  int                  // slots that are free or about to come free, and not claimed
 
@@ -76,7 +77,7 @@ func (c *conservation) run() (lacking bool) {
 		c.resume(d)
 		used := min(d.lacks(), c.coming)
 		c.coming -= used
-		d.gain(used)
+		c.gain(d, used)
 		anywhere := func(*cluster.Attempt) bool { return true }
 		for d.anywhere > 0 && d.lacks() > 0 {
 			if !c.take(d, anywhere) {
@@ -105,7 +106,7 @@ func (c *conservation) resume(d *division) {
 			case c.leavingOn(m) > 0:
 				c.leaving[m.Name]--
 				c.coming = max(c.coming-1, 0)
-				d.gain(1)
+				c.gain(d, 1)
 			default:
 				c.take(d, func(a *cluster.Attempt) bool { return a.Machine == m.Name })
 			}
@@ -131,35 +132,48 @@ func (c *conservation) leavingOn(m *cluster.Machine) int {
 // youngest first, or of the job that is most above its share.
 func (c *conservation) take(to *division, fits func(*cluster.Attempt) bool) bool {
 	if to.mayTakeIdle() {
-		for _, from := range c.jobs {
-			cause := fmt.Sprintf("job %v waits for input in its slot, and job %v has tasks that can work", from.job.id, to.job.id)
-			if from != to && c.takeOne(from, &from.idleVictims, fits, cause) {
+		for _, from := range c.waiters {
+			if from != to && c.takeOne(from, to, &from.idleVictims, fits, "job %v waits for input in its slot, and job %v has tasks that can work") {
 				from.idle--
-				to.gain(1)
+				c.gain(to, 1)
 				return true
 			}
 		}
 	}
 	for _, from := range c.aboveShare(to) {
-		cause := fmt.Sprintf("job %v has more than its fair share, and job %v has less", from.job.id, to.job.id)
-		if c.takeOne(from, &from.busyVictims, fits, cause) {
+		if c.takeOne(from, to, &from.busyVictims, fits, "job %v has more than its fair share, and job %v has less") {
 			from.gain(-1)
-			to.gain(1)
+			c.gain(to, 1)
 			return true
 		}
 	}
 	return false
 }
 
+// gain adds slots to a job, which may then lose some to others.
+func (c *conservation) gain(d *division, slots int) {
+	d.gain(slots)
+	c.list(d)
+}
+
+// list lists a job among those that may lose slots, if it may.
+func (c *conservation) list(d *division) {
+	if !d.listed && d.canLose() {
+		d.listed, c.losers = true, append(c.losers, d)
+	}
+}
+
 // takeOne takes the first attempt of a list that can be taken, and removes it from the list.
-func (c *conservation) takeOne(from *division, victims *[]victim.Victim, fits func(*cluster.Attempt) bool, cause string) bool {
+// The format of the cause takes the ids of both jobs.
+func (c *conservation) takeOne(from, to *division, victims *[]victim.Victim, fits func(*cluster.Attempt) bool, cause string) bool {
 	from.findVictims(c)
 	for i, v := range *victims {
 		_, _, a, ok := c.view.Attempt(v.Attempt)
 		if !ok || !fits(a) {
 			continue
 		}
-		if p, ok := c.finder.Take(v, cause); ok {
+		if p, ok := c.finder.Take(v, ""); ok {
+			p.Cause = fmt.Sprintf(cause, from.job.id, to.job.id)
 			c.preempts = append(c.preempts, p)
 			*victims = slices.Delete(*victims, i, i+1)
 			return true
@@ -175,8 +189,8 @@ func (c *conservation) aboveShare(to *division) (found []*division) {
 	if c.policy.tree.root.bundled > 0 {
 		return nil
 	}
-	for _, from := range c.jobs {
-		if from != to && float64(from.works-1) >= math.Floor(from.share) && to.mayGainFrom(from) && from.mayLoseTo(to, c) {
+	for _, from := range c.losers {
+		if from != to && from.canLose() && to.mayGainFrom(from) && from.mayLoseTo(to, c) {
 			found = append(found, from)
 		}
 	}

@@ -32,6 +32,7 @@ type division struct {
 	waitingStages            []*cluster.Stage // stages whose attempts only wait for input
 	idleVictims, busyVictims []victim.Victim  // the youngest first; valid if searched is set
 	searched                 bool
+	listed                   bool // it is one of the losers
 }
 
 // divide computes what all pools and jobs have and are due.
@@ -40,6 +41,9 @@ func (c *conservation) divide(given map[*sharetree.Entry]cluster.Slots) {
 	root := c.collect(c.policy.tree.root, nil, given)
 	root.share = float64(min(c.policy.slots[c.kind], root.demand))
 	c.divideShare(root)
+	for _, d := range c.jobs {
+		c.list(d)
+	}
 }
 
 // collect counts what a pool and everything in it has and wants.
@@ -57,6 +61,9 @@ func (c *conservation) collect(q *queue, parent *division, given map[*sharetree.
 		in := c.divisionOf(e, given[e.treeEntry][c.kind])
 		in.pool = d
 		c.jobs, d.jobs = append(c.jobs, in), append(d.jobs, in)
+		if in.idle > 0 {
+			c.waiters = append(c.waiters, in)
+		}
 		d.works, d.demand, d.gained = d.works+in.works, d.demand+in.demand, d.gained+in.gained
 	}
 	d.demand = min(d.demand, q.Max[c.kind])
@@ -159,6 +166,9 @@ func (d *division) weight(c *conservation) float64 {
 // attempts that wait.
 func (d *division) lacks() int { return max(min(int(math.Ceil(d.share))-d.works, d.claims), 0) }
 
+// canLose reports whether a job keeps its share rounded down if it loses a busy slot.
+func (d *division) canLose() bool { return float64(d.works-1) >= math.Floor(d.share) }
+
 // gain adds slots to a job and to the pools around it.
 func (d *division) gain(slots int) {
 	d.claims -= slots
@@ -210,7 +220,7 @@ func (d *division) mayLoseTo(to *division, c *conservation) bool {
 	for q.pool != p.pool {
 		q = q.pool
 	}
-	return float64(d.works-1) >= math.Floor(d.share) && p.keeps(q) && c.precedes(q, p)
+	return d.canLose() && p.keeps(q) && c.precedes(q, p)
 }
 
 // keeps reports whether a job or pool keeps its share rounded down if it loses a slot to

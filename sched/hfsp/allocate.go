@@ -10,7 +10,8 @@ import (
 	"github.com/hammr/hammr/sched/placement"
 )
 
-// allocator gives out the free slots of one decision: first to samples, up to the limit for
+// allocator gives out the free slots of one decision: first to users
+// that are owed their shares; then to samples, up to the limit for
 // samples; then to late phases, by weight; then to the other phases, in the order in which
 // they finish in the virtual cluster. Bundles of late phases come before all of these,
 // because samples would take the slots that a bundle needs at the same time.
@@ -28,6 +29,7 @@ func (d *allocator) run(kind cluster.Slot) {
 		return
 	}
 	wanting := d.policy.inLine(kind).wanting
+	d.owed(kind, wanting)
 	late := slices.Collect(d.policy.late(d.now, wanting))
 	for _, p := range late {
 		d.bundles(p)
@@ -40,6 +42,23 @@ func (d *allocator) run(kind cluster.Slot) {
 		}
 		d.bundles(p)
 		d.give(p, p.wanted)
+	}
+}
+
+// owed gives slots to users that are owed their shares.
+func (d *allocator) owed(kind cluster.Slot, wanting []*phase) {
+	for _, u := range d.policy.users.owed(d.now, kind) {
+		left := min(u.lacks(kind), d.round.RemainingOf(kind))
+		for _, p := range wanting {
+			if left <= 0 {
+				break
+			}
+			if d.policy.users.of(p) == u {
+				n := min(left, p.alone)
+				d.give(p, n)
+				left -= n
+			}
+		}
 	}
 }
 

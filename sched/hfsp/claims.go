@@ -1,6 +1,7 @@
 package hfsp
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -39,6 +40,8 @@ type claimant struct {
 	*phase
 	had, has int  // slots, without and with those that it is about to get
 	due      int  // slots that it should have
+	owed     int  // the part of due that its user is owed (users.go)
+	gained   int  // slots that it is about to get from others
 	more     int  // further slots that it wants for tasks that start alone
 	first    bool // it precedes the order: it wants slots for samples, or it is late
 
@@ -58,7 +61,7 @@ const (
 func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sched.Plan) *claims {
 	c := &claims{
 		policy: p, now: now, view: view, kind: kind, leaving: make(map[string]int), byPhase: make(map[*phase]*claimant),
-		finder:    victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt},
+		finder:    victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt, KeepWork: p.conf.keepsWork(kind)},
 		suspended: p.queues[kind].suspended,
 	}
 	c.gather(c.got(plan))
@@ -86,6 +89,9 @@ func (c *claims) gather(got map[*phase]int) {
 	for ph := range p.late(c.now, q.wanting) {
 		c.add(ph, got[ph])
 	}
+	for _, u := range p.users.owed(c.now, c.kind) {
+		c.addOwed(u, got)
+	}
 	demand := 0
 	for _, ph := range q.wanting {
 		if demand >= total {
@@ -96,6 +102,19 @@ func (c *claims) gather(got map[*phase]int) {
 	c.coming = max(c.coming, 0)
 	slices.SortFunc(c.claimants, func(a, b *claimant) int { return p.compare(a.phase, b.phase) })
 	c.share(total)
+}
+
+// addOwed adds the phases of a user that can be due slots of its share.
+func (c *claims) addOwed(u *user, got map[*phase]int) {
+	left := u.lacks(c.kind)
+	for _, ph := range c.policy.inLine(c.kind).wanting {
+		if left <= 0 {
+			return
+		}
+		if c.policy.users.of(ph) == u {
+			left -= c.add(ph, got[ph]).more
+		}
+	}
 }
 
 // add returns the claimant of a phase, and creates it on first use.
@@ -133,15 +152,18 @@ func (c *claims) got(plan sched.Plan) map[*phase]int {
 // share computes how many slots each claimant would be due if all slots were free, in the
 // order of the allocator.
 func (c *claims) share(slots int) {
+	slots -= c.shareOwed(slots)
 	for _, s := range c.policy.sampling(c.kind) {
 		cl := c.byPhase[s.phase]
-		cl.due, cl.first = min(max(cl.had+s.slots, cl.has), slots), true
-		slots -= cl.due
+		more := min(max(cl.had+s.slots-cl.due, cl.has-cl.due, 0), slots)
+		cl.due, cl.first = cl.due+more, true
+		slots -= more
 	}
 	for _, cl := range c.claimants {
 		if cl.listed.trainee && !cl.first { // there are no slots for more samples
-			cl.due = min(cl.has, slots)
-			slots -= cl.due
+			more := min(max(cl.has-cl.due, 0), slots)
+			cl.due += more
+			slots -= more
 		}
 	}
 	var late []*portion
@@ -165,6 +187,20 @@ func (c *claims) share(slots int) {
 	}
 }
 
+// shareOwed makes users that are owed their shares due these slots, and returns how many.
+func (c *claims) shareOwed(slots int) (sum int) {
+	for _, u := range c.policy.users.owed(c.now, c.kind) {
+		left := min(u.target(c.kind), slots-sum)
+		for _, cl := range c.claimants {
+			if n := min(left, cl.demand()); n > 0 && c.policy.users.of(cl.phase) == u {
+				cl.due, cl.owed = n, n
+				left, sum = left-n, sum+n
+			}
+		}
+	}
+	return sum
+}
+
 // demand returns the slots that a phase has, and those that it wants for tasks that start
 // alone. Bundles do not preempt.
 func (cl *claimant) demand() int { return cl.has + cl.more }
@@ -176,10 +212,12 @@ func (c *claims) run() (preempts []sched.Preempt) {
 		if account := c.policy.ledger.Account(cl.id.job); lacks <= 0 || account == nil || account.Claims[c.kind] == 0 {
 			continue
 		}
+		before := lacks
 		preempts = append(preempts, c.resume(cl, &lacks)...)
+		cl.gained = before - lacks
 		lacks = min(lacks, c.waiting(cl))
 		used := min(lacks, c.coming)
-		lacks, c.coming = lacks-used, c.coming-used
+		lacks, c.coming, cl.gained = lacks-used, c.coming-used, cl.gained+used
 		c.lacking = c.lacking || lacks > 0
 		for ; lacks > 0; lacks-- {
 			p, ok := c.take(cl, func(a *cluster.Attempt) bool { return c.usable(cl, a) })
@@ -187,16 +225,29 @@ func (c *claims) run() (preempts []sched.Preempt) {
 				break
 			}
 			preempts = append(preempts, p)
+			cl.gained++
 		}
 	}
 	return preempts
 }
 
+// isOwed reports whether a claimant's next slot is one that its user is owed.
+func (cl *claimant) isOwed() bool { return cl.has+cl.gained < cl.owed }
+
 // sorted returns the claimants, with those that come before the order first.
 func (c *claims) sorted() []*claimant {
-	isFirst := func(cl *claimant) bool { return cl.first }
-	rest := slices.DeleteFunc(slices.Clone(c.claimants), isFirst)
-	return append(slices.DeleteFunc(slices.Clone(c.claimants), func(cl *claimant) bool { return !cl.first }), rest...)
+	group := func(cl *claimant) int {
+		switch {
+		case cl.isOwed():
+			return 0
+		case cl.first:
+			return 1
+		}
+		return 2
+	}
+	sorted := slices.Clone(c.claimants)
+	slices.SortStableFunc(sorted, func(a, b *claimant) int { return cmp.Compare(group(a), group(b)) })
+	return sorted
 }
 
 // leavingOn returns how many slots of a machine belong to attempts that were ordered to

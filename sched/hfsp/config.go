@@ -15,6 +15,11 @@ type Config struct {
 	// preempted. This differs from the zero value of preempt.Config.
 	Preempt preempt.Config
 
+	// ShareMillis is how long a user may be below its share of the slots before it gets them
+	// first (users.go). Work is kept then, unless Preempt names kill. Default 0: the order is
+	// HFSP's alone.
+	ShareMillis int64
+
 	// Estimator computes sizes from samples; default Mean.
 	Estimator Estimator
 
@@ -72,6 +77,15 @@ func (c *Config) preempts(kind cluster.Slot) bool {
 		return c.Preempt.Map != preempt.Wait
 	}
 	return c.Preempt.Reduce != preempt.Wait
+}
+
+// keepsWork reports whether attempts that cannot keep their work keep their slots.
+func (c *Config) keepsWork(kind cluster.Slot) bool {
+	mode := c.Preempt.Reduce
+	if kind == cluster.MapSlot {
+		mode = c.Preempt.Map
+	}
+	return c.ShareMillis > 0 && mode != preempt.Kill
 }
 
 // trainSlots returns how many of the cluster's slots samples may have.

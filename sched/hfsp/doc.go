@@ -27,11 +27,14 @@
 // Reduces whose maps have no slots get no slots. They would keep the slots from other jobs
 // until their maps have run.
 //
+// With Config.ShareMillis, a user that has been below its share of the slots for so long gets
+// slots before all others (users.go).
+//
 // The events of the virtual cluster follow from the records of the state, with the
 // times at which they happened. Reset therefore replays them and arrives at the same
 // result, except for what the state does not record: former numbers of slots, former
 // priorities, retired jobs, sizes judged by progress, and whether the number of
-// suspended attempts has fallen to the low-water mark.
+// suspended attempts has fallen to the low-water mark. Reset also restarts the clocks of users.
 //
 // Settings that Hadoop's HFSP also has have the same names; package registry reads them.
 // Times are ms.
@@ -46,6 +49,7 @@
 //	mapred.hfsp-scheduler.initial-reduce-duration      InitialMillis     60000
 //	mapred.hfsp-scheduler.sojourn-trainer.reduce.time  DeltaMillis       60000; never
 //	mapred.hfsp-scheduler.preemption-strategy          Preempt           eager, wait, kill
+//	hammr.hfsp.user.share.timeout                      ShareMillis       none
 //	hammr.hfsp.estimator                               Estimator         mean; lognormal, oracle
 //	hammr.hfsp.size-error                              NoisyEstimator    0
 //	hammr.hfsp.size-error-law                          NoisyEstimator    lognormal; uniform

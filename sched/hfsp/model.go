@@ -60,9 +60,10 @@ func (m *model) reset(view cluster.View) {
 	}
 }
 
-// observe updates the model after one applied command.
-func (m *model) observe(now int64, view cluster.View, delta cluster.Delta) {
-	touched := m.ledger.Observe(view, delta)
+// observe updates the model after one applied command, and returns the jobs whose accounts may
+// have changed.
+func (m *model) observe(now int64, view cluster.View, delta cluster.Delta) (touched []cluster.JobID) {
+	touched = m.ledger.Observe(view, delta)
 	if len(delta.Machines) > 0 {
 		for kind, n := range m.ledger.Slots(view) {
 			m.virtual[kind].setSlots(float64(now), float64(n))
@@ -79,6 +80,7 @@ func (m *model) observe(now int64, view cluster.View, delta cluster.Delta) {
 			m.follow(now, view, j)
 		}
 	}
+	return touched
 }
 
 // noteStarted adds an attempt that has started to the list of attempts that may become

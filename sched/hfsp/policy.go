@@ -11,6 +11,7 @@ type Policy struct {
 	model
 	placer placement.Placer
 	wake   int64
+	users  users
 	full   [2]bool // by kind: no more attempts are suspended until fewer are (isFull)
 }
 
@@ -24,6 +25,10 @@ func New(conf Config) *Policy {
 func (p *Policy) Reset(_ int64, view sched.View) {
 	p.placer.Reset()
 	p.model.reset(view.View)
+	p.users.reset(p.conf.ShareMillis)
+	for j := range view.Jobs() {
+		p.countUser(view.View, j.ID)
+	}
 	for kind := range p.full {
 		p.full[kind] = p.queues[kind].suspended > p.lowWater(kind)
 	}
@@ -32,7 +37,9 @@ func (p *Policy) Reset(_ int64, view sched.View) {
 // Observe implements sched.Policy.
 func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 	p.placer.Observe(view.View, delta)
-	p.model.observe(now, view.View, delta)
+	for _, id := range p.model.observe(now, view.View, delta) {
+		p.countUser(view.View, id)
+	}
 }
 
 // NextWake implements sched.Policy: tasks may wait for machines, and jobs for the time
@@ -42,6 +49,10 @@ func (p *Policy) NextWake() int64 { return p.wake }
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	projectSizes := p.projectSizes(now, view)
+	var shareWake int64
+	for kind := range p.queues {
+		shareWake = sched.Earliest(shareWake, p.users.refresh(now, cluster.Slot(kind), p.virtual[kind].slots))
+	}
 	round := p.placer.Round(now, view)
 	for kind := range p.queues {
 		if p.queues[kind].wantingCount > 1 {
@@ -53,6 +64,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		d.run(cluster.Slot(kind))
 	}
 	plan, p.wake = round.Finish()
+	p.wake = sched.Earliest(p.wake, shareWake)
 	if view.Trace {
 		plan.Decisions = append(p.shares(now), plan.Decisions...)
 	}

@@ -65,10 +65,21 @@ func (cl *claimant) spare(c *claims) int {
 	return cl.has - keep
 }
 
-// yields reports whether a phase may lose slots to another. A late phase never loses slots.
+// isForShare reports whether a phase wants a slot of another user's phase because its own user
+// is owed it.
+func (c *claims) isForShare(to, loser *claimant) bool {
+	return to.isOwed() && c.policy.users.of(to.phase) != c.policy.users.of(loser.phase)
+}
+
+// yields reports whether a phase may lose slots to another. A late phase loses slots only to
+// users that are owed them.
 func (c *claims) yields(loser, to *claimant) bool {
 	switch {
-	case loser.spare(c) <= 0 || loser.late(c.now) || c.isAwaited(loser):
+	case loser.spare(c) <= 0 || c.isAwaited(loser):
+		return false
+	case c.isForShare(to, loser):
+		return true
+	case loser.late(c.now):
 		return false
 	case to.first:
 		return true
@@ -175,6 +186,9 @@ func anyTask(tasks iter.Seq[*cluster.Task], fit func(*cluster.Task) bool) bool {
 
 // cause returns the reason of a preemption, shown to users.
 func (c *claims) cause(to, loser *claimant) string {
+	if c.isForShare(to, loser) {
+		return fmt.Sprintf("the user of job %v has been below its share for too long, and needs the slot of job %v", to.id.job, loser.id.job)
+	}
 	why := "would be done before"
 	switch {
 	case to.late(c.now):

@@ -14,6 +14,10 @@ import (
 // hadoopHFSP is the prefix of settings that Hadoop's HFSP has too.
 const hadoopHFSP = "mapred.hfsp-scheduler."
 
+// UserShareTimeout is the setting of policy hfsp for how long, in ms, a user may be below its
+// share of the slots.
+const UserShareTimeout = "hammr.hfsp.user.share.timeout"
+
 // newHFSP reads the settings of HFSP. Settings that also exist in the HFSP authors' scheduler
 // for Hadoop have the same names and meaning; package hfsp lists them.
 func newHFSP(s *settings, setup sched.Setup) sched.Policy {
@@ -21,6 +25,7 @@ func newHFSP(s *settings, setup sched.Setup) sched.Policy {
 		Placement:   setup.Placement,
 		Preempt:     s.hfspPreempt(setup.Preempt),
 		Estimator:   s.estimator(setup.Oracle),
+		ShareMillis: s.integer(UserShareTimeout, aboveZero, 1, 1e15),
 		DeltaMillis: s.millisOrNever(hadoopHFSP + "sojourn-trainer.reduce.time"),
 	}
 	for kind, name := range [2]string{"map", "reduce"} {
