@@ -44,9 +44,10 @@ func (p *processBudget) logPeak(log *slog.Logger) {
 	}
 }
 
-// newBudget makes the budget of a process, and calls changed with what is taken now. What is taken from it belongs neither to the
-// garbage nor to the live heap of user code, so the limit of the garbage collector follows:
-// it falls in a process with a limit, and rises in one that has what the machine has.
+// newBudget makes the budget of a process, and calls changed with what is taken now. What is
+// taken from it belongs neither to the garbage nor to the live heap of user code, so the limit
+// of the garbage collector follows: it falls in a process with a limit, and rises in one that
+// has what the machine has.
 func newBudget(limit int64, changed func(taken int64)) *shuffle.Budget {
 	available := func() int64 { return availableMemory(limit) }
 	heapLimit, sign := debug.SetMemoryLimit(-1), int64(1)

@@ -10,10 +10,9 @@ import (
 	"github.com/hammr/hammr/sched/placement"
 )
 
-// allocator gives out the free slots of one decision: first to users
-// that are owed their shares; then to samples, up to the limit for
-// samples; then to late phases, by weight; then to the other phases, in the order in which
-// they finish in the virtual cluster. Bundles of late phases come before all of these,
+// allocator gives out the free slots of one decision: first to users that are owed their
+// shares; then to samples, up to the limit for samples; then to late phases, by weight; then to
+// the other phases, in the order in which they finish in the virtual cluster. Bundles of late phases come before all of these,
 // because samples would take the slots that a bundle needs at the same time.
 type allocator struct {
 	policy *Policy

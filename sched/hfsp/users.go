@@ -19,8 +19,8 @@ import (
 //	even ──▶ below ──ShareMillis──▶ owed ──has its share for ShareMillis/3──▶ even
 //	  ▲────────╯ has its share
 //
-// So a user with work has its share at least a quarter of the time, if slots come free. The clocks are not in the
-// replicated state: Reset restarts them.
+// So a user with work has its share at least a quarter of the time, if slots come free. The
+// clocks are not in the replicated state: Reset restarts them.
 type users struct {
 	millis  int64 // Config.ShareMillis; 0 keeps no shares
 	byName  map[string]*user
