@@ -30,7 +30,8 @@ type jobLedger struct {
 // attemptEntry is what happened to an attempt.
 //
 //	started ──► finished   its output counts, unless excused
-//	   └──────► excused    its task may run again: it failed, or its machine crashed or was silent
+//	   └──────► excused    its task may run again: it failed, its machine crashed or was silent,
+//	                       or a master killed it because another attempt had finished the task
 type attemptEntry struct {
 	machine           string // that has started it
 	finished, excused bool
@@ -84,6 +85,26 @@ func (l *Ledger) finished(id cluster.AttemptID) {
 // or not.
 func (l *Ledger) excuse(ids ...cluster.AttemptID) {
 	l.note(func(e *attemptEntry) { e.excused = true }, ids...)
+}
+
+// killed records that a master has killed an attempt. That is a reason to run the task again only
+// if another attempt had finished it: a machine that was lost came back with its output, and
+// may be lost again.
+func (l *Ledger) killed(id cluster.AttemptID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	j := l.mu.jobs[id.Task.Job.String()]
+	if j == nil {
+		return
+	}
+	for other, e := range j.attempts {
+		if other.Task == id.Task && other != id && e.finished {
+			e = j.attempts[id]
+			e.excused = true
+			j.attempts[id] = e
+			return
+		}
+	}
 }
 
 // note changes entries. It ignores those of a job that is over.

@@ -22,7 +22,7 @@ func attemptOf(t *testing.T, n string) cluster.AttemptID {
 // TestLedger checks that the ledger accepts attempts that run again for a cause, and no
 // others.
 func TestLedger(t *testing.T) {
-	first, second := attemptOf(t, "0"), attemptOf(t, "1")
+	first, second, third := attemptOf(t, "0"), attemptOf(t, "1"), attemptOf(t, "2")
 	for name, c := range map[string]struct {
 		play func(l *Ledger)
 		want string // part of the violation, "" for none
@@ -43,6 +43,23 @@ func TestLedger(t *testing.T) {
 			l.started(second, "f2")
 			l.finished(first)
 			l.finished(second)
+		}, "nothing happened to"},
+		"an output that is back for a while": {func(l *Ledger) {
+			l.started(first, "f1")
+			l.finished(first)
+			l.excuse(first)
+			l.started(second, "f2")
+			l.killed(second)
+			l.started(third, "f3")
+			l.finished(third)
+		}, ""},
+		"a kill without a cause": {func(l *Ledger) {
+			l.started(first, "f1")
+			l.excuse(first)
+			l.started(second, "f2")
+			l.killed(second)
+			l.started(third, "f3")
+			l.finished(third)
 		}, "nothing happened to"},
 		"an attempt from nowhere": {func(l *Ledger) { l.started(second, "f2"); l.finished(second) }, "none was lost"},
 		"the same start twice":    {func(l *Ledger) { l.started(first, "f1"); l.started(first, "f1"); l.finished(first) }, "on f1 and on f1"},

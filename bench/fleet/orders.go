@@ -79,6 +79,7 @@ func (m *machine) kill(o *wire.Order_KillAttempt) {
 	exited := &wire.Report{AttemptId: o.AttemptId, Report: &wire.Report_Exited_{Exited: new(wire.Report_Exited)}}
 	if a := m.attempts[o.AttemptId]; a != nil {
 		m.end(a, exited)
+		m.fleet.ledger.killed(a.id)
 		return
 	}
 	id, err := cluster.ParseAttemptID(o.AttemptId)
