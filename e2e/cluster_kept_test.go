@@ -22,8 +22,8 @@ type keptCase struct {
 // keptCases are kmeans, whose reader has a side input too, and pagerankdag, whose last reader
 // joins the kept file with a shuffle.
 var keptCases = []keptCase{
-	{[]string{"kmeans", "3", "1"}, "points", 12 << 10, "s0", "s3", "points, seed, centres-0, assign-1, centres-1"},
-	{[]string{"pagerankdag", "1"}, "links", 6 << 10, "s1", "s3", "edges, links, round-0, round-1"},
+	{[]string{"kmeans", "3", "1"}, "points", 12 << 10, "s0", "s2", "points, points-top, assign-1, centres-1"},
+	{[]string{"pagerankdag", "1"}, "links", 6 << 10, "s1", "s4", "edges, links, round-0, round-0-totals, round-1"},
 }
 
 // TestKeptStagesResumeFromCheckpoints checkpoints an attempt of each stage of graphs with kept

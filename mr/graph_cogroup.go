@@ -60,7 +60,7 @@ func runCoGroup[K, L, R, KO, VO any](t *Task, n *task.NodeRun, user CoReducer[K,
 	reduce := n.CoReduce(left.from.name, right.from.name)
 	c := &coGroup[K, L, R, KO, VO]{reduce: reduce, user: user, leftValue: left.route.values.Decode, rightValue: right.route.values.Decode}
 	c.left, c.right, c.loop = c.eachLeft, c.eachRight, &groupLoop[K, struct{}, KO, VO]{reducer: c}
-	return c.loop.runStage(t, fileGroups[K]{reduce, left.route.keys}, user, s)
+	return c.loop.runStage(t, newFileGroups(reduce, left.route.keys), user, s)
 }
 
 // coGroup is a Reducer that divides the values of each group between two iterators. It takes

@@ -161,15 +161,20 @@ type groupSource[K any] interface {
 // of a stream or pipe itself.
 func openGroups[K, V any](t *Task, n *task.NodeRun, in []Channel[K, V]) groupSource[K] {
 	if in[0].isLive() {
-		return &liveGroups[K, V]{NodeRun: n, task: t, in: in[0]}
+		return &liveGroups[K, V]{node: n, task: t, in: in[0]}
 	}
-	return fileGroups[K]{n.MainReduce(inputNames(in)...), in[0].route.keys}
+	return newFileGroups(n.MainReduce(inputNames(in)...), in[0].route.keys)
 }
 
 // fileGroups reads groups from files, which are sorted already.
 type fileGroups[K any] struct {
-	*task.Reduce
-	keys keys.Codec[K]
+	groupAttempt // the reduce; as an interface, since the compiler makes each method for each K
+	reduce       *task.Reduce
+	keys         keys.Codec[K]
+}
+
+func newFileGroups[K any](r *task.Reduce, c keys.Codec[K]) fileGroups[K] {
+	return fileGroups[K]{r, r, c}
 }
 
 // Close leaves the reduce open: the Node still checkpoints it after this.
@@ -178,7 +183,7 @@ func (g fileGroups[K]) Close() {}
 // SaveState does nothing: the Node saves a reduce itself.
 func (g fileGroups[K]) SaveState() error { return nil }
 
-func (g fileGroups[K]) Open() (*shuffle.Groups, error) { return g.Groups(nil) }
+func (g fileGroups[K]) Open() (*shuffle.Groups, error) { return g.reduce.Groups(nil) }
 func (g fileGroups[K]) Key(encoded []byte) (K, error)  { return g.keys.Decode(encoded) }
 
 // inputNames returns the names under which a Node knows the channels.

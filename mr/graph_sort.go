@@ -18,7 +18,7 @@ import (
 //	records ──> (key, writer), value ──> sort buffer ──> runs ──┐
 //	runs of attempts before a checkpoint ───────────────────────┴──> merge ──> groups by key
 type liveGroups[K, V any] struct {
-	*task.NodeRun
+	node   *task.NodeRun
 	task   *Task
 	in     Channel[K, V]
 	key    []byte              // scratch
@@ -33,31 +33,31 @@ var writerKeys = keys.PairOf(keys.Bytes{}, keys.Unsigned[uint32]{})
 
 // Open implements groupSource.
 func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
-	buffer, err := shuffle.NewSortBuffer(g.Attempt.Context(), shuffle.Options{
-		FS: g.Attempt.Local, Path: g.file("sorted"), Partitions: 1,
+	buffer, err := shuffle.NewSortBuffer(g.node.Attempt.Context(), shuffle.Options{
+		FS: g.node.Attempt.Local, Path: g.file("sorted"), Partitions: 1,
 		Memory:       g.memory() / 2, // the merge has the other half
-		SpillPercent: g.Attempt.Conf.Float(conf.SpillPercent),
-		Factor:       g.Attempt.Conf.Int(conf.SortFactor),
+		SpillPercent: g.node.Attempt.Conf.Float(conf.SpillPercent),
+		Factor:       g.node.Attempt.Conf.Int(conf.SortFactor),
 	})
 	if err != nil {
 		return nil, err
 	}
 	g.buffer = buffer
-	if err := receiveEncoded(g.task, g.NodeRun, g.in, g.add); err != nil {
+	if err := receiveEncoded(g.task, g.node, g.in, g.add); err != nil {
 		return nil, err
 	}
-	index, err := buffer.Finish(g.Attempt.Context())
+	index, err := buffer.Finish(g.node.Attempt.Context())
 	if err != nil {
 		return nil, err
 	}
-	g.Attempt.Counters.Add(counter.SpilledRecords, buffer.Stats().SpilledRecords)
+	g.node.Attempt.Counters.Add(counter.SpilledRecords, buffer.Stats().SpilledRecords)
 	return g.merge(index)
 }
 
 // round returns the number of checkpoints before this attempt. Records of one key and writer
 // are ordered by the round in which they arrived.
 func (g *liveGroups[K, V]) round() (n int32) {
-	for _, run := range g.Runs() {
+	for _, run := range g.node.Runs() {
 		n = max(n, run.Ordinal.Input+1)
 	}
 	return n
@@ -66,11 +66,11 @@ func (g *liveGroups[K, V]) round() (n int32) {
 // file returns the name of a local file of the Node. A process may run several Nodes of a
 // stage.
 func (g *liveGroups[K, V]) file(what string) string {
-	return g.Attempt.LocalFile(fmt.Sprintf("%s-%s-%d", what, g.Stage(), g.Number()))
+	return g.node.Attempt.LocalFile(fmt.Sprintf("%s-%s-%d", what, g.node.Stage(), g.node.Number()))
 }
 
 // memory returns mapreduce.task.io.sort.mb in bytes.
-func (g *liveGroups[K, V]) memory() int64 { return int64(g.Attempt.Conf.Int(conf.SortMB)) << 20 }
+func (g *liveGroups[K, V]) memory() int64 { return int64(g.node.Attempt.Conf.Int(conf.SortMB)) << 20 }
 
 // add adds one record of a writer to the sort buffer.
 func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
@@ -85,21 +85,21 @@ func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
 func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) {
 	var err error
 	g.intake, err = shuffle.NewIntakeFromState(shuffle.IntakeOptions{
-		FS: g.Attempt.Local, Dir: g.file("merge"), Memory: g.memory() / 2, Factor: g.Attempt.Conf.Int(conf.SortFactor),
+		FS: g.node.Attempt.Local, Dir: g.file("merge"), Memory: g.memory() / 2, Factor: g.node.Attempt.Conf.Int(conf.SortFactor),
 		GroupPrefix: keyOfWriter,
-	}, g.Runs())
+	}, g.node.Runs())
 	if err != nil {
 		return nil, err
 	}
-	for _, source := range index.Sources(g.Attempt.Local, 0, shuffle.Ordinal{Input: g.round()}) {
+	for _, source := range index.Sources(g.node.Attempt.Local, 0, shuffle.Ordinal{Input: g.round()}) {
 		if err := g.intake.AddLocal(source); err != nil {
 			return nil, err
 		}
 	}
-	if g.Checkpointed() {
+	if g.node.Checkpointed() {
 		return nil, g.saveRuns()
 	}
-	merge, err := g.intake.Merge(g.Attempt.Context())
+	merge, err := g.intake.Merge(g.node.Attempt.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) 
 // SaveState implements groupSource. The current group is complete, so the checkpoint begins at
 // the next group.
 func (g *liveGroups[K, V]) SaveState() error {
-	if !g.Checkpointed() {
+	if !g.node.Checkpointed() {
 		return nil
 	}
 	g.groups.Boundary()
@@ -123,11 +123,11 @@ func (g *liveGroups[K, V]) SaveState() error {
 // saveRuns puts the runs into the checkpoint and gives up the local files, which now belong
 // to the checkpoint.
 func (g *liveGroups[K, V]) saveRuns() error {
-	runs, err := g.intake.State(g.Attempt.Context())
+	runs, err := g.intake.State(g.node.Attempt.Context())
 	if err != nil {
 		return err
 	}
-	g.KeepRuns(runs)
+	g.node.KeepRuns(runs)
 	return g.intake.Detach()
 }
 
@@ -150,14 +150,20 @@ func (g *liveGroups[K, V]) Key(encoded []byte) (K, error) {
 	return g.in.route.keys.Decode(pair.First)
 }
 
-// CountGroup adds one finished group.
+// CountGroup implements groupAttempt.
 func (g *liveGroups[K, V]) CountGroup() { g.done++ }
+
+// PollSignals implements groupAttempt.
+func (g *liveGroups[K, V]) PollSignals() (task.Action, error) { return g.node.PollSignals() }
+
+// PollProgress implements groupAttempt.
+func (g *liveGroups[K, V]) PollProgress() { g.node.PollProgress() }
 
 // Close counts the records that were read and removes the files.
 func (g *liveGroups[K, V]) Close() {
-	g.Attempt.Counters.Add(counter.ReduceInputGroups, g.done)
+	g.node.Attempt.Counters.Add(counter.ReduceInputGroups, g.done)
 	if g.buffer != nil {
-		g.Attempt.Counters.Add(counter.ReduceInputRecords, g.buffer.Stats().Records)
+		g.node.Attempt.Counters.Add(counter.ReduceInputRecords, g.buffer.Stats().Records)
 		_ = g.buffer.Abort() // has no effect on a finished buffer
 	}
 	if g.intake != nil {

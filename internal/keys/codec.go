@@ -102,3 +102,12 @@ func fixedSize(c any) (int, bool) {
 	n := s.size()
 	return n, n >= 0
 }
+
+// sizeOf is fixedSize for codecs that are sized only if c is: it returns -1 for a length that
+// varies.
+func sizeOf(c any) int {
+	if n, ok := fixedSize(c); ok {
+		return n
+	}
+	return -1
+}

@@ -83,12 +83,7 @@ func (c descending[T]) partLen(src []byte, mask byte) (int, error) {
 }
 
 // size returns the size of inner, since complementing keeps the length.
-func (c descending[T]) size() int {
-	if n, ok := fixedSize(c.inner); ok {
-		return n
-	}
-	return -1
-}
+func (c descending[T]) size() int { return sizeOf(c.inner) }
 
 // maskedGrouper is a Grouper that can read flipped bytes.
 type maskedGrouper interface {

@@ -25,20 +25,28 @@ func For[T any]() (Codec[T], bool) {
 // OrderedFor returns the default ordered codec of T: []byte, string, bool, every integer and
 // float type, time.Time, struct{}, Pair, Triple and Desc of such types, and types defined
 // from them ("type ID int64"). It is called once a job, not once a record.
+//
+// The compiler makes all the code that this function may need for each T of a program, also
+// what it never runs. So only three codecs depend on T.
 func OrderedFor[T any]() (Ordered[T], bool) {
 	var zero T
-	switch v := any(zero).(type) {
-	case time.Time:
-		return as[T, time.Time](Time{})
-	case struct{}:
-		return as[T, struct{}](Empty{})
-	case composite:
-		if reflect.TypeFor[T]().Kind() == reflect.Struct { // excludes pointers to these types
-			c, ok := v.defaultCodec().(Ordered[T])
-			return c, ok
-		}
+	t := reflect.TypeFor[T]()
+	if v, ok := any(zero).(composite); ok && t.Kind() == reflect.Struct { // excludes pointers to these types
+		c, ok := v.defaultCodec().(Ordered[T])
+		return c, ok
 	}
-	return byKind[T]()
+	u := underlying(t)
+	switch c := u.codec.(type) {
+	case nil:
+		return nil, false
+	case Ordered[T]:
+		return c, true
+	case Ordered[string]:
+		return defined[T, string]{c}, true
+	case Ordered[[]byte]:
+		return defined[T, []byte]{c}, true
+	}
+	return definedNumber[T]{u.bits}, true
 }
 
 // composite is a type of this package that derives its codec from the types of its
@@ -75,60 +83,67 @@ func (Desc[T]) defaultCodec() any {
 	return Descending(inner)
 }
 
-// byKind finds the codec of a predeclared type, or of a type that is defined from one.
-func byKind[T any]() (Ordered[T], bool) {
-	switch t := reflect.TypeFor[T](); t.Kind() {
+// basic is the codec of a type that no other type defines.
+type basic struct {
+	codec any             // Ordered of the type; nil if it has none
+	bits  Ordered[uint64] // the same for its bits, of a number or a bool
+}
+
+func number[U any](c Ordered[U]) basic { return basic{c, bitsCodec[U]{c}} }
+
+// underlying finds the codec of the predeclared type that t is, or is defined from. time.Time
+// and struct{} have codecs too, but types that are defined from them have none.
+func underlying(t reflect.Type) basic {
+	switch t.Kind() {
 	case reflect.String:
-		return as[T, string](String{})
+		return basic{codec: String{}}
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return as[T, []byte](Bytes{})
+			return basic{codec: Bytes{}}
 		}
 	case reflect.Bool:
-		return as[T, bool](Bool{})
+		return number(Bool{})
 	case reflect.Float32:
-		return as[T, float32](Float32{})
+		return number(Float32{})
 	case reflect.Float64:
-		return as[T, float64](Float64{})
+		return number(Float64{})
+	case reflect.Struct:
+		switch t {
+		case reflect.TypeFor[time.Time]():
+			return basic{codec: Time{}}
+		case reflect.TypeFor[struct{}]():
+			return basic{codec: Empty{}}
+		}
 	}
-	return integerByKind[T]()
+	return integer(t.Kind())
 }
 
-// integerByKind finds the codec of an integer type. int and uint have separate codecs,
-// because the codec of another type would need a conversion for each record.
-func integerByKind[T any]() (Ordered[T], bool) {
-	switch reflect.TypeFor[T]().Kind() {
+// integer finds the codec of an integer type. int and uint have separate codecs, because the
+// codec of another type would need a conversion for each record.
+func integer(k reflect.Kind) basic {
+	switch k {
 	case reflect.Int:
-		return as[T, int](Signed[int]{})
+		return number(Signed[int]{})
 	case reflect.Int8:
-		return as[T, int8](Signed[int8]{})
+		return number(Signed[int8]{})
 	case reflect.Int16:
-		return as[T, int16](Signed[int16]{})
+		return number(Signed[int16]{})
 	case reflect.Int32:
-		return as[T, int32](Signed[int32]{})
+		return number(Signed[int32]{})
 	case reflect.Int64:
-		return as[T, int64](Signed[int64]{})
+		return number(Signed[int64]{})
 	case reflect.Uint:
-		return as[T, uint](Unsigned[uint]{})
+		return number(Unsigned[uint]{})
 	case reflect.Uint8:
-		return as[T, uint8](Unsigned[uint8]{})
+		return number(Unsigned[uint8]{})
 	case reflect.Uint16:
-		return as[T, uint16](Unsigned[uint16]{})
+		return number(Unsigned[uint16]{})
 	case reflect.Uint32:
-		return as[T, uint32](Unsigned[uint32]{})
+		return number(Unsigned[uint32]{})
 	case reflect.Uint64:
-		return as[T, uint64](Unsigned[uint64]{})
+		return number(Unsigned[uint64]{})
 	}
-	return nil, false
-}
-
-// as makes inner a codec of T, whose underlying type is U. If T is U, it returns inner
-// itself, which saves each record the calls through defined.
-func as[T, U any](inner Ordered[U]) (Ordered[T], bool) {
-	if c, same := inner.(Ordered[T]); same {
-		return c, true
-	}
-	return defined[T, U]{inner}, true
+	return basic{}
 }
 
 // defined is the codec of a type T that is defined from U. It converts and calls the codec
@@ -156,12 +171,90 @@ func (c defined[T, U]) partLen(src []byte, mask byte) (int, error) {
 }
 
 // size returns the size of U's codec.
-func (c defined[T, U]) size() int {
-	if n, ok := fixedSize(c.inner); ok {
-		return n
-	}
-	return -1
-}
+func (c defined[T, U]) size() int { return sizeOf(c.inner) }
 
 // convert returns v as a To; both types have the same underlying type.
 func convert[To, From any](v From) To { return *(*To)(unsafe.Pointer(&v)) }
+
+// definedNumber is the codec of a type T that is defined from a number or bool. It calls the
+// codec of that type with the bits of a value.
+type definedNumber[T any] struct{ inner Ordered[uint64] }
+
+func (c definedNumber[T]) Append(dst []byte, v T) []byte { return c.inner.Append(dst, toBits(v)) }
+
+func (c definedNumber[T]) Decode(src []byte) (T, error) {
+	bits, err := c.inner.Decode(src)
+	return fromBits[T](bits), err
+}
+
+func (c definedNumber[T]) AppendPart(dst []byte, v T) []byte {
+	return c.inner.AppendPart(dst, toBits(v))
+}
+
+func (c definedNumber[T]) DecodePart(src []byte) (T, []byte, error) {
+	bits, rest, err := c.inner.DecodePart(src)
+	return fromBits[T](bits), rest, err
+}
+
+func (c definedNumber[T]) partLen(src []byte, mask byte) (int, error) {
+	return partLen(c.inner, src, mask)
+}
+
+func (c definedNumber[T]) size() int { return sizeOf(c.inner) }
+
+// bitsCodec encodes the bits of values of U, a number or bool, as inner encodes the values.
+type bitsCodec[U any] struct{ inner Ordered[U] }
+
+func (c bitsCodec[U]) Append(dst []byte, bits uint64) []byte {
+	return c.inner.Append(dst, fromBits[U](bits))
+}
+
+func (c bitsCodec[U]) Decode(src []byte) (uint64, error) {
+	v, err := c.inner.Decode(src)
+	return toBits(v), err
+}
+
+func (c bitsCodec[U]) AppendPart(dst []byte, bits uint64) []byte {
+	return c.inner.AppendPart(dst, fromBits[U](bits))
+}
+
+func (c bitsCodec[U]) DecodePart(src []byte) (uint64, []byte, error) {
+	v, rest, err := c.inner.DecodePart(src)
+	return toBits(v), rest, err
+}
+
+func (c bitsCodec[U]) partLen(src []byte, mask byte) (int, error) {
+	return partLen(c.inner, src, mask)
+}
+
+func (c bitsCodec[U]) size() int { return sizeOf(c.inner) }
+
+// toBits returns the bits of a number or bool of up to eight bytes.
+func toBits[T any](v T) uint64 {
+	p := unsafe.Pointer(&v)
+	switch unsafe.Sizeof(v) {
+	case 1:
+		return uint64(*(*uint8)(p))
+	case 2:
+		return uint64(*(*uint16)(p))
+	case 4:
+		return uint64(*(*uint32)(p))
+	}
+	return *(*uint64)(p)
+}
+
+// fromBits returns the value whose bits toBits returns.
+func fromBits[T any](bits uint64) (v T) {
+	p := unsafe.Pointer(&v)
+	switch unsafe.Sizeof(v) {
+	case 1:
+		*(*uint8)(p) = uint8(bits)
+	case 2:
+		*(*uint16)(p) = uint16(bits)
+	case 4:
+		*(*uint32)(p) = uint32(bits)
+	default:
+		*(*uint64)(p) = bits
+	}
+	return v
+}

@@ -23,6 +23,7 @@ func TestBlocksHaveHosts(t *testing.T) {
 	for i := range 3 {
 		c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) {
 			cfg.LocalAddress, cfg.PenaltyTimeout = c.Host(i), time.Millisecond
+			cfg.NameNodeTimeout = time.Minute // the first question to WebHDFS takes long
 		})
 		name := newDir(t, fsys) + "/with space & 100%+ü"
 		data := storagetest.Pattern(10<<20 + 9)
