@@ -47,11 +47,12 @@ func (d *Driver) newProgressReporter() *progressReporter {
 // report takes one status. The last status of a job is always shown.
 func (r *progressReporter) report(s *wire.JobStatus) {
 	over := s.State >= wire.JobState_SUCCEEDED
-	for ; r.failures < len(s.Failures); r.failures++ {
-		if f := s.Failures[r.failures]; !over && !r.quiet {
+	for _, f := range report.NewFailures(s, r.failures) {
+		if !r.quiet {
 			r.console.TaskFailed(f.Attempt, f.Cause)
 		}
 	}
+	r.failures = len(s.Failures)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.mu.latest = progressOf(s)

@@ -78,13 +78,10 @@ func (w *watcher) update(id string, s *wire.JobStatus) {
 		w.console.Running(id)
 		w.failures = len(s.Failures) // earlier ones are not shown
 	}
-	// The loop covers only failures since the last status. The last failure of a finished
-	// job is its cause, which showResult prints.
-	for ; w.failures < len(s.Failures); w.failures++ {
-		if f := s.Failures[w.failures]; !over {
-			w.console.TaskFailed(f.Attempt, f.Cause)
-		}
+	for _, f := range report.NewFailures(s, w.failures) {
+		w.console.TaskFailed(f.Attempt, f.Cause)
 	}
+	w.failures = len(s.Failures)
 	// A reason is printed once, when it changes, and not again with each status.
 	if s.Reason != w.reason && s.Reason != "" && !over {
 		w.console.Log(console.Info, console.ClassJob, "Job "+id+" waits: "+s.Reason)

@@ -55,6 +55,17 @@ func Counters(s *wire.JobStatus) counter.Values {
 	return v
 }
 
+// NewFailures returns the failures of a status after the first n. The last failure of a job that
+// has failed is left out: it is shown as the cause of that.
+func NewFailures(s *wire.JobStatus, n int) []*wire.FailureRecord {
+	all := s.GetFailures()
+	end := len(all)
+	if s.GetState() == wire.JobState_FAILED {
+		end--
+	}
+	return all[max(0, min(n, end)):max(0, end)]
+}
+
 // FailureFromRecord converts a failure as the jobmaster recorded it.
 func FailureFromRecord(f *wire.FailureRecord) Failure {
 	return Failure{

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,6 +90,34 @@ func TestRunningJobHasRunningTasks(t *testing.T) {
 		r := FromStatus(status(state), nil)
 		if r.State != Running || r.Tasks[1].State != Running || r.Tasks[0].Attempts[2].State != Running {
 			t.Errorf("%s: job %s, pending task %s, running attempt %s", state, r.State, r.Tasks[1].State, r.Tasks[0].Attempts[2].State)
+		}
+	}
+}
+
+// TestNewFailures shows failures once, but the last failure of a job that has failed.
+func TestNewFailures(t *testing.T) {
+	for want, c := range map[string]struct {
+		state wire.JobState
+		shown int
+		all   []string
+	}{
+		"[]":      {wire.JobState_FAILED, 0, nil},
+		"[a]":     {wire.JobState_FAILED, 0, []string{"a", "b"}},
+		"[a b]":   {wire.JobState_SUCCEEDED, 0, []string{"a", "b"}},
+		"[b]":     {wire.JobState_RUNNING, 1, []string{"a", "b"}},
+		"[c d]":   {wire.JobState_KILLED, 2, []string{"a", "b", "c", "d"}},
+		"[] left": {wire.JobState_FAILED, 2, []string{"a", "b"}},
+	} {
+		s := &wire.JobStatus{State: c.state}
+		for _, cause := range c.all {
+			s.Failures = append(s.Failures, &wire.FailureRecord{Cause: cause})
+		}
+		got := []string{}
+		for _, f := range NewFailures(s, c.shown) {
+			got = append(got, f.Cause)
+		}
+		if text := fmt.Sprint(got); text != strings.TrimSuffix(want, " left") {
+			t.Errorf("%v, %d of %v shown: new are %s, want %s", c.state, c.shown, c.all, text, want)
 		}
 	}
 }
