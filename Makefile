@@ -14,7 +14,8 @@ FUZZTIME    ?= 10s
 PLAYED      := ./bench/paper ./bench/compare ./cluster
 # Packages that start no goroutine, and whose tests simulate or decode for long. The race
 # detector does not see them at all.
-SEQUENTIAL  := ./sim ./sim/fluid ./sim/workload ./internal/format/seqfile ./internal/format/compress
+SEQUENTIAL  := ./sched/chronos ./sched/disco ./sched/fair ./sched/fifo ./sched/hfsp ./sched/registry \
+               ./sim ./sim/fluid ./sim/results ./sim/workload ./internal/format/seqfile ./internal/format/compress
 BENCH       ?= .
 CASE        ?=
 RIVAL       ?=
