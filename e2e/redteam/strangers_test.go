@@ -241,6 +241,7 @@ func (w *world) checkLogs(t *testing.T) {
 // floods are attacks that fill the cluster, so they are made one after the other.
 func floods() []attack {
 	return []attack{
+		{"M11", "a flood of progress and refused preemptions", []string{"312 MiB of progress were taken"}, floodTasknode},
 		{"C2b", "job after job with 6000 reduces", []string{"tasks of unfinished jobs exceed the limit of 20000; raise hammr.limits.tasks"}, submitUntilRefused(6000)},
 		{"C2b", "job after job", []string{"unfinished jobs of user", "exceed the limit of 30; raise hammr.limits.jobs.per.user"}, submitUntilRefused(0)},
 	}
