@@ -60,12 +60,7 @@ func BenchmarkStep(b *testing.B) {
 	p := New(Config{Placement: sched.Placement{Method: sched.None}})
 	p.Reset(w.Now, w.PolicyView())
 	for b.Loop() {
-		id := w.View().Machine("m7").Attempts[0].ID
-		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.KillAttempt{Attempt: id}))
-		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.ExitAttempt{Attempt: id}))
-		for _, c := range p.Decide(w.Now, w.PolicyView()).Commands(w.View()) {
-			p.Observe(w.Now, w.PolicyView(), w.Apply(c))
-		}
+		w.Replace(p, "m7")
 	}
 }
 
@@ -79,12 +74,7 @@ func BenchmarkConserve(b *testing.B) {
 			p.Reset(w.Now, w.PolicyView())
 			b.ReportAllocs()
 			for b.Loop() {
-				id := w.View().Machine("m7").Attempts[0].ID
-				p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.KillAttempt{Attempt: id}))
-				p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.ExitAttempt{Attempt: id}))
-				for _, c := range p.Decide(w.Now, w.PolicyView()).Commands(w.View()) {
-					p.Observe(w.Now, w.PolicyView(), w.Apply(c))
-				}
+				w.Replace(p, "m7")
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -55,12 +54,7 @@ func BenchmarkStep(b *testing.B) {
 	p := New(Config{Placement: blind})
 	p.Reset(w.Now, w.PolicyView())
 	for b.Loop() {
-		id := w.View().Machine("m7").Attempts[0].ID
-		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.KillAttempt{Attempt: id}))
-		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.ExitAttempt{Attempt: id}))
-		for _, c := range p.Decide(w.Now, w.PolicyView()).Commands(w.View()) {
-			p.Observe(w.Now, w.PolicyView(), w.Apply(c))
-		}
+		w.Replace(p, "m7")
 	}
 }
 
