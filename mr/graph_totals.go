@@ -39,7 +39,7 @@ type totalsWriter[K, V any] struct {
 	to   targetWriter[string, int64]
 }
 
-// Emit implements Emitter. multiEmitter does not call it: records are no totals.
+// Emit implements Emitter. multiEmitter never calls it, because a record has no effect on totals.
 func (totalsWriter[K, V]) Emit(K, V) {}
 
 func (w totalsWriter[K, V]) error() error { return w.to.error() }

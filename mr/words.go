@@ -78,7 +78,7 @@ func controlBits(line []byte, at int) (found uint64) {
 }
 
 // lastControlBits does what controlBits does, for a block that ends with line and is shorter
-// than the others. If the last bytes are no eight, it takes them from the last eight of line.
+// than the others. It reads fewer than eight remaining bytes as part of the last eight of line.
 func lastControlBits(line []byte, at int) (found uint64) {
 	rest, k := line[at:], 0
 	for ; k+8 <= len(rest); k += 8 {
