@@ -167,8 +167,8 @@ func TestOutputClosesItsPieceWhileSuspended(t *testing.T) {
 		x.suspend(2)
 		x.resume()
 		x.suspend(3) // nothing was written since: no new piece
-		close(x.lines)
 		x.resume()
+		close(x.lines) // not before: an attempt may end while it is to be suspended
 		done := x.end().GetFinished()
 		var texts []string
 		var records []int64
