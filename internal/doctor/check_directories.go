@@ -46,6 +46,9 @@ func checkDirectory(d Dir) Finding {
 	return checkMount(d)
 }
 
+// mountedNoexec is the flag of statfs(2) for a mount on which no program can be executed.
+const mountedNoexec = 0x8
+
 // checkMount examines the mount of a directory that is writable.
 func checkMount(d Dir) Finding {
 	var mount unix.Statfs_t
@@ -53,7 +56,7 @@ func checkMount(d Dir) Finding {
 		return fault("look at the disk", "%s: %s", d.Path, oneLine(err))
 	}
 	switch {
-	case d.Use == Programs && mount.Flags&unix.ST_NOEXEC != 0:
+	case d.Use == Programs && mount.Flags&mountedNoexec != 0:
 		return fault("remount it with exec, or set another --dir", "%s: mounted noexec, so programs of jobs cannot run", d.Path)
 	case d.Use == LogFiles && mount.Type == unix.TMPFS_MAGIC:
 		return warn("set --dir to a directory on a disk", "%s: a tmpfs, so the master's log is lost when the machine restarts", d.Path)
