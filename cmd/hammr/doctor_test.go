@@ -130,9 +130,9 @@ func TestReadDaemon(t *testing.T) {
 		}
 	})
 	for text, want := range map[string]string{
-		"id: m1\ndir: /log\n":         "--token-file is missing",
-		"name: n1\ndir: [\n":          "malformed YAML",
-		"id: m1\nslots: 3\n":          "no such setting",
+		"id: m1\ndir: /log\n":                             "--token-file is missing",
+		"name: n1\ndir: [\n":                              "malformed YAML",
+		"id: m1\nslots: 3\n":                              "no such setting",
 		"id: m1\ndir: /\ncluster-id: x\ntoken-file: /t\n": "expected a number",
 	} {
 		if d := readDaemon(writeFile(t, "bad.yaml", text), conf.New()); d.Err == nil || !strings.Contains(d.Err.Error(), want) {

@@ -21,4 +21,6 @@ func checkConfiguration(_ context.Context, t *Target) (found []Finding) {
 }
 
 // oneLine returns the text of an error, which may be several joined errors, on one line.
-func oneLine(err error) string { return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " ") }
+func oneLine(err error) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " ")
+}

@@ -79,7 +79,9 @@ func checkReverse(ctx context.Context, host, address string) Finding {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	names, err := net.DefaultResolver.LookupAddr(ctx, address)
-	short := func(name string) string { return strings.ToLower(strings.SplitN(strings.TrimSuffix(name, "."), ".", 2)[0]) }
+	short := func(name string) string {
+		return strings.ToLower(strings.SplitN(strings.TrimSuffix(name, "."), ".", 2)[0])
+	}
 	switch {
 	case err != nil:
 		return warn("add a name of the address to /etc/hosts or to the name server", "host name %s is %s, which has no name: %s", host, address, oneLine(err))

@@ -25,10 +25,10 @@ const (
 
 // answer is the answer of a page.
 type answer struct {
-	status         int
-	header         http.Header
-	body           string
-	before, after  time.Time // when the request began, and when the header had arrived
+	status        int
+	header        http.Header
+	body          string
+	before, after time.Time // when the request began, and when the header had arrived
 }
 
 // get asks a daemon at host:port. An answer with another status than 200 is no error.
@@ -71,7 +71,9 @@ func dialable(address string) string {
 }
 
 // runs reports whether the daemon runs on this machine and has its page at the configured address.
-func (d *Daemon) runs(ctx context.Context) bool { return pageBelongsTo(ctx, dialable(d.HTTP), d.Kind, d.Name) }
+func (d *Daemon) runs(ctx context.Context) bool {
+	return pageBelongsTo(ctx, dialable(d.HTTP), d.Kind, d.Name)
+}
 
 // pageBelongsTo reports whether a page is that of a daemon. The front page begins with the kind and the name:
 //
