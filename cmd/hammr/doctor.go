@@ -201,7 +201,7 @@ func writeReport(w io.Writer, r doctor.Report) {
 			line("", "", "remedy: "+f.Remedy)
 		}
 	}
-	fmt.Fprintf(w, "%d ok, %d skipped, %d warnings, %d faults\n", r.Count(doctor.OK), r.Count(doctor.Skipped), r.Count(doctor.Warn), r.Count(doctor.Fault))
+	fmt.Fprintf(w, "%d ok, %d skipped, %d warn, %d fault\n", r.Count(doctor.OK), r.Count(doctor.Skipped), r.Count(doctor.Warn), r.Count(doctor.Fault))
 }
 
 // blankControl replaces control characters, which texts of other machines may have.

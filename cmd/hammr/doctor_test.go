@@ -20,14 +20,10 @@ func doctorHere(t *testing.T, line ...string) (code int, stdout, stderr string) 
 	return runOnFakeCluster(t, &changes, append([]string{"doctor"}, line...)...)
 }
 
-// writeFile writes a file into a directory of the test and returns its name.
-func writeFile(t *testing.T, name, text string) string {
+// fileOf writes a file into a directory of the test and returns its name.
+func fileOf(t *testing.T, name, text string) string {
 	t.Helper()
-	name = filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return name
+	return writeFile(t, filepath.Join(t.TempDir(), name), text)
 }
 
 // TestDoctorOfTheFakeCluster has a master that does not answer and tasknodes in several states.
@@ -58,20 +54,20 @@ func TestDoctorReportAsJSON(t *testing.T) {
 // TestDoctorFixesWhatIsHarmless lets doctor find a token that others can read and a directory that is missing, fix
 // both, and find nothing after that.
 func TestDoctorFixesWhatIsHarmless(t *testing.T) {
-	token := writeFile(t, "token", strings.Repeat("x", 32))
+	token := fileOf(t, "token", strings.Repeat("x", 32))
 	if err := os.Chmod(token, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	line := []string{"--only", "token,directories,disk-space", "--token-file", token, "--dir", dir}
+	line := []string{"--only", "token,directories,disk-latency", "--token-file", token, "--dir", dir}
 	for _, step := range []struct {
 		flags []string
 		code  int
 		want  string
 	}{
-		{nil, exitFailed, "0 ok, 1 skipped, 1 warnings, 1 faults\n"},
-		{[]string{"--fix"}, exitDone, "3 ok, 0 skipped, 0 warnings, 0 faults\n"},
-		{nil, exitDone, "3 ok, 0 skipped, 0 warnings, 0 faults\n"},
+		{nil, exitFailed, "0 ok, 1 skipped, 1 warn, 1 fault\n"},
+		{[]string{"--fix"}, exitDone, "3 ok, 0 skipped, 0 warn, 0 fault\n"},
+		{nil, exitDone, "3 ok, 0 skipped, 0 warn, 0 fault\n"},
 	} {
 		code, stdout, stderr := doctorHere(t, append(line, step.flags...)...)
 		if code != step.code || !strings.HasSuffix(stdout, step.want) {
@@ -100,7 +96,7 @@ func TestDoctorCommandLines(t *testing.T) {
 
 func TestReadDaemon(t *testing.T) {
 	t.Run("jobmaster", func(t *testing.T) {
-		file := writeFile(t, "m.yaml", "masters: [m1=a, 'm2=b:7'] # first\nid: m1\ncluster-id: 7\ndir: /log\ntoken-file: /token\nstall-timeout: 3s\n")
+		file := fileOf(t, "m.yaml", "masters: [m1=a, 'm2=b:7'] # first\nid: m1\ncluster-id: 7\ndir: /log\ntoken-file: /token\nstall-timeout: 3s\n")
 		d := readDaemon(file, conf.New())
 		if d.Err != nil {
 			t.Fatal(d.Err)
@@ -112,7 +108,7 @@ func TestReadDaemon(t *testing.T) {
 		}
 	})
 	t.Run("tasknode", func(t *testing.T) {
-		file := writeFile(t, "n.yaml", "name: n1\nmasters: a,b:7\ndir: /dir\ntoken-file: /token\nmin-free: 1k\nmin-uid: 5\n")
+		file := fileOf(t, "n.yaml", "name: n1\nmasters: a,b:7\ndir: /dir\ntoken-file: /token\nmin-free: 1k\nmin-uid: 5\n")
 		d := readDaemon(file, conf.New())
 		if d.Err != nil {
 			t.Fatal(d.Err)
@@ -124,7 +120,7 @@ func TestReadDaemon(t *testing.T) {
 	})
 	t.Run("variables of a client do not count", func(t *testing.T) {
 		t.Setenv("HAMMR_TOKEN_FILE", "/other")
-		d := readDaemon(writeFile(t, "n.yaml", "name: n1\nmasters: a\ndir: /dir\ntoken-file: /token\n"), conf.New())
+		d := readDaemon(fileOf(t, "n.yaml", "name: n1\nmasters: a\ndir: /dir\ntoken-file: /token\n"), conf.New())
 		if d.Err != nil || d.TokenFile != "/token" {
 			t.Errorf("got %+v", d)
 		}
@@ -135,7 +131,7 @@ func TestReadDaemon(t *testing.T) {
 		"id: m1\nslots: 3\n":                              "no such setting",
 		"id: m1\ndir: /\ncluster-id: x\ntoken-file: /t\n": "expected a number",
 	} {
-		if d := readDaemon(writeFile(t, "bad.yaml", text), conf.New()); d.Err == nil || !strings.Contains(d.Err.Error(), want) {
+		if d := readDaemon(fileOf(t, "bad.yaml", text), conf.New()); d.Err == nil || !strings.Contains(d.Err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, d.Err, want)
 		}
 	}

@@ -25,23 +25,25 @@ func checkTasknodes(_ context.Context, t *Target) []Finding {
 func judgeTasknodes(all []*wire.Tasknode) (found []Finding) {
 	good := 0
 	for _, n := range all {
-		bad := judgeTasknode(n)
-		if len(bad) == 0 {
+		about := judgeTasknode(n)
+		if len(about) == 0 {
 			good++
 		}
-		found = append(found, bad...)
+		found = append(found, about...)
 	}
 	return append([]Finding{ok("%d of %d tasknodes run without a fault", good, len(all))}, found...)
 }
 
-// judgeTasknode returns what is wrong with a tasknode.
+// judgeTasknode returns what keeps a tasknode from work.
 func judgeTasknode(n *wire.Tasknode) (found []Finding) {
 	switch {
+	case isLost(n) && isRemoved(n):
+		return []Finding{ok("%s: %s, and stopped", n.Name, n.State)}
 	case isLost(n):
-		return []Finding{fault("start it; or let the masters forget it: they do after --forget", "%s: %s, last heartbeat %s", n.Name, n.State, heartbeatTime(n))}
+		return []Finding{fault("start it, or wait until the masters forget it (--forget)", "%s: %s, last heartbeat %s", n.Name, n.State, heartbeatTime(n))}
 	case n.Draining:
 		found = append(found, warn(fmt.Sprintf("'hammr node add %s' gives it tasks again", n.Name), "%s: draining", n.Name))
-	case n.State == "DECOMMISSIONING" || n.State == "DECOMMISSIONED":
+	case isRemoved(n):
 		found = append(found, warn(fmt.Sprintf("'hammr node add %s' gives it tasks again", n.Name), "%s: %s", n.Name, n.State))
 	}
 	if n.Unhealthy != "" {
@@ -58,7 +60,15 @@ func judgeTasknode(n *wire.Tasknode) (found []Finding) {
 	return found
 }
 
+// isRemoved reports whether an operator has excluded a tasknode from new tasks.
+func isRemoved(n *wire.Tasknode) bool {
+	return n.State == "DECOMMISSIONING" || n.State == "DECOMMISSIONED"
+}
+
 func heartbeatTime(n *wire.Tasknode) string {
+	if n.LastHeartbeat == 0 {
+		return "unknown"
+	}
 	return time.UnixMilli(n.LastHeartbeat).UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
@@ -152,7 +162,8 @@ func checkRacks(_ context.Context, t *Target) []Finding { return t.withTasknodes
 func judgeRacks(all []*wire.Tasknode) []Finding {
 	racks := make(map[string]bool)
 	var without []*wire.Tasknode
-	for _, n := range all {
+	live := slices.DeleteFunc(slices.Clone(all), isLost)
+	for _, n := range live {
 		if n.Rack == "" || n.Rack == defaultRack {
 			without = append(without, n)
 		} else {
@@ -165,7 +176,7 @@ func judgeRacks(all []*wire.Tasknode) []Finding {
 	case len(without) > 0:
 		return []Finding{warn("add them to the table of net.topology.table.file.name, or set --rack", "%d racks, but these tasknodes have none: %s", len(racks), names(without))}
 	}
-	return []Finding{ok("%d tasknodes in %d racks", len(all), len(racks))}
+	return []Finding{ok("%d tasknodes in %d racks", len(live), len(racks))}
 }
 
 // checkBlockLocations writes a small file to the staging directory and looks where HDFS has put it.

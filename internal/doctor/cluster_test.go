@@ -188,11 +188,12 @@ func TestTasknodes(t *testing.T) {
 		{Name: "n4", State: "UNHEALTHY", Unhealthy: "ERROR fan is broken"},
 		{Name: "n5", State: "DECOMMISSIONING", Draining: true},
 		{Name: "n6", State: "DECOMMISSIONED"},
+		{Name: "n8", State: "DECOMMISSIONED", Lost: true},
 		{Name: "n7", State: "RUNNING", Suspicion: "5 attempts failed",
 			Directories: []*wire.Report_Heartbeat_Directory{{Path: "/a"}, {Path: "/b", Error: "read-only file system"}}},
 	}
-	expect(t, run(t, target, "tasknodes"), want{OK, "1 of 7"}, want{Fault, "n2: LOST, last heartbeat 2025-11-21 04:40:00 UTC"}, want{Fault, "n3: SILENT"},
-		want{Fault, "n4: unhealthy: ERROR fan"}, want{Warn, "n5: draining"}, want{Warn, "n6: DECOMMISSIONED"},
+	expect(t, run(t, target, "tasknodes"), want{OK, "1 of 8"}, want{Fault, "n2: LOST, last heartbeat 2025-11-21 04:40:00 UTC"}, want{Fault, "n3: SILENT"},
+		want{Fault, "n4: unhealthy: ERROR fan"}, want{Warn, "n5: draining"}, want{Warn, "n6: DECOMMISSIONED"}, want{OK, "n8: DECOMMISSIONED, and stopped"},
 		want{Warn, "n7: avoided"}, want{Fault, "n7: directory /b is not used: read-only"})
 }
 
@@ -232,6 +233,7 @@ func TestRacks(t *testing.T) {
 	}{
 		{[]*wire.Tasknode{node("a", ""), node("b", "/default-rack")}, want{OK, "no tasknode has a rack"}},
 		{[]*wire.Tasknode{node("a", "/r1"), node("b", "/r2"), node("c", "/r2")}, want{OK, "3 tasknodes in 2 racks"}},
+		{[]*wire.Tasknode{node("a", "/r1"), {Name: "b", Lost: true}}, want{OK, "1 tasknodes in 1 racks"}},
 		{[]*wire.Tasknode{node("a", "/r1"), node("b", ""), node("c", "/default-rack")}, want{Warn, "1 racks, but these tasknodes have none: b, c"}},
 	} {
 		target.View = &View{Tasknodes: c.nodes}
