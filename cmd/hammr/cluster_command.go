@@ -80,7 +80,7 @@ func newClusterCommands() clusterCommands {
 
 // all returns the groups of commands that ask a cluster.
 func (r clusterCommands) all() []*cobra.Command {
-	return []*cobra.Command{r.newJob(), r.newTask(), r.newNode(), r.newMaster(), r.newScheduler(), r.newQueue()}
+	return []*cobra.Command{r.newJob(), r.newTask(), r.newNode(), r.newMaster(), r.newScheduler(), r.newQueue(), r.newDoctor()}
 }
 
 // query is the state of a running command: the client, the shared flags, and the arguments.

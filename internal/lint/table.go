@@ -131,6 +131,9 @@ var importTable = []row{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/meminfo", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/wire",
 	}},
+	{"internal/doctor", []string{
+		"storage", "tasknode/process", "internal/conf", "internal/failpoint", "internal/meminfo", "internal/percentile", "internal/rpc", "internal/wire",
+	}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{
 		"internal/client/remote", "internal/faultrpc", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/wire",

@@ -92,7 +92,7 @@ func (d *Daemon) resolveFiles() (err error) {
 	}
 	d.open.Add(d.files.Close)
 	if d.cfg.Staging == "" {
-		if d.cfg.Staging, err = defaultStaging(c); err != nil {
+		if d.cfg.Staging, err = DefaultStaging(c); err != nil {
 			return err
 		}
 	}
@@ -103,8 +103,9 @@ func (d *Daemon) resolveFiles() (err error) {
 	return nil
 }
 
-// defaultStaging returns a directory on the default file system.
-func defaultStaging(c *conf.Conf) (string, error) {
+// DefaultStaging returns the staging directory of a master whose configuration names none: a directory on the default
+// file system.
+func DefaultStaging(c *conf.Conf) (string, error) {
 	u, err := url.Parse(c.String(conf.DefaultFS))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", conf.DefaultFS, err)

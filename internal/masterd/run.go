@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/jobmaster/server"
@@ -93,7 +94,7 @@ func (d *Daemon) newServer() *server.Server {
 	return server.New(server.Config{
 		Master: d.master, Token: d.token, ClusterID: d.cfg.ClusterID, Info: d.info,
 		Leader: func() string { return d.log.Leader().Address }, Confirm: d.log.ConfirmLead,
-		Admin: admin{d.log}, Rates: d.cfg.rates(), Logger: d.cfg.Logger,
+		Admin: admin{d.log}, Now: failpoint.Now, Rates: d.cfg.rates(), Logger: d.cfg.Logger,
 	})
 }
 

@@ -24,9 +24,11 @@ type authHandler struct {
 }
 
 // ServeHTTP implements http.Handler. A request of a browser gets a readable text. Every
-// answer has the header with the version, so that a caller knows the version of the server.
+// answer has the headers with the version and the time, so that a caller knows the version of the server and can compare
+// the clocks.
 func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(rpc.HeaderProtocol, rpc.Version)
+	w.Header().Set("Date", g.cfg.Now().UTC().Format(http.TimeFormat))
 	if !strings.HasPrefix(r.URL.Path, "/hammr.") {
 		http.Error(w, "This is the RPC address of a hammr jobmaster; browsers need the address of its pages.", http.StatusNotFound)
 		return

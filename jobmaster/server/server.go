@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/internal/rpc"
@@ -43,6 +44,8 @@ type Config struct {
 	Confirm func(ctx context.Context) error
 	// Admin changes the masters; default nil: the masters cannot be changed.
 	Admin Admin
+	// Now is the time of day that answers carry in their header Date; default time.Now.
+	Now func() time.Time
 	// Rates bound the calls of each user; default no bounds.
 	Rates Rates
 	// Logger receives log lines; default none.
@@ -69,6 +72,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.Confirm == nil {
 		cfg.Confirm = func(context.Context) error { return nil }
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	options := []connect.HandlerOption{

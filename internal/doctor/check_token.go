@@ -1,0 +1,75 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+
+	"github.com/hammr/hammr/internal/rpc"
+)
+
+// checkTokens examines the files with the cluster's secret.
+func checkTokens(_ context.Context, t *Target) (found []Finding) {
+	var seen []string
+	check := func(file, owner string) {
+		if file != "" && !slices.Contains(seen, file) {
+			seen = append(seen, file)
+			found = append(found, checkToken(file, owner))
+		}
+	}
+	for _, d := range t.usable() {
+		check(d.TokenFile, ownDir(d))
+	}
+	for _, file := range t.TokenFiles {
+		check(file, "")
+	}
+	if len(found) == 0 {
+		found = append(found, skipped("no file of a token; name it with --token-file or --config"))
+	}
+	return found
+}
+
+// ownDir returns the directory that belongs to the user of a daemon, "" if it has none.
+func ownDir(d *Daemon) string {
+	if len(d.Dirs) == 0 {
+		return ""
+	}
+	return d.Dirs[0].Path
+}
+
+// checkToken examines one file. dir is a directory of the user who reads it; "" for this user.
+func checkToken(file, dir string) Finding {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault("copy the cluster's token there; for a new cluster: head -c 32 /dev/urandom | base64 > "+file, "%s: does not exist", file)
+	case err != nil:
+		return fault("let the daemon's user read the file", "%s", oneLine(err))
+	case info.Mode().Perm()&0o077 != 0:
+		return fault("chmod 600 "+file, "%s: mode %04o, other users can use it", file, info.Mode().Perm()).
+			withFix("set the mode of "+file+" to 0600", func() error { return os.Chmod(file, 0o600) })
+	}
+	if _, err := rpc.ReadToken(file); err != nil {
+		return fault("copy the cluster's token there", "%s", oneLine(err))
+	}
+	if owner, reader := uidOf(file), uidOf(dir); reader > 0 && owner != reader {
+		return fault("chown the file to the user who runs the daemon", "%s: belongs to uid %d, and %s to uid %d, who cannot read it", file, owner, dir, reader)
+	}
+	return ok("%s: mode %04o", file, info.Mode().Perm())
+}
+
+// uidOf returns the owner of a file, -1 if there is no such file.
+func uidOf(name string) int {
+	info, err := os.Stat(name)
+	if err != nil {
+		return -1
+	}
+	stat, isUnix := info.Sys().(*syscall.Stat_t)
+	if !isUnix {
+		return -1
+	}
+	return int(stat.Uid)
+}
