@@ -133,13 +133,17 @@ var importTable = []row{
 	}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{
-		"internal/client/remote", "internal/faultrpc", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/wire",
+		"internal/client/remote", "internal/faultrpc", "internal/hostfile", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/wire",
+	}},
+	{"internal/hostfile", nil},
+	{"internal/sshcluster", []string{
+		"internal/client", "internal/client/remote", "internal/hostfile", "internal/rpc", "internal/syncutil", "internal/wire",
 	}},
 	{"chaos", []string{"preempt", "internal/failpoint"}},
 	{"chaos/rig", []string{
 		"shuffle", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/taskdir", "internal/testcluster",
 	}},
-	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt"}},
+	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/hostfile", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt"}},
 	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/wire"}},
 	{"bench", []string{"internal/localcluster", "internal/minihdfs", "internal/testcluster"}},
