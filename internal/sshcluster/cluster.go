@@ -94,7 +94,7 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{cfg: cfg, plan: plan, shell: sh}
-	if err := c.look(ctx); err != nil {
+	if err := c.Look(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -106,8 +106,9 @@ func (c *Cluster) Close() error { return c.shell.close() }
 // Plan returns the plan as far as it is known.
 func (c *Cluster) Plan() *Plan { return c.plan }
 
-// look surveys all machines, and completes the plan from what they have.
-func (c *Cluster) look(ctx context.Context) error {
+// Look surveys all machines again, and completes the plan from what they have. Open has done
+// so too.
+func (c *Cluster) Look(ctx context.Context) error {
 	n := len(c.plan.Hosts)
 	c.surveys, c.errs = make([]*survey, n), make([]error, n)
 	c.each(ctx, c.all(), func(ctx context.Context, i int) error {

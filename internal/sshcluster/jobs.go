@@ -17,6 +17,7 @@ import (
 type Admin interface {
 	Info(ctx context.Context) (*wire.Info, error)
 	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
+	Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error)
 	SuspendJob(ctx context.Context, jobID, mode string) error
 	ResumeJob(ctx context.Context, jobID string) error
 	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
@@ -143,5 +144,24 @@ func (c *Cluster) resumeJobs(ctx context.Context) error {
 		}
 		_, err := c.act(ctx, c.keeper(), `rm -f "$dir/suspended"`)
 		return err
+	})
+}
+
+// EachJob calls do with the status of every job that the masters know, with its tasks.
+func (c *Cluster) EachJob(ctx context.Context, do func(*wire.JobStatus) error) error {
+	return c.withMasters(ctx, func(a Admin) error {
+		jobs, err := a.Jobs(ctx, true)
+		if err != nil {
+			return err
+		}
+		var errs []error
+		for _, j := range jobs {
+			status, err := a.Job(ctx, j.JobId, true)
+			if err == nil {
+				err = do(status)
+			}
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
 	})
 }

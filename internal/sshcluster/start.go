@@ -157,16 +157,16 @@ func (c *Cluster) has(i int, role string) bool {
 func (c *Cluster) readyText(h *Host, s *survey) string {
 	var words []string
 	for _, role := range h.Roles() {
-		verb := "is ready"
+		state := "is ready"
 		switch {
-		case c.cfg.DryRun != nil && s.daemon(role).State != Running:
-			verb = "would be started"
 		case s.daemon(role).State == Running:
-			verb = "runs already"
+			state = "runs already"
+		case c.cfg.DryRun != nil:
+			state = "would be started"
 		}
-		words = append(words, fmt.Sprintf("%s %s %s", role, h.DaemonName(role), verb))
+		words = append(words, fmt.Sprintf("%s %s at %s %s", role, h.DaemonName(role), h.address(role), state))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(words, ", ") + "; files in " + h.Dir
 }
 
 // launchDaemon starts a daemon and waits until it is ready.

@@ -46,7 +46,10 @@ func (c *Cluster) Upgrade(ctx context.Context, deadline time.Duration) error {
 		return err
 	}
 	return c.withMasters(ctx, func(a Admin) error {
-		return errors.Join(u.masters(ctx, a), u.tasknodes(ctx, a))
+		if err := u.masters(ctx, a); err != nil {
+			return err
+		}
+		return u.tasknodes(ctx, a)
 	})
 }
 
@@ -163,7 +166,7 @@ func (u *upgrade) restart(ctx context.Context, i int, role string) error {
 	_, err := u.act(ctx, h,
 		fmt.Sprintf("halt %s %d", role, int(u.cfg.Timeout.Seconds())),
 		"launch "+role, fmt.Sprintf("await %s %d", role, int(u.cfg.Timeout.Seconds())))
-	if err == nil {
+	if err == nil && u.cfg.DryRun == nil {
 		u.cfg.Progress(h.Name, fmt.Sprintf("%s %s runs the new program, ready after %v", role, h.DaemonName(role), time.Since(begin).Round(10*time.Millisecond)))
 	}
 	return err
