@@ -31,6 +31,11 @@ type shell struct {
 	}
 }
 
+// maxSocketParent is the longest directory in which ssh can make the sockets of shared
+// connections: the path of a socket has at most 107 bytes, of which hammr-ssh-N, a hash and a
+// temporary suffix take up to 80.
+const maxSocketParent = 27
+
 // connectTimeout is how long ssh waits for a machine.
 const connectTimeout = 10 * time.Second
 
@@ -50,8 +55,11 @@ func newShell(words []string) (*shell, error) {
 	if strings.Contains(options, "controlpath") || strings.Contains(options, "controlmaster") {
 		return s, nil // the user shares connections
 	}
-	// The path of a socket has at most 107 bytes.
-	dir, err := os.MkdirTemp("", "hammr-ssh-")
+	parent := os.TempDir()
+	if len(parent) > maxSocketParent {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "hammr-ssh-")
 	if err != nil {
 		return nil, fmt.Errorf("directory for connections: %w", err)
 	}
