@@ -34,6 +34,10 @@ func (s *survey) check(h *Host, program *program) error {
 	bad(s.state == "not owned", "%s is not a directory of the user %s; choose another with dir=, or connect as its owner", s.dir, s.user)
 	bad(s.state == "not writable", "the user %s cannot make %s; choose another directory with dir=, or make it for that user", s.user, s.dir)
 	bad(s.machine != "" && s.machine != h.Name, "%s is also the directory of %s; give each machine its own, as with dir=/data/{host}", s.dir, s.machine)
+	if s.units == "yes" {
+		bad(s.program != program.hash, "the package there has another program; install the package of this version, or give its program with --program")
+		return errors.Join(errs...)
+	}
 	need := int64(freeBesideProgram)
 	if s.program != program.hash {
 		need += program.size
@@ -92,7 +96,7 @@ func (p *Plan) adopt(surveys []*survey) (dropped []string, err error) {
 			continue
 		}
 		h := &p.Hosts[i]
-		h.Dir = s.dir
+		h.Dir, h.units, h.etc = s.dir, s.units, s.etc
 		if h.Slots == 0 {
 			h.Slots = s.cpus
 		}

@@ -38,9 +38,9 @@ func newLab(t *testing.T) *lab {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	l := &lab{t: t, dir: dir, program: self, text: fmt.Sprintf("a\nb\nc\n* dir=%s/{host} staging=file:///x slots=2\n", dir)}
+	l := &lab{t: t, dir: dir, program: self, text: fmt.Sprintf("a\nb\nc\n* dir=%[1]s/{host} staging=file://%[1]s/staging slots=2\n", dir)}
 	t.Cleanup(func() {
-		l.text = fmt.Sprintf("a\nb\nc\n* dir=%s/{host} staging=file:///x slots=2\n", dir)
+		l.text = fmt.Sprintf("a\nb\nc\n* dir=%[1]s/{host} staging=file://%[1]s/staging slots=2\n", dir)
 		// Tests of wrong directories have no cluster to stop.
 		if c, err := l.open(context.Background()); err == nil {
 			l.must(c.Stop(context.Background(), true, 0))
@@ -385,7 +385,7 @@ func TestTruncatedScript(t *testing.T) {
 	l.must(err)
 	defer c.Close()
 	h := &c.plan.Hosts[0]
-	script := c.plan.script(h, "claim", putCall("token", "600", "a secret\n"), putCall("hosts", "644", c.plan.Hostfile()))
+	script := c.plan.script(h, "claim", putCall(`"$etc/token"`, "600", "a secret\n"), putCall(`"$dir/hosts"`, "644", c.plan.Hostfile()))
 	for _, length := range []int{len(script) - 6, len(script) - 60, strings.Index(script, "secret")} {
 		c.shell.run(t.Context(), h, script[:length]) // dash reports a syntax error; other shells may not
 		if _, err := os.Stat(h.Dir); !errors.Is(err, os.ErrNotExist) {
@@ -408,7 +408,7 @@ func TestDryRun(t *testing.T) {
 	l.must(err)
 	l.must(c.Start(t.Context()))
 	l.must(c.Close())
-	for _, want := range []string{"# b: sh -c sh -s\ndir='" + l.dir + "/b'", "put token 600", "launch jobmaster", "await tasknode 20", "receive "} {
+	for _, want := range []string{"# b: sh -c sh -s\ndir='" + l.dir + "/b'", "put \"$etc/token\" 600", "launch jobmaster", "await tasknode 20", "receive "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}
@@ -445,6 +445,22 @@ func TestReloadOfDaemonsThatCannot(t *testing.T) {
 	l.must(l.start())
 	l.wantError(l.with(func(c *Cluster) error { return c.Reload(t.Context()) }), "b: the jobmaster does not reload its settings; restart it, or upgrade it")
 	l.want(Running)
+}
+
+// TestUnsharedStaging checks that a staging directory which a machine does not see is found
+// out before anything starts.
+func TestUnsharedStaging(t *testing.T) {
+	l := newLab(t)
+	cfg := l.config()
+	cfg.Shell = []string{l.shell(`[ $1 != b ] || { sed "s#-e '#-e '/nowhere#" | sh -s; exit; }`), "{host}"}
+	c, err := Open(t.Context(), cfg)
+	l.must(err)
+	l.wantError(c.Start(t.Context()), "b: it does not see "+l.dir+" of a; --staging must be on a file system that all machines see")
+	l.must(c.Close())
+	l.want(Absent)
+	if files, _ := filepath.Glob(l.dir + "/.hammr-*"); len(files) > 0 {
+		t.Errorf("files are left: %q", files)
+	}
 }
 
 func TestSettingsAreChecked(t *testing.T) {

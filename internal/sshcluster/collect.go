@@ -17,7 +17,7 @@ func (c *Cluster) CollectLogs(ctx context.Context, dir string) error {
 		h := &c.plan.Hosts[i]
 		var errs []error
 		for _, role := range h.Roles() {
-			text, err := c.shell.run(ctx, h, c.plan.script(h, `cat "$dir/`+role+`.log" "$dir/`+role+`.err"`))
+			text, err := c.shell.run(ctx, h, c.plan.script(h, "logs "+role))
 			if err == nil {
 				err = os.WriteFile(filepath.Join(dir, h.Name+"-"+role+".log"), []byte(text), 0o644)
 			}

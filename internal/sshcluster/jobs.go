@@ -77,7 +77,7 @@ func (c *Cluster) suspendJobs(ctx context.Context, deadline time.Duration) error
 			ids = append(ids, j.JobId)
 		}
 		if len(jobs) > 0 {
-			if _, err := c.act(ctx, c.keeper(), putCall("suspended", "644", strings.Join(ids, "\n")+"\n")); err != nil {
+			if _, err := c.act(ctx, c.keeper(), putCall(`"$dir/suspended"`, "644", strings.Join(ids, "\n")+"\n")); err != nil {
 				return err
 			}
 		}

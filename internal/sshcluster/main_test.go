@@ -46,7 +46,7 @@ func serve(settingsFile string) int {
 		signal.Reset(syscall.SIGTERM)
 		signal.Ignore(syscall.SIGTERM)
 	}
-	if settings["act"] != "wait" {
+	if settings["act"] != "wait" && settings["ready-file"] != "" {
 		if err := os.WriteFile(settings["ready-file"], []byte("{}"), 0o600); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

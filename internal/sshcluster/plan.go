@@ -33,6 +33,9 @@ type Host struct {
 	Tasknode  bool
 	Slots     int // map slots; 0 for one a processor, until Locate
 
+	units string // yes if units of systemd run its daemons, no if not; "" until it is surveyed
+	etc   string // directory of its token and settings; "" until it is surveyed
+
 	jobmasterSettings, tasknodeSettings map[string]string // by name; of the hostfile
 }
 

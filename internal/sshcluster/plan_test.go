@@ -121,7 +121,7 @@ func TestSettings(t *testing.T) {
 		{0, "jobmaster", "masters", "m1=a:7070"}, {0, "jobmaster", "address", ":7070"}, {0, "jobmaster", "http", "127.0.0.1:7080"},
 		{0, "jobmaster", "policy", "fair"}, {0, "jobmaster", "staging", "hdfs://nn:1/x"}, {0, "jobmaster", "dir", "/d/jobmaster"},
 		{0, "tasknode", "address", ":7071"}, {0, "tasknode", "advertise", "a:7071"}, {0, "tasknode", "map-slots", "8"}, {0, "tasknode", "reduce-slots", "4"},
-		{0, "tasknode", "http", "0.0.0.0:7081"}, {0, "tasknode", "token-file", "/d/token"}, {0, "tasknode", "policy", ""},
+		{0, "tasknode", "http", "0.0.0.0:7081"}, {0, "tasknode", "policy", ""},
 		{1, "tasknode", "name", "127.0.1.2"}, {1, "tasknode", "address", "127.0.1.2:7171"}, {1, "tasknode", "masters", "a:7070"}, {1, "tasknode", "reduce-slots", "1"},
 	} {
 		s, err := p.settings(&p.Hosts[c.host], c.role)
@@ -147,7 +147,7 @@ func TestSettings(t *testing.T) {
 func TestAdopt(t *testing.T) {
 	old := parsePlan(t, "* cluster-id=7 staging=hdfs://nn:1/x\na port=7170\nb\nc\nd")
 	member := func(dir string) *survey {
-		return &survey{state: "cluster", clusterID: "7", dir: dir, cpus: 4, hostfile: old.Hostfile()}
+		return &survey{state: "cluster", clusterID: "7", dir: dir, etc: dir, cpus: 4, hostfile: old.Hostfile()}
 	}
 	fresh := &survey{state: "absent", dir: "/f", cpus: 2}
 

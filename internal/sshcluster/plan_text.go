@@ -27,9 +27,13 @@ func (p *Plan) Hostfile() string {
 		line("*", hostfile.ClusterID, p.ClusterID, hostfile.Staging, p.Staging, hostfile.HadoopConf, p.HadoopConf)
 	}
 	for _, h := range p.Hosts {
+		dir := h.Dir
+		if h.units == "yes" {
+			dir = "" // a directory in a hostfile means that systemd does not run the daemons
+		}
 		options := []string{
 			hostfile.Roles, strings.Join(h.Roles(), ","), hostfile.ID, h.Jobmaster, hostfile.Slots, numberText(h.Slots),
-			hostfile.Address, h.Address, hostfile.Listen, h.Listen, hostfile.Port, numberText(h.Port), hostfile.Dir, h.Dir,
+			hostfile.Address, h.Address, hostfile.Listen, h.Listen, hostfile.Port, numberText(h.Port), hostfile.Dir, dir,
 		}
 		options = append(options, settingOptions(hostfile.Jobmaster, h.jobmasterSettings)...)
 		options = append(options, settingOptions(hostfile.Tasknode, h.tasknodeSettings)...)

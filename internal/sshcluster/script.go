@@ -18,13 +18,13 @@ func (p *Plan) script(h *Host, calls ...string) string {
 
 // variables returns the assignments that script.sh needs.
 func (p *Plan) variables(h *Host) string {
-	return fmt.Sprintf("dir=%s\nhost=%s\nid=%s\nconf=%s\n", quote(h.Dir), quote(h.Name), quote(p.ClusterID), quote(p.HadoopConf))
+	return fmt.Sprintf("dir=%s\nunits=%s\nhost=%s\nid=%s\nconf=%s\n", quote(h.Dir), h.units, quote(h.Name), quote(p.ClusterID), quote(p.HadoopConf))
 }
 
 // quote returns a word of a shell.
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// putCall returns the call that stores a file. The content travels in the script itself, so it
+// putCall returns the call that stores a file, which is a word of a shell. The content travels in the script itself, so it
 // is on no command line. It ends with a line break.
 func putCall(file, mode, content string) string {
 	end := "END"

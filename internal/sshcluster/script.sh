@@ -1,17 +1,38 @@
 # Functions of all scripts that run on a machine of a cluster, for a POSIX shell
 # on Linux. Before them come the variables
-#   dir   directory of the cluster on this machine; "" for the default
-#   host  name of this machine in the hostfile
-#   id    id of the cluster
-#   conf  value of HADOOP_CONF_DIR of the daemons; "" for none
+#   dir    directory of the cluster on this machine; "" for the default
+#   units  yes if units of systemd run the daemons, no if not, "" if unknown
+#   host   name of this machine in the hostfile
+#   id     id of the cluster
+#   conf   value of HADOOP_CONF_DIR of the daemons; "" for none
 # and after them the call of one function. A function prints lines KEY=VALUE; it
 # ends with exit code 1 and a message if it fails.
 set -u
 export LC_ALL=C
 umask 022
 
-if [ -z "$dir" ]; then
-	if [ "$(id -u)" = 0 ]; then dir=/var/lib/hammr-cluster; else dir=/var/tmp/hammr-$(id -un); fi
+# unit_setting NAME prints the last value of a setting in the units.
+unit_setting() { printf '%s\n' "$unit_files" | sed -n "s/^$1=\(..*\)/\1/p" | tail -n 1; }
+
+# The package of Hammr has units for systemd, which run the daemons unless the
+# hostfile names a directory.
+if [ "$units" = yes ] || [ -z "$dir$units" ]; then
+	units=no
+	if [ "$(id -u)" = 0 ] && unit_files=$(systemctl cat hammr-jobmaster.service hammr-tasknode.service 2>/dev/null); then
+		units=yes
+		program=$(unit_setting ExecStart)
+		etc=$(dirname "${program##* }")
+		program=${program%% *}
+		dir=/var/lib/$(dirname "$(unit_setting StateDirectory)")
+	fi
+fi
+if [ "$units" != yes ]; then
+	units=no
+	if [ -z "$dir" ]; then
+		if [ "$(id -u)" = 0 ]; then dir=/var/lib/hammr-cluster; else dir=/var/tmp/hammr-$(id -un); fi
+	fi
+	program=$dir/bin/hammr
+	etc=$dir
 fi
 
 say() { printf '%s=%s\n' "$1" "$2"; }
@@ -26,10 +47,24 @@ hash_of() { sha256sum <"$1" 2>/dev/null | cut -c 1-64; }
 # pid_of ROLE prints the process of a daemon of this directory, and fails if there
 # is none. Process ids are reused, so the command line is compared.
 pid_of() {
+	if [ $units = yes ]; then
+		pid=$(systemctl show -p MainPID --value "hammr-$1")
+		[ "${pid:-0}" != 0 ] && printf '%s\n' "$pid"
+		return
+	fi
 	pid=$(cat "$dir/$1.pid" 2>/dev/null) || return 1
 	case $pid in '' | *[!0-9]*) return 1 ;; esac
-	tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF -- "$dir/$1.yaml" || return 1
+	tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF -- "$etc/$1.yaml" || return 1
 	grep -qs '^State:.[^ZX]' "/proc/$pid/status" && printf '%s\n' "$pid"
+}
+
+# is_ready ROLE succeeds if a daemon is ready. systemd knows it from the daemon.
+is_ready() {
+	if [ $units = yes ]; then
+		systemctl is-active --quiet "hammr-$1"
+	else
+		[ -e "$dir/$1.ready" ]
+	fi
 }
 
 # survey describes this machine and changes nothing. The completed hostfile comes
@@ -40,9 +75,12 @@ survey() {
 	say user "$(id -un)"
 	say cpus "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)"
 	say dir "$dir"
+	say units $units
+	say etc "$etc"
 	for tool in sha256sum gzip setsid; do
 		command -v $tool >/dev/null || say missing $tool
 	done
+	[ -e "$program" ] && say program "$(hash_of "$program")"
 	parent=$dir
 	while [ ! -e "$parent" ]; do parent=$(dirname "$parent"); done
 	say free "$(df -Pk "$parent" | awk 'NR == 2 { print $4 }')"
@@ -62,8 +100,7 @@ survey() {
 	say state cluster
 	say cluster "$(cat "$dir/cluster")"
 	say machine "$(cat "$dir/host" 2>/dev/null)"
-	[ -e "$dir/bin/hammr" ] && say program "$(hash_of "$dir/bin/hammr")"
-	[ -e "$dir/token" ] && say token "$(hash_of "$dir/token")"
+	[ -e "$etc/token" ] && say token "$(hash_of "$etc/token")"
 	[ -e "$dir/upgrading" ] && say upgrading true
 	for role in jobmaster tasknode; do survey_daemon $role; done
 	say suspended "$(tr '\n' ' ' <"$dir/suspended" 2>/dev/null)"
@@ -75,9 +112,9 @@ survey() {
 # survey_daemon ROLE describes a daemon. /proc/PID/exe is the program that runs,
 # even if the file was replaced.
 survey_daemon() {
-	[ -e "$dir/$1.yaml" ] || return 0
+	[ -e "$etc/$1.yaml" ] || return 0
 	if pid=$(pid_of "$1"); then
-		[ -e "$dir/$1.ready" ] && say "$1.state" running || say "$1.state" starting
+		is_ready "$1" && say "$1.state" running || say "$1.state" starting
 		say "$1.pid" "$pid"
 		say "$1.program" "$(hash_of "/proc/$pid/exe")"
 		say "$1.version" "$("/proc/$pid/exe" version 2>/dev/null | head -n 1)"
@@ -88,7 +125,7 @@ survey_daemon() {
 
 # prepare makes the directory for one cluster and one machine.
 prepare() {
-	mkdir -p "$dir/bin" || fail "cannot make $dir/bin"
+	mkdir -p "$dir" || fail "cannot make $dir"
 	chmod 711 "$dir" # tasks of other users reach their files in it
 	if ! (set -C && printf '%s\n' "$host" >"$dir/host") 2>/dev/null && [ "$(cat "$dir/host")" != "$host" ]; then
 		fail "$dir is also the directory of $(cat "$dir/host"); give each machine its own, as with dir=/data/{host}"
@@ -98,6 +135,7 @@ prepare() {
 # receive HASH stores the program, which comes compressed on standard input.
 receive() {
 	prepare
+	mkdir -p "$dir/bin" || fail "cannot make $dir/bin"
 	if gzip -dc >"$dir/bin/new" && chmod 755 "$dir/bin/new" && [ "$(hash_of "$dir/bin/new")" = "$1" ]; then
 		mv -f "$dir/bin/new" "$dir/bin/hammr" && return
 	fi
@@ -105,12 +143,27 @@ receive() {
 	fail "the program did not arrive in $dir/bin"
 }
 
+# share DIRECTORY NAME makes an empty file in the directory, or in the nearest one
+# above it that exists, and prints its path. It prints nothing where this user may
+# not write.
+share() {
+	at=$1
+	while [ ! -d "$at" ]; do at=$(dirname "$at"); done
+	(set -C && : >"${at%/}/$2") 2>/dev/null && say shared "${at%/}/$2"
+	return 0
+}
+
 # put FILE MODE stores standard input.
 put() {
-	if ! (umask 077 && cat >"$dir/$1.new") || ! chmod "$2" "$dir/$1.new" || ! mv -f "$dir/$1.new" "$dir/$1"; then
-		rm -f "$dir/$1.new"
-		fail "cannot write $dir/$1"
+	if ! (umask 077 && cat >"$1.new") || ! chmod "$2" "$1.new" || ! mv -f "$1.new" "$1"; then
+		rm -f "$1.new"
+		fail "cannot write $1"
 	fi
+}
+
+# own_token gives the token to the user of the unit that reads it.
+own_token() {
+	[ $units = no ] || chown "$(unit_setting User)" "$etc/token"
 }
 
 # claim makes this the directory of the cluster, unless it is another's.
@@ -125,11 +178,15 @@ claim() {
 # daemon asks for it: programs that cannot reload are not ended by it.
 launch() {
 	pid_of "$1" >/dev/null && return
+	if [ $units = yes ]; then
+		systemctl enable --quiet "hammr-$1" && systemctl start --no-block "hammr-$1" || fail "systemd does not start hammr-$1"
+		return
+	fi
 	rm -f "$dir/$1.pid" "$dir/$1.ready"
 	[ -z "$conf" ] || export HADOOP_CONF_DIR="$conf"
 	(
 		trap '' HUP
-		cd "$dir" && exec setsid sh -c 'echo $$ >"$0.new" && mv "$0.new" "$0.pid" && exec "$@"' "$dir/$1" "$dir/bin/hammr" "$1" --config "$dir/$1.yaml"
+		cd "$dir" && exec setsid sh -c 'echo $$ >"$0.new" && mv "$0.new" "$0.pid" && exec "$@"' "$dir/$1" "$program" "$1" --config "$etc/$1.yaml"
 	) </dev/null >"$dir/$1.err" 2>&1 &
 	say launched "$1"
 }
@@ -140,23 +197,44 @@ launch() {
 await() {
 	tries=$(($2 * 20))
 	gone=0
-	while [ ! -e "$dir/$1.ready" ]; do
-		if [ -e "$dir/$1.pid" ] && ! pid_of "$1" >/dev/null; then gone=$((gone + 1)); else gone=0; fi
-		[ $gone -lt 4 ] || fail "the $1 has ended; the end of $dir/$1.log and .err: $(excerpt "$1")"
-		[ $tries -gt 0 ] || fail "the $1 is not ready after $2 s; the end of $dir/$1.log and .err: $(excerpt "$1")"
+	while ! is_ready "$1"; do
+		if [ $units = no ] && [ -e "$dir/$1.pid" ] && ! pid_of "$1" >/dev/null; then gone=$((gone + 1)); else gone=0; fi
+		[ $gone -lt 4 ] || fail "the $1 has ended; the end of $(excerpt "$1")"
+		[ $tries -gt 0 ] || fail "the $1 is not ready after $2 s; the end of $(excerpt "$1")"
 		tries=$((tries - 1))
 		sleep 0.05
 	done
 }
 
+# excerpt ROLE prints where the log of a daemon is, and its end.
 excerpt() {
+	if [ $units = yes ]; then
+		printf 'its journal: '
+		journalctl --quiet --no-pager --output cat --lines 6 --unit "hammr-$1"
+		return
+	fi
+	printf '%s/%s.log and .err: ' "$dir" "$1"
 	for file in "$dir/$1.log" "$dir/$1.err"; do
 		[ -s "$file" ] && tail -n 6 "$file" | cut -c 1-600
 	done
 }
 
+# logs ROLE prints the log of a daemon.
+logs() {
+	if [ $units = yes ]; then
+		journalctl --quiet --no-pager --output cat --boot --unit "hammr-$1"
+	else
+		cat "$dir/$1.log" "$dir/$1.err"
+	fi
+}
+
 # halt ROLE SECONDS ends a daemon. It is killed if it does not end in time.
 halt() {
+	if [ $units = yes ]; then
+		systemctl disable --quiet "hammr-$1"
+		systemctl stop "hammr-$1" || fail "systemd does not stop hammr-$1"
+		return
+	fi
 	if pid=$(pid_of "$1"); then
 		kill -TERM "$pid" 2>/dev/null
 		tries=$(($2 * 20))
@@ -187,6 +265,10 @@ remove_cgroup() {
 # reload ROLE orders a daemon to read its settings again.
 reload() {
 	pid=$(pid_of "$1") || return 0
+	if [ $units = yes ]; then
+		systemctl reload "hammr-$1" || fail "systemd does not reload hammr-$1"
+		return
+	fi
 	ignored=$(awk '/^SigIgn:/ { print $2 }' "/proc/$pid/status")
 	case $ignored in
 	*[13579bdf]) fail "the $1 does not reload its settings; restart it, or upgrade it" ;;

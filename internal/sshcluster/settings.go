@@ -67,13 +67,11 @@ func (p *Plan) tasknodeSettings(h *Host) map[string]string {
 // commonSettings returns the settings that both daemons have.
 func (p *Plan) commonSettings(h *Host, role string) map[string]string {
 	file := path.Join(h.Dir, role)
-	return map[string]string{
-		"cluster-id": p.ClusterID,
-		"dir":        file,
-		"token-file": path.Join(h.Dir, "token"),
-		"ready-file": file + ".ready",
-		"log-file":   file + ".log",
+	s := map[string]string{"cluster-id": p.ClusterID, "dir": file, "token-file": path.Join(h.etc, "token")}
+	if h.units != "yes" { // systemd has the log, and knows when a daemon is ready
+		s["ready-file"], s["log-file"] = file+".ready", file+".log"
 	}
+	return s
 }
 
 // page returns the address of a daemon's page: on the loopback device, unless the daemons of

@@ -35,6 +35,9 @@ func (c *Cluster) Start(ctx context.Context) error {
 	}
 	token := maskedToken
 	if c.cfg.DryRun == nil {
+		if err := c.checkStaging(ctx); err != nil {
+			return err
+		}
 		if token, err = c.openToken(ctx); err != nil {
 			return err
 		}
@@ -105,7 +108,7 @@ func (c *Cluster) install(ctx context.Context, i int, prog *program, token strin
 	}
 	calls := []string{"claim"}
 	if s.token == "" {
-		calls = append(calls, putCall("token", "600", token+"\n"))
+		calls = append(calls, putCall(`"$etc/token"`, "600", token+"\n"), "own_token")
 	}
 	for _, role := range h.Roles() {
 		if s.runs(role) {
@@ -117,7 +120,7 @@ func (c *Cluster) install(ctx context.Context, i int, prog *program, token strin
 		}
 		calls = append(calls, call)
 	}
-	_, err := c.act(ctx, h, append(calls, putCall("hosts", "644", c.plan.Hostfile()))...)
+	_, err := c.act(ctx, h, append(calls, putCall(`"$dir/hosts"`, "644", c.plan.Hostfile()))...)
 	return err
 }
 
@@ -128,7 +131,7 @@ func (c *Cluster) putSettings(h *Host, role string) (call string, err error) {
 		return "", err
 	}
 	text, err := settingsFile(settings)
-	return putCall(role+".yaml", "644", text), err
+	return putCall(`"$etc/`+role+`.yaml"`, "644", text), err
 }
 
 // launch starts the masters, and then the tasknodes: a tasknode that finds no master waits

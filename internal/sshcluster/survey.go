@@ -13,6 +13,8 @@ type survey struct {
 	os, arch, user string
 	cpus           int
 	dir            string   // directory of the cluster
+	units          string   // yes if units of systemd run the daemons, else no
+	etc            string   // directory of the token and the settings
 	missing        []string // tools
 	free           int64    // bytes on the disk of dir
 	state          string   // absent, cluster, foreign, not owned or not writable
@@ -73,7 +75,7 @@ func parseSurvey(text string) (*survey, error) {
 			return nil, err
 		}
 	}
-	if s.dir == "" || s.state == "" {
+	if s.dir == "" || s.state == "" || s.etc == "" {
 		return nil, fmt.Errorf("incomplete answer; is the shell of its user a POSIX shell?")
 	}
 	return s, nil
@@ -82,7 +84,7 @@ func parseSurvey(text string) (*survey, error) {
 // add adds a value. Unknown keys are lines that the login of the machine prints.
 func (s *survey) add(key, value string) (err error) {
 	texts := map[string]*string{
-		"os": &s.os, "arch": &s.arch, "user": &s.user, "dir": &s.dir, "state": &s.state, "machine": &s.machine,
+		"os": &s.os, "arch": &s.arch, "user": &s.user, "dir": &s.dir, "units": &s.units, "etc": &s.etc, "state": &s.state, "machine": &s.machine,
 		"cluster": &s.clusterID, "program": &s.program, "token": &s.token,
 	}
 	if to, ok := texts[key]; ok {

@@ -12,6 +12,8 @@ arch=x86_64
 user=ada
 cpus=8
 dir=/data/x=y
+units=no
+etc=/data/x=y
 missing=gzip
 free=1000
 state=cluster
@@ -52,7 +54,7 @@ func TestParseSurvey(t *testing.T) {
 			t.Errorf("%q is accepted", text)
 		}
 	}
-	if s, err := parseSurvey("dir=/x\nstate=absent\n"); err != nil || s.daemon("tasknode").State != Absent {
+	if s, err := parseSurvey("dir=/x\netc=/x\nstate=absent\n"); err != nil || s.daemon("tasknode").State != Absent {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

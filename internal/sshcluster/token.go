@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 
 	"github.com/hammr/hammr/internal/rpc"
@@ -47,7 +46,7 @@ func (c *Cluster) openToken(ctx context.Context) (string, error) {
 		return token, nil
 	}
 	if token = newToken(); from != nil {
-		text, err := c.shell.run(ctx, from, c.plan.script(from, "cat "+quote(path.Join(from.Dir, "token"))))
+		text, err := c.shell.run(ctx, from, c.plan.script(from, `cat "$etc/token"`))
 		if err != nil {
 			return "", err
 		}
