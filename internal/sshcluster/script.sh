@@ -161,9 +161,9 @@ put() {
 	fi
 }
 
-# own_token gives the token to the user of the unit that reads it.
+# own_token gives the token to the user of the jobmaster; the tasknode is of root.
 own_token() {
-	[ $units = no ] || chown "$(unit_setting User)" "$etc/token"
+	[ $units = no ] || chown "$(systemctl show -p User --value hammr-jobmaster)" "$etc/token"
 }
 
 # claim makes this the directory of the cluster, unless it is another's.

@@ -1,6 +1,7 @@
 package sshcluster
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,7 +23,11 @@ cat)
 	for role in jobmaster tasknode; do
 		printf '[Service]\nExecStart=%s %s --config %s\nStateDirectory=%s\nUser=%s\n' "$box/usr/hammr" $role "$box/etc/$role.yaml" "../..$box/state/$role" "$(id -un)"
 	done ;;
-show) pid || echo 0 ;;
+show)
+	case $* in
+	*User*) id -un ;;
+	*) pid || echo 0 ;;
+	esac ;;
 is-active) pid >/dev/null && kill -0 "$(pid)" ;;
 start)
 	(exec setsid "$box/usr/hammr" $role --config "$box/etc/$role.yaml") </dev/null >/dev/null 2>&1 &
@@ -70,6 +75,12 @@ func TestUnits(t *testing.T) {
 		}))
 		return states
 	}
+	t.Cleanup(func() {
+		c, err := Open(context.Background(), cfg)
+		l.must(err)
+		l.must(c.Stop(context.Background(), true, 0))
+		l.must(c.Close())
+	})
 	l.must(do(start))
 	if got := strings.Join(states(), " "); got != "running running running running running running" {
 		t.Errorf("after the start: %s", got)
