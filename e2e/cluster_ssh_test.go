@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/sshcluster"
 )
@@ -34,6 +35,14 @@ var sshHosts = []string{"127.0.1.1", "127.0.1.2", "127.0.1.3", "127.0.1.4", "127
 
 // newMachines starts an sshd with keys of its own. The test is skipped where there is none.
 func newMachines(t *testing.T) *machines {
+	t.Helper()
+	m := startSSHD(t)
+	m.writeHostfile(strings.Join(sshHosts, "\n"), fmt.Sprintf("port=%d staging=file://%s/staging", freePorts(t, 1, 10, 11), m.dir))
+	return m
+}
+
+// startSSHD starts an sshd. The caller writes the hostfile.
+func startSSHD(t *testing.T) *machines {
 	t.Helper()
 	sshd := sshdProgram(t)
 	m := &machines{t: t, dir: t.TempDir()}
@@ -59,12 +68,14 @@ func newMachines(t *testing.T) *machines {
 		waitUntil(t, "sshd listens on "+host, func() bool { return listens(net.JoinHostPort(host, m.port)) })
 	}
 	m.hostfile = filepath.Join(m.dir, "hosts")
-	base := freePorts(t, 1, 10, 11)
-	must(t, os.WriteFile(m.hostfile, fmt.Appendf(nil, "%s\n* dir=%s/{host} port=%d staging=file://%s/staging slots=2 tasknode.own-user=true tasknode.heartbeat=200ms\n",
-		strings.Join(sshHosts, "\n"), m.dir, base, m.dir), 0o600))
 	m.shell = fmt.Sprintf("ssh -F /dev/null -p %s -i %s/user -l %s -o IdentitiesOnly=yes -o UserKnownHostsFile=%s/known -o BatchMode=yes {host}", m.port, m.dir, userName(t), m.dir)
 	t.Cleanup(m.end)
 	return m
+}
+
+// writeHostfile writes the hostfile of some machines, with options of all of them.
+func (m *machines) writeHostfile(hosts, options string) {
+	must(m.t, os.WriteFile(m.hostfile, fmt.Appendf(nil, "%s\n* dir=%s/{host} slots=2 tasknode.own-user=true tasknode.heartbeat=200ms %s\n", hosts, m.dir, options), 0o600))
 }
 
 // sshdProgram returns sshd, or skips the test.
@@ -143,9 +154,9 @@ func listens(address string) bool {
 	return err == nil
 }
 
-// end stops the cluster, and checks that no process of it is left.
+// end stops the cluster, if there is one, and checks that no process of it is left.
 func (m *machines) end() {
-	r := m.cluster("stop", "--now")
+	r := start(m.t, m.command("stop", "--now")).waitOnly(m.t)
 	if r.code != 0 {
 		m.t.Errorf("the last stop: %s", r.stderr)
 	}
@@ -390,4 +401,40 @@ func TestClusterUpgrade(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestClusterWithHDFS runs a program on a cluster with an HDFS of its own. All DataNodes have
+// the same address for the NameNode, as they are on one machine, so their ports differ.
+func TestClusterWithHDFS(t *testing.T) {
+	t.Parallel()
+	if err := minihdfs.CheckAvailable(t.Context()); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	m := startSSHD(t)
+	base := freePorts(t, 1, 10, 11, 20, 21, 22, 23, 24, 30, 31, 40, 41, 52, 53, 54)
+	m.writeHostfile(fmt.Sprintf("%s port=%d\n%s port=%d", sshHosts[0], base, sshHosts[1], base+30), "hdfs=true")
+	in, dir := proseFile(t, "prose", 1<<20), t.TempDir()
+	done(t, "run", "wordcount", in, filepath.Join(dir, "want"))
+	r := m.done("start")
+	t.Logf("%s", r.stderr)
+	masters := strings.TrimSpace(r.stdout)
+	if len(m.status()) != 6 {
+		t.Errorf("daemons: %v", m.status())
+	}
+	hdfs := func(args ...string) result {
+		r := start(t, command{args: args, env: []string{"HAMMR_MASTER=" + masters, "HAMMR_TOKEN_FILE=" + m.hostfile + ".token", "HADOOP_CONF_DIR=" + m.hostfile + ".hadoop"}}).wait(t)
+		r.want(t, 0)
+		return r
+	}
+	hdfs("fs", "-put", in, "/prose")
+	hdfs("run", "wordcount", "/prose", "/out")
+	hdfs("fs", "-get", "/out", filepath.Join(dir, "out"))
+	wantSameTree(t, filepath.Join(dir, "out"), filepath.Join(dir, "want"))
+	m.done("stop")
+	m.wantNoProcesses()
+	m.done("start")
+	hdfs("fs", "-test", "-e", "/out/_SUCCESS")
 }

@@ -48,6 +48,7 @@ type sshFlags struct {
 	// Options of the hostfile's lines that begin with a star; "" if not given.
 	dir, staging, masters, hadoopConf string
 	settings                          []string // ROLE.NAME=VALUE
+	hdfs                              bool     // the machines have an HDFS of their own
 	program                           string   // "" for this one
 	timeout                           time.Duration
 	dryRun                            bool
@@ -76,6 +77,7 @@ func (f *sshFlags) describe(cmd *cobra.Command) {
 	flags.StringVar(&f.masters, "masters", "", "`number` of jobmasters: 1, 3 or 5 (default 3, or 1 on fewer than 3 machines)")
 	flags.StringVar(&f.hadoopConf, "hadoop-conf", "", "`directory` of Hadoop's configuration on each machine")
 	flags.StringArrayVar(&f.settings, "set", nil, "`setting` of all daemons of a role, such as tasknode.min-free=1g; repeatable")
+	flags.BoolVar(&f.hdfs, "with-hdfs", false, "run an HDFS on the machines, for benchmarks: a DataNode beside each tasknode; needs Java there")
 	flags.DurationVar(&f.timeout, "timeout", time.Minute, "`time` for the start or the end of a daemon")
 	required(cmd, "hostfile")
 }
@@ -111,6 +113,9 @@ func (f *sshFlags) prepare() error {
 			errs = append(errs, fmt.Errorf("--%w", err))
 		}
 		f.file.Cluster[flag] = given
+	}
+	if f.hdfs {
+		f.file.Cluster[hostfile.HDFS] = "true"
 	}
 	for _, setting := range f.settings {
 		key, value, ok := strings.Cut(setting, "=")

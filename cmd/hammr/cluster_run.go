@@ -109,6 +109,9 @@ func (r *clusterRun) run(ctx context.Context, program []string, stdout io.Writer
 func (r *clusterRun) execute(ctx context.Context, program []string, stdout io.Writer) error {
 	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
 	cmd.Env = append(os.Environ(), rpc.MasterVariable+"="+strings.Join(r.cluster.Plan().Masters(), ","), rpc.TokenFileVariable+"="+r.tokenFile)
+	if r.cluster.Plan().FileSystem() != "" {
+		cmd.Env = append(cmd.Env, "HADOOP_CONF_DIR="+r.clientConf())
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stdout, r.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second

@@ -84,10 +84,23 @@ func (f *sshFlags) announce(c *sshcluster.Cluster, begin time.Time, stdout, stde
 	if err := keepToken(f.tokenFile, plan.ClusterID, masters); err != nil {
 		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", f.tokenFile, err)
 	}
+	export := ""
+	if name := plan.FileSystem(); name != "" {
+		if err := plan.WriteClientConf(f.clientConf()); err != nil {
+			return err
+		}
+		export = fmt.Sprintf("export HADOOP_CONF_DIR=%s    # %s\n", f.clientConf(), name)
+	}
 	fmt.Fprintln(stdout, strings.Join(masters, ","))
-	fmt.Fprintf(stderr, "The cluster %s is ready after %v. To use it:\n%s  hammr cluster stop --hostfile %s\n",
-		plan.ClusterID, time.Since(begin).Round(10*time.Millisecond), useText(masters, f.tokenFile), f.hostfile)
+	fmt.Fprintf(stderr, "The cluster %s is ready after %v. To use it:\n%s%s  hammr cluster stop --hostfile %s\n",
+		plan.ClusterID, time.Since(begin).Round(10*time.Millisecond), export, useText(masters, f.tokenFile), f.hostfile)
 	return nil
+}
+
+// clientConf returns the configuration directory of this machine for the cluster's own HDFS. It
+// lies beside the token.
+func (f *sshFlags) clientConf() string {
+	return strings.TrimSuffix(f.tokenFile, ".token") + ".hadoop"
 }
 
 // newClusterStop exits with 1 if jobs cannot be suspended in time; then all daemons run.

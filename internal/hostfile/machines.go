@@ -21,7 +21,7 @@ type Machine struct {
 // Options of machines. The settings of a daemon are options too: their names begin with a
 // role, as in tasknode.rack=/r1.
 const (
-	Roles   = "roles"   // jobmaster, tasknode or both, joined by a comma
+	Roles   = "roles"   // joined by commas
 	ID      = "id"      // id of its jobmaster
 	Slots   = "slots"   // map slots of its tasknode; reduce slots are half of it
 	Address = "address" // name or address at which other machines reach it
@@ -36,11 +36,12 @@ const (
 	Masters    = "masters"     // number of jobmasters
 	Staging    = "staging"     // full name of the directory for splits and programs
 	HadoopConf = "hadoop-conf" // value of HADOOP_CONF_DIR of the daemons
+	HDFS       = "hdfs"        // true: the machines have an HDFS of their own
 )
 
 // MaxPort is the greatest value of Port: the ports of the other daemons and pages are at most
-// 11 higher.
-const MaxPort = 65535 - 11
+// 24 higher.
+const MaxPort = 65535 - 24
 
 // option is what a value has to be. A check returns what it expected, or "".
 type option struct {
@@ -65,6 +66,7 @@ var options = map[string]option{
 		return expect(isFullName(v), "a full name, such as hdfs://nn:8020/hammr/staging")
 	}},
 	HadoopConf: {ofCluster: true, check: func(v string) string { return expect(filepath.IsAbs(v), "an absolute path") }},
+	HDFS:       {ofCluster: true, check: func(v string) string { return expect(v == "true" || v == "false", "true or false") }},
 }
 
 // expect returns expected unless ok.
@@ -82,8 +84,8 @@ func checkNumber(value string, least, most int64) string {
 
 func checkRoles(value string) string {
 	for role := range strings.SplitSeq(value, ",") {
-		if role != Jobmaster && role != Tasknode {
-			return "jobmaster, tasknode or jobmaster,tasknode"
+		if !slices.Contains([]string{Jobmaster, Tasknode, NameNode, DataNode}, role) {
+			return "jobmaster, tasknode, namenode or datanode, joined by commas"
 		}
 	}
 	return ""

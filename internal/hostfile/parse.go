@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// Roles of daemons.
+// Roles of daemons. The last two are daemons of HDFS, which only lists of machines have.
 const (
 	Jobmaster = "jobmaster"
 	Tasknode  = "tasknode"
+	NameNode  = "namenode"
+	DataNode  = "datanode"
 )
 
 // maxBytes bounds a hostfile.

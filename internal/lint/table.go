@@ -137,7 +137,7 @@ var importTable = []row{
 	}},
 	{"internal/hostfile", nil},
 	{"internal/sshcluster", []string{
-		"internal/client", "internal/client/remote", "internal/hostfile", "internal/rpc", "internal/syncutil", "internal/wire",
+		"internal/client", "internal/hostfile", "internal/minihdfs", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
 	}},
 	{"chaos", []string{"preempt", "internal/failpoint"}},
 	{"chaos/rig", []string{

@@ -34,6 +34,7 @@ func (s *survey) check(h *Host, program *program) error {
 	bad(s.state == "not owned", "%s is not a directory of the user %s; choose another with dir=, or connect as its owner", s.dir, s.user)
 	bad(s.state == "not writable", "the user %s cannot make %s; choose another directory with dir=, or make it for that user", s.user, s.dir)
 	bad(s.machine != "" && s.machine != h.Name, "%s is also the directory of %s; give each machine its own, as with dir=/data/{host}", s.dir, s.machine)
+	bad((h.NameNode || h.DataNode) && !s.java, "it has no java for HDFS; install a Java runtime, such as default-jre-headless")
 	if s.units == "yes" {
 		bad(s.program != program.hash, "the package there has another program; install the package of this version, or give its program with --program")
 		return errors.Join(errs...)
@@ -126,22 +127,29 @@ func latestPlan(surveys []*survey) (latest *Plan) {
 // keep keeps the roles of an earlier plan, and the staging directory unless the hostfile names
 // one.
 func (p *Plan) keep(old *Plan) (dropped []string, err error) {
+	if p.nameNode() != nil && old.nameNode() == nil {
+		return nil, errors.New("the cluster was started without an HDFS and keeps its roles; leave out --with-hdfs, or choose other directories with dir=")
+	}
 	for _, o := range old.Hosts {
 		switch h := p.host(o.Name); {
 		case h == nil && o.Jobmaster != "":
 			err = errors.Join(err, fmt.Errorf("%s: it has the jobmaster %s of the cluster %s and is not in the hostfile; add it, or choose other directories with dir=", o.Name, o.Jobmaster, old.ClusterID))
+		case h == nil && o.NameNode:
+			err = errors.Join(err, fmt.Errorf("%s: it has the NameNode of the cluster %s and is not in the hostfile; add it, or choose other directories with dir=", o.Name, old.ClusterID))
 		case h == nil:
 			dropped = append(dropped, o.Name)
 		default:
 			h.Jobmaster, h.Tasknode, h.Port, h.Address, h.Listen = o.Jobmaster, o.Tasknode, o.Port, o.Address, o.Listen
+			h.NameNode, h.DataNode = o.NameNode, o.DataNode
 		}
 	}
 	for i := range p.Hosts {
 		if h := &p.Hosts[i]; old.host(h.Name) == nil {
 			h.Jobmaster, h.Tasknode = "", true
+			h.NameNode, h.DataNode = false, old.nameNode() != nil
 		}
 	}
-	if p.Staging == "" {
+	if p.Staging == "" || p.nameNode() != nil {
 		p.Staging = old.Staging
 	}
 	if p.HadoopConf == "" {

@@ -79,6 +79,11 @@ type Cluster struct {
 	surveys []*survey // by index of plan.Hosts; nil for a machine that does not answer
 	errs    []error   // why a machine does not answer, by the same index
 	output  sync.Mutex
+
+	jars struct {
+		sync.Mutex
+		archive *jarArchive // nil until a machine needs it
+	}
 }
 
 // Open surveys the machines of a hostfile. A machine that does not answer is not an error yet:

@@ -31,7 +31,9 @@ type Host struct {
 	Dir       string // "" for the default of the user there, until Locate
 	Jobmaster string // id of its jobmaster; "" for none
 	Tasknode  bool
-	Slots     int // map slots; 0 for one a processor, until Locate
+	NameNode  bool // of HDFS; on one machine, or on none
+	DataNode  bool // of HDFS
+	Slots     int  // map slots; 0 for one a processor, until Locate
 
 	units string // yes if units of systemd run its daemons, no if not; "" until it is surveyed
 	etc   string // directory of its token and settings; "" until it is surveyed
@@ -39,13 +41,18 @@ type Host struct {
 	jobmasterSettings, tasknodeSettings map[string]string // by name; of the hostfile
 }
 
-// The ports of a machine, as distances from Host.Port. They are those of the daemons' own
+// The ports of a machine, as distances from Host.Port. Those of Hammr are the daemons' own
 // defaults, 7070, 7071, 7080 and 7081.
 const (
 	defaultPort         = 7070
 	tasknodePort        = 1
 	jobmasterPagePort   = 10
 	tasknodePagePort    = 11
+	nameNodePort        = 20
+	nameNodePagePort    = 21
+	dataNodePort        = 22
+	dataNodePagePort    = 23
+	dataNodeCallPort    = 24
 	fewHosts            = 3 // fewer hosts than this have one jobmaster
 	hostsWithOwnMasters = 8 // as many hosts as this have jobmasters on machines without tasknodes
 )
@@ -55,6 +62,8 @@ const (
 //	jobmasters   on the first three machines; with fewer than three, on the first
 //	tasknodes    on every machine; with eight or more, on those without a jobmaster, so that
 //	             tasks do not slow the masters' logs down
+//	HDFS         if it is wanted, its NameNode on the first machine, and a DataNode beside
+//	             each tasknode
 //
 // The caller validates the plan once it is complete.
 func NewPlan(f hostfile.File) (*Plan, error) {
@@ -67,6 +76,7 @@ func NewPlan(f hostfile.File) (*Plan, error) {
 	}
 	p.chooseRoles(f)
 	p.nameMasters()
+	p.chooseHDFS(f)
 	return p, nil
 }
 
@@ -109,6 +119,7 @@ func (p *Plan) chooseRoles(f hostfile.File) {
 		h := &p.Hosts[i]
 		roles := strings.Split(f.Option(m, hostfile.Roles), ",")
 		h.Tasknode = slices.Contains(roles, hostfile.Tasknode)
+		h.NameNode, h.DataNode = slices.Contains(roles, hostfile.NameNode), slices.Contains(roles, hostfile.DataNode)
 		if slices.Contains(roles, hostfile.Jobmaster) && h.Jobmaster == "" {
 			h.Jobmaster = unnamed
 		}
@@ -200,6 +211,9 @@ func (p *Plan) Validate() error {
 	if !slices.Contains([]int{1, 3, 5}, masters) {
 		errs = append(errs, fmt.Errorf("%d of %d machines have a jobmaster; a cluster has 1, 3 or 5", masters, len(p.Hosts)))
 	}
+	if err := p.validateHDFS(); err != nil {
+		errs = append(errs, err)
+	}
 	if tasknodes == 0 {
 		errs = append(errs, errors.New("no machine has a tasknode; write roles=tasknode or roles=jobmaster,tasknode on a line"))
 	}
@@ -224,15 +238,34 @@ func (h *Host) MasterAddress() string { return join(h.Address, h.Port) }
 
 func join(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
+// startOrder are all roles in the order of their start.
+var startOrder = slices.Concat(hdfsRoles, hammrRoles)
+
+// hammrRoles are the roles of Hammr's own daemons.
+var hammrRoles = []string{hostfile.Jobmaster, hostfile.Tasknode}
+
 // Roles returns the roles of a host in the order of their start.
-func (h *Host) Roles() (roles []string) {
-	if h.Jobmaster != "" {
-		roles = append(roles, hostfile.Jobmaster)
+func (h *Host) Roles() []string { return h.among(startOrder) }
+
+// hammrRoles returns the roles of Hammr's own daemons on a host.
+func (h *Host) hammrRoles() []string { return h.among(hammrRoles) }
+
+// among returns those of some roles that a host has.
+func (h *Host) among(roles []string) []string {
+	return slices.DeleteFunc(slices.Clone(roles), func(role string) bool { return !h.has(role) })
+}
+
+// has reports whether a host has a daemon of a role.
+func (h *Host) has(role string) bool {
+	switch role {
+	case hostfile.Jobmaster:
+		return h.Jobmaster != ""
+	case hostfile.Tasknode:
+		return h.Tasknode
+	case hostfile.NameNode:
+		return h.NameNode
 	}
-	if h.Tasknode {
-		roles = append(roles, hostfile.Tasknode)
-	}
-	return roles
+	return h.DataNode
 }
 
 // DaemonName returns the name of a host's daemon in the cluster.

@@ -20,7 +20,7 @@ func (c *Cluster) Reload(ctx context.Context) error {
 	return c.each(ctx, c.all(), func(ctx context.Context, i int) error {
 		h, s := &c.plan.Hosts[i], c.surveys[i]
 		var calls []string
-		for _, role := range h.Roles() {
+		for _, role := range h.hammrRoles() {
 			if s.daemon(role).State == Absent {
 				continue // a start makes it
 			}

@@ -18,7 +18,7 @@ func (p *Plan) script(h *Host, calls ...string) string {
 
 // variables returns the assignments that script.sh needs.
 func (p *Plan) variables(h *Host) string {
-	return fmt.Sprintf("dir=%s\nunits=%s\nhost=%s\nid=%s\nconf=%s\n", quote(h.Dir), h.units, quote(h.Name), quote(p.ClusterID), quote(p.HadoopConf))
+	return fmt.Sprintf("dir=%s\nunits=%s\nhost=%s\nid=%s\nconf=%s\n", quote(h.Dir), h.units, quote(h.Name), quote(p.ClusterID), quote(p.confDir(h)))
 }
 
 // quote returns a word of a shell.

@@ -44,26 +44,35 @@ fail() {
 
 hash_of() { sha256sum <"$1" 2>/dev/null | cut -c 1-64; }
 
+# by_systemd ROLE succeeds if a unit runs a daemon. Those of HDFS have none.
+by_systemd() {
+	[ $units = yes ] && case $1 in *node) [ "$1" = tasknode ] ;; esac
+}
+
 # pid_of ROLE prints the process of a daemon of this directory, and fails if there
 # is none. Process ids are reused, so the command line is compared.
 pid_of() {
-	if [ $units = yes ]; then
+	if by_systemd "$1"; then
 		pid=$(systemctl show -p MainPID --value "hammr-$1")
 		[ "${pid:-0}" != 0 ] && printf '%s\n' "$pid"
 		return
 	fi
 	pid=$(cat "$dir/$1.pid" 2>/dev/null) || return 1
 	case $pid in '' | *[!0-9]*) return 1 ;; esac
-	tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF -- "$etc/$1.yaml" || return 1
+	tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF -e "$etc/$1.yaml" -e "-Dhammr=$dir/$1" || return 1
 	grep -qs '^State:.[^ZX]' "/proc/$pid/status" && printf '%s\n' "$pid"
 }
 
 # is_ready ROLE succeeds if a daemon is ready. systemd knows it from the daemon.
 is_ready() {
-	if [ $units = yes ]; then
+	if by_systemd "$1"; then
 		systemctl is-active --quiet "hammr-$1"
 	else
-		[ -e "$dir/$1.ready" ]
+		case $1 in
+		namenode) grep -qs 'NameNode RPC up at' "$dir/namenode.log" ;;
+		datanode) grep -qs 'successfully registered with NN' "$dir/datanode.log" ;;
+		*) [ -e "$dir/$1.ready" ] ;;
+		esac
 	fi
 }
 
@@ -77,6 +86,7 @@ survey() {
 	say dir "$dir"
 	say units $units
 	say etc "$etc"
+	command -v java >/dev/null && say java yes
 	for tool in sha256sum gzip setsid; do
 		command -v $tool >/dev/null || say missing $tool
 	done
@@ -102,7 +112,8 @@ survey() {
 	say machine "$(cat "$dir/host" 2>/dev/null)"
 	[ -e "$etc/token" ] && say token "$(hash_of "$etc/token")"
 	[ -e "$dir/upgrading" ] && say upgrading true
-	for role in jobmaster tasknode; do survey_daemon $role; done
+	[ -e "$dir/hadoop/jars.id" ] && say jars "$(cat "$dir/hadoop/jars.id")"
+	for role in namenode datanode jobmaster tasknode; do survey_daemon $role; done
 	say suspended "$(tr '\n' ' ' <"$dir/suspended" 2>/dev/null)"
 	say hosts "$(wc -l <"$dir/hosts" 2>/dev/null || echo 0)"
 	cat "$dir/hosts" 2>/dev/null
@@ -112,10 +123,11 @@ survey() {
 # survey_daemon ROLE describes a daemon. /proc/PID/exe is the program that runs,
 # even if the file was replaced.
 survey_daemon() {
-	[ -e "$etc/$1.yaml" ] || return 0
+	[ -e "$etc/$1.yaml" ] || [ -e "$dir/$1.log" ] || return 0
 	if pid=$(pid_of "$1"); then
 		is_ready "$1" && say "$1.state" running || say "$1.state" starting
 		say "$1.pid" "$pid"
+		case $1 in namenode | datanode) return ;; esac
 		say "$1.program" "$(hash_of "/proc/$pid/exe")"
 		say "$1.version" "$("/proc/$pid/exe" version 2>/dev/null | head -n 1)"
 	else
@@ -141,6 +153,27 @@ receive() {
 	fi
 	rm -f "$dir/bin/new"
 	fail "the program did not arrive in $dir/bin"
+}
+
+# receive_jars HASH stores the jars of HDFS, which come as an archive on standard
+# input.
+receive_jars() {
+	prepare
+	mkdir -p "$dir/hadoop/new" || fail "cannot make $dir/hadoop/new"
+	if gzip -dc >"$dir/hadoop/new.tar" && [ "$(hash_of "$dir/hadoop/new.tar")" = "$1" ] && tar -xf "$dir/hadoop/new.tar" -C "$dir/hadoop/new"; then
+		rm -rf "$dir/hadoop/jars" "$dir/hadoop/new.tar"
+		mv "$dir/hadoop/new" "$dir/hadoop/jars" && printf '%s\n' "$1" >"$dir/hadoop/jars.id" && return
+	fi
+	rm -rf "$dir/hadoop/new.tar" "$dir/hadoop/new"
+	fail "the jars of HDFS did not arrive in $dir/hadoop"
+}
+
+# make_conf makes the configuration directory of HDFS. The jars lack Hadoop's web
+# pages; HTTP works with empty directories.
+make_conf() {
+	for page in hdfs datanode static; do
+		mkdir -p "$conf/webapps/$page" || fail "cannot make $conf"
+	done
 }
 
 # share DIRECTORY NAME makes an empty file in the directory, or in the nearest one
@@ -178,7 +211,7 @@ claim() {
 # daemon asks for it: programs that cannot reload are not ended by it.
 launch() {
 	pid_of "$1" >/dev/null && return
-	if [ $units = yes ]; then
+	if by_systemd "$1"; then
 		systemctl enable --quiet "hammr-$1" && systemctl start --no-block "hammr-$1" || fail "systemd does not start hammr-$1"
 		return
 	fi
@@ -189,6 +222,24 @@ launch() {
 		cd "$dir" && exec setsid sh -c 'echo $$ >"$0.new" && mv "$0.new" "$0.pid" && exec "$@"' "$dir/$1" "$program" "$1" --config "$etc/$1.yaml"
 	) </dev/null >"$dir/$1.err" 2>&1 &
 	say launched "$1"
+}
+
+# launch_hdfs ROLE CLASS FLAGS... starts a daemon of HDFS that does not run. A new
+# NameNode is formatted first.
+launch_hdfs() {
+	role=$1
+	class=$2
+	shift 2
+	pid_of "$role" >/dev/null && return
+	rm -f "$dir/$role.pid" "$dir/$role.log"
+	set -- java "$@" -Xmx512m "-Dhammr=$dir/$role" -cp "$conf:$dir/hadoop/jars/*" "$class"
+	if [ "$role" = namenode ] && [ ! -d "$dir/hadoop/namenode/current" ]; then
+		"$@" -format -nonInteractive </dev/null >"$dir/namenode.log" 2>&1 || fail "the NameNode is not formatted: $(excerpt namenode)"
+	fi
+	(
+		cd "$dir" && exec setsid sh -c 'echo $$ >"$0.new" && mv "$0.new" "$0.pid" && exec "$@"' "$dir/$role" "$@"
+	) </dev/null >"$dir/$role.log" 2>&1 &
+	say launched "$role"
 }
 
 # await ROLE SECONDS waits until a daemon is ready. A daemon that has ended is not
@@ -208,7 +259,7 @@ await() {
 
 # excerpt ROLE prints where the log of a daemon is, and its end.
 excerpt() {
-	if [ $units = yes ]; then
+	if by_systemd "$1"; then
 		printf 'its journal: '
 		journalctl --quiet --no-pager --output cat --lines 6 --unit "hammr-$1"
 		return
@@ -221,16 +272,16 @@ excerpt() {
 
 # logs ROLE prints the log of a daemon.
 logs() {
-	if [ $units = yes ]; then
+	if by_systemd "$1"; then
 		journalctl --quiet --no-pager --output cat --boot --unit "hammr-$1"
 	else
-		cat "$dir/$1.log" "$dir/$1.err"
+		cat "$dir/$1.log" "$dir/$1.err" 2>/dev/null
 	fi
 }
 
 # halt ROLE SECONDS ends a daemon. It is killed if it does not end in time.
 halt() {
-	if [ $units = yes ]; then
+	if by_systemd "$1"; then
 		systemctl disable --quiet "hammr-$1"
 		systemctl stop "hammr-$1" || fail "systemd does not stop hammr-$1"
 		return
@@ -265,7 +316,7 @@ remove_cgroup() {
 # reload ROLE orders a daemon to read its settings again.
 reload() {
 	pid=$(pid_of "$1") || return 0
-	if [ $units = yes ]; then
+	if by_systemd "$1"; then
 		systemctl reload "hammr-$1" || fail "systemd does not reload hammr-$1"
 		return
 	fi

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/hammr/hammr/internal/hostfile"
 )
 
 // Start starts all daemons that do not run, and returns when all are ready.
@@ -61,7 +60,7 @@ func (c *Cluster) checkStart(prog *program) error {
 	for i := range c.plan.Hosts {
 		h, s := &c.plan.Hosts[i], c.surveys[i]
 		errs = append(errs, s.check(h, prog))
-		for _, role := range h.Roles() {
+		for _, role := range h.hammrRoles() {
 			errs = append(errs, otherVersion(h, role, s, prog))
 		}
 	}
@@ -73,7 +72,7 @@ func (c *Cluster) checkSettings() error {
 	var errs []error
 	for i := range c.plan.Hosts {
 		h := &c.plan.Hosts[i]
-		for _, role := range h.Roles() {
+		for _, role := range h.hammrRoles() {
 			settings, err := c.plan.settings(h, role)
 			if err == nil {
 				err = c.cfg.Check(role, settings)
@@ -110,7 +109,7 @@ func (c *Cluster) install(ctx context.Context, i int, prog *program, token strin
 	if s.token == "" {
 		calls = append(calls, putCall(`"$etc/token"`, "600", token+"\n"), "own_token")
 	}
-	for _, role := range h.Roles() {
+	for _, role := range h.hammrRoles() {
 		if s.runs(role) {
 			continue
 		}
@@ -120,7 +119,12 @@ func (c *Cluster) install(ctx context.Context, i int, prog *program, token strin
 		}
 		calls = append(calls, call)
 	}
-	_, err := c.act(ctx, h, append(calls, putCall(`"$dir/hosts"`, "644", c.plan.Hostfile()))...)
+	hdfs, err := c.installHDFS(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	calls = append(calls, hdfs...)
+	_, err = c.act(ctx, h, append(calls, putCall(`"$dir/hosts"`, "644", c.plan.Hostfile()))...)
 	return err
 }
 
@@ -134,10 +138,10 @@ func (c *Cluster) putSettings(h *Host, role string) (call string, err error) {
 	return putCall(`"$etc/`+role+`.yaml"`, "644", text), err
 }
 
-// launch starts the masters, and then the tasknodes: a tasknode that finds no master waits
-// longer before each new attempt. On failure it ends those that it has started.
+// launch starts HDFS, the masters, and then the tasknodes: a tasknode that finds no master
+// waits longer before each new attempt. On failure it ends those that it has started.
 func (c *Cluster) launch(ctx context.Context) error {
-	for _, role := range []string{hostfile.Jobmaster, hostfile.Tasknode} {
+	for _, role := range startOrder {
 		hosts := c.where(func(i int) bool { return c.has(i, role) && c.surveys[i].daemon(role).State != Running })
 		if err := c.each(ctx, hosts, func(ctx context.Context, i int) error { return c.launchDaemon(ctx, i, role) }); err != nil {
 			return errors.Join(err, c.rollBack(context.WithoutCancel(ctx)))
@@ -152,8 +156,7 @@ func (c *Cluster) launch(ctx context.Context) error {
 
 // has reports whether a host has a daemon of a role.
 func (c *Cluster) has(i int, role string) bool {
-	h := &c.plan.Hosts[i]
-	return role == hostfile.Jobmaster && h.Jobmaster != "" || role == hostfile.Tasknode && h.Tasknode
+	return c.plan.Hosts[i].has(role)
 }
 
 // readyText describes the daemons of a host after a start.
@@ -174,18 +177,18 @@ func (c *Cluster) readyText(h *Host, s *survey) string {
 
 // launchDaemon starts a daemon and waits until it is ready.
 func (c *Cluster) launchDaemon(ctx context.Context, i int, role string) error {
-	_, err := c.act(ctx, &c.plan.Hosts[i], "launch "+role, fmt.Sprintf("await %s %d", role, int(c.cfg.Timeout.Seconds())))
+	_, err := c.act(ctx, &c.plan.Hosts[i], launchCall(role), fmt.Sprintf("await %s %d", role, int(c.cfg.Timeout.Seconds())))
 	return err
 }
 
 // rollBackTimeout bounds the end of daemons after a start that failed.
 const rollBackTimeout = 30 * time.Second
 
-// rollBack ends the daemons that did not run before the start, tasknodes first.
+// rollBack ends the daemons that did not run before the start, in the reverse order.
 func (c *Cluster) rollBack(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rollBackTimeout)
 	defer cancel()
-	for _, role := range []string{hostfile.Tasknode, hostfile.Jobmaster} {
+	for _, role := range slices.Backward(startOrder) {
 		hosts := c.where(func(i int) bool { return c.has(i, role) && !c.surveys[i].runs(role) })
 		err := c.each(ctx, hosts, func(ctx context.Context, i int) error { return c.halt(ctx, i, role, rollBackTimeout/3) })
 		if err != nil {

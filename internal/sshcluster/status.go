@@ -48,10 +48,8 @@ func (c *Cluster) Status(ctx context.Context) (rows []Row) {
 
 // address returns the host:port of a daemon for others.
 func (h *Host) address(role string) string {
-	if role == hostfile.Jobmaster {
-		return h.MasterAddress()
-	}
-	return join(h.Address, h.Port+tasknodePort)
+	distance := map[string]int{hostfile.Tasknode: tasknodePort, hostfile.NameNode: nameNodePort, hostfile.DataNode: dataNodePort}
+	return join(h.Address, h.Port+distance[role])
 }
 
 // shortVersion returns the version in the line of `hammr version`.

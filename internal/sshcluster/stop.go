@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/hostfile"
 )
 
-// Stop ends all daemons, tasknodes first, so that they can end their tasks. Files stay, and
+// Stop ends all daemons, tasknodes first, so that they can end their tasks, and HDFS last. Files stay, and
 // Start starts the cluster again.
 //
 // Unless now is set it first suspends the jobs, so that no work is lost, and gives up at the
@@ -30,7 +30,7 @@ func (c *Cluster) Stop(ctx context.Context, now bool, deadline time.Duration) er
 		}
 	}
 	errs := []error{c.answered()}
-	for _, role := range []string{hostfile.Tasknode, hostfile.Jobmaster} {
+	for _, role := range slices.Backward(startOrder) {
 		hosts := c.where(func(i int) bool { return c.surveys[i] != nil && c.surveys[i].daemon(role).State != Absent })
 		err := c.each(ctx, hosts, func(ctx context.Context, i int) error { return c.halt(ctx, i, role, c.cfg.Timeout) })
 		if errs = append(errs, err); err != nil {
@@ -52,7 +52,7 @@ var errNoMasters = errors.New("tasknodes run and no jobmaster does, so the jobs 
 
 // haltedText describes a host after a stop.
 func haltedText(s *survey) string {
-	if s.runs(hostfile.Jobmaster) || s.runs(hostfile.Tasknode) {
+	if slices.ContainsFunc(startOrder, s.runs) {
 		return "stopped"
 	}
 	return "nothing ran there"
@@ -66,6 +66,6 @@ func (c *Cluster) running(role string) []int {
 // Runs reports whether any daemon has a process.
 func (c *Cluster) Runs() bool {
 	return slices.ContainsFunc(c.surveys, func(s *survey) bool {
-		return s != nil && (s.runs(hostfile.Jobmaster) || s.runs(hostfile.Tasknode))
+		return s != nil && slices.ContainsFunc(startOrder, s.runs)
 	})
 }

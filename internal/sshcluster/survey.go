@@ -2,10 +2,9 @@ package sshcluster
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/hammr/hammr/internal/hostfile"
 )
 
 // survey is what a machine has, as the function survey of script.sh describes it.
@@ -21,6 +20,8 @@ type survey struct {
 	machine        string   // machine of a hostfile that uses dir; "" for none
 	clusterID      string   // cluster that uses dir; "" for none
 	program, token string   // SHA-256 of files; "" if there is none
+	jars           string   // hash of Hadoop's jars; "" if there are none
+	java           bool     // it has a Java runtime
 	upgrading      bool     // its tasknode is drained for an upgrade
 	suspended      []string // jobs that a stop has suspended
 	daemons        map[string]DaemonStatus
@@ -85,7 +86,7 @@ func parseSurvey(text string) (*survey, error) {
 func (s *survey) add(key, value string) (err error) {
 	texts := map[string]*string{
 		"os": &s.os, "arch": &s.arch, "user": &s.user, "dir": &s.dir, "units": &s.units, "etc": &s.etc, "state": &s.state, "machine": &s.machine,
-		"cluster": &s.clusterID, "program": &s.program, "token": &s.token,
+		"cluster": &s.clusterID, "program": &s.program, "token": &s.token, "jars": &s.jars,
 	}
 	if to, ok := texts[key]; ok {
 		*to = value
@@ -101,6 +102,8 @@ func (s *survey) add(key, value string) (err error) {
 		s.missing = append(s.missing, value)
 	case "upgrading":
 		s.upgrading = true
+	case "java":
+		s.java = true
 	case "suspended":
 		s.suspended = strings.Fields(value)
 	}
@@ -109,7 +112,7 @@ func (s *survey) add(key, value string) (err error) {
 
 // addDaemon adds a value of a daemon.
 func (s *survey) addDaemon(role, what, value string) (err error) {
-	if role != hostfile.Jobmaster && role != hostfile.Tasknode {
+	if !slices.Contains(startOrder, role) {
 		return nil
 	}
 	d := s.daemons[role]

@@ -59,7 +59,7 @@ func (c *Cluster) checkUpgrade(prog *program) error {
 	for i := range c.plan.Hosts {
 		h, s := &c.plan.Hosts[i], c.surveys[i]
 		errs = append(errs, s.check(h, prog))
-		for _, role := range h.Roles() {
+		for _, role := range h.hammrRoles() {
 			if s.daemon(role).State == Absent {
 				errs = append(errs, fmt.Errorf("%s: its %s was never started; run 'hammr cluster start' first", h.Name, role))
 			}
@@ -84,7 +84,7 @@ func (u *upgrade) current(i int, role string) bool {
 // startStopped starts daemons without a process, which an interrupted upgrade has left. The
 // masters need their majority before another of them stops.
 func (u *upgrade) startStopped(ctx context.Context) error {
-	for _, role := range []string{hostfile.Jobmaster, hostfile.Tasknode} {
+	for _, role := range hammrRoles {
 		hosts := u.where(func(i int) bool { return u.has(i, role) && u.surveys[i].daemon(role).State != Running })
 		err := u.each(ctx, hosts, func(ctx context.Context, i int) error {
 			err := u.launchDaemon(ctx, i, role)
@@ -268,7 +268,7 @@ func (u *upgrade) admit(ctx context.Context, a Admin, i int) error {
 // print prints the restarts of a dry run, masters before tasknodes. Which master leads is
 // known only when they run.
 func (u *upgrade) print(ctx context.Context) error {
-	for _, role := range []string{hostfile.Jobmaster, hostfile.Tasknode} {
+	for _, role := range hammrRoles {
 		for _, i := range u.where(func(i int) bool { return u.has(i, role) && !u.current(i, role) }) {
 			if err := u.restart(ctx, i, role); err != nil {
 				return err
