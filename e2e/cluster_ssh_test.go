@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -122,11 +123,20 @@ func (m *machines) trust(key string) {
 	must(m.t, os.WriteFile(filepath.Join(m.dir, "known"), known.Bytes(), 0o600))
 }
 
+// Tests that run at the same time get different ports.
+var nextPorts atomic.Int64
+
+const portsStep = 60
+
 // freePorts returns a port that is free on all machines, together with the ports at the given
 // distances. It is below the range of outgoing connections.
 func freePorts(t *testing.T, distances ...int) int {
 	t.Helper()
-	for port := 18000 + os.Getpid()%1000*10; port < 31000; port += 20 {
+	for {
+		port := int(nextPorts.Add(portsStep)) + 18000 + os.Getpid()%100*portsStep
+		if port > 31000 {
+			break
+		}
 		if !slices.ContainsFunc(append(distances, 0), func(d int) bool { return taken(port + d) }) {
 			return port
 		}

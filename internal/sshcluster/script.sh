@@ -244,13 +244,14 @@ launch_hdfs() {
 
 # await ROLE SECONDS waits until a daemon is ready. A daemon that has ended is not
 # waited for. A process that just starts its program may have no command line for
-# a moment, so one look is not enough.
+# a moment, and no file with its id before, so one look is not enough.
 await() {
 	tries=$(($2 * 20))
 	gone=0
 	while ! is_ready "$1"; do
-		if [ $units = no ] && [ -e "$dir/$1.pid" ] && ! pid_of "$1" >/dev/null; then gone=$((gone + 1)); else gone=0; fi
-		[ $gone -lt 4 ] || fail "the $1 has ended; the end of $(excerpt "$1")"
+		if by_systemd "$1" || pid_of "$1" >/dev/null; then gone=0; else gone=$((gone + 1)); fi
+		if [ -e "$dir/$1.pid" ]; then looks=4; else looks=60; fi
+		[ $gone -lt $looks ] || fail "the $1 has ended; the end of $(excerpt "$1")"
 		[ $tries -gt 0 ] || fail "the $1 is not ready after $2 s; the end of $(excerpt "$1")"
 		tries=$((tries - 1))
 		sleep 0.05
