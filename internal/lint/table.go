@@ -168,7 +168,8 @@ var importTable = []row{
 	{"bench/rivals", []string{"bench"}},
 	{"cmd/...", []string{"..."}},
 
-	// Tools for tests. Nothing that ships imports them, except the laboratory.
+	// Tools for tests. Nothing that ships imports them, except the laboratory; the HDFS of a
+	// cluster over ssh is that of internal/minihdfs.
 	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/lint", nil},

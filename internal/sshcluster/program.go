@@ -3,6 +3,7 @@ package sshcluster
 import (
 	"bytes"
 	"crypto/sha256"
+	"debug/elf"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 	"os"
 	"runtime"
 	"sync"
-
-	"debug/elf"
 
 	"github.com/klauspost/compress/gzip"
 )

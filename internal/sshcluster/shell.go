@@ -157,7 +157,7 @@ func sshRemedy(code int, stderr, target string) string {
 	case code != sshFailed:
 		return ""
 	case contains("IDENTIFICATION HAS CHANGED"):
-		return fmt.Sprintf("the machine has another key than in known_hosts: if it was installed again, remove the old key with 'ssh-keygen -R', else do not trust it")
+		return "the machine has another key than in known_hosts: if it was installed again, remove the old key with 'ssh-keygen -R', else do not trust it"
 	case contains("Host key verification failed"):
 		return fmt.Sprintf("the machine's key is not in known_hosts: run 'ssh %s' once and compare it, or add -o StrictHostKeyChecking=accept-new to --shell", target)
 	case contains("Permission denied", "Too many authentication failures"):

@@ -1,7 +1,7 @@
 package sshcluster
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,7 +77,7 @@ func parseSurvey(text string) (*survey, error) {
 		}
 	}
 	if s.dir == "" || s.state == "" || s.etc == "" {
-		return nil, fmt.Errorf("incomplete answer; is the shell of its user a POSIX shell?")
+		return nil, errors.New("incomplete answer; is the shell of its user a POSIX shell?")
 	}
 	return s, nil
 }
