@@ -12,7 +12,7 @@ import (
 
 // Start starts all daemons that do not run, and returns when all are ready.
 //
-//	check ─► token ─► copy the program ─► settings ─► masters ─► tasknodes ─► jobs resume
+//	check ─► token ─► copy the program ─► settings ─► HDFS ─► masters ─► tasknodes ─► jobs resume
 //	  │                                                  └── one fails ──► end those started
 //	  └── refused: nothing has changed
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/internal/hostfile"
 )
 
-// Stop ends all daemons, tasknodes first, so that they can end their tasks, and HDFS last. Files stay, and
-// Start starts the cluster again.
+// Stop ends all daemons: tasknodes first, so that they can end their tasks, and HDFS last.
+// Files stay, and Start starts the cluster again.
 //
 // Unless now is set it first suspends the jobs, so that no work is lost, and gives up at the
 // deadline. The next start resumes them.
