@@ -74,5 +74,8 @@ func compressFile(file string) ([]byte, error) {
 		return nil, err
 	}
 	_, err = io.Copy(w, f)
-	return b.Bytes(), errors.Join(err, w.Close())
+	if err := errors.Join(err, w.Close()); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
