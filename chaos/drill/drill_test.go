@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"
@@ -123,8 +124,8 @@ fault at 1s do clock tasknode 1 by 5s
 // TestFaultsOfRunningClusters checks that faults are refused if the hostfile lacks what they
 // need.
 func TestFaultsOfRunningClusters(t *testing.T) {
-	cluster := &testcluster.HostConfig{Hosts: []testcluster.Host{
-		{Role: testcluster.Jobmaster, Name: "m1", Shell: "a", Start: "again"}, {Role: testcluster.Tasknode, Name: "n1", Shell: "a"}, {Role: testcluster.Tasknode, Name: "n2"},
+	cluster := &testcluster.HostConfig{Hosts: []hostfile.Daemon{
+		{Role: hostfile.Jobmaster, Name: "m1", Shell: "a", Start: "again"}, {Role: hostfile.Tasknode, Name: "n1", Shell: "a"}, {Role: hostfile.Tasknode, Name: "n2"},
 	}}
 	const start, shell = "the line of n1 does not say how it is started again", "the line of n2 names no shell"
 	for fault, want := range map[string]string{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
@@ -18,7 +19,7 @@ func (s *Session) canPlayOnHosts(plan *chaos.Plan) error {
 	var errs []error
 	masters, tasknodes := 0, 0
 	for _, h := range s.cfg.Cluster.Hosts {
-		if h.Role == testcluster.Jobmaster {
+		if h.Role == hostfile.Jobmaster {
 			masters++
 		} else {
 			tasknodes++

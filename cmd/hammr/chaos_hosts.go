@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/drill"
+	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/testcluster"
 )
@@ -34,7 +35,7 @@ type attached struct {
 // defaults of commands that ask a cluster.
 func (a *attached) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.hostfile, "hostfile", "", "`file` that lists the daemons of a running cluster to use for drills")
-	flags.StringVar(&a.shell, "shell", testcluster.DefaultShell, "`command` that runs its last argument on a machine; {host} is the machine's SHELL in the hostfile")
+	flags.StringVar(&a.shell, "shell", hostfile.DefaultShell, "`command` that runs its last argument on a machine; {host} is the machine's SHELL in the hostfile")
 	flags.StringVar(&a.masters, "master", os.Getenv(rpc.MasterVariable), "addresses of masters of the hostfile's cluster, as `host:port,...`")
 	flags.StringVar(&a.tokenFile, "token-file", os.Getenv(rpc.TokenFileVariable), "`file` with the secret of the hostfile's cluster")
 	flags.StringVar(&a.data, "data", "", "full name of a `directory` that all machines can read and write, such as hdfs://nn/drills (default one of this machine)")
@@ -51,7 +52,7 @@ func (a *attached) prepare() error {
 		return fmt.Errorf("--hostfile: %w", err)
 	}
 	cluster := &testcluster.HostConfig{TokenFile: a.tokenFile, Shell: strings.Fields(a.shell)}
-	hosts, err := testcluster.ParseHosts(a.hostfile, text)
+	hosts, err := hostfile.ParseDaemons(a.hostfile, text)
 	errs := []error{err}
 	cluster.Hosts = hosts
 	// ParseMasters accepts an empty list; prepare does not.
@@ -76,7 +77,7 @@ func (a *attached) clusterForPlans() (c chaos.Cluster) {
 		return c
 	}
 	for _, h := range a.cluster.Hosts {
-		if h.Role == testcluster.Jobmaster {
+		if h.Role == hostfile.Jobmaster {
 			c.Masters++
 		} else {
 			c.Tasknodes++

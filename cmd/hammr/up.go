@@ -152,22 +152,17 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 		return err
 	}
 	// The cluster runs without the copy; commands then need another flag.
-	if err := keepToken(cfg.Dir, c.State); err != nil {
-		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", filepath.Join(cfg.Dir, localcluster.TokenFile), err)
-	}
 	token, err := filepath.Abs(filepath.Join(cfg.Dir, localcluster.TokenFile))
 	if err != nil {
 		return err
 	}
-	masters := strings.Join(c.State.Addresses(), ",")
-	fmt.Fprintln(stdout, masters)
-	fmt.Fprintf(stderr, `%d masters and %d tasknodes are ready after %v, http://%s. To use them:
-export HAMMR_MASTER=%s
-export HAMMR_TOKEN_FILE=%s
-  hammr run wordcount IN OUT
-  hammr node list
-`, len(c.State.Masters), len(c.State.Tasknodes), time.Since(start).Round(10*time.Millisecond), c.State.Masters[0].HTTP, masters,
-		"'"+strings.ReplaceAll(token, "'", `'\''`)+"'")
+	if err := keepToken(token, c.State.ID, c.State.Addresses()); err != nil {
+		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", token, err)
+	}
+	fmt.Fprintln(stdout, strings.Join(c.State.Addresses(), ","))
+	fmt.Fprintf(stderr, "%d masters and %d tasknodes are ready after %v, http://%s. To use them:\n%s",
+		len(c.State.Masters), len(c.State.Tasknodes), time.Since(start).Round(10*time.Millisecond), c.State.Masters[0].HTTP,
+		useText(c.State.Addresses(), token))
 	if cfg.Detach {
 		fmt.Fprintf(stderr, "  hammr down --dir %s\n", cfg.Dir)
 		c.Release()
@@ -178,10 +173,19 @@ export HAMMR_TOKEN_FILE=%s
 	return errors.Join(err, removeCgroups(&c.State), forgetToken(c.State.ID))
 }
 
+// useText returns the commands that use a cluster which is ready.
+func useText(masters []string, tokenFile string) string {
+	return fmt.Sprintf(`export HAMMR_MASTER=%s
+export HAMMR_TOKEN_FILE=%s
+  hammr run wordcount IN OUT
+  hammr node list
+`, strings.Join(masters, ","), "'"+strings.ReplaceAll(tokenFile, "'", `'\''`)+"'")
+}
+
 // keepToken saves a copy of the token for the user, where commands look for it by the masters'
 // addresses. So commands on this cluster need no --token-file.
-func keepToken(dir string, s localcluster.State) error {
-	token, err := rpc.ReadToken(filepath.Join(dir, localcluster.TokenFile))
+func keepToken(tokenFile, clusterID string, masters []string) error {
+	token, err := rpc.ReadToken(tokenFile)
 	if err != nil {
 		return err
 	}
@@ -189,5 +193,5 @@ func keepToken(dir string, s localcluster.State) error {
 	if err != nil {
 		return err
 	}
-	return store.Save(s.ID, token, s.Addresses())
+	return store.Save(clusterID, token, masters)
 }

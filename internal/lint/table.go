@@ -136,13 +136,17 @@ var importTable = []row{
 	}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{
-		"internal/client/remote", "internal/faultrpc", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/wire",
+		"internal/client/remote", "internal/faultrpc", "internal/hostfile", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/wire",
+	}},
+	{"internal/hostfile", nil},
+	{"internal/sshcluster", []string{
+		"internal/client", "internal/hostfile", "internal/minihdfs", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
 	}},
 	{"chaos", []string{"preempt", "internal/failpoint"}},
 	{"chaos/rig", []string{
 		"shuffle", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/taskdir", "internal/testcluster",
 	}},
-	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt"}},
+	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/hostfile", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt"}},
 	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/wire"}},
 	{"bench", []string{"internal/localcluster", "internal/minihdfs", "internal/testcluster"}},
@@ -167,7 +171,8 @@ var importTable = []row{
 	{"bench/rivals", []string{"bench"}},
 	{"cmd/...", []string{"..."}},
 
-	// Tools for tests. Nothing that ships imports them, except the laboratory.
+	// Tools for tests. Nothing that ships imports them, except the laboratory; the HDFS of a
+	// cluster over ssh is that of internal/minihdfs.
 	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/lint", nil},

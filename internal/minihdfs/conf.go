@@ -15,7 +15,8 @@ const (
 	httpPort = "9870"
 )
 
-const log4j = `log4j.rootLogger=INFO, out
+// Log4j is the configuration of the daemons' logs: they go to the standard error.
+const Log4j = `log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.target=System.err
 log4j.appender.out.layout=org.apache.log4j.PatternLayout
@@ -67,11 +68,11 @@ func (c *Cluster) writeConf() error {
 			return fmt.Errorf("minihdfs: configuration: %w", err)
 		}
 	}
-	site := siteXML(c.properties())
+	site := SiteXML(c.properties())
 	files := map[string]string{
 		"core-site.xml":    site, // read by every program
 		"hdfs-site.xml":    site, // HDFS reads its own defaults after core-site, and then this
-		"log4j.properties": log4j,
+		"log4j.properties": Log4j,
 		"topology":         c.topology(),
 	}
 	for name, content := range files {
@@ -91,9 +92,9 @@ func (c *Cluster) topology() string {
 	return b.String()
 }
 
-// siteXML returns a configuration file of Hadoop. Names are sorted, so that equal properties
+// SiteXML returns a configuration file of Hadoop. Names are sorted, so that equal properties
 // give equal bytes.
-func siteXML(properties map[string]string) string {
+func SiteXML(properties map[string]string) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\n<configuration>\n")
 	for _, name := range slices.Sorted(maps.Keys(properties)) {

@@ -41,9 +41,14 @@ func (j *Java) Run(ctx context.Context, class string, args ...string) ([]byte, e
 	return out, nil
 }
 
-// command returns the program and its arguments. With C1 only and the serial collector a
-// daemon starts a quarter faster. Some WebHDFS calls need java.lang opened. Performance data
-// is disabled, since a killed daemon would leave it in the system's folder.
+// JavaFlags returns the flags of all programs. With C1 only and the serial collector a daemon
+// starts a quarter faster. Some WebHDFS calls need java.lang opened. Performance data is
+// disabled, since a killed daemon would leave it in the system's folder.
+func JavaFlags() []string {
+	return []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "--add-opens=java.base/java.lang=ALL-UNNAMED"}
+}
+
+// command returns the program and its arguments.
 //
 //	java FLAGS -cp CONF:JARS/* CLASS ARGS
 func (j *Java) command(class string, args []string) (java string, argv []string, err error) {
@@ -51,7 +56,7 @@ func (j *Java) command(class string, args []string) (java string, argv []string,
 	if err != nil {
 		return "", nil, err
 	}
-	argv = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "--add-opens=java.base/java.lang=ALL-UNNAMED"}
+	argv = JavaFlags()
 	if j.Temp != "" {
 		argv = append(argv, "-Djava.io.tmpdir="+j.Temp)
 	}

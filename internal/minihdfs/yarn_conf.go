@@ -64,9 +64,9 @@ const historyDir = "/history"
 
 // writeConf writes one configuration for all: each program reads its own file of it.
 func (y *Yarn) writeConf(cfg YarnConfig) error {
-	site := siteXML(y.properties(cfg))
+	site := SiteXML(y.properties(cfg))
 	files := map[string]string{
-		"core-site.xml": site, "hdfs-site.xml": site, "yarn-site.xml": site, "mapred-site.xml": site, "log4j.properties": log4j,
+		"core-site.xml": site, "hdfs-site.xml": site, "yarn-site.xml": site, "mapred-site.xml": site, "log4j.properties": Log4j,
 	}
 	if err := os.MkdirAll(y.java.Conf, 0o755); err != nil {
 		return fmt.Errorf("minihdfs: configuration of YARN: %w", err)

@@ -13,26 +13,23 @@ import (
 
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/faultrpc"
+	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// DefaultShell runs commands on the machines of a hostfile. It must not ask for
-// passwords.
-const DefaultShell = "ssh -o BatchMode=yes {host}"
-
 // HostConfig is a running cluster whose daemons are named in a hostfile. Another program,
 // such as systemd, owns them.
 type HostConfig struct {
 	// Hosts are its daemons, all started with --drills. Required.
-	Hosts []Host
+	Hosts []hostfile.Daemon
 	// Masters are addresses for calls, host:port. Required.
 	Masters []string
 	// TokenFile has the cluster's secret. Required.
 	TokenFile string
 	// Shell runs a command, which is added as its last word, on a machine: {host}
-	// stands for Host.Shell. Default DefaultShell.
+	// stands for Daemon.Shell. Default hostfile.DefaultShell.
 	Shell []string
 }
 
@@ -70,7 +67,7 @@ type hosts struct {
 // hostfile. The error names all such daemons.
 func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
 	if len(cfg.Shell) == 0 {
-		cfg.Shell = strings.Fields(DefaultShell)
+		cfg.Shell = strings.Fields(hostfile.DefaultShell)
 	}
 	c := &Cluster{addresses: cfg.Masters, tokenFile: cfg.TokenFile}
 	token, err := c.Token()
@@ -83,7 +80,7 @@ func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
 	c.client, err = remote.New(remote.Config{Config: rpc.Config{Masters: cfg.Masters, Token: token}})
 	errs := []error{err}
 	for _, host := range cfg.Hosts {
-		if host.Role == Jobmaster {
+		if host.Role == hostfile.Jobmaster {
 			c.masters = append(c.masters, host.Name)
 		} else {
 			c.tasknodes = append(c.tasknodes, host.Name)
@@ -103,7 +100,7 @@ func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
 }
 
 // refreshPID asks a daemon for its process.
-func (s *hosts) refreshPID(ctx context.Context, h Host) error {
+func (s *hosts) refreshPID(ctx context.Context, h hostfile.Daemon) error {
 	pid, err := s.calls.PID(ctx, h.Page)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", h.Role, h.Name, err)
@@ -115,7 +112,7 @@ func (s *hosts) refreshPID(ctx context.Context, h Host) error {
 }
 
 // host returns a daemon with its latest known process.
-func (s *hosts) host(name string) (h Host, pid int, err error) {
+func (s *hosts) host(name string) (h hostfile.Daemon, pid int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.cfg.Hosts {
@@ -129,7 +126,7 @@ func (s *hosts) host(name string) (h Host, pid int, err error) {
 // current returns a daemon with its present process, which others may have restarted. pid is 0
 // if nothing listens at its page. A daemon that is suspended does not answer; its latest
 // known pid is returned then.
-func (s *hosts) current(ctx context.Context, name string) (h Host, pid int, err error) {
+func (s *hosts) current(ctx context.Context, name string) (h hostfile.Daemon, pid int, err error) {
 	if h, _, err = s.host(name); err != nil {
 		return h, 0, err
 	}
@@ -165,7 +162,7 @@ func (s *hosts) Kill(ctx context.Context, name string) error {
 func (s *hosts) Signal(ctx context.Context, name string, sig syscall.Signal) error {
 	find := s.current
 	if sig == syscall.SIGCONT {
-		find = func(_ context.Context, name string) (Host, int, error) { return s.host(name) }
+		find = func(_ context.Context, name string) (hostfile.Daemon, int, error) { return s.host(name) }
 	}
 	h, pid, err := find(ctx, name)
 	if err != nil || pid == 0 {
@@ -178,7 +175,7 @@ func (s *hosts) Signal(ctx context.Context, name string, sig syscall.Signal) err
 // started a second time.
 func (s *hosts) Start(ctx context.Context, names ...string) error {
 	var errs []error
-	var started []Host
+	var started []hostfile.Daemon
 	for _, name := range names {
 		h, pid, err := s.host(name)
 		if err == nil && s.refreshPID(ctx, h) == nil {
@@ -202,7 +199,7 @@ func (s *hosts) Start(ctx context.Context, names ...string) error {
 }
 
 // awaitAnswer waits until a daemon that was started answers.
-func (s *hosts) awaitAnswer(ctx context.Context, h Host) error {
+func (s *hosts) awaitAnswer(ctx context.Context, h hostfile.Daemon) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	var last error
@@ -235,7 +232,7 @@ func (s *hosts) Close() error {
 
 // repair ends what drills have done to one daemon. The order matters: a suspended daemon
 // cannot answer the call that ends faults.
-func (s *hosts) repair(ctx context.Context, h Host) error {
+func (s *hosts) repair(ctx context.Context, h hostfile.Daemon) error {
 	var errs []error
 	if h.Shell != "" {
 		errs = append(errs, s.Signal(ctx, h.Name, syscall.SIGCONT))

@@ -5,9 +5,10 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hammr/hammr/internal/hostfile"
 )
 
 // commandTimeout is how long a command on a machine may take.
@@ -15,14 +16,11 @@ const commandTimeout = 30 * time.Second
 
 // run runs a command on a daemon's machine. The command is one word for the shell program,
 // as ssh expects it.
-func (s *hosts) run(ctx context.Context, h Host, command string) error {
+func (s *hosts) run(ctx context.Context, h hostfile.Daemon, command string) error {
 	if h.Shell == "" {
 		return fmt.Errorf("%s: the hostfile names no shell for its machine; add it after the address of its page", h.Name)
 	}
-	words := make([]string, len(s.cfg.Shell))
-	for i, word := range s.cfg.Shell {
-		words[i] = strings.ReplaceAll(word, "{host}", h.Shell)
-	}
+	words := hostfile.ShellWords(s.cfg.Shell, h.Shell)
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], command)...)

@@ -1,0 +1,167 @@
+package sshcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// Admin is what a cluster asks its masters; client.Admin has the contracts of its methods.
+type Admin interface {
+	Info(ctx context.Context) (*wire.Info, error)
+	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
+	Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error)
+	SuspendJob(ctx context.Context, jobID, mode string) error
+	ResumeJob(ctx context.Context, jobID string) error
+	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
+	Tasknode(ctx context.Context, name string) (*wire.Tasknode, error)
+	AdmitTasknode(ctx context.Context, name string, excluded bool) error
+	DrainTasknode(ctx context.Context, name string) error
+	TransferLeadership(ctx context.Context, id string) error
+	Close() error
+}
+
+// askInterval is the time between two questions to the masters while something is awaited.
+const askInterval = 200 * time.Millisecond
+
+// withMasters calls do with a client of the masters.
+func (c *Cluster) withMasters(ctx context.Context, do func(a Admin) error) error {
+	token, err := c.openToken(ctx)
+	if err != nil {
+		return err
+	}
+	a, err := c.cfg.Connect(c.plan.Masters(), token)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(a), a.Close())
+}
+
+// keeper returns the host that has the list of suspended jobs: the first with a jobmaster.
+func (c *Cluster) keeper() *Host {
+	return &c.plan.Hosts[slices.IndexFunc(c.plan.Hosts, func(h Host) bool { return h.Jobmaster != "" })]
+}
+
+// suspendedJobs returns the jobs that a stop has suspended.
+func (c *Cluster) suspendedJobs() (ids []string) {
+	for _, s := range c.surveys {
+		if s != nil {
+			ids = append(ids, s.suspended...)
+		}
+	}
+	return ids
+}
+
+// suspendJobs suspends all jobs, so that the cluster can be stopped without loss: maps are
+// split, and reduces write checkpoints, which their tasknodes have again after the next start.
+// It returns when no attempt runs, or with an error at the deadline.
+//
+// The list of jobs is written before they are suspended, so that a start also resumes them
+// after a stop that was interrupted.
+func (c *Cluster) suspendJobs(ctx context.Context, deadline time.Duration) error {
+	return c.withMasters(ctx, func(a Admin) error {
+		jobs, err := a.Jobs(ctx, false)
+		if err != nil {
+			return err
+		}
+		jobs = slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return j.Suspended })
+		ids := c.suspendedJobs()
+		for _, j := range jobs {
+			ids = append(ids, j.JobId)
+		}
+		if len(jobs) > 0 {
+			if _, err := c.act(ctx, c.keeper(), putCall(`"$dir/suspended"`, "644", strings.Join(ids, "\n")+"\n")); err != nil {
+				return err
+			}
+		}
+		for _, j := range jobs {
+			err := a.SuspendJob(ctx, j.JobId, "auto")
+			if err != nil && !isOver(err) {
+				return fmt.Errorf("job %s: %w", j.JobId, err)
+			}
+			c.cfg.Progress(c.keeper().Name, "suspends job "+j.JobId)
+		}
+		return c.awaitIdle(ctx, a, deadline)
+	})
+}
+
+// isOver reports whether a job cannot be suspended or resumed because it is over.
+func isOver(err error) bool {
+	return errors.Is(err, client.ErrRefused) || errors.Is(err, client.ErrUnknownJob)
+}
+
+// awaitIdle waits until no attempt has a slot.
+func (c *Cluster) awaitIdle(ctx context.Context, a Admin, deadline time.Duration) error {
+	var attempts []string
+	err := c.await(ctx, deadline, func(ctx context.Context) (bool, error) {
+		tasknodes, err := a.Tasknodes(ctx, false)
+		attempts = nil
+		for _, n := range tasknodes {
+			attempts = append(attempts, n.Attempts...)
+		}
+		return err == nil && len(attempts) == 0, err
+	})
+	if errors.Is(err, errLate) {
+		return fmt.Errorf("%d attempts still run after %v: %s; repeat the command to wait longer, or give --now to stop them; 'hammr job resume' lets the jobs continue",
+			len(attempts), deadline, strings.Join(attempts[:min(len(attempts), 5)], ", "))
+	}
+	return err
+}
+
+// errLate is the error of await at its deadline.
+var errLate = errors.New("the deadline has passed")
+
+// await calls done until it returns true or an error. It returns errLate at the deadline.
+func (c *Cluster) await(ctx context.Context, deadline time.Duration, done func(ctx context.Context) (bool, error)) error {
+	bounded, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	err := syncutil.Poll(bounded, askInterval, done)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return errLate
+	}
+	return err
+}
+
+// resumeJobs lets the jobs continue that a stop has suspended.
+func (c *Cluster) resumeJobs(ctx context.Context) error {
+	ids := c.suspendedJobs()
+	if len(ids) == 0 || c.cfg.DryRun != nil {
+		return nil
+	}
+	return c.withMasters(ctx, func(a Admin) error {
+		for _, id := range ids {
+			if err := a.ResumeJob(ctx, id); err != nil && !isOver(err) {
+				return fmt.Errorf("job %s, which was suspended: %w", id, err)
+			}
+			c.cfg.Progress(c.keeper().Name, "resumes job "+id)
+		}
+		_, err := c.act(ctx, c.keeper(), `rm -f "$dir/suspended"`)
+		return err
+	})
+}
+
+// EachJob calls do with the status of every job that the masters know, with its tasks.
+func (c *Cluster) EachJob(ctx context.Context, do func(*wire.JobStatus) error) error {
+	return c.withMasters(ctx, func(a Admin) error {
+		jobs, err := a.Jobs(ctx, true)
+		if err != nil {
+			return err
+		}
+		var errs []error
+		for _, j := range jobs {
+			status, err := a.Job(ctx, j.JobId, true)
+			if err == nil {
+				err = do(status)
+			}
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	})
+}

@@ -1,0 +1,84 @@
+package sshcluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain serves as the program that the tests put on their machines, too: it acts as a
+// daemon whose hostfile says, by tasknode.act=WORD, what it does.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "version":
+			fmt.Println("hammr v1 (model)")
+			return
+		case "jobmaster", "tasknode":
+			os.Exit(serve(os.Args[3]))
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// serve is a model of a daemon.
+func serve(settingsFile string) int {
+	settings, err := readSettings(settingsFile)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	end, reload := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	switch settings["act"] {
+	case "fail":
+		fmt.Fprintln(os.Stderr, "the model fails")
+		return 1
+	case "reload":
+		signal.Notify(reload, syscall.SIGHUP)
+	case "stay":
+		signal.Reset(syscall.SIGTERM)
+		signal.Ignore(syscall.SIGTERM)
+	}
+	if settings["act"] != "wait" && settings["ready-file"] != "" {
+		if err := os.WriteFile(settings["ready-file"], []byte("{}"), 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	for {
+		select {
+		case <-end:
+			return 0
+		case <-reload:
+			// The test waits for this file.
+			if err := os.WriteFile(settings["dir"]+".reloaded", nil, 0o600); err != nil {
+				return 1
+			}
+		}
+	}
+}
+
+// readSettings reads a file that settingsFile has made.
+func readSettings(file string) (map[string]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	settings := make(map[string]string)
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ": ")
+		var word string
+		if err := json.Unmarshal([]byte(value), &word); err != nil {
+			return nil, err
+		}
+		settings[name] = word
+	}
+	return settings, nil
+}

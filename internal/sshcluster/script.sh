@@ -1,0 +1,330 @@
+# Functions of all scripts that run on a machine of a cluster, for a POSIX shell
+# on Linux. Before them come the variables
+#   dir    directory of the cluster on this machine; "" for the default
+#   units  yes if units of systemd run the daemons, no if not, "" if unknown
+#   host   name of this machine in the hostfile
+#   id     id of the cluster
+#   conf   value of HADOOP_CONF_DIR of the daemons; "" for none
+# and after them the call of one function. A function prints lines KEY=VALUE; it
+# ends with exit code 1 and a message if it fails.
+set -u
+export LC_ALL=C
+umask 022
+
+# unit_setting NAME prints the last value of a setting in the units.
+unit_setting() { printf '%s\n' "$unit_files" | sed -n "s/^$1=\(..*\)/\1/p" | tail -n 1; }
+
+# The package of Hammr has units for systemd, which run the daemons unless the
+# hostfile names a directory.
+if [ "$units" = yes ] || [ -z "$dir$units" ]; then
+	units=no
+	if [ "$(id -u)" = 0 ] && unit_files=$(systemctl cat hammr-jobmaster.service hammr-tasknode.service 2>/dev/null); then
+		units=yes
+		program=$(unit_setting ExecStart)
+		etc=$(dirname "${program##* }")
+		program=${program%% *}
+		dir=/var/lib/$(dirname "$(unit_setting StateDirectory)")
+	fi
+fi
+if [ "$units" != yes ]; then
+	units=no
+	if [ -z "$dir" ]; then
+		if [ "$(id -u)" = 0 ]; then dir=/var/lib/hammr-cluster; else dir=/var/tmp/hammr-$(id -un); fi
+	fi
+	program=$dir/bin/hammr
+	etc=$dir
+fi
+
+say() { printf '%s=%s\n' "$1" "$2"; }
+
+fail() {
+	printf '%s\n' "$*" >&2
+	exit 1
+}
+
+hash_of() { sha256sum <"$1" 2>/dev/null | cut -c 1-64; }
+
+# by_systemd ROLE succeeds if a unit runs a daemon. Those of HDFS have none.
+by_systemd() {
+	[ $units = yes ] && case $1 in *node) [ "$1" = tasknode ] ;; esac
+}
+
+# pid_of ROLE prints the process of a daemon of this directory, and fails if there
+# is none. Process ids are reused, so the command line is compared.
+pid_of() {
+	if by_systemd "$1"; then
+		pid=$(systemctl show -p MainPID --value "hammr-$1")
+		[ "${pid:-0}" != 0 ] && printf '%s\n' "$pid"
+		return
+	fi
+	pid=$(cat "$dir/$1.pid" 2>/dev/null) || return 1
+	case $pid in '' | *[!0-9]*) return 1 ;; esac
+	tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF -e "$etc/$1.yaml" -e "-Dhammr=$dir/$1" || return 1
+	grep -qs '^State:.[^ZX]' "/proc/$pid/status" && printf '%s\n' "$pid"
+}
+
+# is_ready ROLE succeeds if a daemon is ready. systemd knows it from the daemon.
+is_ready() {
+	if by_systemd "$1"; then
+		systemctl is-active --quiet "hammr-$1"
+	else
+		case $1 in
+		namenode) grep -qs 'NameNode RPC up at' "$dir/namenode.log" ;;
+		datanode) grep -qs 'successfully registered with NN' "$dir/datanode.log" ;;
+		*) [ -e "$dir/$1.ready" ] ;;
+		esac
+	fi
+}
+
+# survey describes this machine and changes nothing. The completed hostfile comes
+# last, since it has lines of its own.
+survey() {
+	say os "$(uname -s)"
+	say arch "$(uname -m)"
+	say user "$(id -un)"
+	say cpus "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)"
+	say dir "$dir"
+	say units $units
+	say etc "$etc"
+	command -v java >/dev/null && say java yes
+	for tool in sha256sum gzip setsid; do
+		command -v $tool >/dev/null || say missing $tool
+	done
+	[ -e "$program" ] && say program "$(hash_of "$program")"
+	parent=$dir
+	while [ ! -e "$parent" ]; do parent=$(dirname "$parent"); done
+	say free "$(df -Pk "$parent" | awk 'NR == 2 { print $4 }')"
+	if [ ! -e "$dir" ]; then
+		[ -w "$parent" ] && say state absent || say state "not writable"
+		return
+	elif [ ! -O "$dir" ] || [ ! -d "$dir" ]; then
+		say state "not owned"
+		return
+	elif [ ! -e "$dir/cluster" ]; then
+		# A copy of the program that was interrupted leaves bin.
+		others=$(ls -A "$dir" | grep -vx -e bin -e lock -e host | head -n 1)
+		[ -z "$others" ] && say state absent || say state foreign
+		say machine "$(cat "$dir/host" 2>/dev/null)"
+		return
+	fi
+	say state cluster
+	say cluster "$(cat "$dir/cluster")"
+	say machine "$(cat "$dir/host" 2>/dev/null)"
+	[ -e "$etc/token" ] && say token "$(hash_of "$etc/token")"
+	[ -e "$dir/upgrading" ] && say upgrading true
+	[ -e "$dir/hadoop/jars.id" ] && say jars "$(cat "$dir/hadoop/jars.id")"
+	for role in namenode datanode jobmaster tasknode; do survey_daemon $role; done
+	say suspended "$(tr '\n' ' ' <"$dir/suspended" 2>/dev/null)"
+	say hosts "$(wc -l <"$dir/hosts" 2>/dev/null || echo 0)"
+	cat "$dir/hosts" 2>/dev/null
+	return 0
+}
+
+# survey_daemon ROLE describes a daemon. /proc/PID/exe is the program that runs,
+# even if the file was replaced.
+survey_daemon() {
+	[ -e "$etc/$1.yaml" ] || [ -e "$dir/$1.log" ] || return 0
+	if pid=$(pid_of "$1"); then
+		is_ready "$1" && say "$1.state" running || say "$1.state" starting
+		say "$1.pid" "$pid"
+		case $1 in namenode | datanode) return ;; esac
+		say "$1.program" "$(hash_of "/proc/$pid/exe")"
+		say "$1.version" "$("/proc/$pid/exe" version 2>/dev/null | head -n 1)"
+	else
+		say "$1.state" stopped
+	fi
+}
+
+# prepare makes the directory for one cluster and one machine.
+prepare() {
+	mkdir -p "$dir" || fail "cannot make $dir"
+	chmod 711 "$dir" # tasks of other users reach their files in it
+	if ! (set -C && printf '%s\n' "$host" >"$dir/host") 2>/dev/null && [ "$(cat "$dir/host")" != "$host" ]; then
+		fail "$dir is also the directory of $(cat "$dir/host"); give each machine its own, as with dir=/data/{host}"
+	fi
+}
+
+# receive HASH stores the program, which comes compressed on standard input.
+receive() {
+	prepare
+	mkdir -p "$dir/bin" || fail "cannot make $dir/bin"
+	if gzip -dc >"$dir/bin/new" && chmod 755 "$dir/bin/new" && [ "$(hash_of "$dir/bin/new")" = "$1" ]; then
+		mv -f "$dir/bin/new" "$dir/bin/hammr" && return
+	fi
+	rm -f "$dir/bin/new"
+	fail "the program did not arrive in $dir/bin"
+}
+
+# receive_jars HASH stores the jars of HDFS, which come as an archive on standard
+# input.
+receive_jars() {
+	prepare
+	mkdir -p "$dir/hadoop/new" || fail "cannot make $dir/hadoop/new"
+	if gzip -dc >"$dir/hadoop/new.tar" && [ "$(hash_of "$dir/hadoop/new.tar")" = "$1" ] && tar -xf "$dir/hadoop/new.tar" -C "$dir/hadoop/new"; then
+		rm -rf "$dir/hadoop/jars" "$dir/hadoop/new.tar"
+		mv "$dir/hadoop/new" "$dir/hadoop/jars" && printf '%s\n' "$1" >"$dir/hadoop/jars.id" && return
+	fi
+	rm -rf "$dir/hadoop/new.tar" "$dir/hadoop/new"
+	fail "the jars of HDFS did not arrive in $dir/hadoop"
+}
+
+# make_conf makes the configuration directory of HDFS. The jars lack Hadoop's web
+# pages; HTTP works with empty directories.
+make_conf() {
+	for page in hdfs datanode static; do
+		mkdir -p "$conf/webapps/$page" || fail "cannot make $conf"
+	done
+}
+
+# share DIRECTORY NAME makes an empty file in the directory, or in the nearest one
+# above it that exists, and prints its path. It prints nothing where this user may
+# not write.
+share() {
+	at=$1
+	while [ ! -d "$at" ]; do at=$(dirname "$at"); done
+	(set -C && : >"${at%/}/$2") 2>/dev/null && say shared "${at%/}/$2"
+	return 0
+}
+
+# put FILE MODE stores standard input.
+put() {
+	if ! (umask 077 && cat >"$1.new") || ! chmod "$2" "$1.new" || ! mv -f "$1.new" "$1"; then
+		rm -f "$1.new"
+		fail "cannot write $1"
+	fi
+}
+
+# own_token gives the token to the user of the jobmaster; the tasknode is of root.
+own_token() {
+	[ $units = no ] || chown "$(systemctl show -p User --value hammr-jobmaster)" "$etc/token"
+}
+
+# claim makes this the directory of the cluster, unless it is another's.
+claim() {
+	prepare
+	if ! (set -C && printf '%s\n' "$id" >"$dir/cluster") 2>/dev/null && [ "$(cat "$dir/cluster")" != "$id" ]; then
+		fail "$dir belongs to the cluster $(cat "$dir/cluster"); choose another directory with dir=, or remove this one"
+	fi
+}
+
+# launch ROLE starts a daemon that does not run. SIGHUP is ignored until the
+# daemon asks for it: programs that cannot reload are not ended by it.
+launch() {
+	pid_of "$1" >/dev/null && return
+	if by_systemd "$1"; then
+		systemctl enable --quiet "hammr-$1" && systemctl start --no-block "hammr-$1" || fail "systemd does not start hammr-$1"
+		return
+	fi
+	rm -f "$dir/$1.pid" "$dir/$1.ready"
+	[ -z "$conf" ] || export HADOOP_CONF_DIR="$conf"
+	(
+		trap '' HUP
+		cd "$dir" && exec setsid sh -c 'echo $$ >"$0.new" && mv "$0.new" "$0.pid" && exec "$@"' "$dir/$1" "$program" "$1" --config "$etc/$1.yaml"
+	) </dev/null >"$dir/$1.err" 2>&1 &
+	say launched "$1"
+}
+
+# launch_hdfs ROLE CLASS FLAGS... starts a daemon of HDFS that does not run. A new
+# NameNode is formatted first.
+launch_hdfs() {
+	role=$1
+	class=$2
+	shift 2
+	pid_of "$role" >/dev/null && return
+	rm -f "$dir/$role.pid" "$dir/$role.log"
+	set -- java "$@" -Xmx512m "-Dhammr=$dir/$role" -cp "$conf:$dir/hadoop/jars/*" "$class"
+	if [ "$role" = namenode ] && [ ! -d "$dir/hadoop/namenode/current" ]; then
+		"$@" -format -nonInteractive </dev/null >"$dir/namenode.log" 2>&1 || fail "the NameNode is not formatted: $(excerpt namenode)"
+	fi
+	(
+		cd "$dir" && exec setsid sh -c 'echo $$ >"$0.new" && mv "$0.new" "$0.pid" && exec "$@"' "$dir/$role" "$@"
+	) </dev/null >"$dir/$role.log" 2>&1 &
+	say launched "$role"
+}
+
+# await ROLE SECONDS waits until a daemon is ready. A daemon that has ended is not
+# waited for. A process that just starts its program may have no command line for
+# a moment, and no file with its id before, so one look is not enough.
+await() {
+	tries=$(($2 * 20))
+	gone=0
+	while ! is_ready "$1"; do
+		if by_systemd "$1" || pid_of "$1" >/dev/null; then gone=0; else gone=$((gone + 1)); fi
+		if [ -e "$dir/$1.pid" ]; then looks=4; else looks=60; fi
+		[ $gone -lt $looks ] || fail "the $1 has ended; the end of $(excerpt "$1")"
+		[ $tries -gt 0 ] || fail "the $1 is not ready after $2 s; the end of $(excerpt "$1")"
+		tries=$((tries - 1))
+		sleep 0.05
+	done
+}
+
+# excerpt ROLE prints where the log of a daemon is, and its end.
+excerpt() {
+	if by_systemd "$1"; then
+		printf 'its journal: '
+		journalctl --quiet --no-pager --output cat --lines 6 --unit "hammr-$1"
+		return
+	fi
+	printf '%s/%s.log and .err: ' "$dir" "$1"
+	for file in "$dir/$1.log" "$dir/$1.err"; do
+		[ -s "$file" ] && tail -n 6 "$file" | cut -c 1-600
+	done
+}
+
+# logs ROLE prints the log of a daemon.
+logs() {
+	if by_systemd "$1"; then
+		journalctl --quiet --no-pager --output cat --boot --unit "hammr-$1"
+	else
+		cat "$dir/$1.log" "$dir/$1.err" 2>/dev/null
+	fi
+}
+
+# halt ROLE SECONDS ends a daemon. It is killed if it does not end in time.
+halt() {
+	if by_systemd "$1"; then
+		systemctl disable --quiet "hammr-$1"
+		systemctl stop "hammr-$1" || fail "systemd does not stop hammr-$1"
+		return
+	fi
+	if pid=$(pid_of "$1"); then
+		kill -TERM "$pid" 2>/dev/null
+		tries=$(($2 * 20))
+		while pid_of "$1" >/dev/null; do
+			if [ $tries -le 0 ]; then
+				kill -KILL "$pid" 2>/dev/null
+				say killed "$1"
+				tries=100
+			fi
+			tries=$((tries - 1))
+			sleep 0.05
+		done
+		say halted "$1"
+	fi
+	rm -f "$dir/$1.pid" "$dir/$1.ready"
+	remove_cgroup "$dir/$1"
+}
+
+# remove_cgroup DIRECTORY removes the control group that a tasknode which was
+# killed has left. Its name is that of the directory's tasknode.
+remove_cgroup() {
+	group=$(cat "$1/cgroup" 2>/dev/null) || return 0
+	case $group in */hammr-????????????????) ;; *) return 0 ;; esac
+	[ -d "$group" ] && find "$group" -depth -type d -exec rmdir {} + 2>/dev/null
+	[ -d "$group" ] || rm -f "$1/cgroup"
+}
+
+# reload ROLE orders a daemon to read its settings again.
+reload() {
+	pid=$(pid_of "$1") || return 0
+	if by_systemd "$1"; then
+		systemctl reload "hammr-$1" || fail "systemd does not reload hammr-$1"
+		return
+	fi
+	ignored=$(awk '/^SigIgn:/ { print $2 }' "/proc/$pid/status")
+	case $ignored in
+	*[13579bdf]) fail "the $1 does not reload its settings; restart it, or upgrade it" ;;
+	esac
+	kill -HUP "$pid" || fail "cannot signal the $1"
+	say reloaded "$1"
+}
