@@ -24,8 +24,8 @@ type Config struct {
 	// Stream carries connections between masters; there is no default. Close closes it, and
 	// so does Open if Open fails.
 	Stream Stream
-	// Advertise is the host:port at which other masters reach this one. If it changes,
-	// AddMaster must be called with the new address. Default is the address of the stream.
+	// Advertise is the host:port at which other masters reach this one. If it changes, the
+	// master must be removed and added with the new address. Default is the address of the stream.
 	Advertise string
 
 	// Bootstrap lists the first masters of a new cluster, including this one. Each of them
