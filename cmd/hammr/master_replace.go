@@ -29,7 +29,7 @@ interrupted: it continues where it was.`,
 	}, func(ctx context.Context, q *query) error {
 		next, address, ok := strings.Cut(q.args[1], "=")
 		if !ok || next == "" || address == "" {
-			return fmt.Errorf("%q: expected NEW=HOST:PORT, the id and the address of the new master", q.args[1])
+			return usageError{fmt.Errorf("%q: expected NEW=HOST:PORT, the id and the address of the new master", q.args[1])}
 		}
 		return q.replaceMaster(ctx, q.args[0], next, daemon.WithDefaultPort(address, "7070"))
 	})
@@ -38,7 +38,7 @@ interrupted: it continues where it was.`,
 // replaceMaster adds a master, and removes another unless that was done before.
 func (q *query) replaceMaster(ctx context.Context, old, next, address string) error {
 	if old == next {
-		return fmt.Errorf("master %s cannot replace itself: give the new one another id", old)
+		return usageError{fmt.Errorf("master %s cannot replace itself: give the new one another id", old)}
 	}
 	info, err := q.Info(ctx)
 	if err != nil {

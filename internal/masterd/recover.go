@@ -61,8 +61,12 @@ func Recover(ctx context.Context, cfg RecoverConfig) (done Recovered, err error)
 }
 
 // checkLost refuses a recovery that is not needed: the other masters have a leader, or the masters
-// that answer are a majority together with the one that would be recovered.
+// that answer are a majority together with the one that would be recovered. It also refuses a
+// master that had not caught up.
 func checkLost(self raftlog.Master, masters []raftlog.Master, alive []answer) error {
+	if !self.Voter {
+		return fmt.Errorf("master %s is a non-voter and may lack most of the log; recover another master, or restore a backup", self.ID)
+	}
 	voters, votes := 0, 0
 	for _, m := range masters {
 		if !m.Voter {

@@ -38,6 +38,9 @@ type Applied func(ctx context.Context) (uint64, error)
 // A known master with another address must be removed first, except for this one itself.
 func (l *Log) AddMaster(ctx context.Context, id, address string, applied Applied) error {
 	what := fmt.Sprintf("adding master %q at %s", id, address)
+	if err := l.checkLeads(what); err != nil {
+		return err
+	}
 	err := checkReachable(address)
 	voter := false
 	if err == nil {

@@ -196,8 +196,8 @@ func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
 // Futures of Raft cannot be cancelled. If ctx ends first, f continues in its goroutine and
 // may still take effect. The error says so.
 func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
-	if l.raft.State() != raft.Leader {
-		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
+	if err := l.checkLeads(what); err != nil {
+		return err
 	}
 	done := make(chan error, 1)
 	if !l.tasks.Go(func() { done <- f() }) {
@@ -211,6 +211,14 @@ func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 	case <-l.closing.Done():
 		return fmt.Errorf("raftlog: %s: it may still take effect: %w", what, errClosed)
 	}
+}
+
+// checkLeads returns an error that names the leader if this master does not lead.
+func (l *Log) checkLeads(what string) error {
+	if l.raft.State() == raft.Leader {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
 }
 
 // explain adds to an error of Raft what was attempted. If this master does not lead, it adds

@@ -62,7 +62,7 @@ func Restore(b *Backup, dir string, master Peer) (err error) {
 	if err != nil {
 		return fmt.Errorf("raftlog: restore to %s: %w", dir, err)
 	}
-	return claimDir(dir, identity{Cluster: b.Cluster, Master: master.ID, Restores: restored.Restores()})
+	return writeIdentity(dir, identity{Cluster: b.Cluster, Master: master.ID, Restores: restored.Restores()})
 }
 
 // checkNew refuses a directory that has anything in it.

@@ -45,8 +45,8 @@ func (r *Restores) Number() int {
 	return r.mu.identity.Restores
 }
 
-// Accept refuses a master of the cluster that has another number. A master that joins an empty
-// directory takes over the number of the first one.
+// Accept refuses a master of the cluster that has another number. A master that joins with an empty
+// directory takes the number of the first one.
 func (r *Restores) Accept(number int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
