@@ -99,6 +99,9 @@ func Restore(ctx context.Context, cfg RestoreConfig) (done Restored, err error) 
 	if done.Address == "" {
 		return done, fmt.Errorf("backup %s has no master %s; give its --address", cfg.Backup, cfg.ID)
 	}
+	if err := raftlog.CheckReachable(done.Address); err != nil {
+		return done, fmt.Errorf("--address: %w", err)
+	}
 	if err := cfg.checkPlace(b.BackupInfo); err != nil {
 		return done, err
 	}

@@ -41,7 +41,7 @@ func (l *Log) AddMaster(ctx context.Context, id, address string, applied Applied
 	if err := l.checkLeads(what); err != nil {
 		return err
 	}
-	err := checkReachable(address)
+	err := CheckReachable(address)
 	voter := false
 	if err == nil {
 		voter, err = l.checkNewcomer(id, address)

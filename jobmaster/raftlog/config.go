@@ -131,7 +131,7 @@ func (c *Config) validatePeers() (errs []error) {
 			errs = append(errs, fmt.Errorf("raftlog: Bootstrap lists master %q at %q twice", p.ID, p.Address))
 		}
 		seen[p.ID], seen[p.Address] = true, true
-		if err := checkReachable(p.Address); err != nil {
+		if err := CheckReachable(p.Address); err != nil {
 			errs = append(errs, fmt.Errorf("raftlog: Bootstrap lists master %q: %w", p.ID, err))
 		}
 	}
@@ -141,8 +141,8 @@ func (c *Config) validatePeers() (errs []error) {
 	return errs
 }
 
-// checkReachable returns why others cannot connect to an address, nil if they can.
-func checkReachable(address string) error {
+// CheckReachable returns why others cannot connect to an address, nil if they can.
+func CheckReachable(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	switch ip := net.ParseIP(host); {
 	case err != nil:

@@ -177,7 +177,7 @@ func (l *Log) cached() raft.LogStore {
 // master that others cannot reach could vote for itself, but could never commit.
 func (l *Log) openTransport() error {
 	l.cfg.Advertise = cmp.Or(l.cfg.Advertise, l.cfg.Stream.Addr().String())
-	if err := checkReachable(l.cfg.Advertise); err != nil {
+	if err := CheckReachable(l.cfg.Advertise); err != nil {
 		return fmt.Errorf("raftlog: Advertise: %w", err)
 	}
 	l.stream = newStreamLayer(l.cfg.Stream, l.cfg.Advertise)

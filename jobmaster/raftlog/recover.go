@@ -73,7 +73,7 @@ func (s *Survivor) readMasters() error {
 // The identity is written first: if Recover is interrupted, the master cannot reach those that it
 // replaces. Recover can then be repeated.
 func (s *Survivor) Recover(address string) error {
-	if err := checkReachable(address); err != nil {
+	if err := CheckReachable(address); err != nil {
 		return fmt.Errorf("raftlog: master %q: %w", s.Self.ID, err)
 	}
 	fsm := newOfflineFSM(s.Cluster)

@@ -36,7 +36,7 @@ var keyCurrentTerm = []byte("CurrentTerm")
 // The identity is written last: a directory that is incomplete because Restore was interrupted has
 // a log and no identity, and Open refuses it.
 func Restore(b *Backup, dir string, master Peer) (err error) {
-	if err := checkReachable(master.Address); err != nil {
+	if err := CheckReachable(master.Address); err != nil {
 		return fmt.Errorf("raftlog: master %q: %w", master.ID, err)
 	}
 	snapshot, err := b.Snapshot()
