@@ -335,7 +335,7 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 // files are removed. The job is busy until then, so that its files are not removed.
 func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	if _, twice := d.known[start.AttemptId]; twice {
-		d.repeatEnd(start.JobId, start.AttemptId)
+		d.startedBefore(start.JobId, start.AttemptId)
 		return
 	}
 	j := d.job(start.JobId)

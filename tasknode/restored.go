@@ -10,13 +10,24 @@ import (
 // If the masters are lost and restored from a backup, the state of the cluster is older than what
 // this tasknode has done. Every session says how often the state was restored
 // (wire.Order_Directories.Restores). Attempts that run in the restored state and on this machine
-// continue. The others have three remedies:
+// continue. Where the two differ:
 //
-//	runs here, unknown to the state        the master orders the end of the attempt when the tasknode joins
-//	ended here, runs in the restored state repeatEnd
-//	has read output that is unknown        endReaders
+//	runs here, unknown to the state          the master orders the end of the attempt when the tasknode joins
+//	suspended here, runs in the state        startedBefore resumes it
+//	ended here, runs in the state            repeatEnd reports the end again
+//	has read output unknown to the state     endReaders ends it
 //
 // A restored state never gives the id of an earlier attempt to another one (cluster/restores.go).
+
+// startedBefore handles an order to start an attempt that was started before. Masters repeat it in
+// every session, and before an order to suspend the attempt.
+func (d *Daemon) startedBefore(job, attempt string) {
+	if a := d.attempts[attempt]; a != nil && a.unconfirmed {
+		a.unconfirmed = false
+		a.resume()
+	}
+	d.repeatEnd(job, attempt)
+}
 
 // repeatEnd answers an order for an attempt that has ended on this machine, and whose final
 // report a master has acknowledged. Only a state that was restored from a backup knows nothing of
@@ -48,6 +59,9 @@ func (d *Daemon) repeatEnd(job, attempt string) {
 // noteRestores notes how often the state of the present master was restored.
 func (d *Daemon) noteRestores(restores int32) {
 	if restores > d.restores {
+		for _, a := range d.attempts {
+			a.unconfirmed = true
+		}
 		for _, j := range d.jobs {
 			for _, w := range j.outputs {
 				w.unconfirmed = true

@@ -73,6 +73,37 @@ func TestRestoredMasterLearnsOfEndsThatItHasLost(t *testing.T) {
 	}
 }
 
+// TestRestoredMasterResumesAttempts suspends an attempt after the backup. The state of the restored
+// master has it running, so the repeated start resumes it, once.
+func TestRestoredMasterResumesAttempts(t *testing.T) {
+	run(t, func(b *rig) {
+		b.directories(0)
+		task := b.start(taskproc.Kind_MAP)
+		suspend := func() {
+			t.Helper()
+			b.orders.Put(&wire.Order{Order: &wire.Order_Suspend{Suspend: &wire.Order_SuspendAttempt{AttemptId: attemptID}}})
+			if m, err := task.Receive(); err != nil || m.GetSuspend() == nil {
+				t.Fatalf("received %v, %v", m, err)
+			}
+		}
+		suspend()
+		b.directories(1)
+		b.orderStart(taskproc.Kind_MAP)
+		if m, err := task.Receive(); err != nil || m.GetResume() == nil {
+			t.Fatalf("received %v, %v", m, err)
+		}
+		suspend()
+		b.directories(1)
+		b.orderStart(taskproc.Kind_MAP) // it would resume the attempt between two orders to suspend it
+		b.kill()
+		if m, err := task.Receive(); err != nil || m.GetKill() == nil {
+			t.Errorf("received %v, %v", m, err)
+		}
+		task.end(nil)
+		<-b.reports
+	})
+}
+
 // TestReadersOfLostOutputEnd sends a running reduce the log of a restored master. If the log lacks
 // an output that the reduce may have fetched, the reduce ends. Without a restore, an output that
 // is missing was lost, and the reduce continues.
