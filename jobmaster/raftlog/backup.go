@@ -14,7 +14,7 @@ import (
 // may be behind. version is the version of the program.
 //
 // It makes Raft take a snapshot. The jobmaster's loop only copies the state for it, as for every
-// other snapshot, and goes on while the copy is written. What the backup includes was committed
+// other snapshot, and continues while the copy is written. What the backup includes was committed
 // before the copy was made.
 func (l *Log) Backup(ctx context.Context, to io.Writer, version string) error {
 	const what = "backup of the masters"
