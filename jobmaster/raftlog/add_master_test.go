@@ -37,14 +37,14 @@ func TestANewcomerHasNoVoteBeforeItHasCaughtUp(t *testing.T) {
 		defer cancel()
 		return first.log.AddMaster(ctx, "m2", second.cfg.Advertise, applied)
 	}
-	err := add(time.Second, second.applied)
+	err := add(5*time.Second, second.applied)
 	if err == nil || !strings.Contains(err.Error(), "it is a non-voter now and has applied entry 0 of") {
 		t.Errorf("a newcomer that stalls: %v", err)
 	}
 	if voter, member := first.votes("m2"); voter || !member {
 		t.Errorf("m2 is a member: %v, and votes: %v", member, voter)
 	}
-	err = add(time.Second, func(context.Context) (uint64, error) { return 0, errors.New("no answer") })
+	err = add(5*time.Second, func(context.Context) (uint64, error) { return 0, errors.New("no answer") })
 	if err == nil || !strings.Contains(err.Error(), "does not answer: no answer; check it, and repeat the command") {
 		t.Errorf("a newcomer that does not answer: %v", err)
 	}
