@@ -72,6 +72,6 @@ the cluster answers. Run it as the user of the daemon.`,
 
 // writeNextSteps prints what is left to do after a restore or a recovery.
 func writeNextSteps(to io.Writer, id, dir, address string) {
-	fmt.Fprintf(to, "Master %s is the only master now, at %s. Start it: hammr jobmaster --id %[1]s --dir %s ...\n", id, address, dir)
+	fmt.Fprintf(to, "Master %s is the only master now, at %s. Start it: hammr jobmaster --id %s --dir %s ...\n", id, address, id, dir)
 	fmt.Fprintln(to, "Then start others with --join and empty directories, and add each: hammr master add ID HOST:PORT")
 }
