@@ -106,7 +106,7 @@ func (c StartBundle) apply(tx *transition, p taskRef) error {
 		b.starts = make([]int, b.Count)
 	}
 	b.starts = slices.Clone(b.starts)
-	b.starts[c.Number]++
+	b.starts[c.Number] = max(b.starts[c.Number], tx.restores*startsPerRestore) + 1
 	for _, s := range c.Starts {
 		p, _ := tx.task(s.Task)
 		s.start(tx, p, tx.byName[s.Machine])

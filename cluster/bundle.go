@@ -43,7 +43,7 @@ type Bundle struct {
 	Count  int      // number of bundles
 	Gang   bool     // each bundle has several tasks, which run at the same time
 
-	starts []int // by bundle: how often StartBundle has started it; nil before the first start
+	starts []int // by bundle: its Incarnation; nil before the first start of a bundle of the class
 }
 
 // newBundles makes the classes of bundles of a layout, and points each stage to its
@@ -141,7 +141,8 @@ func (b *Bundle) NumberOf(s *Stage, t *Task) int {
 	return t.ID.Number / b.TasksIn(s)
 }
 
-// Incarnation returns how often StartBundle has started a bundle.
+// Incarnation returns a number that increases with each start of a bundle by StartBundle. It is
+// the number of starts, unless the state was restored from a backup.
 func (b *Bundle) Incarnation(number int) int {
 	if number >= len(b.starts) {
 		return 0

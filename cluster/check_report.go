@@ -148,7 +148,7 @@ func (p taskRef) checkStaged(name string) error {
 	}
 	writer, _, _ := strings.Cut(path.Base(name), ".")
 	id, err := ParseAttemptID(writer)
-	if err != nil || id.Task != p.task.ID || id.Number >= len(p.task.Attempts) {
+	if err != nil || id.Task != p.task.ID || p.task.Attempt(id.Number) == nil {
 		return fmt.Errorf("file %q: its name does not begin with the id of an attempt at %v", name, p.task.ID)
 	}
 	return nil

@@ -157,7 +157,7 @@ func (c *checker) checkpoints(s *State, j *Job) {
 		for n, t := range stage.Tasks {
 			c.checkpoint(s, t)
 			for _, at := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {
-				c.require(at == nil || at.Machine == "" || at.Machine == t.Attempts[at.Attempt.Number].DataMachine(), "%v: its checkpoint %+v lies elsewhere than what the attempt has left", t.ID, at)
+				c.require(at == nil || at.Machine == "" || at.Machine == t.Attempt(at.Attempt.Number).DataMachine(), "%v: its checkpoint %+v lies elsewhere than what the attempt has left", t.ID, at)
 			}
 			if home := t.CheckpointMachine(); home != "" && t.isWaiting() {
 				byMachine[home]++

@@ -160,7 +160,8 @@ func (s *Stage) countEnded(status AttemptStatus) (n int) {
 func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	won, running := 0, 0
 	for n, a := range t.Attempts {
-		c.require(a.ID == AttemptID{t.ID, n}, "%v stands at %v %d", a.ID, t.ID, n)
+		follows := n == 0 || t.Attempts[n-1].ID.Number < a.ID.Number
+		c.require(a.ID.Task == t.ID && a.ID.Number >= n && follows, "%v stands at %v %d", a.ID, t.ID, n)
 		c.require(a.Active() == (a.EndedAt == 0), "%v is %v and ended at %d", a.ID, a.State, a.EndedAt)
 		if a.OnMachine() {
 			occupied++

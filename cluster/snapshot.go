@@ -22,7 +22,7 @@ type Snapshot struct {
 // Snapshot copies the state. It costs as much as copying all tasks and attempts once.
 func (s *State) Snapshot() *Snapshot {
 	snap := &Snapshot{
-		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs.live), Submitted: s.jobs.submitted, Forgotten: s.forgotten, SweptAt: s.sweptAt},
+		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs.live), Submitted: s.jobs.submitted, Forgotten: s.forgotten, SweptAt: s.sweptAt, Restores: s.restores},
 		jobs:    make([]jobRecord, len(s.jobs.live)),
 	}
 	if s.limits != DefaultLimits() {
@@ -107,8 +107,12 @@ func recordTasks(s *Stage) []taskRecord {
 	tasks := make([]taskRecord, len(s.Tasks))
 	for i, t := range s.Tasks {
 		first := len(attempts)
-		for _, a := range t.Attempts {
-			attempts = append(attempts, recordAttempt(a))
+		for n, a := range t.Attempts {
+			record := recordAttempt(a)
+			if a.ID.Number != n {
+				record.Number = a.ID.Number
+			}
+			attempts = append(attempts, record)
 		}
 		tasks[i] = taskRecord{
 			State: t.State, Split: t.Split, Part: t.Part, Range: recordRange(t.Range), Ranged: t.Ranged, Skip: t.Skip,

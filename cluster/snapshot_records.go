@@ -25,6 +25,7 @@ type clusterRecord struct {
 	Limits     *Limits   `cbor:"9,keyasint,omitempty"` // nil for DefaultLimits
 	Forgotten  int64     `cbor:"10,keyasint,omitempty"`
 	SweptAt    int64     `cbor:"11,keyasint,omitempty"`
+	Restores   int       `cbor:"12,keyasint,omitempty"` // absent in a cluster that was never restored
 }
 
 // machineRecord is a Machine. Slots and what is used are computed on restoring.
@@ -159,6 +160,8 @@ type attemptRecord struct {
 	Revoked bool   `cbor:"20,keyasint,omitempty"`
 
 	CheckpointMoved bool `cbor:"21,keyasint,omitempty"`
+
+	Number int `cbor:"22,keyasint,omitempty"` // absent if it is the place of the attempt among those of its task
 }
 
 // rangeRecord is a dag.Range: offset and skip of its start, then of its end.

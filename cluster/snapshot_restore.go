@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,7 +20,7 @@ func (s *Snapshot) Restore() (*State, error) {
 	if len(s.cluster.Pools) > 0 {
 		r.pools = s.cluster.Pools
 	}
-	r.forgotten, r.sweptAt = s.cluster.Forgotten, s.cluster.SweptAt
+	r.forgotten, r.sweptAt, r.restores = s.cluster.Forgotten, s.cluster.SweptAt, s.cluster.Restores
 	r.addMachines(s.cluster.Machines)
 	r.addSessions(s.cluster.Sessions)
 	r.jobs.submitted = s.cluster.Submitted
@@ -218,12 +219,13 @@ func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 	attempts := make([]Attempt, len(records))
 	for n, record := range records {
 		a := &attempts[n]
+		id := AttemptID{Task: p.task.ID, Number: cmp.Or(record.Number, n)}
 		state, err := record.state()
 		if err != nil {
-			return fmt.Errorf("%v: %w", AttemptID{p.task.ID, n}, err)
+			return fmt.Errorf("%v: %w", id, err)
 		}
 		*a = Attempt{
-			ID: AttemptID{Task: p.task.ID, Number: n}, Machine: record.Machine, Slot: p.stage.Slot, State: state,
+			ID: id, Machine: record.Machine, Slot: p.stage.Slot, State: state,
 			Range: record.Range.asRange(), From: record.From, MovedTo: record.MovedTo, CheckpointMoved: record.CheckpointMoved,
 			StartedAt: record.StartedAt, EndedAt: record.EndedAt, Cause: record.Cause,
 			PreemptRequestedAt: record.PreemptRequestedAt, PreemptMode: record.preemptMode(), DeclinedAt: record.DeclinedAt,

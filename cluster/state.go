@@ -31,6 +31,7 @@ type State struct {
 	results    int                  // remembered requests of all sessions
 	forgotten  int64                // time of the newest entry of a dropped session, ms since the epoch; 0: none was dropped
 	sweptAt    int64                // when silent clients were last searched for, ms since the epoch
+	restores   int                  // how often the state was restored from a backup, see Snapshot.Restored
 	free       [slotKinds]numberSet // machines with a free slot, by index
 	outputs    outputDirs           // output directories of unfinished jobs
 	evidence   []*Machine           // machines that have unreached or failedTasks, in no particular order
@@ -184,9 +185,8 @@ func (s *State) attempt(id AttemptID) (taskRef, error) {
 	if err != nil {
 		return taskRef{}, err
 	}
-	if id.Number < 0 || id.Number >= len(p.task.Attempts) {
+	if p.attempt = p.task.Attempt(id.Number); p.attempt == nil {
 		return taskRef{}, fmt.Errorf("%w: %v", ErrUnknown, id)
 	}
-	p.attempt = p.task.Attempts[id.Number]
 	return p, nil
 }

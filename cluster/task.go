@@ -46,7 +46,7 @@ type Task struct {
 	Range     dag.Range      // range that it reads, if Ranged is set
 	Ranged    bool           // Range counts; otherwise the task reads the whole split
 	Skip      []dag.Position // records to skip, ascending; at most JobSpec.SkipRecords
-	Attempts  []*Attempt     // by number
+	Attempts  []*Attempt     // ascending by number; a number is not always the place, see nextAttempt
 	Charged   int            // failed tries that count; at most MaxAttempts
 	Unreached int            // attempts that failed because a machine with their input did not answer; at most maxUnreached
 	Winner    *Attempt       // attempt whose output counts; nil unless Succeeded

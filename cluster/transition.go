@@ -94,7 +94,7 @@ func (tx *transition) preemptByKill(p taskRef, cause string) {
 // addAttempt makes a new attempt at a task and gives it a slot of a machine.
 func (tx *transition) addAttempt(p taskRef, m *Machine) {
 	a := &Attempt{
-		ID:      AttemptID{Task: p.task.ID, Number: len(p.task.Attempts)},
+		ID:      AttemptID{Task: p.task.ID, Number: p.task.nextAttempt(tx.restores)},
 		Machine: m.Name, Slot: p.stage.Slot, State: AttemptRunning,
 		Range: p.task.Range, StartedAt: tx.at,
 	}

@@ -55,6 +55,9 @@ func (v View) FreeMemoryMB(m *Machine) int64 { return m.FreeMemoryMB() + v.freei
 // Cluster returns the id of the cluster, the middle of all ids.
 func (v View) Cluster() string { return v.s.id }
 
+// Restores returns how often the state was restored from a backup.
+func (v View) Restores() int { return v.s.restores }
+
 // Job returns the job with the given id, nil for none.
 func (v View) Job(id JobID) *Job {
 	j, _ := v.s.job(id)

@@ -96,7 +96,7 @@ func (c *Controller) checkpointCopyDue(left cluster.NeededCheckpoint) int64 {
 	if t.State == cluster.TaskRunning && !stage.Bundle.Gang {
 		return 0
 	}
-	return t.Attempts[left.Writer.Number].EndedAt + slotPatience
+	return t.Attempt(left.Writer.Number).EndedAt + slotPatience
 }
 
 // keepCopy keeps a running copy whose machine is not lost, and a failed one that is not to be

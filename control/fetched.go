@@ -129,7 +129,7 @@ func appendPendingReaders(tasks []pendingReader, stage *cluster.Stage, l loss, k
 			}
 		}
 		if c := t.Checkpoint; c != nil && (c.Machine != l.machine || c.Copy != nil || l.retains(c.Attempt)) {
-			h := newFetchedBy(t.Attempts[c.Attempt.Number], known)
+			h := newFetchedBy(t.Attempt(c.Attempt.Number), known)
 			n.fallback = &h
 		}
 		if len(n.attempts) == 0 && n.fallback != nil {

@@ -63,7 +63,9 @@ func (m *Master) attach(a *Attachment, hello *wire.Report_Joined) error {
 	if hello.Clock != 0 {
 		n.skew = hello.Clock - m.now()
 	}
-	a.send(&wire.Order{Order: &wire.Order_Directories_{Directories: &wire.Order_Directories{Staging: m.cfg.StagingDir, Logs: m.cfg.LogDir}}})
+	a.send(&wire.Order{Order: &wire.Order_Directories_{Directories: &wire.Order_Directories{
+		Staging: m.cfg.StagingDir, Logs: m.cfg.LogDir, Restores: int32(m.view.Restores()),
+	}}})
 	m.endStale(a, hello)
 	// An attempt reports each fetched output only once unless it is asked again. It may have
 	// sent that report to another leader.

@@ -51,7 +51,7 @@ func (m *Master) fetchedCheckpoints() map[string][]cluster.TaskID {
 				continue
 			}
 			_, _, t, _ := m.view.Task(a.ID.Task)
-			if from := t.Attempts[a.From-1].Machine; from != machine.Name {
+			if from := t.Attempt(a.From - 1).Machine; from != machine.Name {
 				tasks[from] = append(tasks[from], t.ID)
 			}
 		}

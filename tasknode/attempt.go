@@ -44,6 +44,7 @@ type attempt struct {
 	progress    latestReport
 	declined    latestReport
 	preemptions int           // orders to give up the slot; only the loop uses it
+	unconfirmed bool          // the masters were restored and have not ordered its start again; only the loop uses it
 	declines    int           // declined preemptions that were forwarded; at most preemptions; only the loop uses it
 	unkillable  Task          // its process, if it could not be killed; valid after run has returned
 	cleaned     chan struct{} // closed when the files that no other task may read are removed

@@ -57,6 +57,7 @@ type Daemon struct {
 	session   Session                                // nil if there is no session
 	stuck     map[string]taskproc.Kind               // kinds of attempts whose processes cannot be killed, by attempt; their slots are not offered
 	offered   [2]int32                               // map and reduce slots in the last Joined report
+	restores  int32                                  // how often the state of the masters was restored, as the latest session said
 }
 
 // New makes a daemon. Run runs it.
@@ -283,7 +284,9 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 	case *wire.Order_Kill:
 		if a := d.attempts[o.Kill.AttemptId]; a != nil {
 			a.kill(o.Kill.Cause)
-		} else if _, known := d.known[o.Kill.AttemptId]; !known {
+		} else if job, known := d.known[o.Kill.AttemptId]; known {
+			d.repeatEnd(job, o.Kill.AttemptId)
+		} else {
 			d.rejectStart(jobOf(o.Kill.AttemptId), o.Kill.AttemptId, o.Kill.Cause)
 		}
 	case *wire.Order_Truncate:
@@ -316,6 +319,7 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 	case *wire.Order_DropCopy_:
 		d.dropCopy(o.DropCopy.JobId, o.DropCopy.AttemptId)
 	case *wire.Order_Directories_:
+		d.noteRestores(o.Directories.Restores)
 		d.cfg.OnDirectories(o.Directories.Staging, o.Directories.Logs)
 	case *wire.Order_RequestProgress_:
 		d.probe()
@@ -326,10 +330,12 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 	}
 }
 
-// start starts an attempt, unless it was started before. Its goroutine ends after its unneeded
+// start starts an attempt, unless it was started before. If it has ended, its end may have to be
+// reported again. Its goroutine ends after its unneeded
 // files are removed. The job is busy until then, so that its files are not removed.
 func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	if _, twice := d.known[start.AttemptId]; twice {
+		d.startedBefore(start.JobId, start.AttemptId)
 		return
 	}
 	j := d.job(start.JobId)

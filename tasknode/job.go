@@ -46,6 +46,8 @@ type edgeOutputs struct {
 	revision uint64             // number of entries of the master's log that log includes
 	replaced map[string]bool    // attempts whose outputs readers may know from an earlier log, while the first parts of another have come; nil otherwise
 	complete bool
+
+	unconfirmed bool // the masters were restored since log came: readers may know outputs that the next complete log lacks
 }
 
 // job returns the record of a job, and makes it if needed.
@@ -122,6 +124,10 @@ func (d *Daemon) addOutputs(o *wire.Order_Outputs) {
 	news := &taskproc.Outputs{Edge: o.Edge, Packed: o.Packed, Complete: o.Complete}
 	if o.Next >= o.Length {
 		news.Revoked = w.missing()
+		if w.unconfirmed && len(news.Revoked) > 0 {
+			d.endReaders(o.JobId, o.Edge, news.Revoked)
+		}
+		w.unconfirmed = false
 	}
 	d.sendToReaders(o.JobId, news)
 }

@@ -62,11 +62,12 @@ func (d *Daemon) stayConnected(ctx context.Context, recovered <-chan struct{}) e
 	case <-ctx.Done():
 		return nil
 	}
+	var restores int32 // of the newest state of a master so far
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		session, err := d.cfg.Link.Connect(ctx, d.joinReport())
 		if err == nil {
 			wait = firstRetry
-			err = d.serveSession(ctx, session)
+			err = d.serveSession(ctx, session, &restores)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -81,13 +82,17 @@ func (d *Daemon) stayConnected(ctx context.Context, recovered <-chan struct{}) e
 	}
 }
 
-// serveSession passes the orders of one session to the loop.
-func (d *Daemon) serveSession(ctx context.Context, session Session) error {
+// serveSession passes the orders of one session to the loop. restores is that of the newest state
+// of a master so far.
+func (d *Daemon) serveSession(ctx context.Context, session Session, restores *int32) error {
 	defer session.Close()
 	d.inbox.Put(func() { d.connected(session) })
 	defer d.inbox.Put(func() { d.session = nil })
 	for {
 		orders, err := session.Receive(ctx)
+		if err == nil {
+			err = checkRestores(orders, restores)
+		}
 		if err != nil {
 			return err
 		}

@@ -178,10 +178,15 @@ func (d *Daemon) resendReport(attempt string) {
 			d.cfg.Logger.Warn("cannot read the record of an attempt", "attempt", attempt, "error", err)
 			return
 		}
-		last = proto.CloneOf(last)
-		last.Machine = d.cfg.Name
-		d.send(last)
+		d.sendRecord(last)
 	})
+}
+
+// sendRecord sends the final report that is the record of a retained attempt.
+func (d *Daemon) sendRecord(last *wire.Report) {
+	last = proto.CloneOf(last)
+	last.Machine = d.cfg.Name
+	d.send(last)
 }
 
 // readRecord reads the record of a retained attempt in the background, and then calls use in

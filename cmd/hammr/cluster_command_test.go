@@ -60,8 +60,9 @@ func (f *fakeCluster) Info(context.Context) (*wire.Info, error) {
 		ClusterId: "1763700000000", Leader: "m2", Term: 7,
 		LogWrites: &wire.Info_LogWrites{Count: 1234, MedianMicros: 810, P99Micros: 5020, MaxMicros: 17000},
 	}
+	info.CommitIndex, info.AppliedIndex = 1200, map[string]uint64{"a:7070": 1187, "b:7070": 1200}[f.address]
 	for i, address := range []string{"a:7070", "b:7070", "c:7070"} {
-		m := &wire.Info_Master{Id: fmt.Sprintf("m%d", i+1), Address: address, State: []string{"", "leader", "unreachable"}[i]}
+		m := &wire.Info_Master{Id: fmt.Sprintf("m%d", i+1), Address: address, State: []string{"", "leader", "unreachable"}[i], NonVoter: i == 0}
 		if address == f.address {
 			m.Http, m.State = strings.Replace(address, "70", "80", 1), []string{"follower", "leader", ""}[i]
 		}
@@ -217,6 +218,12 @@ func (f *fakeCluster) Tasknodes(_ context.Context, all bool) ([]*wire.Tasknode, 
 
 func (f *fakeCluster) AddMaster(_ context.Context, id, address string) error {
 	return f.change("add %s at %s", id, address)
+}
+
+// Backup writes what no backup looks like.
+func (f *fakeCluster) Backup(_ context.Context, to io.Writer) error {
+	_, err := io.WriteString(to, "hammr-backup 1\n{}")
+	return err
 }
 
 func (f *fakeCluster) RemoveMaster(_ context.Context, id string) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -13,14 +14,15 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// newMaster returns the verbs for the masters themselves. All but status ask the leader to
-// change the Raft configuration.
+// newMaster returns the verbs for the masters themselves. Most ask the leader to change the Raft
+// configuration; restore and recover work on the directory of a master that does not run.
 func (r clusterCommands) newMaster() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "master",
 		Short:   "Inspect and change the masters of a cluster",
 		Example: "  hammr master status",
-	}, r.newMasterStatus(), r.newMasterAdd(), r.newMasterRemove(), r.newMasterTransfer())
+	}, r.newMasterStatus(), r.newMasterAdd(), r.newMasterRemove(), r.newMasterTransfer(), r.newMasterReplace(),
+		r.newMasterBackup(), newMasterRestore(), newMasterRecover())
 }
 
 // logWriteColumns returns the table cells for the median and the 99th percentile of log
@@ -41,8 +43,10 @@ func (r clusterCommands) newMasterStatus() *cobra.Command {
 		Use:   "status",
 		Short: "Show the state of each master",
 		Long: `Show the state of each master, as that master reports it; one that does not
-answer is shown as unreachable. Log-Write is the time of recent writes to its
-log, fsync included: the median and the 99th percentile.`,
+answer is shown as unreachable. A non-voter was added and has not caught up. Lag
+is the number of committed log entries that it has not applied. Log-Write is the
+time of recent writes to its log, fsync included: the median and the 99th
+percentile.`,
 		Example: "  hammr master status --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) (doc apidoc.Masters, err error) {
@@ -97,10 +101,17 @@ func (q *query) writeMasters(doc apidoc.Masters) {
 		leader = "none"
 	}
 	fmt.Fprintf(q.stdout, "Cluster %s, term %d, leader %s\n", doc.Cluster, doc.Term, leader)
-	t := table{heading: []string{"Id", "State", "Address", "Http-Address", "Log-Write", "99%"}}
+	t := table{heading: []string{"Id", "State", "Lag", "Address", "Http-Address", "Log-Write", "99%"}}
 	for _, m := range doc.Masters {
+		state, lag := m.State, "-"
+		if m.NonVoter && state == "follower" {
+			state = "non-voter"
+		}
+		if m.Lag != nil {
+			lag = strconv.FormatUint(*m.Lag, 10)
+		}
 		median, p99 := logWriteColumns(m.LogWrites)
-		t.add(m.ID, m.State, m.Address, m.HTTP, median, p99)
+		t.add(m.ID, state, lag, m.Address, m.HTTP, median, p99)
 	}
 	t.write(q.stdout)
 	for _, m := range doc.Masters {
@@ -110,12 +121,16 @@ func (q *query) writeMasters(doc apidoc.Masters) {
 	}
 }
 
-// newMasterAdd exits with 0 when the new master is in the Raft configuration, and with 1 if it
-// does not answer or belongs to another cluster.
+// newMasterAdd exits with 0 when the new master has a vote, and with 1 if it does not answer, has
+// not caught up in time, or belongs to another cluster.
 func (r clusterCommands) newMasterAdd() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:   "add ID HOST:PORT",
 		Short: "Add a master that was started with --join",
+		Long: `Add a master that was started with --join. It is a non-voter until it has
+caught up with the log, so that it cannot delay the others. If that takes more
+than 20 s the command fails, the master stays a non-voter, and the same command
+continues.`,
 		Example: `  hammr jobmaster --id m4 --join --cluster-id 1763700000000 --dir DIR ...
   hammr master add m4 host:7070`,
 		Args: cobra.ExactArgs(2),

@@ -76,6 +76,9 @@ type Master struct {
 	HTTP    string `json:"http"`
 	State   string `json:"state"` // leader, follower, candidate or unreachable
 
+	NonVoter bool    `json:"nonVoter,omitempty"` // it has been added and has no vote yet
+	Lag      *uint64 `json:"lag,omitempty"`      // committed log entries that it has not applied; absent if the master is unreachable
+
 	LogWrites *LogWrites `json:"logWrites,omitempty"` // absent if the master is unreachable
 
 	UnwrittenHistories int32  `json:"unwrittenHistories,omitempty"` // on the leader: finished jobs whose history is not written
@@ -95,9 +98,17 @@ type LogWrites struct {
 // not answer. The answer of the latest term names the leader.
 func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 	doc := Masters{Cluster: info.ClusterId, Leader: info.Leader, Term: info.Term, Masters: []Master{}}
+	committed := info.CommitIndex
+	for _, a := range answers {
+		committed = max(committed, a.GetCommitIndex())
+	}
 	for i, m := range info.Masters {
-		master := Master{ID: m.Id, Address: m.Address, HTTP: m.Http, State: "unreachable"}
+		master := Master{ID: m.Id, Address: m.Address, HTTP: m.Http, State: "unreachable", NonVoter: m.NonVoter}
 		if a := answers[i]; a != nil {
+			if a.AppliedIndex > 0 || a.CommitIndex > 0 { // earlier versions do not say it
+				lag := committed - min(committed, a.AppliedIndex)
+				master.Lag = &lag
+			}
 			if a.Term > doc.Term {
 				doc.Term, doc.Leader = a.Term, a.Leader
 			}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"io"
 
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -68,11 +69,16 @@ type Admin interface {
 	// Queues describes every pool, sorted by name.
 	Queues(ctx context.Context) (*wire.ListQueuesResponse, error)
 
-	// AddMaster adds a master whose Raft listener is at address (host:port).
+	// AddMaster adds a master whose Raft listener is at address (host:port). It has a vote when
+	// AddMaster returns. If it has not caught up in time, it stays a non-voter, and another call
+	// continues.
 	AddMaster(ctx context.Context, id, address string) error
 	// RemoveMaster removes a master permanently.
 	RemoveMaster(ctx context.Context, id string) error
 	// TransferLeadership makes the master with this id the leader, or any other master if id
 	// is "".
 	TransferLeadership(ctx context.Context, id string) error
+	// Backup writes a backup of the masters' state. If it returns an error, what it has written
+	// cannot be used.
+	Backup(ctx context.Context, to io.Writer) error
 }

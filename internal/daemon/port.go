@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,7 +18,8 @@ import (
 // Port shares one listener between two kinds of callers: clients, which speak HTTP, and
 // other masters, which begin with a handshake:
 //
-//	0x00 "hammr-master/1 " cluster " " token "\n"   the master that dials
+//	0x00 "hammr-master/1 " cluster " " token "\n"   the master that dials; in a cluster that
+//	                                               was restored, " " restores before "\n"
 //	"ok\n", or the reason of a refusal and "\n"     the master that accepts
 //
 // The bytes after the handshake belong to Raft. A connection that sends nothing for
@@ -46,8 +48,32 @@ type Port struct {
 type PortConfig struct {
 	Cluster string // id of the cluster
 	Token   string // of the cluster, one word; with "" every master is refused
+	// Restores keeps masters apart that have the state from before and after a restore of the
+	// cluster. Default: the number is 0, and others are refused.
+	Restores Restores
 	// Refused is called for each master that is refused; nil does nothing.
 	Refused func(remote net.Addr, cause error)
+}
+
+// Restores says how often the state of a master was restored.
+type Restores interface {
+	// Number returns the number of this master.
+	Number() int
+	// Accept returns why a master of the cluster with this number is refused.
+	Accept(number int) error
+}
+
+// never is Restores of a master whose state was never restored.
+type never struct{}
+
+func (never) Number() int { return 0 }
+
+// Accept implements Restores.
+func (never) Accept(number int) error {
+	if number != 0 {
+		return fmt.Errorf("the master is one of a cluster that was restored %d times, this one was not", number)
+	}
+	return nil
 }
 
 const (
@@ -61,6 +87,9 @@ const (
 func NewPort(l net.Listener, cfg PortConfig) *Port {
 	if cfg.Refused == nil {
 		cfg.Refused = func(net.Addr, error) {}
+	}
+	if cfg.Restores == nil {
+		cfg.Restores = never{}
 	}
 	p := &Port{cfg: cfg, listener: l, clients: newConnQueue(l.Addr()), masters: newConnQueue(l.Addr())}
 	p.mu.fresh = make(map[net.Conn]bool)
@@ -166,9 +195,14 @@ func (p *Port) classify(conn net.Conn, in *bufio.Reader) (*connQueue, error) {
 // It compares hashes of the tokens in constant time, so that the response time does not
 // reveal how much of a guessed token is right.
 func (cfg *PortConfig) checkHandshake(introduction string) error {
-	words := strings.Fields(introduction)
+	words, restores := strings.Fields(introduction), 0
+	var err error
+	if len(words) == 4 {
+		restores, err = strconv.Atoi(words[3])
+		words = words[:3]
+	}
 	switch {
-	case len(words) != 3 || words[0] != masterProtocol:
+	case err != nil || len(words) != 3 || words[0] != masterProtocol:
 		return errors.New("the master uses another version of the protocol; use programs of the same release")
 	case words[1] != cfg.Cluster:
 		return fmt.Errorf("the master is one of cluster %s, not of %s", words[1], cfg.Cluster)
@@ -177,7 +211,7 @@ func (cfg *PortConfig) checkHandshake(introduction string) error {
 	if cfg.Token == "" || subtle.ConstantTimeCompare(ours[:], theirs[:]) == 0 {
 		return fmt.Errorf("the master's token is not that of cluster %s", cfg.Cluster)
 	}
-	return nil
+	return cfg.Restores.Accept(restores)
 }
 
 // MasterStream carries connections between masters. Closing it leaves the rest of the Port
@@ -209,8 +243,11 @@ func (s *MasterStream) handshake(conn net.Conn, deadline time.Time) error {
 	if err := conn.SetDeadline(deadline); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(conn, "%c%s %s %s\n", masterMark, masterProtocol, s.port.cfg.Cluster, s.port.cfg.Token)
-	if err != nil {
+	introduction := fmt.Sprintf("%c%s %s %s", masterMark, masterProtocol, s.port.cfg.Cluster, s.port.cfg.Token)
+	if n := s.port.cfg.Restores.Number(); n > 0 { // masters of older versions know no fourth word
+		introduction += fmt.Sprintf(" %d", n)
+	}
+	if _, err := io.WriteString(conn, introduction+"\n"); err != nil {
 		return err
 	}
 	answer, err := readLine(conn)

@@ -71,6 +71,18 @@ func TestPortServesBothKinds(t *testing.T) {
 	}
 }
 
+// restores is how often the state of a master was restored.
+type restores int
+
+func (r restores) Number() int { return int(r) }
+
+func (r restores) Accept(number int) error {
+	if number != int(r) {
+		return fmt.Errorf("restored %d times, not %d", r, number)
+	}
+	return nil
+}
+
 func TestPortRefusesMasters(t *testing.T) {
 	var refused []string
 	var mu sync.Mutex
@@ -91,9 +103,25 @@ func TestPortRefusesMasters(t *testing.T) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
+	restored := ours
+	restored.Restores = restores(2)
+	_, err := port(t, restored).Masters().Dial(p.Clients().Addr().String(), 5*time.Second)
+	if err == nil || !strings.Contains(err.Error(), "one of a cluster that was restored 2 times") {
+		t.Errorf("a master of a restored cluster: %v", err)
+	}
+	_, err = p.Masters().Dial(port(t, restored).Clients().Addr().String(), 5*time.Second)
+	if err == nil || !strings.Contains(err.Error(), "not 0") {
+		t.Errorf("a master of the cluster before: %v", err)
+	}
+	conn, err := port(t, restored).Masters().Dial(port(t, restored).Clients().Addr().String(), 5*time.Second)
+	if err != nil {
+		t.Errorf("two masters of the restored cluster: %v", err)
+	} else {
+		conn.Close()
+	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(refused) != 3 {
+	if len(refused) != 4 {
 		t.Errorf("refused %q", refused)
 	}
 }

@@ -2,16 +2,23 @@ package masterd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
 const (
-	// membershipTimeout bounds a change of the set of masters.
+	// membershipTimeout bounds a change of the set of masters. It is less than callers wait for
+	// an answer.
 	membershipTimeout = 20 * time.Second
+	// askTimeout bounds a question to another master.
+	askTimeout = 2 * time.Second
 	// transferTimeout bounds a transfer of leadership. Nothing is committed during a
 	// transfer, so a successor that does not answer must not delay the cluster for long.
 	transferTimeout = 5 * time.Second
@@ -21,11 +28,35 @@ const (
 )
 
 // admin implements server.Admin: changes of the set of masters.
-type admin struct{ log *raftlog.Log }
+type admin struct {
+	log     *raftlog.Log
+	version string                          // of this program
+	ask     func(address string) rpc.Config // for questions to one master
+}
 
-// AddMaster implements server.Admin.
+// AddMaster implements server.Admin. It asks the master how much of the log it has, and refuses
+// another master at that address.
 func (a admin) AddMaster(id, address string) error {
-	return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.AddMaster(ctx, id, address) })
+	client, err := rpc.New(a.ask(address))
+	if err != nil {
+		return err
+	}
+	err = withTimeout(membershipTimeout, func(ctx context.Context) error {
+		return a.log.AddMaster(ctx, id, address, func(ctx context.Context) (uint64, error) {
+			// client.Info would learn of the leader, and ask the leader the next time.
+			info, err := rpc.Call(ctx, client, (*rpc.Master).GetInfo, new(wire.InfoRequest))
+			if err == nil && info.AnsweredBy != id {
+				err = fmt.Errorf("the master at %s is %q, not %q", address, info.AnsweredBy, id)
+			}
+			return info.GetAppliedIndex(), err
+		})
+	})
+	return errors.Join(err, client.Close())
+}
+
+// Backup implements server.Admin.
+func (a admin) Backup(ctx context.Context, to io.Writer) error {
+	return a.log.Backup(ctx, to, a.version)
 }
 
 // RemoveMaster implements server.Admin. It refuses a removal that leaves no majority.

@@ -118,15 +118,16 @@ func DefaultStaging(c *conf.Conf) (string, error) {
 // directory is never used for two clusters.
 const clusterFile = "cluster"
 
+// raftDir is the directory of the log in a master's directory.
+const raftDir = "raft"
+
 // resolveCluster finds the id of the cluster in the configuration or in the directory, or
 // makes a new id.
 func (d *Daemon) resolveCluster() error {
-	saved, err := os.ReadFile(filepath.Join(d.cfg.Dir, clusterFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	id := strings.TrimSpace(string(saved))
+	id, err := readClusterFile(d.cfg.Dir)
 	switch {
+	case err != nil:
+		return err
 	case d.cfg.ClusterID == "" && id != "":
 		d.cfg.ClusterID = id
 	case d.cfg.ClusterID != "" && id != "" && id != d.cfg.ClusterID:
@@ -137,6 +138,15 @@ func (d *Daemon) resolveCluster() error {
 		d.cfg.ClusterID = strconv.FormatInt(time.Now().UnixMilli(), 10)
 	}
 	return nil
+}
+
+// readClusterFile returns the id of the cluster in a master's directory, "" if it has none.
+func readClusterFile(dir string) (string, error) {
+	saved, err := os.ReadFile(filepath.Join(dir, clusterFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return strings.TrimSpace(string(saved)), err
 }
 
 // listen opens both listeners. It is called before the log is opened, so that a port in use
@@ -171,13 +181,18 @@ func (d *Daemon) findAddress() (err error) {
 
 // openLog opens the Raft log, which locks the directory.
 func (d *Daemon) openLog() (err error) {
+	dir := filepath.Join(d.cfg.Dir, raftDir)
+	restores, err := raftlog.OpenRestores(dir, d.cfg.ClusterID, d.cfg.ID, d.cfg.Join)
+	if err != nil {
+		return err
+	}
 	d.port = daemon.NewPort(d.listener, daemon.PortConfig{
-		Cluster: d.cfg.ClusterID, Token: d.token,
+		Cluster: d.cfg.ClusterID, Token: d.token, Restores: restores,
 		Refused: d.masterRefused,
 	})
 	d.open.Add(d.port.Close)
 	cfg := raftlog.Config{
-		ID: d.cfg.ID, ClusterID: d.cfg.ClusterID, Dir: filepath.Join(d.cfg.Dir, "raft"),
+		ID: d.cfg.ID, ClusterID: d.cfg.ClusterID, Dir: dir,
 		Stream: d.port.Masters(), Advertise: d.cfg.Advertise, Logger: d.cfg.Logger,
 		ElectionTimeout: d.cfg.ElectionTimeout, VoteTimeout: d.cfg.VoteTimeout, LeaderLease: d.cfg.LeaderLease,
 		WatchPatience: d.cfg.StallTimeout, StoreDelay: d.cfg.StoreDelay,
@@ -191,7 +206,12 @@ func (d *Daemon) openLog() (err error) {
 		return err
 	}
 	d.open.Add(d.log.Close)
-	return os.WriteFile(filepath.Join(d.cfg.Dir, clusterFile), []byte(d.cfg.ClusterID+"\n"), 0o644)
+	return writeClusterFile(d.cfg.Dir, d.cfg.ClusterID)
+}
+
+// writeClusterFile writes the cluster's id to a master's directory.
+func writeClusterFile(dir, clusterID string) error {
+	return os.WriteFile(filepath.Join(dir, clusterFile), []byte(clusterID+"\n"), 0o644)
 }
 
 // masterRefused logs a refused master, at most once a second.

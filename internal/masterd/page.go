@@ -22,6 +22,7 @@ func (d *Daemon) info() *wire.Info {
 	info := &wire.Info{
 		ClusterId: d.cfg.ClusterID, Leader: s.Leader.ID, Term: s.Term,
 		StagingDir: d.cfg.Staging, Version: d.cfg.Version, AnsweredBy: d.cfg.ID,
+		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex,
 		LogWrites: &wire.Info_LogWrites{
 			Count: s.Store.Count, MedianMicros: s.Store.Median.Microseconds(),
 			P99Micros: s.Store.P99.Microseconds(), MaxMicros: s.Store.Max.Microseconds(),
@@ -30,7 +31,7 @@ func (d *Daemon) info() *wire.Info {
 	p := d.master.HistoryProblem()
 	info.UnwrittenHistories, info.HistoryError = int32(p.Unwritten), p.Error
 	for _, other := range s.Masters {
-		master := &wire.Info_Master{Id: other.ID, Address: other.Address, State: other.State}
+		master := &wire.Info_Master{Id: other.ID, Address: other.Address, State: other.State, NonVoter: !other.Voter}
 		if other.ID == d.cfg.ID {
 			master.Http = d.page.Addr().String()
 		}

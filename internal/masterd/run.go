@@ -94,8 +94,13 @@ func (d *Daemon) newServer() *server.Server {
 	return server.New(server.Config{
 		Master: d.master, Token: d.token, ClusterID: d.cfg.ClusterID, Info: d.info,
 		Leader: func() string { return d.log.Leader().Address }, Confirm: d.log.ConfirmLead,
-		Admin: admin{d.log}, Now: failpoint.Now, Rates: d.cfg.rates(), Logger: d.cfg.Logger,
+		Admin: admin{log: d.log, version: d.cfg.Version, ask: d.askOne}, Now: failpoint.Now, Rates: d.cfg.rates(), Logger: d.cfg.Logger,
 	})
+}
+
+// askOne returns the configuration of calls to one other master.
+func (d *Daemon) askOne(address string) rpc.Config {
+	return rpc.Config{Masters: []string{address}, Token: d.token, ClusterID: d.cfg.ClusterID, User: "jobmaster " + d.cfg.ID, Timeout: askTimeout}
 }
 
 // announceReady writes the ready file once a leader is known.

@@ -1929,6 +1929,8 @@ type Info struct {
 	LogWrites          *Info_LogWrites        `protobuf:"bytes,8,opt,name=log_writes,json=logWrites,proto3" json:"log_writes,omitempty"`
 	UnwrittenHistories int32                  `protobuf:"varint,9,opt,name=unwritten_histories,json=unwrittenHistories,proto3" json:"unwritten_histories,omitempty"` // on the leader: finished jobs whose history is not written
 	HistoryError       string                 `protobuf:"bytes,10,opt,name=history_error,json=historyError,proto3" json:"history_error,omitempty"`                   // on the leader: why histories cannot be written, "" if none has failed
+	CommitIndex        uint64                 `protobuf:"varint,21,opt,name=commit_index,json=commitIndex,proto3" json:"commit_index,omitempty"`                     // index of the last committed entry of the log, as far as the answering master knows
+	AppliedIndex       uint64                 `protobuf:"varint,22,opt,name=applied_index,json=appliedIndex,proto3" json:"applied_index,omitempty"`                  // index of the last entry that the answering master has applied
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -2031,6 +2033,20 @@ func (x *Info) GetHistoryError() string {
 		return x.HistoryError
 	}
 	return ""
+}
+
+func (x *Info) GetCommitIndex() uint64 {
+	if x != nil {
+		return x.CommitIndex
+	}
+	return 0
+}
+
+func (x *Info) GetAppliedIndex() uint64 {
+	if x != nil {
+		return x.AppliedIndex
+	}
+	return 0
 }
 
 type SubmitRequest struct {
@@ -4250,6 +4266,87 @@ func (*MasterResponse) Descriptor() ([]byte, []int) {
 	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
 }
 
+type BackupRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackupRequest) Reset() {
+	*x = BackupRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackupRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackupRequest) ProtoMessage() {}
+
+func (x *BackupRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
+func (*BackupRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
+}
+
+// BackupChunk is a part of a file in the format of docs/formats/backup.md, of at most 1 MiB.
+type BackupChunk struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackupChunk) Reset() {
+	*x = BackupChunk{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackupChunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackupChunk) ProtoMessage() {}
+
+func (x *BackupChunk) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
+func (*BackupChunk) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *BackupChunk) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 // InjectRequest injects a fault into a daemon and its tasks. The fault lasts until
 // it is undone or the daemon ends.
 type InjectRequest struct {
@@ -4268,7 +4365,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4280,7 +4377,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4293,7 +4390,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -4390,7 +4487,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4402,7 +4499,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4415,7 +4512,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
 }
 
 type FailpointsRequest struct {
@@ -4426,7 +4523,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4438,7 +4535,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4451,7 +4548,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{59}
 }
 
 type FailpointsResponse struct {
@@ -4464,7 +4561,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4476,7 +4573,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4489,7 +4586,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -4525,7 +4622,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4537,7 +4634,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4639,7 +4736,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4651,7 +4748,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4684,7 +4781,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4696,7 +4793,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4738,7 +4835,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4750,7 +4847,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4791,7 +4888,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4803,7 +4900,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4844,7 +4941,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4856,7 +4953,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4888,7 +4985,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4900,7 +4997,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4940,7 +5037,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4952,7 +5049,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5027,7 +5124,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5039,7 +5136,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5073,7 +5170,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5085,7 +5182,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5119,7 +5216,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5131,7 +5228,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5170,7 +5267,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5182,7 +5279,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5244,7 +5341,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5256,7 +5353,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5290,15 +5387,16 @@ func (x *Order_DropCopy) GetJobId() string {
 // jobs. It comes before every other order of a session.
 type Order_Directories struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Staging       string                 `protobuf:"bytes,1,opt,name=staging,proto3" json:"staging,omitempty"` // full name of the directory for splits and programs
-	Logs          string                 `protobuf:"bytes,2,opt,name=logs,proto3" json:"logs,omitempty"`       // full name of the directory for logs of attempts, "" when none are kept
+	Staging       string                 `protobuf:"bytes,1,opt,name=staging,proto3" json:"staging,omitempty"`    // full name of the directory for splits and programs
+	Logs          string                 `protobuf:"bytes,2,opt,name=logs,proto3" json:"logs,omitempty"`          // full name of the directory for logs of attempts, "" when none are kept
+	Restores      int32                  `protobuf:"varint,3,opt,name=restores,proto3" json:"restores,omitempty"` // how often the state of the masters was restored from a backup
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Order_Directories) Reset() {
 	*x = Order_Directories{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5310,7 +5408,7 @@ func (x *Order_Directories) String() string {
 func (*Order_Directories) ProtoMessage() {}
 
 func (x *Order_Directories) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5340,6 +5438,13 @@ func (x *Order_Directories) GetLogs() string {
 	return ""
 }
 
+func (x *Order_Directories) GetRestores() int32 {
+	if x != nil {
+		return x.Restores
+	}
+	return 0
+}
+
 // RequestProgress asks for the progress of every attempt at once.
 type Order_RequestProgress struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -5349,7 +5454,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5361,7 +5466,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5388,7 +5493,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5400,7 +5505,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5443,7 +5548,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5455,7 +5560,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5570,7 +5675,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5582,7 +5687,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5648,7 +5753,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5660,7 +5765,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5688,7 +5793,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5700,7 +5805,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5743,7 +5848,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5755,7 +5860,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5809,7 +5914,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5821,7 +5926,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5856,7 +5961,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5868,7 +5973,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5915,16 +6020,17 @@ func (x *Report_Heartbeat_Directory) GetError() string {
 type Info_Master struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Address       string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"` // host:port for calls
-	Http          string                 `protobuf:"bytes,3,opt,name=http,proto3" json:"http,omitempty"`       // host:port of its page, "" when unknown
-	State         string                 `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`     // leader, follower or unreachable, as far as the answering master knows
+	Address       string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`                     // host:port for calls
+	Http          string                 `protobuf:"bytes,3,opt,name=http,proto3" json:"http,omitempty"`                           // host:port of its page, "" when unknown
+	State         string                 `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`                         // leader, follower or unreachable, as far as the answering master knows
+	NonVoter      bool                   `protobuf:"varint,11,opt,name=non_voter,json=nonVoter,proto3" json:"non_voter,omitempty"` // it does not count for a majority: it has been added and has not caught up
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5936,7 +6042,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5980,6 +6086,13 @@ func (x *Info_Master) GetState() string {
 	return ""
 }
 
+func (x *Info_Master) GetNonVoter() bool {
+	if x != nil {
+		return x.NonVoter
+	}
+	return false
+}
+
 // LogWrites is how long the latest writes to the log of the answering master
 // took, fsync included.
 type Info_LogWrites struct {
@@ -5994,7 +6107,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6006,7 +6119,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6061,7 +6174,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6073,7 +6186,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6124,7 +6237,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6136,7 +6249,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6260,7 +6373,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6272,7 +6385,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6356,7 +6469,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6368,7 +6481,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6421,7 +6534,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6433,7 +6546,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6515,7 +6628,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6527,7 +6640,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6607,7 +6720,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6619,7 +6732,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6694,7 +6807,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6706,7 +6819,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6746,7 +6859,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6758,7 +6871,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6771,7 +6884,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -6798,7 +6911,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6810,7 +6923,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6823,7 +6936,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -6976,7 +7089,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8b\x10\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa7\x10\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x12=\n" +
@@ -7045,10 +7158,11 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\bDropCopy\x12\x1d\n" +
 	"\n" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x15\n" +
-	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x1a;\n" +
+	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x1aW\n" +
 	"\vDirectories\x12\x18\n" +
 	"\astaging\x18\x01 \x01(\tR\astaging\x12\x12\n" +
-	"\x04logs\x18\x02 \x01(\tR\x04logs\x1a\x11\n" +
+	"\x04logs\x18\x02 \x01(\tR\x04logs\x12\x1a\n" +
+	"\brestores\x18\x03 \x01(\x05R\brestores\x1a\x11\n" +
 	"\x0fRequestProgress\x1a(\n" +
 	"\x0fRequestCounters\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobIdB\a\n" +
@@ -7127,7 +7241,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05TOKEN\x10\x03\x12\x0e\n" +
 	"\n" +
 	"NAME_TAKEN\x10\x04\"\r\n" +
-	"\vInfoRequest\"\xd2\x04\n" +
+	"\vInfoRequest\"\xb7\x05\n" +
 	"\x04Info\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
@@ -7143,12 +7257,15 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"log_writes\x18\b \x01(\v2\x18.hammr.v1.Info.LogWritesR\tlogWrites\x12/\n" +
 	"\x13unwritten_histories\x18\t \x01(\x05R\x12unwrittenHistories\x12#\n" +
 	"\rhistory_error\x18\n" +
-	" \x01(\tR\fhistoryError\x1a\\\n" +
+	" \x01(\tR\fhistoryError\x12!\n" +
+	"\fcommit_index\x18\x15 \x01(\x04R\vcommitIndex\x12#\n" +
+	"\rapplied_index\x18\x16 \x01(\x04R\fappliedIndex\x1ay\n" +
 	"\x06Master\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
 	"\x04http\x18\x03 \x01(\tR\x04http\x12\x14\n" +
-	"\x05state\x18\x04 \x01(\tR\x05state\x1a\x84\x01\n" +
+	"\x05state\x18\x04 \x01(\tR\x05state\x12\x1b\n" +
+	"\tnon_voter\x18\v \x01(\bR\bnonVoter\x1a\x84\x01\n" +
 	"\tLogWrites\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x04R\x05count\x12#\n" +
 	"\rmedian_micros\x18\x02 \x01(\x03R\fmedianMicros\x12\x1d\n" +
@@ -7371,7 +7488,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\rMasterRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x10\n" +
-	"\x0eMasterResponse\"\x8b\x02\n" +
+	"\x0eMasterResponse\"\x0f\n" +
+	"\rBackupRequest\"!\n" +
+	"\vBackupChunk\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\x8b\x02\n" +
 	"\rInjectRequest\x12\x1d\n" +
 	"\tslow_disk\x18\x01 \x01(\x03H\x00R\bslowDisk\x12\x1d\n" +
 	"\tio_errors\x18\x02 \x01(\x03H\x00R\bioErrors\x12\x1f\n" +
@@ -7417,7 +7537,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\x83\f\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\xbf\f\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x127\n" +
@@ -7444,7 +7564,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"ListQueues\x12\x1b.hammr.v1.ListQueuesRequest\x1a\x1c.hammr.v1.ListQueuesResponse\x12>\n" +
 	"\tAddMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12A\n" +
 	"\fRemoveMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12G\n" +
-	"\x12TransferLeadership\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse2=\n" +
+	"\x12TransferLeadership\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12:\n" +
+	"\x06Backup\x12\x17.hammr.v1.BackupRequest\x1a\x15.hammr.v1.BackupChunk0\x012=\n" +
 	"\tTasknodes\x120\n" +
 	"\x06Attend\x12\x10.hammr.v1.Report\x1a\x10.hammr.v1.Orders(\x010\x012\x8e\x01\n" +
 	"\x06Drills\x12;\n" +
@@ -7465,7 +7586,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 99)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 101)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                       // 0: hammr.v1.JobState
 	(TaskState)(0),                      // 1: hammr.v1.TaskState
@@ -7526,139 +7647,141 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*ListQueuesResponse)(nil),          // 56: hammr.v1.ListQueuesResponse
 	(*MasterRequest)(nil),               // 57: hammr.v1.MasterRequest
 	(*MasterResponse)(nil),              // 58: hammr.v1.MasterResponse
-	(*InjectRequest)(nil),               // 59: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),              // 60: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),           // 61: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),          // 62: hammr.v1.FailpointsResponse
-	nil,                                 // 63: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                 // 64: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),          // 65: hammr.v1.TaskStatus.Attempt
-	nil,                                 // 66: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),          // 67: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),           // 68: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),       // 69: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),        // 70: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),        // 71: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),         // 72: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),               // 73: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),             // 74: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),           // 75: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),          // 76: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),            // 77: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),              // 78: hammr.v1.Order.DropCopy
-	(*Order_Directories)(nil),           // 79: hammr.v1.Order.Directories
-	(*Order_RequestProgress)(nil),       // 80: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),       // 81: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),               // 82: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 83: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 84: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 85: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 86: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                // 87: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),  // 88: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 89: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 90: hammr.v1.Info.LogWrites
-	nil,                                 // 91: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                 // 92: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Detail)(nil),          // 93: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),           // 94: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),           // 95: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),         // 96: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),         // 97: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),       // 98: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),            // 99: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                 // 100: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),     // 101: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 102: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 103: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 104: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 105: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 106: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 107: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 108: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 109: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 110: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 111: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 112: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 113: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 114: hammr.task.v1.MapOutput
+	(*BackupRequest)(nil),               // 59: hammr.v1.BackupRequest
+	(*BackupChunk)(nil),                 // 60: hammr.v1.BackupChunk
+	(*InjectRequest)(nil),               // 61: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),              // 62: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),           // 63: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),          // 64: hammr.v1.FailpointsResponse
+	nil,                                 // 65: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                 // 66: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),          // 67: hammr.v1.TaskStatus.Attempt
+	nil,                                 // 68: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),          // 69: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),           // 70: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),       // 71: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),        // 72: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),        // 73: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),         // 74: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),               // 75: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),             // 76: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),           // 77: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),          // 78: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),            // 79: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),              // 80: hammr.v1.Order.DropCopy
+	(*Order_Directories)(nil),           // 81: hammr.v1.Order.Directories
+	(*Order_RequestProgress)(nil),       // 82: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),       // 83: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),               // 84: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 85: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 86: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 87: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 88: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                // 89: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),  // 90: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 91: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 92: hammr.v1.Info.LogWrites
+	nil,                                 // 93: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                 // 94: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Detail)(nil),          // 95: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),           // 96: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),           // 97: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),         // 98: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),         // 99: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),       // 100: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),            // 101: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                 // 102: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),     // 103: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 104: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 105: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 106: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 107: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 108: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 109: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 110: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 111: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 112: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 113: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 114: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 115: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 116: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	63,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	103, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	64,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	104, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	65,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	105, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	66,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	106, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	65,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	67,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	105, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	107, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	9,   // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	66,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	68,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
 	7,   // 13: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
-	67,  // 14: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	68,  // 15: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	69,  // 16: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	70,  // 17: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	73,  // 18: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	74,  // 19: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	75,  // 20: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	76,  // 21: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	71,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	72,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	77,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	80,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	78,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	81,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	79,  // 28: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	69,  // 14: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	70,  // 15: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	71,  // 16: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	72,  // 17: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	75,  // 18: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	76,  // 19: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	77,  // 20: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	78,  // 21: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	73,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	74,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	79,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	82,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	80,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	83,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	81,  // 28: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
 	11,  // 29: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	82,  // 30: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	84,  // 31: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	106, // 32: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	107, // 33: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	108, // 34: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	109, // 35: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	85,  // 36: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	83,  // 37: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	86,  // 38: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	110, // 39: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	87,  // 40: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	84,  // 30: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	86,  // 31: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	108, // 32: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	109, // 33: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	110, // 34: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	111, // 35: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	87,  // 36: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	85,  // 37: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	88,  // 38: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	112, // 39: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	89,  // 40: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
 	3,   // 41: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	89,  // 42: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	90,  // 43: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	91,  // 42: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	92,  // 43: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
 	4,   // 44: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
 	10,  // 45: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	88,  // 46: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	90,  // 46: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
 	40,  // 47: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	91,  // 48: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	92,  // 49: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	93,  // 48: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	94,  // 49: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
 	51,  // 50: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	93,  // 51: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	94,  // 52: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	97,  // 53: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	99,  // 54: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	100, // 55: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	100, // 56: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	100, // 57: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	100, // 58: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	95,  // 51: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	96,  // 52: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	99,  // 53: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	101, // 54: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	102, // 55: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	102, // 56: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	102, // 57: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	102, // 58: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
 	55,  // 59: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	101, // 60: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	102, // 61: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	103, // 60: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	104, // 61: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
 	2,   // 62: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	111, // 63: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	112, // 64: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	107, // 65: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	113, // 66: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	88,  // 67: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	114, // 68: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	113, // 69: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	113, // 63: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	114, // 64: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	109, // 65: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	115, // 66: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	90,  // 67: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	116, // 68: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	115, // 69: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	13,  // 70: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	95,  // 71: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	96,  // 72: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	98,  // 73: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	97,  // 74: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	97,  // 71: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	98,  // 72: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	100, // 73: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	99,  // 74: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
 	17,  // 75: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
 	19,  // 76: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
 	21,  // 77: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
@@ -7682,37 +7805,39 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	57,  // 95: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
 	57,  // 96: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
 	57,  // 97: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	13,  // 98: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	59,  // 99: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	61,  // 100: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	18,  // 101: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	20,  // 102: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 103: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 104: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	23,  // 105: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	25,  // 106: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	28,  // 107: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	30,  // 108: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	32,  // 109: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	34,  // 110: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	36,  // 111: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	38,  // 112: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	41,  // 113: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	40,  // 114: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	44,  // 115: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	46,  // 116: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	48,  // 117: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	50,  // 118: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	53,  // 119: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	56,  // 120: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	58,  // 121: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 122: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 123: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	12,  // 124: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	60,  // 125: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	62,  // 126: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	101, // [101:127] is the sub-list for method output_type
-	75,  // [75:101] is the sub-list for method input_type
+	59,  // 98: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	13,  // 99: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	61,  // 100: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	63,  // 101: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	18,  // 102: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	20,  // 103: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10,  // 104: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10,  // 105: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	23,  // 106: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	25,  // 107: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	28,  // 108: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	30,  // 109: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	32,  // 110: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	34,  // 111: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	36,  // 112: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	38,  // 113: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	41,  // 114: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	40,  // 115: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	44,  // 116: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	46,  // 117: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	48,  // 118: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	50,  // 119: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	53,  // 120: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	56,  // 121: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	58,  // 122: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	58,  // 123: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	58,  // 124: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	60,  // 125: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	12,  // 126: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	62,  // 127: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	64,  // 128: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	102, // [102:129] is the sub-list for method output_type
+	75,  // [75:102] is the sub-list for method input_type
 	75,  // [75:75] is the sub-list for extension type_name
 	75,  // [75:75] is the sub-list for extension extendee
 	0,   // [0:75] is the sub-list for field type_name
@@ -7753,7 +7878,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_PreemptionDeclined)(nil),
 		(*Report_Batch_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[55].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[57].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -7766,7 +7891,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   99,
+			NumMessages:   101,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

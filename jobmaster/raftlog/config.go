@@ -24,8 +24,8 @@ type Config struct {
 	// Stream carries connections between masters; there is no default. Close closes it, and
 	// so does Open if Open fails.
 	Stream Stream
-	// Advertise is the host:port at which other masters reach this one. If it changes,
-	// AddMaster must be called with the new address. Default is the address of the stream.
+	// Advertise is the host:port at which other masters reach this one. If it changes, the
+	// master must be removed and added with the new address. Default is the address of the stream.
 	Advertise string
 
 	// Bootstrap lists the first masters of a new cluster, including this one. Each of them
@@ -131,7 +131,7 @@ func (c *Config) validatePeers() (errs []error) {
 			errs = append(errs, fmt.Errorf("raftlog: Bootstrap lists master %q at %q twice", p.ID, p.Address))
 		}
 		seen[p.ID], seen[p.Address] = true, true
-		if err := checkReachable(p.Address); err != nil {
+		if err := CheckReachable(p.Address); err != nil {
 			errs = append(errs, fmt.Errorf("raftlog: Bootstrap lists master %q: %w", p.ID, err))
 		}
 	}
@@ -141,8 +141,8 @@ func (c *Config) validatePeers() (errs []error) {
 	return errs
 }
 
-// checkReachable returns why others cannot connect to an address, nil if they can.
-func checkReachable(address string) error {
+// CheckReachable returns why others cannot connect to an address, nil if they can.
+func CheckReachable(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	switch ip := net.ParseIP(host); {
 	case err != nil:

@@ -2,6 +2,9 @@
 // (hashicorp/raft). The log is in a bbolt file and snapshots are in files. No other package
 // depends on Raft.
 //
+// Restore and Recover make the directory of a server from a backup, or of one that is left of a
+// cluster, while the server does not run.
+//
 // Open returns a Log; the jobmaster takes its Events without delay and proposes while it
 // leads; Close ends it. The directory of a Log belongs to one server of one cluster for
 // ever.

@@ -110,14 +110,15 @@ const restoreRemedy = "run the same version of hammr as on the other masters, or
 
 // read decodes the state in a snapshot.
 func (f *fsm) read(from io.Reader) (*cluster.State, error) {
-	state, err := f.decode(from)
+	state, err := decodeState(from, f.log.cfg.ClusterID)
 	if err != nil {
 		return nil, fmt.Errorf("%w; %s", err, restoreRemedy)
 	}
 	return state, nil
 }
 
-func (f *fsm) decode(from io.Reader) (*cluster.State, error) {
+// decodeState returns the state in a snapshot, which must be of the cluster with this id.
+func decodeState(from io.Reader, clusterID string) (*cluster.State, error) {
 	snapshot, err := cluster.DecodeSnapshot(from)
 	if err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (f *fsm) decode(from io.Reader) (*cluster.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := cluster.New(f.log.cfg.ClusterID).View().Cluster()
+	own := cluster.New(clusterID).View().Cluster()
 	if id := state.View().Cluster(); id != own {
 		return nil, fmt.Errorf("the snapshot is of cluster %s, not of %s", id, own)
 	}

@@ -17,8 +17,14 @@ import (
 //
 //	{"cluster":"1731955200000","master":"m1"}
 type identity struct {
-	Cluster string `json:"cluster"`
-	Master  string `json:"master"`
+	Cluster  string `json:"cluster"`
+	Master   string `json:"master"`
+	Restores int    `json:"restores,omitempty"` // how often the state of the directory was restored, see Restores
+}
+
+// isOwner reports whether two identities are of the same master.
+func (id identity) isOwner(other identity) bool {
+	return id.Cluster == other.Cluster && id.Master == other.Master
 }
 
 const (
@@ -31,19 +37,14 @@ func claimDir(dir string, want identity) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("raftlog: directory of the master: %w", err)
 	}
-	path := filepath.Join(dir, identityFile)
-	data, err := os.ReadFile(path)
+	found, err := readIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return claimNewDir(dir, want)
 	}
 	if err != nil {
-		return fmt.Errorf("raftlog: directory of the master: %w", err)
+		return err
 	}
-	var found identity
-	if err := json.Unmarshal(data, &found); err != nil {
-		return fmt.Errorf("raftlog: %s does not name the owner of its directory: %w", path, err)
-	}
-	if found != want {
+	if !found.isOwner(want) {
 		return fmt.Errorf("raftlog: directory %s belongs to master %q of cluster %q, not to master %q of cluster %q: give another directory",
 			dir, found.Master, found.Cluster, want.Master, want.Cluster)
 	}
@@ -56,6 +57,24 @@ func claimNewDir(dir string, id identity) error {
 	if _, err := os.Stat(filepath.Join(dir, storeFile)); err == nil {
 		return fmt.Errorf("raftlog: directory %s holds a log but no %s that names its owner: give another directory", dir, identityFile)
 	}
+	return writeIdentity(dir, id)
+}
+
+// readIdentity returns the owner of a directory. The error wraps fs.ErrNotExist if it has none.
+func readIdentity(dir string) (id identity, err error) {
+	path := filepath.Join(dir, identityFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return id, fmt.Errorf("raftlog: directory of the master: %w", err)
+	}
+	if err := json.Unmarshal(data, &id); err != nil {
+		return id, fmt.Errorf("raftlog: %s does not name the owner of its directory: %w", path, err)
+	}
+	return id, nil
+}
+
+// writeIdentity makes a master the owner of a directory.
+func writeIdentity(dir string, id identity) error {
 	data, err := json.Marshal(id)
 	if err != nil {
 		return fmt.Errorf("raftlog: %s: %w", identityFile, err)

@@ -17,6 +17,10 @@ func newLogger(to *slog.Logger) hclog.Logger {
 	return l
 }
 
+// noLogger returns a logger that drops all lines, for work on a directory whose errors say
+// everything.
+func noLogger() hclog.Logger { return newLogger(slog.New(slog.DiscardHandler)) }
+
 // levels maps the levels of hclog, from Trace on, to the levels of slog.
 var levels = [...]slog.Level{
 	hclog.Trace: slog.LevelDebug - 4, hclog.Debug: slog.LevelDebug, hclog.Info: slog.LevelInfo,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,23 +87,6 @@ func (l *Log) stateOf(id, leader string) string {
 	return "follower"
 }
 
-// AddMaster adds a master to the cluster, or changes the address of a master. The master
-// must be running: otherwise the majority would grow, but the number of votes would not.
-func (l *Log) AddMaster(ctx context.Context, id, address string) error {
-	what := fmt.Sprintf("adding master %q at %s", id, address)
-	if err := checkReachable(address); err != nil {
-		return fmt.Errorf("raftlog: %s: %w", what, err)
-	}
-	return l.asLeader(ctx, what, func() error {
-		conn, err := l.stream.Dial(raft.ServerAddress(address), l.cfg.ElectionTimeout)
-		if err != nil {
-			return fmt.Errorf("start it first: %w", err)
-		}
-		conn.Close()
-		return l.raft.AddVoter(raft.ServerID(id), raft.ServerAddress(address), 0, timeLeft(ctx)).Error()
-	})
-}
-
 // RemoveMaster removes a master from the cluster. The leader cannot be removed before it has
 // transferred its lead.
 func (l *Log) RemoveMaster(ctx context.Context, id string) error {
@@ -160,11 +144,18 @@ func tookTooLong(err error) bool {
 // successors returns the masters that may lead next: the master with this id or, if id is
 // "", every other voter that answers.
 func (l *Log) successors(id string) (masters []Master, err error) {
+	all := l.Status().Masters
 	if id != "" {
-		address, err := l.addressOf(id)
-		return []Master{{Peer: Peer{ID: id, Address: string(address)}}}, err
+		if _, err := l.addressOf(id); err != nil {
+			return nil, err
+		}
+		chosen := slices.DeleteFunc(all, func(m Master) bool { return m.ID != id })
+		if len(chosen) == 1 && !chosen[0].Voter {
+			return nil, fmt.Errorf("it is a non-voter; give it a vote first: hammr master add %s %s", id, chosen[0].Address)
+		}
+		return chosen, nil
 	}
-	for _, m := range l.Status().Masters {
+	for _, m := range all {
 		if m.ID != l.cfg.ID && m.Voter && m.State != "unreachable" {
 			masters = append(masters, m)
 		}
@@ -205,8 +196,8 @@ func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
 // Futures of Raft cannot be cancelled. If ctx ends first, f continues in its goroutine and
 // may still take effect. The error says so.
 func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
-	if l.raft.State() != raft.Leader {
-		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
+	if err := l.checkLeads(what); err != nil {
+		return err
 	}
 	done := make(chan error, 1)
 	if !l.tasks.Go(func() { done <- f() }) {
@@ -220,6 +211,14 @@ func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 	case <-l.closing.Done():
 		return fmt.Errorf("raftlog: %s: it may still take effect: %w", what, errClosed)
 	}
+}
+
+// checkLeads returns an error that names the leader if this master does not lead.
+func (l *Log) checkLeads(what string) error {
+	if l.raft.State() == raft.Leader {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
 }
 
 // explain adds to an error of Raft what was attempted. If this master does not lead, it adds

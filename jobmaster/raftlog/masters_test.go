@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func withTimeout(t *testing.T) context.Context {
+func withTimeout(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return ctx
@@ -29,7 +29,7 @@ func TestMastersAreAddedAndRemoved(t *testing.T) {
 		cfg := testConfig(t, id)
 		steady(&cfg)
 		m := startMember(t, cfg)
-		if err := first.log.AddMaster(ctx, id, m.cfg.Advertise); err != nil {
+		if err := first.log.AddMaster(ctx, id, m.cfg.Advertise, m.applied); err != nil {
 			t.Fatal(err)
 		}
 		m.awaitNames(upTo(5))
@@ -167,8 +167,10 @@ func TestRefusedChangesOfMasters(t *testing.T) {
 		"no such master: there are m1, m2, m3":  leader.log.RemoveMaster(ctx, "m4"),
 		"transferring leadership to master":     leader.log.TransferLeadership(ctx, "m5"),
 		"transfer leadership to another master": leader.log.RemoveMaster(ctx, leader.cfg.ID),
-		"start it first":                        leader.log.AddMaster(ctx, "m4", unused.Addr().String()),
-		"cannot be reached from other machines": leader.log.AddMaster(ctx, "m4", ":0"),
+		"start it first":                        leader.log.AddMaster(ctx, "m4", unused.Addr().String(), nil),
+		"cannot be reached from other machines": leader.log.AddMaster(ctx, "m4", ":0", nil),
+		"to move it, remove it first":           leader.log.AddMaster(ctx, follower.cfg.ID, alone.cfg.Advertise, nil),
+		"has this address; remove it first":     leader.log.AddMaster(ctx, "m4", follower.cfg.Advertise, nil),
 		"no other master can become leader":     alone.log.TransferLeadership(ctx, ""),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -108,7 +108,7 @@ func (l *Log) open() error {
 	}
 	l.raft = r
 	if known, err := l.addressOf(l.cfg.ID); err == nil && string(known) != l.cfg.Advertise {
-		l.cfg.Logger.Warn("other masters know this one by another address; add it again with its present address",
+		l.cfg.Logger.Warn("other masters know this one by another address; remove it and add it with its present address",
 			"known", known, "advertised", l.cfg.Advertise)
 	}
 	return nil
@@ -132,19 +132,11 @@ func (l *Log) raftConfig() *raft.Config {
 	return c
 }
 
-// openStores opens the log's file and the directory of snapshots. The file is locked while
-// it is open. Its list of free pages is not written with each entry, which makes writes
-// cheaper. Instead, the list is computed when the file is opened.
+// openStores opens the log's file and the directory of snapshots.
 func (l *Log) openStores() error {
-	path := filepath.Join(l.cfg.Dir, storeFile)
-	disk, err := raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{
-		Timeout: lockTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
-	}})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return fmt.Errorf("raftlog: directory %s is in use by another process", l.cfg.Dir)
-	}
+	disk, err := openDisk(filepath.Join(l.cfg.Dir, storeFile))
 	if err != nil {
-		return fmt.Errorf("raftlog: log %s: %w", path, err)
+		return err
 	}
 	l.disk = disk
 	l.store = newStore(disk, l.cfg.StoreDelay, l.closing)
@@ -153,6 +145,22 @@ func (l *Log) openStores() error {
 		return fmt.Errorf("raftlog: snapshots in %s: %w", l.cfg.Dir, err)
 	}
 	return nil
+}
+
+// openDisk opens the log's file, which is locked while it is open. Its list of free pages is not
+// written with each entry, which makes writes cheaper. Instead, the list is computed when the
+// file is opened.
+func openDisk(path string) (*raftboltdb.BoltStore, error) {
+	disk, err := raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{
+		Timeout: lockTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
+	}})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, fmt.Errorf("raftlog: directory %s is in use by another process", filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("raftlog: log %s: %w", path, err)
+	}
+	return disk, nil
 }
 
 // cached adds a cache of the newest entries in memory. NewLogCache fails only for a size
@@ -169,7 +177,7 @@ func (l *Log) cached() raft.LogStore {
 // master that others cannot reach could vote for itself, but could never commit.
 func (l *Log) openTransport() error {
 	l.cfg.Advertise = cmp.Or(l.cfg.Advertise, l.cfg.Stream.Addr().String())
-	if err := checkReachable(l.cfg.Advertise); err != nil {
+	if err := CheckReachable(l.cfg.Advertise); err != nil {
 		return fmt.Errorf("raftlog: Advertise: %w", err)
 	}
 	l.stream = newStreamLayer(l.cfg.Stream, l.cfg.Advertise)

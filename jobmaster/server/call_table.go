@@ -30,6 +30,7 @@ var callTable = map[string]callKind{
 	wireconnect.JobmasterGetPolicyProcedure:  {},
 	wireconnect.JobmasterExplainProcedure:    {},
 	wireconnect.JobmasterListQueuesProcedure: {},
+	wireconnect.JobmasterBackupProcedure:     {},
 	wireconnect.TasknodesAttendProcedure:     {}, // a tasknode's reports change the state, but no user asks for that
 
 	wireconnect.JobmasterSubmitProcedure: {changes: true, submits: true, object: submission},

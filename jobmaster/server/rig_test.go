@@ -1,9 +1,11 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -43,6 +45,8 @@ type rig struct {
 	masters []*master
 	ctx     context.Context
 	logger  *slog.Logger // of the servers; nil for none
+
+	backupError error // set before the first call of Backup
 }
 
 // master is a master with its server.
@@ -130,6 +134,19 @@ func (r *rig) info() *wire.Info {
 func (r *rig) AddMaster(id, address string) error {
 	return errors.New("no room for " + id + " at " + address)
 }
+
+// Backup implements server.Admin. It fails after backupBytes bytes if backupError is set.
+func (r *rig) Backup(_ context.Context, to io.Writer) error {
+	for n := 0; n < backupBytes; n += 1 << 10 {
+		if _, err := to.Write(bytes.Repeat([]byte{byte(n >> 10)}, 1<<10)); err != nil {
+			return err
+		}
+	}
+	return r.backupError
+}
+
+// backupBytes is the length of the backup: more than one message has.
+const backupBytes = 3<<20 + 1<<10
 
 // RemoveMaster implements server.Admin.
 func (r *rig) RemoveMaster(id string) error { return fmt.Errorf("%s: %w", id, jobmaster.ErrNotLeader) }

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -14,16 +15,19 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// Admin changes the masters of a cluster. If this master does not lead, the error wraps
-// jobmaster.ErrNotLeader.
+// Admin changes the masters of a cluster and backs up their state. If this master does not lead,
+// the error wraps jobmaster.ErrNotLeader.
 type Admin interface {
-	// AddMaster adds a master whose log listens at address (host:port).
+	// AddMaster adds a master whose log listens at address (host:port), and waits until it has
+	// caught up and has a vote.
 	AddMaster(id, address string) error
 	// RemoveMaster removes a master permanently.
 	RemoveMaster(id string) error
 	// TransferLeadership makes the master with this id the leader, or any other master if id
 	// is "".
 	TransferLeadership(id string) error
+	// Backup writes a backup of the state.
+	Backup(ctx context.Context, to io.Writer) error
 }
 
 // Config configures the handler.

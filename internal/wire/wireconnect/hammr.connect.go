@@ -101,6 +101,8 @@ const (
 	// JobmasterTransferLeadershipProcedure is the fully-qualified name of the Jobmaster's
 	// TransferLeadership RPC.
 	JobmasterTransferLeadershipProcedure = "/hammr.v1.Jobmaster/TransferLeadership"
+	// JobmasterBackupProcedure is the fully-qualified name of the Jobmaster's Backup RPC.
+	JobmasterBackupProcedure = "/hammr.v1.Jobmaster/Backup"
 	// TasknodesAttendProcedure is the fully-qualified name of the Tasknodes's Attend RPC.
 	TasknodesAttendProcedure = "/hammr.v1.Tasknodes/Attend"
 	// DrillsInjectProcedure is the fully-qualified name of the Drills's Inject RPC.
@@ -141,6 +143,8 @@ type JobmasterClient interface {
 	RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	// TransferLeadership makes another master lead, any when id is "".
 	TransferLeadership(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
+	// Backup sends a backup of the state. It is complete when the stream ends without an error.
+	Backup(context.Context, *wire.BackupRequest) (*connect.ServerStreamForClient[wire.BackupChunk], error)
 }
 
 // NewJobmasterClient constructs a client for the hammr.v1.Jobmaster service. By default, it uses
@@ -292,6 +296,12 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("TransferLeadership")),
 			connect.WithClientOptions(opts...),
 		),
+		backup: connect.NewClient[wire.BackupRequest, wire.BackupChunk](
+			httpClient,
+			baseURL+JobmasterBackupProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("Backup")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -320,6 +330,7 @@ type jobmasterClient struct {
 	addMaster          *connect.Client[wire.MasterRequest, wire.MasterResponse]
 	removeMaster       *connect.Client[wire.MasterRequest, wire.MasterResponse]
 	transferLeadership *connect.Client[wire.MasterRequest, wire.MasterResponse]
+	backup             *connect.Client[wire.BackupRequest, wire.BackupChunk]
 }
 
 // GetInfo calls hammr.v1.Jobmaster.GetInfo.
@@ -525,6 +536,11 @@ func (c *jobmasterClient) TransferLeadership(ctx context.Context, req *wire.Mast
 	return nil, err
 }
 
+// Backup calls hammr.v1.Jobmaster.Backup.
+func (c *jobmasterClient) Backup(ctx context.Context, req *wire.BackupRequest) (*connect.ServerStreamForClient[wire.BackupChunk], error) {
+	return c.backup.CallServerStream(ctx, connect.NewRequest(req))
+}
+
 // JobmasterHandler is an implementation of the hammr.v1.Jobmaster service.
 type JobmasterHandler interface {
 	GetInfo(context.Context, *wire.InfoRequest) (*wire.Info, error)
@@ -557,6 +573,8 @@ type JobmasterHandler interface {
 	RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	// TransferLeadership makes another master lead, any when id is "".
 	TransferLeadership(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
+	// Backup sends a backup of the state. It is complete when the stream ends without an error.
+	Backup(context.Context, *wire.BackupRequest, *connect.ServerStream[wire.BackupChunk]) error
 }
 
 // NewJobmasterHandler builds an HTTP handler from the service implementation. It returns the path
@@ -704,6 +722,12 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("TransferLeadership")),
 		connect.WithHandlerOptions(opts...),
 	)
+	jobmasterBackupHandler := connect.NewServerStreamHandlerSimple(
+		JobmasterBackupProcedure,
+		svc.Backup,
+		connect.WithSchema(jobmasterMethods.ByName("Backup")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/hammr.v1.Jobmaster/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case JobmasterGetInfoProcedure:
@@ -752,6 +776,8 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterRemoveMasterHandler.ServeHTTP(w, r)
 		case JobmasterTransferLeadershipProcedure:
 			jobmasterTransferLeadershipHandler.ServeHTTP(w, r)
+		case JobmasterBackupProcedure:
+			jobmasterBackupHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -851,6 +877,10 @@ func (UnimplementedJobmasterHandler) RemoveMaster(context.Context, *wire.MasterR
 
 func (UnimplementedJobmasterHandler) TransferLeadership(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.TransferLeadership is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) Backup(context.Context, *wire.BackupRequest, *connect.ServerStream[wire.BackupChunk]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Backup is not implemented"))
 }
 
 // TasknodesClient is a client for the hammr.v1.Tasknodes service.
