@@ -21,11 +21,18 @@ const (
 )
 
 // admin implements server.Admin: changes of the set of masters.
-type admin struct{ log *raftlog.Log }
+type admin struct{ *Daemon }
 
-// AddMaster implements server.Admin.
+// AddMaster implements server.Admin. It refuses a master that is too old for the cluster.
 func (a admin) AddMaster(id, address string) error {
-	return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.AddMaster(ctx, id, address) })
+	return withTimeout(membershipTimeout, func(ctx context.Context) error {
+		a.members.Lock()
+		defer a.members.Unlock()
+		if err := a.checkNewcomer(ctx, raftlog.Peer{ID: id, Address: address}); err != nil {
+			return err
+		}
+		return a.log.AddMaster(ctx, id, address)
+	})
 }
 
 // RemoveMaster implements server.Admin. It refuses a removal that leaves no majority.

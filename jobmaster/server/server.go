@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"connectrpc.com/connect"
+	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/internal/wire/wireconnect"
@@ -43,6 +44,8 @@ type Config struct {
 	Confirm func(ctx context.Context) error
 	// Admin changes the masters; default nil: the masters cannot be changed.
 	Admin Admin
+	// Protocol is the versions of messages that callers may speak; default rpc.Protocol.
+	Protocol protocol.Versions
 	// Rates bound the calls of each user; default no bounds.
 	Rates Rates
 	// Logger receives log lines; default none.
@@ -71,6 +74,7 @@ func New(cfg Config) *Server {
 		cfg.Confirm = func(context.Context) error { return nil }
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Protocol = cmp.Or(cfg.Protocol, rpc.Protocol)
 	options := []connect.HandlerOption{
 		connect.WithReadMaxBytes(rpc.MaxMessageBytes),
 		connect.WithCompression("gzip", nil, nil), // compression costs more than it saves on a local network
