@@ -38,17 +38,13 @@ func (v View) CheckVersion(c Command) error {
 	if _, raises := c.(SetVersion); raises || v.s.version >= FormatVersion {
 		return nil
 	}
-	if needed := neededVersion(c); needed > v.s.version {
-		return fmt.Errorf("%w: it needs cluster version %d, and the cluster has version %d until all masters run a version of hammr that supports more; see hammr master status",
-			ErrRefused, needed, v.s.version)
+	stored := reflect.ValueOf(storedForm(c))
+	verb := verbsByType[stored.Type()]
+	if needed := max(verb.from, newestField(stored)); needed > v.s.version {
+		return fmt.Errorf("%w: this %s needs cluster version %d, and the cluster has version %d until all masters run a version of hammr that supports more; see hammr master status",
+			ErrRefused, verb.name, needed, v.s.version)
 	}
 	return nil
-}
-
-// neededVersion returns the lowest cluster version in which a command may be proposed.
-func neededVersion(c Command) int {
-	stored := reflect.ValueOf(storedForm(c))
-	return max(verbsByType[stored.Type()].from, newestField(stored))
 }
 
 // versionTag is the tag of a field that is newer than FirstVersion.

@@ -176,7 +176,7 @@ func (u *upgrade) keptFiles(name string) *process {
 // refusedYet checks that a new leader accepts nothing that an old master does not know.
 func (u *upgrade) refusedYet() {
 	u.t.Helper()
-	u.keptFiles("early").wait(u.t).want(u.t, 1, "it needs cluster version 2, and the cluster has version 1")
+	u.keptFiles("early").wait(u.t).want(u.t, 1, "this submit_job needs cluster version 2, and the cluster has version 1")
 }
 
 // checkNewFeatures uses what the cluster version allows, and restarts the old master's successor

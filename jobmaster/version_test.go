@@ -74,7 +74,7 @@ func TestVersionRisesWhenAllMastersSupportIt(t *testing.T) {
 		for range 3 {
 			began := time.Now()
 			_, err := w.leader().Submit(w.ctx, newer)
-			if !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "it needs cluster version 2, and the cluster has version 1") || time.Since(began) > time.Second {
+			if !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "this submit_job needs cluster version 2, and the cluster has version 1") || time.Since(began) > time.Second {
 				t.Fatalf("after %v: %v", time.Since(began), err)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 // is no git, no repository, or a repository without its history.
 var ErrNoHistory = errors.New("testcluster: no sources of the last release")
 
-// releaseFile contains the commit of the last release. Whoever makes a release changes it.
+// releaseFile contains the commit of the last release. It is changed at each release.
 const releaseFile = ".ci/last-release"
 
 // LastRelease builds a command of the last release, such as cmd/hammr, from the repository that
