@@ -13,10 +13,15 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
+// buildingRelease is held while a program of the last release is built, so that it is built once.
+var buildingRelease sync.Mutex
+
 // lastRelease returns a program of the last release. It skips the test if the sources of that
 // release are not here. In CI they may only be missing from a clone without history.
 func lastRelease(t *testing.T, command string) (program string) {
 	t.Helper()
+	buildingRelease.Lock()
+	defer buildingRelease.Unlock()
 	program, err := testcluster.LastRelease(t.Context(), command)
 	if err != nil && (errors.Is(err, testcluster.ErrNoHistory) || os.Getenv("CI") != "true") {
 		t.Skip(err)

@@ -128,7 +128,7 @@ func (c *Masters) classifyAnswer(address string, answer *connect.Error) callOutc
 			retry := time.Duration(m.RetryAfterMillis) * time.Millisecond
 			return callOutcome{kind: overloaded, retry: retry, err: fmt.Errorf("%s: %s", address, answer.Message())}
 		case *wire.Refusal:
-			if _, ok := c.transport.common(m.Expected); ok && m.Reason == wire.Refusal_PROTOCOL {
+			if _, ok := c.transport.common(m.Expected); m.Reason == wire.Refusal_PROTOCOL && ok {
 				return callOutcome{kind: transient, err: fmt.Errorf("%s: %s", address, answer.Message())} // the next call speaks that version
 			}
 			return callOutcome{kind: permanent, err: c.explainRefusal(address, answer, m)}
