@@ -49,7 +49,7 @@ func New(id string) *State { return NewAt(id, FormatVersion) }
 func NewAt(id string, version int) *State {
 	return &State{
 		version: version,
-		id: strings.ReplaceAll(id, "_", "-"), policy: "fifo", pools: []string{DefaultPool}, limits: DefaultLimits(),
+		id:      strings.ReplaceAll(id, "_", "-"), policy: "fifo", pools: []string{DefaultPool}, limits: DefaultLimits(),
 		byName: make(map[string]*Machine), sessions: make(map[string]*session), outputs: newOutputDirs(),
 	}
 }

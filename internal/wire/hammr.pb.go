@@ -1929,6 +1929,8 @@ type Info struct {
 	LogWrites          *Info_LogWrites        `protobuf:"bytes,8,opt,name=log_writes,json=logWrites,proto3" json:"log_writes,omitempty"`
 	UnwrittenHistories int32                  `protobuf:"varint,9,opt,name=unwritten_histories,json=unwrittenHistories,proto3" json:"unwritten_histories,omitempty"` // on the leader: finished jobs whose history is not written
 	HistoryError       string                 `protobuf:"bytes,10,opt,name=history_error,json=historyError,proto3" json:"history_error,omitempty"`                   // on the leader: why histories cannot be written, "" if none has failed
+	ClusterVersion     int32                  `protobuf:"varint,20,opt,name=cluster_version,json=clusterVersion,proto3" json:"cluster_version,omitempty"`            // of the state of the answering master; 0 from a master without cluster versions
+	FormatVersion      int32                  `protobuf:"varint,21,opt,name=format_version,json=formatVersion,proto3" json:"format_version,omitempty"`               // newest cluster version that the answering master supports; 0 from a master without cluster versions
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -2031,6 +2033,20 @@ func (x *Info) GetHistoryError() string {
 		return x.HistoryError
 	}
 	return ""
+}
+
+func (x *Info) GetClusterVersion() int32 {
+	if x != nil {
+		return x.ClusterVersion
+	}
+	return 0
+}
+
+func (x *Info) GetFormatVersion() int32 {
+	if x != nil {
+		return x.FormatVersion
+	}
+	return 0
 }
 
 type SubmitRequest struct {
@@ -7127,7 +7143,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05TOKEN\x10\x03\x12\x0e\n" +
 	"\n" +
 	"NAME_TAKEN\x10\x04\"\r\n" +
-	"\vInfoRequest\"\xd2\x04\n" +
+	"\vInfoRequest\"\xa2\x05\n" +
 	"\x04Info\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
@@ -7143,7 +7159,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"log_writes\x18\b \x01(\v2\x18.hammr.v1.Info.LogWritesR\tlogWrites\x12/\n" +
 	"\x13unwritten_histories\x18\t \x01(\x05R\x12unwrittenHistories\x12#\n" +
 	"\rhistory_error\x18\n" +
-	" \x01(\tR\fhistoryError\x1a\\\n" +
+	" \x01(\tR\fhistoryError\x12'\n" +
+	"\x0fcluster_version\x18\x14 \x01(\x05R\x0eclusterVersion\x12%\n" +
+	"\x0eformat_version\x18\x15 \x01(\x05R\rformatVersion\x1a\\\n" +
 	"\x06Master\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
