@@ -29,7 +29,7 @@ func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 		Spec:        c.Spec,
 		SubmittedAt: tx.at,
 	}
-	j.buildStages()
+	j.buildStages(tx.version)
 	tx.jobs.add(j)
 	tx.touched = j
 	tx.outputs.add(j.Spec.OutputKey, j.ID)

@@ -14,23 +14,29 @@ import (
 // golden files of the tests detect. Constants are written as their numbers.
 //
 // An unknown field, command or version is an error. Masters that ignored it would have
-// different states.
+// different states. The cluster version (version.go) keeps it out of the log until all masters
+// know it.
 
 // encoding and decoding are the options of both codecs. They never change.
 var (
 	encoding = must(cbor.EncOptions{Sort: cbor.SortNone}.EncMode())
-	decoding = must(cbor.DecOptions{
+	decoding = must(decodingOptions(cbor.ExtraDecErrorUnknownField).DecMode())
+	lenient  = must(decodingOptions(cbor.ExtraDecErrorNone).DecMode()) // ignores unknown fields
+)
+
+func decodingOptions(refused cbor.ExtraDecErrorCond) cbor.DecOptions {
+	return cbor.DecOptions{
 		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
 		IndefLength:       cbor.IndefLengthForbidden,
 		TagsMd:            cbor.TagsForbidden,
-		ExtraReturnErrors: cbor.ExtraDecErrorUnknownField,
+		ExtraReturnErrors: refused,
 		// Paths and the last output of programs need not be UTF-8.
 		UTF8: cbor.UTF8DecodeInvalid,
 		// The decoder checks that an array is not longer than its bytes before it allocates
 		// anything. Jobs may have a million tasks.
 		MaxArrayElements: math.MaxInt32,
-	}.DecMode())
-)
+	}
+}
 
 // must panics if the options contradict each other, which is a mistake in this file.
 func must[M any](mode M, err error) M {

@@ -26,6 +26,7 @@ type entryRecord struct {
 // verb is the stored form of a type of command.
 type verb struct {
 	name   string       // never changes: logs hold it
+	from   int          // cluster version that has the command
 	stored reflect.Type // the type that is encoded
 	decode func(data []byte) (Command, error)
 }
@@ -64,6 +65,7 @@ var verbs = []verb{
 	verbOf[SetPool]("set_pool"),
 	verbOf[SetPools]("set_pools"),
 	verbOf[SetPriority]("set_priority"),
+	verbOf[SetVersion]("set_version").since(2),
 	verbOf[SpeculateTask]("speculate_task"),
 	verbOf[SplitTask]("split_task"),
 	verbOf[StartAttempt]("start_attempt"),
@@ -82,12 +84,19 @@ var (
 func init() {
 	for _, v := range verbs {
 		verbsByName[v.name], verbsByType[v.stored] = v, v
+		findNewerFields(v.stored)
 	}
+}
+
+// since returns the verb of a command that is newer than FirstVersion.
+func (v verb) since(version int) verb {
+	v.from = version
+	return v
 }
 
 // verbOf returns the verb of a command that is stored as it is.
 func verbOf[C Command](name string) verb {
-	return verb{name: name, stored: reflect.TypeFor[C](), decode: func(data []byte) (Command, error) {
+	return verb{name: name, from: FirstVersion, stored: reflect.TypeFor[C](), decode: func(data []byte) (Command, error) {
 		var c C
 		err := decoding.Unmarshal(data, &c)
 		return c, err
@@ -99,7 +108,7 @@ type commandRecord interface{ command() Command }
 
 // storedAs returns the verb of a command with a stored form of its own.
 func storedAs[R commandRecord](name string) verb {
-	return verb{name: name, stored: reflect.TypeFor[R](), decode: func(data []byte) (Command, error) {
+	return verb{name: name, from: FirstVersion, stored: reflect.TypeFor[R](), decode: func(data []byte) (Command, error) {
 		var r R
 		err := decoding.Unmarshal(data, &r)
 		return r.command(), err
@@ -223,5 +232,8 @@ func (r entryRecord) entry() (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("command %s: %w", r.Verb, err)
 	}
-	return Entry{At: r.At, Client: r.Client, Sequence: r.Sequence, Command: command}, nil
+	if raise, ok := command.(SetVersion); ok {
+		err = checkSupported(raise.Version)
+	}
+	return Entry{At: r.At, Client: r.Client, Sequence: r.Sequence, Command: command}, err
 }

@@ -21,6 +21,7 @@ func (s *State) CheckInvariants() error {
 		c.checkpoints(s, j)
 		c.lostOutputs(j)
 	}
+	c.require(FirstVersion <= s.version && s.version <= FormatVersion, "cluster version %d is not within %d and %d", s.version, FirstVersion, FormatVersion)
 	lost := 0
 	for i, m := range s.machines {
 		c.machine(s, i, m)

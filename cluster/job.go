@@ -269,10 +269,10 @@ func (j *Job) EffectivePriority() int { return j.Spec.Priority }
 // Loaded reports whether the job's splits are known here.
 func (j *Job) Loaded() bool { return j.loaded }
 
-// buildStages makes the job's stages and bundles from its graph.
-func (j *Job) buildStages() {
+// buildStages makes the job's stages and bundles from its graph, as the cluster version has them.
+func (j *Job) buildStages(version int) {
 	j.Layout = j.Spec.Graph.Layout()
-	j.Stages = newStages(j.Spec.Graph, j.Layout)
+	j.Stages = newStages(j.Spec.Graph, j.Layout, version)
 	for _, s := range j.Stages {
 		s.MemoryMB = j.Spec.MemoryMB[s.Slot]
 	}

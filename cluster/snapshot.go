@@ -29,6 +29,9 @@ func (s *State) Snapshot() *Snapshot {
 		limits := s.limits
 		snap.cluster.Limits = &limits
 	}
+	if s.version > FirstVersion {
+		snap.cluster.Version = s.version
+	}
 	for _, m := range s.machines {
 		snap.cluster.Machines = append(snap.cluster.Machines, recordMachine(m))
 	}

@@ -94,7 +94,7 @@ func readHeader(r *bufio.Reader) (version int, err error) {
 // decodeRecords reads the items of a snapshot, and the end after the last one.
 func decodeRecords(in *cbor.Decoder, version int) (*Snapshot, error) {
 	s := new(Snapshot)
-	if err := decodeNext(in, &s.cluster); err != nil {
+	if err := s.cluster.decode(in); err != nil {
 		return nil, fmt.Errorf("the cluster: %w", err)
 	}
 	for n := range s.cluster.Jobs {
@@ -117,6 +117,24 @@ func decodeRecords(in *cbor.Decoder, version int) (*Snapshot, error) {
 		return nil, errors.New("more data follows the end of the snapshot")
 	}
 	return s, nil
+}
+
+// decode reads the cluster version first: a newer version explains fields that are not known.
+func (c *clusterRecord) decode(in *cbor.Decoder) error {
+	var item cbor.RawMessage
+	if err := decodeNext(in, &item); err != nil {
+		return err
+	}
+	var known struct {
+		Version int `cbor:"12,keyasint"`
+	}
+	if err := lenient.Unmarshal(item, &known); err != nil {
+		return err
+	}
+	if err := checkSupported(known.Version); err != nil {
+		return err
+	}
+	return decoding.Unmarshal(item, c)
 }
 
 // decode allocates memory only for items that it has read, never by a count that it has

@@ -7,7 +7,8 @@ import "github.com/hammr/hammr/dag"
 // gets a new one.
 //
 // A new field of the state goes into its struct, into its record here, into the function of
-// snapshot.go that copies it, and into snapshot_restore.go. A count or an index gets no record:
+// snapshot.go that copies it, and into snapshot_restore.go. It also needs a cluster version
+// (version.go), and is zero while the cluster has a lower one. A count or an index gets no record:
 // it is computed on restoring and checked in invariants.go. JobSpec is stored whole. If
 // policies depend on the field, its command adds to Delta (state.go).
 
@@ -25,7 +26,8 @@ type clusterRecord struct {
 	Limits     *Limits   `cbor:"9,keyasint,omitempty"` // nil for DefaultLimits
 	Forgotten  int64     `cbor:"10,keyasint,omitempty"`
 	SweptAt    int64     `cbor:"11,keyasint,omitempty"`
-	Restores   int       `cbor:"12,keyasint,omitempty"` // absent in a cluster that was never restored
+	Version    int       `cbor:"12,keyasint,omitempty" version:"2"` // cluster version; absent for FirstVersion
+	Restores   int       `cbor:"13,keyasint,omitempty" version:"2"` // absent in a cluster that was never restored
 }
 
 // machineRecord is a Machine. Slots and what is used are computed on restoring.

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/preempt"
 )
 
 // Restore makes a state that behaves like the original, except that no job's splits are
 // loaded. It is an error if the snapshot contradicts itself.
 func (s *Snapshot) Restore() (*State, error) {
-	r := restorer{State: New(s.cluster.ID)}
+	r := restorer{State: NewAt(s.cluster.ID, max(FirstVersion, s.cluster.Version))}
 	r.policy, r.policyConf = s.cluster.Policy, s.cluster.PolicyConf
 	if s.cluster.Limits != nil {
 		r.limits = s.cluster.Limits.withDefaults()
@@ -114,7 +115,7 @@ func (r *restorer) addJob(record *jobRecord) {
 		r.addError(fmt.Errorf("%v: %w", j.ID, err))
 		return
 	}
-	j.buildStages()
+	j.buildStages(FormatVersion)
 	if len(record.Stages) != len(j.Stages) {
 		r.addError(fmt.Errorf("%v: %d stages for a graph of %d", j.ID, len(record.Stages), len(j.Stages)))
 		return
@@ -129,7 +130,7 @@ func (r *restorer) addJob(record *jobRecord) {
 	j.setSuspended(record.Suspended)
 	r.addError(j.restoreStarts(record.BundleStarts))
 	for i, stage := range j.Stages {
-		r.addError(stage.restore(record.Stages[i]))
+		r.addError(stage.restore(record.Stages[i], j.Spec.Graph))
 		for n := range record.tasks[i] {
 			r.addError(r.addTask(j, stage, &record.tasks[i][n]))
 		}
@@ -156,16 +157,23 @@ func (j *Job) restoreStarts(starts [][]int) error {
 }
 
 // restore restores the counts of a stage. The numbers of failed and killed attempts are
-// counted again: older snapshots count preempted attempts as killed.
-func (s *Stage) restore(r stageRecord) error {
+// counted again: older snapshots count preempted attempts as killed. A job that was submitted
+// at an older cluster version has no sets of kept files.
+func (s *Stage) restore(r stageRecord, g dag.Graph) error {
+	of := func(sets []combineSet, edge int) bool {
+		return slices.ContainsFunc(sets, func(sh combineSet) bool { return sh.Edge == edge })
+	}
 	for _, set := range r.CombineSets {
-		i := slices.IndexFunc(s.combineSets, func(sh combineSet) bool { return sh.Edge == set.Edge })
-		if i < 0 {
+		if !of(s.combineSets, set.Edge) {
 			return fmt.Errorf("stage %s: shares of edge %d, which has none", s.Name, set.Edge)
 		}
-		s.combineSets[i] = set // older snapshots have none of kept edges
 	}
-	s.Preemption = r.Preemption
+	for _, set := range s.combineSets {
+		if hasCombineSet(g.Edges[set.Edge], FirstVersion) && !of(r.CombineSets, set.Edge) {
+			return fmt.Errorf("stage %s: no shares of edge %d", s.Name, set.Edge)
+		}
+	}
+	s.combineSets, s.Preemption = slices.Clone(r.CombineSets), r.Preemption
 	s.WritesFiles, s.StartedAt, s.FinishedAt = r.WritesFiles, r.StartedAt, r.FinishedAt
 	s.Launched, s.LocalStarts, s.RackStarts, s.SlotMillis = r.Launched, r.LocalStarts, r.RackStarts, r.SlotMillis
 	return nil

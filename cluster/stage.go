@@ -62,7 +62,7 @@ type upstream struct {
 
 // newStages makes the stages of a graph, one for each class of NodeGroups, with the edges
 // that they read. They have no tasks yet.
-func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
+func newStages(g dag.Graph, layout *dag.Layout, version int) []*Stage {
 	stages := make([]*Stage, len(layout.Groups))
 	classOf := make(map[string]*Stage)
 	for i, class := range layout.Groups {
@@ -91,7 +91,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 			from.Stored = from.Stored && e.Stored
 			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || !mayStartEarly(layout, from, to)})
 		}
-		if hasCombineSet(e) {
+		if hasCombineSet(e, version) {
 			to.combineSets = append(to.combineSets, combineSet{Edge: i})
 		}
 	}

@@ -19,6 +19,7 @@ var (
 // State is the replicated state of a cluster. One goroutine at a time uses it.
 type State struct {
 	id         string    // id of the cluster, the middle part of all ids
+	version    int       // cluster version; from FirstVersion to FormatVersion
 	policy     string    // name of the scheduling policy
 	policyConf []Setting // settings of the policy; replaced as a whole
 	limits     Limits    // what jobs may occupy in the state
@@ -40,11 +41,16 @@ type State struct {
 	applying *transition // Apply in progress or, if it has panicked, until Condemn; else nil
 }
 
-// New returns the state of an empty cluster. The id is the middle part of all ids; every '_'
-// in it becomes '-'.
-func New(id string) *State {
+// New returns the state of an empty cluster with the newest cluster version. The id is the
+// middle part of all ids; every '_' in it becomes '-'.
+func New(id string) *State { return NewAt(id, FormatVersion) }
+
+// NewAt returns the state of an empty cluster with a cluster version. A state to which a log is
+// applied from its beginning has FirstVersion: the log contains SetVersion.
+func NewAt(id string, version int) *State {
 	return &State{
-		id: strings.ReplaceAll(id, "_", "-"), policy: "fifo", pools: []string{DefaultPool}, limits: DefaultLimits(),
+		version: version,
+		id:      strings.ReplaceAll(id, "_", "-"), policy: "fifo", pools: []string{DefaultPool}, limits: DefaultLimits(),
 		byName: make(map[string]*Machine), sessions: make(map[string]*session), outputs: newOutputDirs(),
 	}
 }

@@ -46,13 +46,13 @@ func TestOtherVersions(t *testing.T) {
 	later := rpc.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
 		w.Header().Set(rpc.HeaderProtocol, "99")
-		_ = refuse.Write(w, r, rpc.Refuse(wire.Refusal_PROTOCOL, "99", "protocol version "+rpc.Version+", not 99")) // the client reports
+		_ = refuse.Write(w, r, rpc.Refuse(wire.Refusal_PROTOCOL, "99", "protocol version "+rpc.Protocol.String()+", not 99")) // the client reports
 	}), nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	go later.Serve(l)
 	t.Cleanup(func() { later.Close() })
-	text := l.Addr().String() + ": the master speaks protocol version 99, this program " + rpc.Version + "; use programs of the same release"
+	text := l.Addr().String() + ": the master speaks protocol version 99, this program " + rpc.Protocol.String() + "; use programs of the same release"
 	in, out := newFile(t, "in", []byte("a\n")), filepath.Join(t.TempDir(), "out")
 	for _, args := range [][]string{
 		{"node", "list", "--master", l.Addr().String()},
@@ -79,7 +79,7 @@ func TestOtherVersions(t *testing.T) {
 	var body bytes.Buffer
 	_, err = body.ReadFrom(answer.Body)
 	must(t, errors.Join(err, answer.Body.Close()))
-	if want := `protocol version \"99\", not ` + rpc.Version; !strings.Contains(body.String(), want) {
+	if want := `protocol version \"99\", not ` + rpc.Protocol.String(); !strings.Contains(body.String(), want) {
 		t.Errorf("a later client is told %s, want %s", body.String(), want)
 	}
 }

@@ -31,8 +31,14 @@ type joining struct {
 
 func (e *engine) join(id string, flags ...string) joining {
 	e.t.Helper()
+	return e.joinWith(hammr, id, flags...)
+}
+
+// joinWith does the same as join, with another program.
+func (e *engine) joinWith(program, id string, flags ...string) joining {
+	e.t.Helper()
 	j := joining{id: id, address: freeAddress(e.t)}
-	j.process = start(e.t, command{args: append([]string{
+	j.process = start(e.t, command{program: program, args: append([]string{
 		"jobmaster", "--id", id, "--join", "--cluster-id", e.state.ID, "--dir", filepath.Join(e.t.TempDir(), id),
 		"--address", j.address, "--http", "127.0.0.1:0", "--staging", "file://" + filepath.Join(e.dir, "staging"),
 		"--token-file", filepath.Join(e.dir, localcluster.TokenFile),

@@ -92,6 +92,12 @@ type Config struct {
 	// MaxWatchers is how many calls of Watch may wait for a change of their job; default
 	// 10,000.
 	MaxWatchers int
+	// CommonVersion returns the newest cluster version that all masters support, as they say
+	// now. It may take seconds. If an older master, or one that does not answer, keeps the
+	// version below cluster.FormatVersion, it returns an error too that names that master. From
+	// then on it must let no master join that supports less than it has returned. Default nil:
+	// no other program shares the log, and the state has cluster.FormatVersion from the start.
+	CommonVersion func(ctx context.Context) (int, error)
 	// Now returns the time of day; default time.Now. Timeouts do not depend on it, see
 	// clock.
 	Now func() time.Time
@@ -113,6 +119,14 @@ func (c *Config) EnsureDefaults() {
 	c.KeepTasks = cmp.Or(c.KeepTasks, 1_000_000)
 	c.Limits = cmp.Or(c.Limits, cluster.DefaultLimits())
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+}
+
+// firstVersion returns the cluster version of the state at the beginning of the log.
+func (c *Config) firstVersion() int {
+	if c.CommonVersion == nil {
+		return cluster.FormatVersion
+	}
+	return cluster.FirstVersion
 }
 
 // Validate reports every problem of the configuration at once.

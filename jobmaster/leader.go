@@ -36,6 +36,7 @@ type lead struct {
 	submits         map[submitKey]chan<- submitted
 	tasknodes       map[string]*tasknodeRecord
 	changes         []pendingChange        // changes whose commands are on their way through the log
+	unproposed      []control.Result       // commands of the batch in the log that propose has kept out of it
 	archives        archives               // finished jobs, until they are retired
 	wakeAt          int64                  // when the next step is due at the latest, ms since the epoch; 0 for never
 	poolFile        poolFileState          // state of Config.PoolFile
@@ -87,6 +88,9 @@ func (m *Master) becomeLeader(ctx context.Context) {
 	m.scheduleReview(m.now())
 	if m.cfg.Retention > 0 {
 		m.workers.Go(func() { m.sweepEvery(ctx) })
+	}
+	if l := m.lead; m.cfg.CommonVersion != nil && m.view.Version() < cluster.FormatVersion {
+		m.workers.Go(func() { m.raiseVersion(ctx, l) })
 	}
 	if l := m.lead; m.cfg.PoolFile != nil {
 		m.workers.Go(func() { m.watchPoolFile(ctx, l) })
@@ -163,7 +167,7 @@ func (m *Master) step() {
 	m.writeDecisions(out.Decisions)
 	m.requestProgress()
 	if len(out.Commands) > 0 {
-		m.cfg.Log.Propose(out.Commands)
+		m.propose(out.Commands)
 	}
 	for _, o := range out.Orders {
 		m.contain(o.Job, func() { m.sendOrder(o) })

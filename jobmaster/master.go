@@ -43,6 +43,7 @@ type Master struct {
 	meters         meters
 
 	historyProblem atomic.Pointer[HistoryProblem] // nil if the master does not lead
+	version        atomic.Int64                   // cluster version of the state
 
 	// Only the loop uses the fields below.
 	clock *clock
@@ -89,13 +90,16 @@ func New(cfg Config) (*Master, error) {
 		cfg: cfg, inbox: syncutil.NewMailbox[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now), meters: newMeters(),
 		largeAnswers: make(chan struct{}, maxLargeAnswers),
 	}
-	m.setState(cluster.New(cfg.ClusterID))
+	m.setState(cluster.NewAt(cfg.ClusterID, cfg.firstVersion()))
 	return m, nil
 }
 
 // setState replaces the state at the start and when the log restores a snapshot. The view is
 // a read-only handle of the same state.
-func (m *Master) setState(state *cluster.State) { m.state, m.view = state, state.View() }
+func (m *Master) setState(state *cluster.State) {
+	m.state, m.view = state, state.View()
+	m.version.Store(int64(m.view.Version()))
+}
 
 // Run runs the loop until ctx ends. It then refuses waiting requests with ErrStopped, and
 // waits for the work of jobs, whose context ends too.
@@ -234,9 +238,10 @@ func (m *Master) apply(batch []cluster.Entry) {
 			m.syncRecords(delta)
 		}
 	}
+	m.version.Store(int64(m.view.Version()))
 	if m.lead != nil {
 		m.slotFacts = nil
-		m.events = append(m.events, control.Applied{Results: results})
+		m.events = append(m.events, control.Applied{Results: append(m.takeUnproposed(), results...)})
 	}
 }
 

@@ -51,6 +51,7 @@ type attempt struct {
 }
 
 func newAttempt(d *Daemon, start *taskproc.Start, reads []int32) *attempt {
+	start.SetVersions(d.cfg.Protocol)
 	return &attempt{cfg: &d.cfg, daemon: d, start: start, timeout: TaskTimeout(start), reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{}), cleaned: make(chan struct{})}
 }
 
@@ -142,6 +143,11 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 		a.unkillable, stuck = task, false
 	}
 	conn.close()
+	if conn.mismatch != nil && !a.isKilled() {
+		r := failure(conn.mismatch)
+		r.GetFailed().Fatal = true // every attempt would have the same program
+		return r
+	}
 	if conn.receiveErr != nil && !stuck && !a.isKilled() && ctx.Err() == nil {
 		return failure(conn.receiveErr)
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/internal/wire"
@@ -42,6 +43,9 @@ type Config struct {
 	DirChooser DirChooser
 	// Launcher starts tasks; there is no default.
 	Launcher Launcher
+	// Protocol is the versions of the messages to and from tasks that the daemon speaks; default
+	// taskproc.Protocol.
+	Protocol protocol.Versions
 	// Link finds the jobmaster; there is no default.
 	Link Link
 	// Heartbeat is the interval of heartbeats; default 0, no heartbeats.
@@ -89,7 +93,7 @@ func (c *Config) EnsureDefaults() {
 	if c.MachineStatus == nil {
 		c.MachineStatus = func() *wire.Report_Heartbeat { return new(wire.Report_Heartbeat) }
 	}
-	c.KillGrace = cmp.Or(c.KillGrace, 5*time.Second)
+	c.KillGrace, c.Protocol = cmp.Or(c.KillGrace, 5*time.Second), cmp.Or(c.Protocol, taskproc.Protocol)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 

@@ -23,6 +23,7 @@ type taskConn struct {
 	ended       chan struct{}      // closed when the task sends no more
 	sendErr     error              // why the task did not get a message; nil also if its connection broke; valid after close
 	receiveErr  error              // why the tasknode could not read a message; nil also if the task closed its end; valid after ended is closed
+	mismatch    error              // why the tasknode cannot talk to the program, nil if it can; valid after ended is closed
 	closing     chan struct{}      // closed when no more messages are to be sent
 	workers     sync.WaitGroup     // goroutines of reader and writer
 }
@@ -88,7 +89,7 @@ func isBroken(err error) bool {
 // read reads until the task closes the connection, so that the task never blocks in a send.
 func (t *taskConn) read(a *attempt) {
 	defer close(t.ended)
-	for {
+	for first := true; ; first = false {
 		m, err := t.conn.Receive()
 		if err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !isBroken(err) {
@@ -97,7 +98,15 @@ func (t *taskConn) read(a *attempt) {
 			}
 			return
 		}
+		if first {
+			if t.mismatch = taskproc.CheckVersions(a.cfg.Protocol, m.GetHello()); t.mismatch != nil {
+				t.conn.Close() // what follows may have another meaning
+				return
+			}
+		}
 		switch m := m.Message.(type) {
+		case *taskproc.FromTask_Hello:
+			continue
 		case *taskproc.FromTask_Progress:
 			m.Progress.Mark, m.Progress.Fetched = progressMark(m.Progress), latestFetched(m.Progress.Fetched, a.reads)
 			a.progress.put(a, &wire.Report{Report: &wire.Report_Progress{Progress: m.Progress}}, a.daemon.reported)

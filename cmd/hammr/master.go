@@ -46,7 +46,8 @@ func (r clusterCommands) newMasterStatus() *cobra.Command {
 answer is shown as unreachable. A non-voter was added and has not caught up. Lag
 is the number of committed log entries that it has not applied. Log-Write is the
 time of recent writes to its log, fsync included: the median and the 99th
-percentile.`,
+percentile. Format is the newest cluster version that the master supports. The
+cluster gets that version when all masters support it.`,
 		Example: "  hammr master status --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) (doc apidoc.Masters, err error) {
@@ -94,14 +95,14 @@ func (q *query) askMaster(ctx context.Context, address string) *wire.Info {
 	return info
 }
 
-// writeMasters prints the term and the leader, then a row for each master.
+// writeMasters prints the cluster version, the term and the leader, then a row for each master.
 func (q *query) writeMasters(doc apidoc.Masters) {
 	leader := doc.Leader
 	if leader == "" {
 		leader = "none"
 	}
-	fmt.Fprintf(q.stdout, "Cluster %s, term %d, leader %s\n", doc.Cluster, doc.Term, leader)
-	t := table{heading: []string{"Id", "State", "Lag", "Address", "Http-Address", "Log-Write", "99%"}}
+	fmt.Fprintf(q.stdout, "Cluster %s, version %d, term %d, leader %s\n", doc.Cluster, doc.Version, doc.Term, leader)
+	t := table{heading: []string{"Id", "State", "Lag", "Address", "Http-Address", "Log-Write", "99%", "Format", "Version"}}
 	for _, m := range doc.Masters {
 		state, lag := m.State, "-"
 		if m.NonVoter && state == "follower" {
@@ -111,7 +112,11 @@ func (q *query) writeMasters(doc apidoc.Masters) {
 			lag = strconv.FormatUint(*m.Lag, 10)
 		}
 		median, p99 := logWriteColumns(m.LogWrites)
-		t.add(m.ID, state, lag, m.Address, m.HTTP, median, p99)
+		format := ""
+		if m.FormatVersion > 0 {
+			format = strconv.Itoa(m.FormatVersion)
+		}
+		t.add(m.ID, state, lag, m.Address, m.HTTP, median, p99, format, m.Version)
 	}
 	t.write(q.stdout)
 	for _, m := range doc.Masters {

@@ -66,6 +66,7 @@ type Masters struct {
 	Cluster string   `json:"cluster"`
 	Leader  string   `json:"leader"` // id of the leader, "" if there is none
 	Term    uint64   `json:"term"`
+	Version int      `json:"clusterVersion"` // version of the commands and snapshots that the masters exchange, from 1
 	Masters []Master `json:"masters"`
 }
 
@@ -76,8 +77,10 @@ type Master struct {
 	HTTP    string `json:"http"`
 	State   string `json:"state"` // leader, follower, candidate or unreachable
 
-	NonVoter bool    `json:"nonVoter,omitempty"` // it has been added and has no vote yet
-	Lag      *uint64 `json:"lag,omitempty"`      // committed log entries that it has not applied; absent if the master is unreachable
+	NonVoter      bool    `json:"nonVoter,omitempty"`      // it has been added and has no vote yet
+	Lag           *uint64 `json:"lag,omitempty"`           // committed log entries that it has not applied; absent if the master is unreachable
+	Version       string  `json:"version,omitempty"`       // of its program
+	FormatVersion int     `json:"formatVersion,omitempty"` // newest cluster version that it supports; absent if the master is unreachable
 
 	LogWrites *LogWrites `json:"logWrites,omitempty"` // absent if the master is unreachable
 
@@ -97,7 +100,7 @@ type LogWrites struct {
 // master. The answers are in the order of info.Masters; nil stands for a master that does
 // not answer. The answer of the latest term names the leader.
 func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
-	doc := Masters{Cluster: info.ClusterId, Leader: info.Leader, Term: info.Term, Masters: []Master{}}
+	doc := Masters{Cluster: info.ClusterId, Leader: info.Leader, Term: info.Term, Version: versionOrFirst(info.ClusterVersion), Masters: []Master{}}
 	committed := info.CommitIndex
 	for _, a := range answers {
 		committed = max(committed, a.GetCommitIndex())
@@ -112,6 +115,8 @@ func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 			if a.Term > doc.Term {
 				doc.Term, doc.Leader = a.Term, a.Leader
 			}
+			doc.Version = max(doc.Version, versionOrFirst(a.ClusterVersion))
+			master.Version, master.FormatVersion = a.Version, versionOrFirst(a.FormatVersion)
 			if l := a.LogWrites; l != nil {
 				master.LogWrites = &LogWrites{l.Count, l.MedianMicros, l.P99Micros, l.MaxMicros}
 			}
@@ -126,6 +131,10 @@ func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 	}
 	return doc
 }
+
+// versionOrFirst returns a cluster version. Masters that send none are older than the first that
+// has a number.
+func versionOrFirst(version int32) int { return max(1, int(version)) }
 
 // Change is one change that a command has made.
 type Change struct {

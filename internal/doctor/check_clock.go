@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/rpc"
 )
 
@@ -101,16 +102,19 @@ func (t *Target) releaseOf(address string) string {
 	return ""
 }
 
-// judgeVersion compares the protocol and the release of a master with those of this program.
-func judgeVersion(address, protocol, release, own string) Finding {
+// judgeVersion compares the versions of the protocol and the release of a master with those of
+// this program.
+func judgeVersion(address, accepted, release, own string) Finding {
 	const remedy = "install one release on all machines"
+	versions, err := protocol.Parse(accepted)
+	_, common := rpc.Protocol.Common(versions)
 	switch {
-	case protocol != rpc.Version:
-		return fault(remedy, "master %s uses version %s of the protocol, this program version %s", address, protocol, rpc.Version)
+	case err != nil || !common:
+		return fault(remedy, "master %s accepts version %s of the protocol, this program %v", address, accepted, rpc.Protocol)
 	case release != "" && own != "" && release != own:
 		return warn(remedy, "master %s is %s, this program is %s", address, release, own)
 	case release == "":
-		return ok("master %s uses version %s of the protocol, as this program does", address, protocol)
+		return ok("master %s accepts version %s of the protocol, as this program does", address, accepted)
 	}
 	return ok("master %s is %s", address, release)
 }

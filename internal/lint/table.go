@@ -51,7 +51,7 @@ var importTable = []row{
 
 	// One attempt, and the messages to and from it. A task knows no daemon: only messages and
 	// files.
-	{"internal/taskproc", []string{"dag"}},
+	{"internal/taskproc", []string{"dag", "internal/protocol"}},
 	{"internal/wire", []string{"internal/taskproc"}},
 	{"internal/wire/wireconnect", []string{"internal/wire"}},
 	{"internal/checkpoint", []string{"shuffle", "shuffle/transfer", "storage", "internal/syncutil", "internal/taskproc"}},
@@ -63,7 +63,7 @@ var importTable = []row{
 
 	// Daemons and the engine in one process. A jobmaster and a tasknode know each other by
 	// messages only.
-	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/joblog", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire", "internal/taskproc"}},
+	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/joblog", "internal/protocol", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", []string{"internal/validate"}},
 	{"tasknode/disks", []string{"internal/failpoint", "internal/syncutil", "internal/validate"}},
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskdir", "internal/taskproc", "internal/validate"}},
@@ -74,10 +74,10 @@ var importTable = []row{
 	}},
 	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/percentile", "internal/syncutil", "internal/validate"}},
 	{"jobmaster/server", []string{
-		"jobmaster", "cluster", "preempt", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
+		"jobmaster", "cluster", "preempt", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},
 	{"tasknode/masterlink", []string{"tasknode", "internal/syncutil", "internal/rpc", "internal/wire"}},
-	{"internal/rpc", []string{"internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect"}},
+	{"internal/rpc", []string{"internal/protocol", "internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect"}},
 	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
 	{"internal/client/remote", []string{
 		"storage", "internal/client", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/wire",
@@ -107,6 +107,7 @@ var importTable = []row{
 	{"internal/joblog", []string{"storage"}},
 	{"internal/meminfo", nil},
 	{"internal/percentile", nil},
+	{"internal/protocol", nil},
 	{"internal/syncutil", nil},
 	{"internal/taskdir", nil},
 	{"internal/validate", nil},

@@ -2,14 +2,11 @@ package masterd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
@@ -28,35 +25,28 @@ const (
 )
 
 // admin implements server.Admin: changes of the set of masters.
-type admin struct {
-	log     *raftlog.Log
-	version string                          // of this program
-	ask     func(address string) rpc.Config // for questions to one master
-}
+type admin struct{ *Daemon }
 
-// AddMaster implements server.Admin. It asks the master how much of the log it has, and refuses
-// another master at that address.
+// AddMaster implements server.Admin. It refuses a master that is too old for the cluster, and
+// another master at that address. It asks the master how much of the log it has.
 func (a admin) AddMaster(id, address string) error {
-	client, err := rpc.New(a.ask(address))
-	if err != nil {
-		return err
-	}
-	err = withTimeout(membershipTimeout, func(ctx context.Context) error {
+	newcomer := raftlog.Peer{ID: id, Address: address}
+	return withTimeout(membershipTimeout, func(ctx context.Context) error {
+		a.members.Lock()
+		defer a.members.Unlock()
+		if err := a.checkNewcomer(ctx, newcomer); err != nil {
+			return err
+		}
 		return a.log.AddMaster(ctx, id, address, func(ctx context.Context) (uint64, error) {
-			// client.Info would learn of the leader, and ask the leader the next time.
-			info, err := rpc.Call(ctx, client, (*rpc.Master).GetInfo, new(wire.InfoRequest))
-			if err == nil && info.AnsweredBy != id {
-				err = fmt.Errorf("the master at %s is %q, not %q", address, info.AnsweredBy, id)
-			}
+			info, err := a.askInfo(ctx, newcomer)
 			return info.GetAppliedIndex(), err
 		})
 	})
-	return errors.Join(err, client.Close())
 }
 
 // Backup implements server.Admin.
 func (a admin) Backup(ctx context.Context, to io.Writer) error {
-	return a.log.Backup(ctx, to, a.version)
+	return a.log.Backup(ctx, to, a.cfg.Version)
 }
 
 // RemoveMaster implements server.Admin. It refuses a removal that leaves no majority.

@@ -51,6 +51,8 @@ type Daemon struct {
 	fatal    chan error     // receives the error that ended the log
 	drills   daemon.Drills
 	watchdog *daemon.Watchdog  // asks the loop of master
+	members  members           // the set of masters, while it changes
+	isNew    bool              // this is one of the first masters of a cluster, at its first start
 	refusal  syncutil.Throttle // log lines about refused masters
 	open     daemon.Closers    // closes what Open has opened so far
 }
@@ -125,6 +127,7 @@ const raftDir = "raft"
 // makes a new id.
 func (d *Daemon) resolveCluster() error {
 	id, err := readClusterFile(d.cfg.Dir)
+	d.isNew = id == "" && !d.cfg.Join
 	switch {
 	case err != nil:
 		return err
@@ -238,8 +241,9 @@ func (d *Daemon) openMaster() (err error) {
 		TasknodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, TasknodeForget: d.cfg.TasknodeForget,
 		HistoryDir: d.cfg.HistoryDir, LogDir: d.cfg.JobLogDir, StagingDir: d.cfg.Staging, Retention: d.cfg.Retention,
 		KeepJobs: d.cfg.KeepJobs, KeepTasks: d.cfg.KeepTasks,
-		ShuffleToken: func(job string) string { return transfer.JobToken(shuffleKey, job) },
-		Limits:       cluster.ReadLimits(d.cfg.Conf.Int), Now: failpoint.Now, Logger: d.cfg.Logger,
+		CommonVersion: d.commonVersion,
+		ShuffleToken:  func(job string) string { return transfer.JobToken(shuffleKey, job) },
+		Limits:        cluster.ReadLimits(d.cfg.Conf.Int), Now: failpoint.Now, Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return err

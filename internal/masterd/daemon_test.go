@@ -9,12 +9,14 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -32,6 +34,7 @@ func TestDaemon(t *testing.T) {
 	cfg.EnsureDefaults()
 	cfg.ID, cfg.Dir, cfg.TokenFile, cfg.Staging = "m1", filepath.Join(dir, "m1"), tokenFile, "file://"+dir+"/staging"
 	cfg.Address, cfg.HTTP, cfg.Nice, cfg.Version = "127.0.0.1:0", "127.0.0.1:0", 0, "v1.2.3"
+	cfg.ReadyFile = filepath.Join(dir, "ready")
 	d, err := masterd.Open(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +66,15 @@ func TestDaemon(t *testing.T) {
 	if jobs, err := c.Jobs(t.Context(), false); err != nil || len(jobs) != 1 || jobs[0].JobId != id {
 		t.Errorf("jobs are %v, %v; want %s", jobs, err, id)
 	}
-	if info, err := c.Info(t.Context()); err != nil || info.Leader != "m1" || info.Version != "v1.2.3" {
+	err = syncutil.Poll(t.Context(), 10*time.Millisecond, func(context.Context) (bool, error) {
+		_, err := os.Stat(cfg.ReadyFile)
+		return err == nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := c.Info(t.Context())
+	if err != nil || info.Leader != "m1" || info.Version != "v1.2.3" || info.ClusterVersion != cluster.FormatVersion || info.FormatVersion != cluster.FormatVersion {
 		t.Errorf("info is %v, %v", info, err)
 	}
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/wire"
@@ -23,6 +24,7 @@ func (d *Daemon) info() *wire.Info {
 		ClusterId: d.cfg.ClusterID, Leader: s.Leader.ID, Term: s.Term,
 		StagingDir: d.cfg.Staging, Version: d.cfg.Version, AnsweredBy: d.cfg.ID,
 		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex,
+		ClusterVersion: int32(d.master.ClusterVersion()), FormatVersion: cluster.FormatVersion,
 		LogWrites: &wire.Info_LogWrites{
 			Count: s.Store.Count, MedianMicros: s.Store.Median.Microseconds(),
 			P99Micros: s.Store.P99.Microseconds(), MaxMicros: s.Store.Max.Microseconds(),

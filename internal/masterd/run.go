@@ -94,20 +94,18 @@ func (d *Daemon) newServer() *server.Server {
 	return server.New(server.Config{
 		Master: d.master, Token: d.token, ClusterID: d.cfg.ClusterID, Info: d.info,
 		Leader: func() string { return d.log.Leader().Address }, Confirm: d.log.ConfirmLead,
-		Admin: admin{log: d.log, version: d.cfg.Version, ask: d.askOne}, Now: failpoint.Now, Rates: d.cfg.rates(), Logger: d.cfg.Logger,
+		Admin: admin{d}, Now: failpoint.Now, Rates: d.cfg.rates(), Logger: d.cfg.Logger,
 	})
 }
 
-// askOne returns the configuration of calls to one other master.
-func (d *Daemon) askOne(address string) rpc.Config {
-	return rpc.Config{Masters: []string{address}, Token: d.token, ClusterID: d.cfg.ClusterID, User: "jobmaster " + d.cfg.ID, Timeout: askTimeout}
-}
-
-// announceReady writes the ready file once a leader is known.
+// announceReady writes the ready file once a leader is known, and the version of a new cluster.
 func (d *Daemon) announceReady(ctx context.Context) {
 	err := syncutil.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) { return d.log.Leader().ID != "", nil })
 	if err != nil {
 		return // the daemon ends
+	}
+	if d.isNew {
+		d.awaitVersion(ctx)
 	}
 	err = daemon.WriteReady(d.cfg.ReadyFile, daemon.Ready{
 		Name: d.cfg.ID, Address: d.cfg.Advertise, HTTP: d.page.Addr().String(), PID: os.Getpid(),

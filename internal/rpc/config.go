@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/validate"
 )
 
@@ -46,13 +47,15 @@ type Config struct {
 	//
 	// Drills' calls (internal/faultrpc) and logs use the daemons' pages, which are plain HTTP.
 	TLS *tls.Config
+	// Protocol is the versions of messages that the caller speaks; default Protocol.
+	Protocol protocol.Versions
 	// Dial connects to an address; default net.Dialer's DialContext.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // EnsureDefaults sets the fields that have a default and are not set.
 func (c *Config) EnsureDefaults() {
-	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.Timeout, c.Protocol = cmp.Or(c.Timeout, DefaultTimeout), cmp.Or(c.Protocol, Protocol)
 	if c.User == "" {
 		c.User = UserName()
 	}

@@ -128,6 +128,9 @@ func (c *Masters) classifyAnswer(address string, answer *connect.Error) callOutc
 			retry := time.Duration(m.RetryAfterMillis) * time.Millisecond
 			return callOutcome{kind: overloaded, retry: retry, err: fmt.Errorf("%s: %s", address, answer.Message())}
 		case *wire.Refusal:
+			if _, ok := c.transport.common(m.Expected); m.Reason == wire.Refusal_PROTOCOL && ok {
+				return callOutcome{kind: transient, err: fmt.Errorf("%s: %s", address, answer.Message())} // the next call speaks that version
+			}
 			return callOutcome{kind: permanent, err: c.explainRefusal(address, answer, m)}
 		}
 	}
@@ -151,7 +154,7 @@ func (c *Masters) explainRefusal(address string, answer *connect.Error, r *wire.
 		f.Text = fmt.Sprintf("%s: a master of cluster %s, not of %s; name masters of the same cluster, or name the token file of this one with --token-file",
 			address, r.Expected, c.cfg.ClusterID)
 	case wire.Refusal_PROTOCOL:
-		f.Text = fmt.Sprintf("%s: the master speaks protocol version %s, this program %s; use programs of the same release", address, r.Expected, Version)
+		f.Text = fmt.Sprintf("%s: the master speaks protocol version %s, this program %s; use programs of the same release", address, r.Expected, c.cfg.Protocol)
 	}
 	return f
 }

@@ -5,15 +5,21 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/protocol"
 )
 
-// Version is the version of the messages in package wire. Programs of different versions
-// refuse each other.
-const Version = "2"
+// Protocol is the versions of the messages in package wire that this program speaks. A caller
+// begins with the newest one. A master that does not accept it names its own versions, and the
+// caller goes over to the newest that both speak. Version 1 had other lists of outputs; no
+// release with it remains.
+var Protocol = protocol.Versions{Oldest: 2, Newest: 2}
 
-// Headers of every call. The answer has HeaderProtocol too.
+// Headers of every call. HeaderProtocol is the version that the caller speaks. The answer has it
+// too, with all versions that the master accepts.
 const (
 	HeaderCluster  = "Hammr-Cluster"
 	HeaderProtocol = "Hammr-Protocol"
@@ -58,9 +64,9 @@ func http2Config() *http.HTTP2Config {
 }
 
 // SetHeaders sets the headers that every call carries. clusterID is "" for a caller
-// that does not know it.
+// that does not know it. The version is the newest of Protocol.
 func SetHeaders(h http.Header, token, clusterID string) {
-	h.Set(HeaderProtocol, Version)
+	h.Set(HeaderProtocol, strconv.Itoa(Protocol.Newest))
 	h.Set(HeaderCluster, clusterID)
 	h.Set(headerToken, bearer+token)
 }

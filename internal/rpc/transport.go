@@ -6,8 +6,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
+
+	"github.com/hammr/hammr/internal/protocol"
 )
 
 const dialTimeout = 3 * time.Second
@@ -18,7 +21,9 @@ type transport struct {
 	token     string
 	clusterID string
 	user      string
+	protocol  protocol.Versions
 	rejected  sync.Map // address → why this process closed the last connection to it
+	spoken    sync.Map // address → version that both speak; absent before the first answer
 }
 
 func newTransport(cfg *Config) *transport {
@@ -28,7 +33,7 @@ func newTransport(cfg *Config) *transport {
 	} else {
 		protocols.SetHTTP2(true)
 	}
-	t := &transport{token: cfg.Token, clusterID: cfg.ClusterID, user: cfg.User}
+	t := &transport{token: cfg.Token, clusterID: cfg.ClusterID, user: cfg.User, protocol: cfg.Protocol}
 	t.http = &http.Transport{
 		Protocols:          protocols,
 		HTTP2:              http2Config(),
@@ -58,6 +63,7 @@ func (t *transport) dialer(cfg *Config) func(ctx context.Context, network, addre
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	SetHeaders(r.Header, t.token, t.clusterID)
+	r.Header.Set(HeaderProtocol, strconv.Itoa(t.versionFor(r.URL.Host)))
 	setUser(r.Header, t.user)
 	answer, err := t.http.RoundTrip(r)
 	if err != nil {
@@ -67,11 +73,33 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	if answer.Header.Get(HeaderProtocol) == "" {
+	accepted := answer.Header.Get(HeaderProtocol)
+	if accepted == "" {
 		_ = answer.Body.Close() // the content is not needed
 		return nil, &ForeignError{r.URL.Host, "an HTTP server"}
 	}
+	if version, ok := t.common(accepted); ok {
+		t.spoken.Store(r.URL.Host, version)
+	}
 	return answer, nil
+}
+
+// versionFor returns the version of messages to speak with the master at an address.
+func (t *transport) versionFor(address string) int {
+	if version, known := t.spoken.Load(address); known {
+		return version.(int)
+	}
+	return t.protocol.Newest
+}
+
+// common returns the newest version that both this program and a master speak, given the
+// versions that the master accepts.
+func (t *transport) common(accepted string) (version int, ok bool) {
+	theirs, err := protocol.Parse(accepted)
+	if err != nil {
+		return 0, false
+	}
+	return t.protocol.Common(theirs)
 }
 
 // NewServer returns a server for a handler of calls. It uses HTTP/2 with and without TLS,

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/internal/protocol"
 )
 
 // conn frames messages on a byte stream. Any goroutine may send; one receives.
@@ -32,10 +34,13 @@ func (c *conn) send(m proto.Message, limit int) error {
 }
 
 // TaskEnd is the task's end of the connection.
-type TaskEnd struct{ c *conn }
+type TaskEnd struct {
+	c        *conn
+	versions protocol.Versions // that the program speaks
+}
 
 // NewTaskEnd makes the task's end over stream.
-func NewTaskEnd(stream io.ReadWriteCloser) TaskEnd { return TaskEnd{newConn(stream)} }
+func NewTaskEnd(stream io.ReadWriteCloser) TaskEnd { return TaskEnd{newConn(stream), Protocol} }
 
 // Send sends one message. Any goroutine may call it. It blocks until the other end
 // receives the message. The error wraps ErrMessageTooLong if the message has more than

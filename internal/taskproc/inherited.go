@@ -1,7 +1,6 @@
 package taskproc
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -40,16 +39,4 @@ func inherited(variable string) (net.Conn, error) {
 		return nil, fmt.Errorf("%s=%s: descriptor without a control socket: %w", variable, mark, err)
 	}
 	return conn, nil
-}
-
-// ReceiveStart waits for the first message, which is Start.
-func (e TaskEnd) ReceiveStart() (*Start, error) {
-	first, err := e.Receive()
-	if err != nil {
-		return nil, fmt.Errorf("start message: %w", err)
-	}
-	if start := first.GetStart(); start != nil {
-		return start, nil
-	}
-	return nil, errors.New("start message: another message came first")
 }

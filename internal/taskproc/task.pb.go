@@ -692,6 +692,8 @@ type Start struct {
 	Sources        []*Source              `protobuf:"bytes,28,rep,name=sources,proto3" json:"sources,omitempty"`                                                                                // what the source Nodes of a group of several Nodes read
 	Bundle         *Bundle                `protobuf:"bytes,29,opt,name=bundle,proto3" json:"bundle,omitempty"`                                                                                  // the gang that the group starts with; absent for a group that starts alone
 	CombineSets    []*CombineSet          `protobuf:"bytes,30,rep,name=combine_sets,json=combineSets,proto3" json:"combine_sets,omitempty"`                                                     // of Nodes that combine what a machine wrote
+	OldestVersion  int32                  `protobuf:"varint,31,opt,name=oldest_version,json=oldestVersion,proto3" json:"oldest_version,omitempty"`                                              // of these messages that the tasknode accepts; 0 from a tasknode that speaks version 1 only
+	NewestVersion  int32                  `protobuf:"varint,32,opt,name=newest_version,json=newestVersion,proto3" json:"newest_version,omitempty"`                                              // 0 as oldest_version
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -934,6 +936,20 @@ func (x *Start) GetCombineSets() []*CombineSet {
 		return x.CombineSets
 	}
 	return nil
+}
+
+func (x *Start) GetOldestVersion() int32 {
+	if x != nil {
+		return x.OldestVersion
+	}
+	return 0
+}
+
+func (x *Start) GetNewestVersion() int32 {
+	if x != nil {
+		return x.NewestVersion
+	}
+	return 0
 }
 
 // Source is what one source Node of a group of several Nodes reads.
@@ -1497,6 +1513,60 @@ func (x *Kill) GetCause() string {
 	return ""
 }
 
+// Hello is the first message of a task, if the tasknode has said which versions of these messages
+// it speaks. A program without it speaks version 1.
+type Hello struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OldestVersion int32                  `protobuf:"varint,1,opt,name=oldest_version,json=oldestVersion,proto3" json:"oldest_version,omitempty"` // of these messages that the program accepts
+	NewestVersion int32                  `protobuf:"varint,2,opt,name=newest_version,json=newestVersion,proto3" json:"newest_version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Hello) Reset() {
+	*x = Hello{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Hello) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Hello) ProtoMessage() {}
+
+func (x *Hello) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Hello.ProtoReflect.Descriptor instead.
+func (*Hello) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Hello) GetOldestVersion() int32 {
+	if x != nil {
+		return x.OldestVersion
+	}
+	return 0
+}
+
+func (x *Hello) GetNewestVersion() int32 {
+	if x != nil {
+		return x.NewestVersion
+	}
+	return 0
+}
+
 // ToTask is a message from a tasknode to a task.
 type ToTask struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1517,7 +1587,7 @@ type ToTask struct {
 
 func (x *ToTask) Reset() {
 	*x = ToTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1529,7 +1599,7 @@ func (x *ToTask) String() string {
 func (*ToTask) ProtoMessage() {}
 
 func (x *ToTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1542,7 +1612,7 @@ func (x *ToTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToTask.ProtoReflect.Descriptor instead.
 func (*ToTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ToTask) GetMessage() isToTask_Message {
@@ -1685,7 +1755,7 @@ type RequestProgress struct {
 
 func (x *RequestProgress) Reset() {
 	*x = RequestProgress{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +1767,7 @@ func (x *RequestProgress) String() string {
 func (*RequestProgress) ProtoMessage() {}
 
 func (x *RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +1780,7 @@ func (x *RequestProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestProgress.ProtoReflect.Descriptor instead.
 func (*RequestProgress) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
 }
 
 // Fetched is the set of outputs that an attempt has taken in along an edge. The attempt
@@ -1725,7 +1795,7 @@ type Fetched struct {
 
 func (x *Fetched) Reset() {
 	*x = Fetched{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1737,7 +1807,7 @@ func (x *Fetched) String() string {
 func (*Fetched) ProtoMessage() {}
 
 func (x *Fetched) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1750,7 +1820,7 @@ func (x *Fetched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fetched.ProtoReflect.Descriptor instead.
 func (*Fetched) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Fetched) GetEdge() int32 {
@@ -1787,7 +1857,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1799,7 +1869,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1812,7 +1882,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Progress) GetFraction() float64 {
@@ -1907,7 +1977,7 @@ type Finished struct {
 
 func (x *Finished) Reset() {
 	*x = Finished{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1919,7 +1989,7 @@ func (x *Finished) String() string {
 func (*Finished) ProtoMessage() {}
 
 func (x *Finished) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1932,7 +2002,7 @@ func (x *Finished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finished.ProtoReflect.Descriptor instead.
 func (*Finished) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Finished) GetRange() *Range {
@@ -1997,7 +2067,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +2079,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,7 +2092,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Failure) GetCause() string {
@@ -2112,7 +2182,7 @@ type Checkpointed struct {
 
 func (x *Checkpointed) Reset() {
 	*x = Checkpointed{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2124,7 +2194,7 @@ func (x *Checkpointed) String() string {
 func (*Checkpointed) ProtoMessage() {}
 
 func (x *Checkpointed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2137,7 +2207,7 @@ func (x *Checkpointed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpointed.ProtoReflect.Descriptor instead.
 func (*Checkpointed) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Checkpointed) GetCheckpoint() *Checkpoint {
@@ -2158,7 +2228,7 @@ type Exited struct {
 
 func (x *Exited) Reset() {
 	*x = Exited{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2170,7 +2240,7 @@ func (x *Exited) String() string {
 func (*Exited) ProtoMessage() {}
 
 func (x *Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2183,7 +2253,7 @@ func (x *Exited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Exited.ProtoReflect.Descriptor instead.
 func (*Exited) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Exited) GetCause() string {
@@ -2204,7 +2274,7 @@ type SuspendReady struct {
 
 func (x *SuspendReady) Reset() {
 	*x = SuspendReady{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2216,7 +2286,7 @@ func (x *SuspendReady) String() string {
 func (*SuspendReady) ProtoMessage() {}
 
 func (x *SuspendReady) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2229,7 +2299,7 @@ func (x *SuspendReady) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendReady.ProtoReflect.Descriptor instead.
 func (*SuspendReady) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SuspendReady) GetNumber() int64 {
@@ -2250,7 +2320,7 @@ type PreemptionDeclined struct {
 
 func (x *PreemptionDeclined) Reset() {
 	*x = PreemptionDeclined{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2262,7 +2332,7 @@ func (x *PreemptionDeclined) String() string {
 func (*PreemptionDeclined) ProtoMessage() {}
 
 func (x *PreemptionDeclined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2275,7 +2345,7 @@ func (x *PreemptionDeclined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptionDeclined.ProtoReflect.Descriptor instead.
 func (*PreemptionDeclined) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PreemptionDeclined) GetCause() string {
@@ -2304,6 +2374,7 @@ type FromTask struct {
 	//	*FromTask_Exited
 	//	*FromTask_SuspendReady
 	//	*FromTask_PreemptionDeclined
+	//	*FromTask_Hello
 	Message       isFromTask_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2311,7 +2382,7 @@ type FromTask struct {
 
 func (x *FromTask) Reset() {
 	*x = FromTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2323,7 +2394,7 @@ func (x *FromTask) String() string {
 func (*FromTask) ProtoMessage() {}
 
 func (x *FromTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2336,7 +2407,7 @@ func (x *FromTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromTask.ProtoReflect.Descriptor instead.
 func (*FromTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *FromTask) GetMessage() isFromTask_Message {
@@ -2409,6 +2480,15 @@ func (x *FromTask) GetPreemptionDeclined() *PreemptionDeclined {
 	return nil
 }
 
+func (x *FromTask) GetHello() *Hello {
+	if x != nil {
+		if x, ok := x.Message.(*FromTask_Hello); ok {
+			return x.Hello
+		}
+	}
+	return nil
+}
+
 type isFromTask_Message interface {
 	isFromTask_Message()
 }
@@ -2441,6 +2521,10 @@ type FromTask_PreemptionDeclined struct {
 	PreemptionDeclined *PreemptionDeclined `protobuf:"bytes,7,opt,name=preemption_declined,json=preemptionDeclined,proto3,oneof"`
 }
 
+type FromTask_Hello struct {
+	Hello *Hello `protobuf:"bytes,8,opt,name=hello,proto3,oneof"`
+}
+
 func (*FromTask_Progress) isFromTask_Message() {}
 
 func (*FromTask_Finished) isFromTask_Message() {}
@@ -2454,6 +2538,8 @@ func (*FromTask_Exited) isFromTask_Message() {}
 func (*FromTask_SuspendReady) isFromTask_Message() {}
 
 func (*FromTask_PreemptionDeclined) isFromTask_Message() {}
+
+func (*FromTask_Hello) isFromTask_Message() {}
 
 // Checkpoint refers to a checkpoint file on a tasknode's local disk.
 // docs/formats/checkpoint.md describes the file.
@@ -2474,7 +2560,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2486,7 +2572,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2499,7 +2585,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Checkpoint) GetPath() string {
@@ -2579,7 +2665,7 @@ type CheckpointBody struct {
 
 func (x *CheckpointBody) Reset() {
 	*x = CheckpointBody{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2591,7 +2677,7 @@ func (x *CheckpointBody) String() string {
 func (*CheckpointBody) ProtoMessage() {}
 
 func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2604,7 +2690,7 @@ func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointBody.ProtoReflect.Descriptor instead.
 func (*CheckpointBody) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CheckpointBody) GetJobId() string {
@@ -2662,7 +2748,7 @@ type NodeState struct {
 
 func (x *NodeState) Reset() {
 	*x = NodeState{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2674,7 +2760,7 @@ func (x *NodeState) String() string {
 func (*NodeState) ProtoMessage() {}
 
 func (x *NodeState) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2687,7 +2773,7 @@ func (x *NodeState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeState.ProtoReflect.Descriptor instead.
 func (*NodeState) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{31}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *NodeState) GetStage() int32 {
@@ -2778,7 +2864,7 @@ type LiveInput struct {
 
 func (x *LiveInput) Reset() {
 	*x = LiveInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2790,7 +2876,7 @@ func (x *LiveInput) String() string {
 func (*LiveInput) ProtoMessage() {}
 
 func (x *LiveInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2803,7 +2889,7 @@ func (x *LiveInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LiveInput.ProtoReflect.Descriptor instead.
 func (*LiveInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{32}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *LiveInput) GetEdge() int32 {
@@ -2832,7 +2918,7 @@ type PendingOutput struct {
 
 func (x *PendingOutput) Reset() {
 	*x = PendingOutput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2844,7 +2930,7 @@ func (x *PendingOutput) String() string {
 func (*PendingOutput) ProtoMessage() {}
 
 func (x *PendingOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2857,7 +2943,7 @@ func (x *PendingOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingOutput.ProtoReflect.Descriptor instead.
 func (*PendingOutput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{33}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PendingOutput) GetOutput() string {
@@ -2895,7 +2981,7 @@ type MergeInput struct {
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[34]
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2907,7 +2993,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[34]
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2920,7 +3006,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{34}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -3020,7 +3106,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3032,7 +3118,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3095,7 +3181,7 @@ type Graph_Stage struct {
 
 func (x *Graph_Stage) Reset() {
 	*x = Graph_Stage{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[36]
+	mi := &file_internal_taskproc_task_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3107,7 +3193,7 @@ func (x *Graph_Stage) String() string {
 func (*Graph_Stage) ProtoMessage() {}
 
 func (x *Graph_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[36]
+	mi := &file_internal_taskproc_task_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3166,7 +3252,7 @@ type Graph_Edge struct {
 
 func (x *Graph_Edge) Reset() {
 	*x = Graph_Edge{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[37]
+	mi := &file_internal_taskproc_task_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3178,7 +3264,7 @@ func (x *Graph_Edge) String() string {
 func (*Graph_Edge) ProtoMessage() {}
 
 func (x *Graph_Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[37]
+	mi := &file_internal_taskproc_task_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3254,7 +3340,7 @@ type Bundle_Group struct {
 
 func (x *Bundle_Group) Reset() {
 	*x = Bundle_Group{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[39]
+	mi := &file_internal_taskproc_task_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3266,7 +3352,7 @@ func (x *Bundle_Group) String() string {
 func (*Bundle_Group) ProtoMessage() {}
 
 func (x *Bundle_Group) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[39]
+	mi := &file_internal_taskproc_task_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3315,7 +3401,7 @@ type PackedOutputs_Place struct {
 
 func (x *PackedOutputs_Place) Reset() {
 	*x = PackedOutputs_Place{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[40]
+	mi := &file_internal_taskproc_task_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3327,7 +3413,7 @@ func (x *PackedOutputs_Place) String() string {
 func (*PackedOutputs_Place) ProtoMessage() {}
 
 func (x *PackedOutputs_Place) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[40]
+	mi := &file_internal_taskproc_task_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3380,7 +3466,7 @@ type PackedOutputs_Output struct {
 
 func (x *PackedOutputs_Output) Reset() {
 	*x = PackedOutputs_Output{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[41]
+	mi := &file_internal_taskproc_task_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3392,7 +3478,7 @@ func (x *PackedOutputs_Output) String() string {
 func (*PackedOutputs_Output) ProtoMessage() {}
 
 func (x *PackedOutputs_Output) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[41]
+	mi := &file_internal_taskproc_task_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3477,7 +3563,7 @@ type Checkpoint_Copy struct {
 
 func (x *Checkpoint_Copy) Reset() {
 	*x = Checkpoint_Copy{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[42]
+	mi := &file_internal_taskproc_task_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3489,7 +3575,7 @@ func (x *Checkpoint_Copy) String() string {
 func (*Checkpoint_Copy) ProtoMessage() {}
 
 func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[42]
+	mi := &file_internal_taskproc_task_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3502,7 +3588,7 @@ func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint_Copy.ProtoReflect.Descriptor instead.
 func (*Checkpoint_Copy) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29, 0}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30, 0}
 }
 
 func (x *Checkpoint_Copy) GetPath() string {
@@ -3593,7 +3679,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\aCounter\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\x03R\x05value\"\xe4\b\n" +
+	"\x05value\x18\x03 \x01(\x03R\x05value\"\xb2\t\n" +
 	"\x05Start\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1d\n" +
 	"\n" +
@@ -3632,7 +3718,9 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x05group\x18\x1b \x01(\x05R\x05group\x12/\n" +
 	"\asources\x18\x1c \x03(\v2\x15.hammr.task.v1.SourceR\asources\x12-\n" +
 	"\x06bundle\x18\x1d \x01(\v2\x15.hammr.task.v1.BundleR\x06bundle\x12<\n" +
-	"\fcombine_sets\x18\x1e \x03(\v2\x19.hammr.task.v1.CombineSetR\vcombineSets\x1a=\n" +
+	"\fcombine_sets\x18\x1e \x03(\v2\x19.hammr.task.v1.CombineSetR\vcombineSets\x12%\n" +
+	"\x0eoldest_version\x18\x1f \x01(\x05R\roldestVersion\x12%\n" +
+	"\x0enewest_version\x18  \x01(\x05R\rnewestVersion\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"^\n" +
@@ -3691,7 +3779,10 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\"\b\n" +
 	"\x06Resume\"\x1c\n" +
 	"\x04Kill\x12\x14\n" +
-	"\x05cause\x18\x01 \x01(\tR\x05cause\"\xbd\x03\n" +
+	"\x05cause\x18\x01 \x01(\tR\x05cause\"U\n" +
+	"\x05Hello\x12%\n" +
+	"\x0eoldest_version\x18\x01 \x01(\x05R\roldestVersion\x12%\n" +
+	"\x0enewest_version\x18\x02 \x01(\x05R\rnewestVersion\"\xbd\x03\n" +
 	"\x06ToTask\x12,\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartH\x00R\x05start\x122\n" +
 	"\aoutputs\x18\x02 \x01(\v2\x16.hammr.task.v1.OutputsH\x00R\aoutputs\x125\n" +
@@ -3750,7 +3841,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x12PreemptionDeclined\x12\x14\n" +
 	"\x05cause\x18\x01 \x01(\tR\x05cause\x12\x1f\n" +
 	"\vcan_suspend\x18\x02 \x01(\bR\n" +
-	"canSuspend\"\xc5\x03\n" +
+	"canSuspend\"\xf3\x03\n" +
 	"\bFromTask\x125\n" +
 	"\bprogress\x18\x01 \x01(\v2\x17.hammr.task.v1.ProgressH\x00R\bprogress\x125\n" +
 	"\bfinished\x18\x02 \x01(\v2\x17.hammr.task.v1.FinishedH\x00R\bfinished\x122\n" +
@@ -3758,7 +3849,8 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\fcheckpointed\x18\x04 \x01(\v2\x1b.hammr.task.v1.CheckpointedH\x00R\fcheckpointed\x12/\n" +
 	"\x06exited\x18\x05 \x01(\v2\x15.hammr.task.v1.ExitedH\x00R\x06exited\x12B\n" +
 	"\rsuspend_ready\x18\x06 \x01(\v2\x1b.hammr.task.v1.SuspendReadyH\x00R\fsuspendReady\x12T\n" +
-	"\x13preemption_declined\x18\a \x01(\v2!.hammr.task.v1.PreemptionDeclinedH\x00R\x12preemptionDeclinedB\t\n" +
+	"\x13preemption_declined\x18\a \x01(\v2!.hammr.task.v1.PreemptionDeclinedH\x00R\x12preemptionDeclined\x12,\n" +
+	"\x05hello\x18\b \x01(\v2\x14.hammr.task.v1.HelloH\x00R\x05helloB\t\n" +
 	"\amessage\"\xd6\x02\n" +
 	"\n" +
 	"Checkpoint\x12\x12\n" +
@@ -3837,7 +3929,7 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_internal_taskproc_task_proto_goTypes = []any{
 	(Kind)(0),                    // 0: hammr.task.v1.Kind
 	(Preempt_Mode)(0),            // 1: hammr.task.v1.Preempt.Mode
@@ -3859,54 +3951,55 @@ var file_internal_taskproc_task_proto_goTypes = []any{
 	(*Suspend)(nil),              // 17: hammr.task.v1.Suspend
 	(*Resume)(nil),               // 18: hammr.task.v1.Resume
 	(*Kill)(nil),                 // 19: hammr.task.v1.Kill
-	(*ToTask)(nil),               // 20: hammr.task.v1.ToTask
-	(*RequestProgress)(nil),      // 21: hammr.task.v1.RequestProgress
-	(*Fetched)(nil),              // 22: hammr.task.v1.Fetched
-	(*Progress)(nil),             // 23: hammr.task.v1.Progress
-	(*Finished)(nil),             // 24: hammr.task.v1.Finished
-	(*Failure)(nil),              // 25: hammr.task.v1.Failure
-	(*Checkpointed)(nil),         // 26: hammr.task.v1.Checkpointed
-	(*Exited)(nil),               // 27: hammr.task.v1.Exited
-	(*SuspendReady)(nil),         // 28: hammr.task.v1.SuspendReady
-	(*PreemptionDeclined)(nil),   // 29: hammr.task.v1.PreemptionDeclined
-	(*FromTask)(nil),             // 30: hammr.task.v1.FromTask
-	(*Checkpoint)(nil),           // 31: hammr.task.v1.Checkpoint
-	(*CheckpointBody)(nil),       // 32: hammr.task.v1.CheckpointBody
-	(*NodeState)(nil),            // 33: hammr.task.v1.NodeState
-	(*LiveInput)(nil),            // 34: hammr.task.v1.LiveInput
-	(*PendingOutput)(nil),        // 35: hammr.task.v1.PendingOutput
-	(*MergeInput)(nil),           // 36: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),           // 37: hammr.task.v1.Split.Part
-	(*Graph_Stage)(nil),          // 38: hammr.task.v1.Graph.Stage
-	(*Graph_Edge)(nil),           // 39: hammr.task.v1.Graph.Edge
-	nil,                          // 40: hammr.task.v1.Start.PropertiesEntry
-	(*Bundle_Group)(nil),         // 41: hammr.task.v1.Bundle.Group
-	(*PackedOutputs_Place)(nil),  // 42: hammr.task.v1.PackedOutputs.Place
-	(*PackedOutputs_Output)(nil), // 43: hammr.task.v1.PackedOutputs.Output
-	(*Checkpoint_Copy)(nil),      // 44: hammr.task.v1.Checkpoint.Copy
+	(*Hello)(nil),                // 20: hammr.task.v1.Hello
+	(*ToTask)(nil),               // 21: hammr.task.v1.ToTask
+	(*RequestProgress)(nil),      // 22: hammr.task.v1.RequestProgress
+	(*Fetched)(nil),              // 23: hammr.task.v1.Fetched
+	(*Progress)(nil),             // 24: hammr.task.v1.Progress
+	(*Finished)(nil),             // 25: hammr.task.v1.Finished
+	(*Failure)(nil),              // 26: hammr.task.v1.Failure
+	(*Checkpointed)(nil),         // 27: hammr.task.v1.Checkpointed
+	(*Exited)(nil),               // 28: hammr.task.v1.Exited
+	(*SuspendReady)(nil),         // 29: hammr.task.v1.SuspendReady
+	(*PreemptionDeclined)(nil),   // 30: hammr.task.v1.PreemptionDeclined
+	(*FromTask)(nil),             // 31: hammr.task.v1.FromTask
+	(*Checkpoint)(nil),           // 32: hammr.task.v1.Checkpoint
+	(*CheckpointBody)(nil),       // 33: hammr.task.v1.CheckpointBody
+	(*NodeState)(nil),            // 34: hammr.task.v1.NodeState
+	(*LiveInput)(nil),            // 35: hammr.task.v1.LiveInput
+	(*PendingOutput)(nil),        // 36: hammr.task.v1.PendingOutput
+	(*MergeInput)(nil),           // 37: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),           // 38: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),          // 39: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),           // 40: hammr.task.v1.Graph.Edge
+	nil,                          // 41: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),         // 42: hammr.task.v1.Bundle.Group
+	(*PackedOutputs_Place)(nil),  // 43: hammr.task.v1.PackedOutputs.Place
+	(*PackedOutputs_Output)(nil), // 44: hammr.task.v1.PackedOutputs.Output
+	(*Checkpoint_Copy)(nil),      // 45: hammr.task.v1.Checkpoint.Copy
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	2,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	2,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	37, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
-	38, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
-	39, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
+	38, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	39, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
+	40, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
 	2,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
 	0,  // 6: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	40, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	41, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
 	4,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
 	3,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
 	2,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
-	31, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	32, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	5,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
 	10, // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
 	11, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
 	12, // 15: hammr.task.v1.Start.combine_sets:type_name -> hammr.task.v1.CombineSet
 	4,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
-	41, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
+	42, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
 	7,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	42, // 19: hammr.task.v1.PackedOutputs.places:type_name -> hammr.task.v1.PackedOutputs.Place
-	43, // 20: hammr.task.v1.PackedOutputs.outputs:type_name -> hammr.task.v1.PackedOutputs.Output
+	43, // 19: hammr.task.v1.PackedOutputs.places:type_name -> hammr.task.v1.PackedOutputs.Place
+	44, // 20: hammr.task.v1.PackedOutputs.outputs:type_name -> hammr.task.v1.PackedOutputs.Output
 	2,  // 21: hammr.task.v1.Truncate.position:type_name -> hammr.task.v1.Position
 	1,  // 22: hammr.task.v1.Preempt.mode:type_name -> hammr.task.v1.Preempt.Mode
 	9,  // 23: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
@@ -3916,40 +4009,41 @@ var file_internal_taskproc_task_proto_depIdxs = []int32{
 	19, // 27: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
 	17, // 28: hammr.task.v1.ToTask.suspend:type_name -> hammr.task.v1.Suspend
 	18, // 29: hammr.task.v1.ToTask.resume:type_name -> hammr.task.v1.Resume
-	21, // 30: hammr.task.v1.ToTask.request_progress:type_name -> hammr.task.v1.RequestProgress
+	22, // 30: hammr.task.v1.ToTask.request_progress:type_name -> hammr.task.v1.RequestProgress
 	8,  // 31: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
 	2,  // 32: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
-	22, // 33: hammr.task.v1.Progress.fetched:type_name -> hammr.task.v1.Fetched
+	23, // 33: hammr.task.v1.Progress.fetched:type_name -> hammr.task.v1.Fetched
 	3,  // 34: hammr.task.v1.Finished.range:type_name -> hammr.task.v1.Range
 	6,  // 35: hammr.task.v1.Finished.pieces:type_name -> hammr.task.v1.Piece
 	7,  // 36: hammr.task.v1.Finished.outputs:type_name -> hammr.task.v1.MapOutput
 	8,  // 37: hammr.task.v1.Finished.counters:type_name -> hammr.task.v1.Counter
 	2,  // 38: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
-	31, // 39: hammr.task.v1.Checkpointed.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	23, // 40: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
-	24, // 41: hammr.task.v1.FromTask.finished:type_name -> hammr.task.v1.Finished
-	25, // 42: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
-	26, // 43: hammr.task.v1.FromTask.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	27, // 44: hammr.task.v1.FromTask.exited:type_name -> hammr.task.v1.Exited
-	28, // 45: hammr.task.v1.FromTask.suspend_ready:type_name -> hammr.task.v1.SuspendReady
-	29, // 46: hammr.task.v1.FromTask.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	44, // 47: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
-	0,  // 48: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
-	8,  // 49: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
-	33, // 50: hammr.task.v1.CheckpointBody.nodes:type_name -> hammr.task.v1.NodeState
-	6,  // 51: hammr.task.v1.NodeState.pieces:type_name -> hammr.task.v1.Piece
-	35, // 52: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.PendingOutput
-	7,  // 53: hammr.task.v1.NodeState.published:type_name -> hammr.task.v1.MapOutput
-	3,  // 54: hammr.task.v1.NodeState.remaining:type_name -> hammr.task.v1.Range
-	22, // 55: hammr.task.v1.NodeState.fetched:type_name -> hammr.task.v1.Fetched
-	36, // 56: hammr.task.v1.NodeState.merge:type_name -> hammr.task.v1.MergeInput
-	34, // 57: hammr.task.v1.NodeState.live:type_name -> hammr.task.v1.LiveInput
-	2,  // 58: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
-	59, // [59:59] is the sub-list for method output_type
-	59, // [59:59] is the sub-list for method input_type
-	59, // [59:59] is the sub-list for extension type_name
-	59, // [59:59] is the sub-list for extension extendee
-	0,  // [0:59] is the sub-list for field type_name
+	32, // 39: hammr.task.v1.Checkpointed.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	24, // 40: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
+	25, // 41: hammr.task.v1.FromTask.finished:type_name -> hammr.task.v1.Finished
+	26, // 42: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
+	27, // 43: hammr.task.v1.FromTask.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	28, // 44: hammr.task.v1.FromTask.exited:type_name -> hammr.task.v1.Exited
+	29, // 45: hammr.task.v1.FromTask.suspend_ready:type_name -> hammr.task.v1.SuspendReady
+	30, // 46: hammr.task.v1.FromTask.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	20, // 47: hammr.task.v1.FromTask.hello:type_name -> hammr.task.v1.Hello
+	45, // 48: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
+	0,  // 49: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
+	8,  // 50: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
+	34, // 51: hammr.task.v1.CheckpointBody.nodes:type_name -> hammr.task.v1.NodeState
+	6,  // 52: hammr.task.v1.NodeState.pieces:type_name -> hammr.task.v1.Piece
+	36, // 53: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.PendingOutput
+	7,  // 54: hammr.task.v1.NodeState.published:type_name -> hammr.task.v1.MapOutput
+	3,  // 55: hammr.task.v1.NodeState.remaining:type_name -> hammr.task.v1.Range
+	23, // 56: hammr.task.v1.NodeState.fetched:type_name -> hammr.task.v1.Fetched
+	37, // 57: hammr.task.v1.NodeState.merge:type_name -> hammr.task.v1.MergeInput
+	35, // 58: hammr.task.v1.NodeState.live:type_name -> hammr.task.v1.LiveInput
+	2,  // 59: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	60, // [60:60] is the sub-list for method output_type
+	60, // [60:60] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -3957,7 +4051,7 @@ func file_internal_taskproc_task_proto_init() {
 	if File_internal_taskproc_task_proto != nil {
 		return
 	}
-	file_internal_taskproc_task_proto_msgTypes[18].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[19].OneofWrappers = []any{
 		(*ToTask_Start)(nil),
 		(*ToTask_Outputs)(nil),
 		(*ToTask_Truncate)(nil),
@@ -3967,7 +4061,7 @@ func file_internal_taskproc_task_proto_init() {
 		(*ToTask_Resume)(nil),
 		(*ToTask_RequestProgress)(nil),
 	}
-	file_internal_taskproc_task_proto_msgTypes[28].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[29].OneofWrappers = []any{
 		(*FromTask_Progress)(nil),
 		(*FromTask_Finished)(nil),
 		(*FromTask_Failure)(nil),
@@ -3975,6 +4069,7 @@ func file_internal_taskproc_task_proto_init() {
 		(*FromTask_Exited)(nil),
 		(*FromTask_SuspendReady)(nil),
 		(*FromTask_PreemptionDeclined)(nil),
+		(*FromTask_Hello)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3982,7 +4077,7 @@ func file_internal_taskproc_task_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   43,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1929,8 +1929,10 @@ type Info struct {
 	LogWrites          *Info_LogWrites        `protobuf:"bytes,8,opt,name=log_writes,json=logWrites,proto3" json:"log_writes,omitempty"`
 	UnwrittenHistories int32                  `protobuf:"varint,9,opt,name=unwritten_histories,json=unwrittenHistories,proto3" json:"unwritten_histories,omitempty"` // on the leader: finished jobs whose history is not written
 	HistoryError       string                 `protobuf:"bytes,10,opt,name=history_error,json=historyError,proto3" json:"history_error,omitempty"`                   // on the leader: why histories cannot be written, "" if none has failed
-	CommitIndex        uint64                 `protobuf:"varint,21,opt,name=commit_index,json=commitIndex,proto3" json:"commit_index,omitempty"`                     // index of the last committed entry of the log, as far as the answering master knows
-	AppliedIndex       uint64                 `protobuf:"varint,22,opt,name=applied_index,json=appliedIndex,proto3" json:"applied_index,omitempty"`                  // index of the last entry that the answering master has applied
+	ClusterVersion     int32                  `protobuf:"varint,20,opt,name=cluster_version,json=clusterVersion,proto3" json:"cluster_version,omitempty"`            // of the state of the answering master; 0 from a master without cluster versions
+	FormatVersion      int32                  `protobuf:"varint,21,opt,name=format_version,json=formatVersion,proto3" json:"format_version,omitempty"`               // newest cluster version that the answering master supports; 0 from a master without cluster versions
+	CommitIndex        uint64                 `protobuf:"varint,22,opt,name=commit_index,json=commitIndex,proto3" json:"commit_index,omitempty"`                     // index of the last committed entry of the log, as far as the answering master knows
+	AppliedIndex       uint64                 `protobuf:"varint,23,opt,name=applied_index,json=appliedIndex,proto3" json:"applied_index,omitempty"`                  // index of the last entry that the answering master has applied
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -2033,6 +2035,20 @@ func (x *Info) GetHistoryError() string {
 		return x.HistoryError
 	}
 	return ""
+}
+
+func (x *Info) GetClusterVersion() int32 {
+	if x != nil {
+		return x.ClusterVersion
+	}
+	return 0
+}
+
+func (x *Info) GetFormatVersion() int32 {
+	if x != nil {
+		return x.FormatVersion
+	}
+	return 0
 }
 
 func (x *Info) GetCommitIndex() uint64 {
@@ -7241,7 +7257,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05TOKEN\x10\x03\x12\x0e\n" +
 	"\n" +
 	"NAME_TAKEN\x10\x04\"\r\n" +
-	"\vInfoRequest\"\xb7\x05\n" +
+	"\vInfoRequest\"\x87\x06\n" +
 	"\x04Info\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
@@ -7257,9 +7273,11 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"log_writes\x18\b \x01(\v2\x18.hammr.v1.Info.LogWritesR\tlogWrites\x12/\n" +
 	"\x13unwritten_histories\x18\t \x01(\x05R\x12unwrittenHistories\x12#\n" +
 	"\rhistory_error\x18\n" +
-	" \x01(\tR\fhistoryError\x12!\n" +
-	"\fcommit_index\x18\x15 \x01(\x04R\vcommitIndex\x12#\n" +
-	"\rapplied_index\x18\x16 \x01(\x04R\fappliedIndex\x1ay\n" +
+	" \x01(\tR\fhistoryError\x12'\n" +
+	"\x0fcluster_version\x18\x14 \x01(\x05R\x0eclusterVersion\x12%\n" +
+	"\x0eformat_version\x18\x15 \x01(\x05R\rformatVersion\x12!\n" +
+	"\fcommit_index\x18\x16 \x01(\x04R\vcommitIndex\x12#\n" +
+	"\rapplied_index\x18\x17 \x01(\x04R\fappliedIndex\x1ay\n" +
 	"\x06Master\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +

@@ -111,7 +111,9 @@ type offlineFSM struct {
 	err        error // of the first entry that cannot be applied
 }
 
-func newOfflineFSM(id string) *offlineFSM { return &offlineFSM{cluster: id, state: cluster.New(id)} }
+func newOfflineFSM(id string) *offlineFSM {
+	return &offlineFSM{cluster: id, state: cluster.NewAt(id, cluster.FirstVersion)}
+}
 
 // Apply implements raft.FSM. A command that the state refuses has no effect, on this master as on
 // every other.

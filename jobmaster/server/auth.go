@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"connectrpc.com/connect"
@@ -24,10 +25,10 @@ type authHandler struct {
 }
 
 // ServeHTTP implements http.Handler. A request of a browser gets a readable text. Every
-// answer has the headers with the version and the time, so that a caller knows the version of the server and can compare
-// the clocks.
+// answer has the headers with the versions that the server accepts and with the time, so that a caller can choose a
+// version and compare the clocks.
 func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set(rpc.HeaderProtocol, rpc.Version)
+	w.Header().Set(rpc.HeaderProtocol, g.cfg.Protocol.String())
 	w.Header().Set("Date", g.cfg.Now().UTC().Format(http.TimeFormat))
 	if !strings.HasPrefix(r.URL.Path, "/hammr.") {
 		http.Error(w, "This is the RPC address of a hammr jobmaster; browsers need the address of its pages.", http.StatusNotFound)
@@ -47,8 +48,9 @@ func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // check returns why a caller is refused, nil if it is accepted. It checks the token last:
 // the token of another cluster is wrong too, but the error should name the other cluster.
 func (g *authHandler) check(h http.Header) error {
-	if v := h.Get(rpc.HeaderProtocol); v != rpc.Version {
-		return rpc.Refuse(wire.Refusal_PROTOCOL, rpc.Version, fmt.Sprintf("protocol version %q, not %s", v, rpc.Version))
+	v := h.Get(rpc.HeaderProtocol)
+	if version, err := strconv.Atoi(v); err != nil || !g.cfg.Protocol.Accepts(version) {
+		return rpc.Refuse(wire.Refusal_PROTOCOL, g.cfg.Protocol.String(), fmt.Sprintf("protocol version %q, not %v", v, g.cfg.Protocol))
 	}
 	if id := h.Get(rpc.HeaderCluster); id != "" && id != g.cfg.ClusterID {
 		return rpc.Refuse(wire.Refusal_CLUSTER, g.cfg.ClusterID, fmt.Sprintf("cluster %q, not %s", id, g.cfg.ClusterID))

@@ -92,7 +92,7 @@ func TestOtherProtocolVersion(t *testing.T) {
 	rpc.SetHeaders(q.Header, token, clusterID)
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set(rpc.HeaderProtocol, "99")
-	if got := text(t, http.DefaultTransport, q); !strings.Contains(got, `protocol version \"99\", not `+rpc.Version) {
+	if got := text(t, http.DefaultTransport, q); !strings.Contains(got, `protocol version \"99\", not `+rpc.Protocol.String()) {
 		t.Errorf("answer is %s", got)
 	}
 }

@@ -3,6 +3,7 @@ package server_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func TestAnswersHaveTheMastersTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer.Body.Close()
-		if date := answer.Header.Get("Date"); date != "Sat, 21 Nov 2026 11:00:00 GMT" || answer.Header.Get(rpc.HeaderProtocol) != rpc.Version {
+		if date := answer.Header.Get("Date"); date != "Sat, 21 Nov 2026 11:00:00 GMT" || answer.Header.Get(rpc.HeaderProtocol) != strconv.Itoa(rpc.Protocol.Newest) {
 			t.Errorf("%s: headers %v", path, answer.Header)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/internal/wire/wireconnect"
@@ -50,6 +51,8 @@ type Config struct {
 	Admin Admin
 	// Now is the time of day that answers carry in their header Date; default time.Now.
 	Now func() time.Time
+	// Protocol is the versions of messages that callers may speak; default rpc.Protocol.
+	Protocol protocol.Versions
 	// Rates bound the calls of each user; default no bounds.
 	Rates Rates
 	// Logger receives log lines; default none.
@@ -81,6 +84,7 @@ func New(cfg Config) *Server {
 		cfg.Now = time.Now
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Protocol = cmp.Or(cfg.Protocol, rpc.Protocol)
 	options := []connect.HandlerOption{
 		connect.WithReadMaxBytes(rpc.MaxMessageBytes),
 		connect.WithCompression("gzip", nil, nil), // compression costs more than it saves on a local network

@@ -1,0 +1,238 @@
+package e2e
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	state "github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/report"
+)
+
+// upgrade is a rolling upgrade of a cluster on which jobs run.
+type upgrade struct {
+	*mixedEngine
+	old     string // program of the last release
+	in      string
+	want    string     // output of a job that is not disturbed
+	running *preempted // nil between two jobs
+	out     string     // of running
+	jobs    int
+}
+
+// lastingJob makes the tasks of a job last some seconds, so that each step of an upgrade meets
+// running tasks.
+var lastingJob = []string{"wordcount", "-D", "mapreduce.job.reduces=2", "-D", "mapreduce.input.fileinputformat.split.maxsize=8k",
+	"-D", "hammr.debug.record.sleep=10ms", "-D", "hammr.preempt.boundary.timeout=1m"}
+
+// work waits until tasks run. It submits another job when one has ended.
+func (u *upgrade) work() {
+	u.t.Helper()
+	waitUntil(u.t, "tasks run", func() bool {
+		if u.running == nil {
+			u.submitNext()
+		}
+		switch u.job(u.running.id).State {
+		case report.Succeeded, report.Failed, report.Killed:
+			u.finish()
+			return false
+		}
+		return len(u.running.attempts(report.Map, report.Running))+len(u.running.attempts(report.Reduce, report.Running)) > 0
+	})
+}
+
+// submitNext submits a job, in turn with the client of the last release and with the present one:
+// the program of a job is that of its client.
+func (u *upgrade) submitNext() {
+	u.t.Helper()
+	u.out = filepath.Join(u.t.TempDir(), "out")
+	c := u.command(slices.Concat([]string{"run"}, lastingJob, []string{u.in, u.out, "--detach"})...)
+	if u.jobs++; u.jobs%2 == 1 {
+		c.program = u.old
+	}
+	r := start(u.t, c).wait(u.t)
+	r.want(u.t, 0)
+	u.running = &preempted{u.engine, strings.TrimSpace(r.stdout)}
+}
+
+// finish waits for the job and checks its output, and that nothing of it ran again.
+func (u *upgrade) finish() {
+	u.t.Helper()
+	u.running.succeeds()
+	wantSameTree(u.t, u.out, u.want)
+	u.running = nil
+}
+
+// masterStatus is what `master status` shows.
+type masterStatus struct {
+	Leader         string
+	ClusterVersion int
+	Masters        []struct {
+		ID, State, Version string
+		FormatVersion      int
+	}
+}
+
+func (u *upgrade) status() (s masterStatus) {
+	u.t.Helper()
+	u.json(&s, "master", "status")
+	return s
+}
+
+// wantVersion checks the cluster version and what the masters support.
+func (u *upgrade) wantVersion(version int, upgraded ...string) {
+	u.t.Helper()
+	s := u.status()
+	if s.ClusterVersion != version {
+		u.t.Errorf("the cluster has version %d, want %d: %+v", s.ClusterVersion, version, s.Masters)
+	}
+	for _, m := range s.Masters {
+		want := state.FirstVersion
+		if slices.Contains(upgraded, m.ID) {
+			want = state.FormatVersion
+		}
+		if m.FormatVersion != want {
+			u.t.Errorf("%s supports version %d, want %d: %+v", m.ID, m.FormatVersion, want, s.Masters)
+		}
+	}
+}
+
+// TestRollingUpgrade upgrades three masters and four tasknodes of the last release, one after
+// the other, while jobs of programs of both releases run. In between leaders of both releases
+// die. No attempt runs again, and the cluster version rises when the last master is upgraded.
+func TestRollingUpgrade(t *testing.T) {
+	t.Parallel()
+	old := lastRelease(t, "cmd/hammr")
+	u := &upgrade{old: old, in: fewWords(t, 8000, 400), want: filepath.Join(t.TempDir(), "want")}
+	done(t, "run", "wordcount", "--quiet", "-D", "mapreduce.job.reduces=2", u.in, u.want)
+	u.mixedEngine = newMixedEngine(t, old, localcluster.Config{
+		Masters: 3, Tasknodes: 4,
+		MasterFlags: []string{"--snapshot-entries", "100", "--snapshot-interval", "500ms"},
+	})
+	u.work()
+	u.wantVersion(state.FirstVersion)
+	u.upgradeMasters()
+	u.checkNewFeatures()
+	for _, n := range u.state.Tasknodes {
+		u.work()
+		u.done("node", "drain", n.Name, "--deadline", "120s")
+		u.replace(n.Name, hammr)
+		u.done("node", "add", n.Name)
+		waitUntil(t, n.Name+" takes tasks again", func() bool { return strings.Contains(u.done("node", "status", n.Name).stdout, "RUNNING") })
+	}
+	u.work()
+	u.finish()
+	t.Logf("%d jobs", u.jobs)
+}
+
+// upgradeMasters upgrades a follower, then lets an old and a new leader die, and upgrades the
+// others. The last one leads until the leadership is transferred.
+func (u *upgrade) upgradeMasters() {
+	u.t.Helper()
+	leader := u.status().Leader
+	names, _ := u.cluster.Names()
+	followers := slices.DeleteFunc(names, func(name string) bool { return name == leader })
+	first, second := followers[0], followers[1]
+
+	u.replace(first, hammr)
+	u.work()
+	u.crash(leader) // an old leader with a new follower
+	u.work()
+	u.wantVersion(state.FirstVersion, first)
+	u.transfer(first) // a new leader with old followers
+	u.refusedYet()
+	u.work()
+	u.crash(first)
+	u.work()
+	u.wantVersion(state.FirstVersion, first)
+	u.transfer(leader)
+	u.replace(second, hammr)
+	u.work()
+	u.crash(leader) // an old leader with new followers only
+	u.work()
+	u.wantVersion(state.FirstVersion, first, second)
+	u.transfer(first)
+	u.replace(leader, hammr)
+	waitUntil(u.t, "the cluster version rises", func() bool { return u.status().ClusterVersion == state.FormatVersion })
+	u.wantVersion(state.FormatVersion, names...)
+}
+
+// transfer makes a master lead. A master that has just started may still have to catch up.
+func (u *upgrade) transfer(to string) {
+	u.t.Helper()
+	waitUntil(u.t, to+" leads", func() bool {
+		return start(u.t, u.command("master", "transfer", to)).wait(u.t).code == 0
+	})
+}
+
+// keptFiles runs a job that needs cluster version 2: several stages read the same files.
+func (u *upgrade) keptFiles(name string) *process {
+	links := newFile(u.t, name, []byte("a\tb\nb\tc\nc\ta\na\tc\n"))
+	return start(u.t, u.command("run", "pagerankdag", "--quiet", "1", links, filepath.Join(u.t.TempDir(), name)))
+}
+
+// refusedYet checks that a new leader accepts nothing that an old master does not know.
+func (u *upgrade) refusedYet() {
+	u.t.Helper()
+	u.keptFiles("early").wait(u.t).want(u.t, 1, "this submit_job needs cluster version 2, and the cluster has version 1")
+}
+
+// checkNewFeatures uses what the cluster version allows, and restarts the old master's successor
+// from its log and snapshot.
+func (u *upgrade) checkNewFeatures() {
+	u.t.Helper()
+	u.keptFiles("late").wait(u.t).want(u.t, 0)
+	u.crash(u.status().Leader)
+	u.wantVersion(state.FormatVersion, u.masterNames()...)
+}
+
+func (u *upgrade) masterNames() []string {
+	names, _ := u.cluster.Names()
+	return names
+}
+
+// TestOldMasterIsNotAdded adds a master of the last release to a cluster of the present one. It
+// is refused, and the cluster works on.
+func TestOldMasterIsNotAdded(t *testing.T) {
+	t.Parallel()
+	old := lastRelease(t, "cmd/hammr")
+	e := newEngine(t, "--masters", "1")
+	j := e.joinWith(old, "m2")
+	start(t, e.command("master", "add", j.id, j.address)).wait(t).
+		want(t, 1, `adding master "m2": it supports cluster version 1, and the cluster has version 2; start it with the version of hammr that the other masters run`)
+	if leader, states := e.masters(); leader != "m1" || len(states) != 1 {
+		t.Errorf("%s leads %v", leader, states)
+	}
+	e.done("node", "list")
+}
+
+// TestProgramsOfTheLastRelease runs a program of the last release on a cluster of the present
+// one, and the other way round.
+func TestProgramsOfTheLastRelease(t *testing.T) {
+	t.Parallel()
+	oldHammr, oldProgram := lastRelease(t, "cmd/hammr"), lastRelease(t, "examples/cmd/wordcount")
+	in := proseFile(t, "prose", 200<<10)
+	want := filepath.Join(t.TempDir(), "want")
+	done(t, "run", "wordcount", "--quiet", "-D", "mapreduce.job.reduces=2", in, want)
+	options := []string{"--quiet", "-D", "mapreduce.job.reduces=2", "-D", "mapreduce.input.fileinputformat.split.maxsize=40k"}
+	check := func(t *testing.T, e *engine, c command) {
+		out := filepath.Join(t.TempDir(), "out")
+		c.env = e.cluster.Environ()
+		c.args = slices.Concat(c.args, options, []string{in, out})
+		start(t, c).wait(t).want(t, 0)
+		wantSameTree(t, out, want)
+		var list []struct{ ID string }
+		e.json(&list, "job", "list", "--all")
+		for _, j := range list {
+			(&preempted{e, j.ID}).succeeds()
+		}
+	}
+	t.Run("old program, new cluster", func(t *testing.T) {
+		check(t, newEngine(t, "--tasknodes", "2"), command{program: oldProgram})
+	})
+	t.Run("new program, old cluster", func(t *testing.T) {
+		check(t, newMixedEngine(t, oldHammr, localcluster.Config{Tasknodes: 2}).engine, command{args: []string{"run", "wordcount"}})
+	})
+}
