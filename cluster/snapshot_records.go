@@ -47,6 +47,8 @@ type machineRecord struct {
 	MemoryMB  int64            `cbor:"15,keyasint,omitempty"`
 	Unhealthy string           `cbor:"18,keyasint,omitempty"`
 
+	UntilRestart bool `cbor:"19,keyasint,omitempty"`
+
 	Unreached   []unreached  `cbor:"16,keyasint,omitempty"`
 	FailedTasks []failedTask `cbor:"17,keyasint,omitempty"`
 }

@@ -43,6 +43,7 @@ type Master struct {
 	meters         meters
 
 	historyProblem atomic.Pointer[HistoryProblem] // nil if the master does not lead
+	reloaded       atomic.Pointer[Reloadable]     // the fields of cfg that may change; those of cfg are the first values
 
 	// Only the loop uses the fields below.
 	clock *clock
@@ -89,6 +90,7 @@ func New(cfg Config) (*Master, error) {
 		cfg: cfg, inbox: syncutil.NewMailbox[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now), meters: newMeters(),
 		largeAnswers: make(chan struct{}, maxLargeAnswers),
 	}
+	m.reloaded.Store(cfg.reloadable())
 	m.setState(cluster.New(cfg.ClusterID))
 	return m, nil
 }
