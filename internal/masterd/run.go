@@ -50,9 +50,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ready, endReady := context.WithCancel(ctx)
 	defer endReady()
 	running.Go(func() { d.announceReady(ready) })
+	running.Go(func() { d.cfg.Notifier.Run(loop, d.watchdog.Check, d.status) })
 	d.cfg.Logger.Info("jobmaster serves", "id", d.cfg.ID, "cluster", d.cfg.ClusterID, "address", d.cfg.Advertise, "http", d.page.Addr().String())
 	select {
 	case <-ctx.Done():
+		d.cfg.Notifier.Stopping()
 		d.yieldLeadership()
 	case err := <-d.fatal:
 		return d.abandon(fmt.Errorf("log failed: %w", err))
@@ -97,7 +99,7 @@ func (d *Daemon) newServer() *server.Server {
 	})
 }
 
-// announceReady writes the ready file once a leader is known.
+// announceReady writes the ready file once a leader is known, and informs the service manager.
 func (d *Daemon) announceReady(ctx context.Context) {
 	err := syncutil.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) { return d.log.Leader().ID != "", nil })
 	if err != nil {
@@ -109,4 +111,5 @@ func (d *Daemon) announceReady(ctx context.Context) {
 	if err != nil {
 		d.cfg.Logger.Error("cannot write ready file", "error", err)
 	}
+	d.cfg.Notifier.Ready()
 }
