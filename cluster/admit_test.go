@@ -85,3 +85,42 @@ func isNeeded(s *State, m *Machine) bool {
 	outputs, checkpoints := s.View().NeededOn(m)
 	return len(m.Attempts)+len(outputs)+len(checkpoints) > 0
 }
+
+// TestDrainUntilRestart drains machines for the time until their tasknodes restart, before and
+// after other commands, and restarts them.
+func TestDrainUntilRestart(t *testing.T) {
+	drain := DrainMachine{Name: "n", Cause: "stops", UntilRestart: true}
+	for name, c := range map[string]struct {
+		commands []Command
+		back     bool // the restarted machine gets tasks
+	}{
+		"drained":               {[]Command{drain}, true},
+		"twice":                 {[]Command{drain, drain}, true},
+		"and lost":              {[]Command{drain, ExpireMachine{Name: "n", Epoch: 1}}, true},
+		"removed before":        {[]Command{AdmitMachine{"n", true}, drain}, false},
+		"drained before":        {[]Command{DrainMachine{Name: "n"}, drain}, false},
+		"removed after":         {[]Command{drain, AdmitMachine{"n", true}}, false},
+		"drained for good":      {[]Command{drain, DrainMachine{Name: "n"}}, false},
+		"admitted, and removed": {[]Command{drain, AdmitMachine{"n", false}, AdmitMachine{"n", true}}, false},
+	} {
+		s := New("1")
+		join := JoinMachine{Name: "n", Instance: "i", Slots: Slots{1, 1}}
+		mustApply(t, s, join, JoinMachine{Name: "other", Slots: Slots{1, 1}})
+		mustApply(t, s, c.commands...)
+		if lost := s.View().Machine("n").Lost; !lost {
+			mustApply(t, s, join) // the same process connects again
+		}
+		if n := s.View().Machine("n"); n.TakesTasks() || !n.Excluded {
+			t.Errorf("%s: before the restart %+v", name, n)
+		}
+		s, err := s.Snapshot().Restore()
+		if err != nil {
+			t.Fatal(err)
+		}
+		join.Instance = "j"
+		mustApply(t, s, join)
+		if n := s.View().Machine("n"); n.TakesTasks() != c.back || n.UntilRestart {
+			t.Errorf("%s: after the restart %+v, want tasks: %v", name, n, c.back)
+		}
+	}
+}

@@ -5,12 +5,15 @@ import "fmt"
 // DrainMachine excludes a machine from new tasks and moves its work to other machines: its
 // attempts are split or write checkpoints, gangs as a whole. An attempt that can do neither
 // runs on until it ends; a suspended gang that can do neither resumes when there are slots.
-// AdmitMachine ends the draining.
+// AdmitMachine ends the draining. If it is UntilRestart, the next start of the tasknode ends it
+// too; that does not weaken an exclusion that a user has asked for before.
 //
 // The last machine that takes tasks is not drained: its work could not resume anywhere.
 type DrainMachine struct {
 	Name  string `cbor:"Name"`
 	Cause string `cbor:"Cause"` // shown to users: why its attempts end
+
+	UntilRestart bool `cbor:"UntilRestart,omitzero" version:"2"`
 }
 
 func (c DrainMachine) subject() any { return nil }
@@ -27,6 +30,7 @@ func (c DrainMachine) apply(tx *transition, _ taskRef) error {
 			"start one, or give tasks again to one that was removed ('hammr node add'), or let the work of %s end ('hammr node remove %s')",
 			ErrRefused, c.Name, c.Name)
 	}
+	m.UntilRestart = c.UntilRestart && (!m.Excluded || m.UntilRestart)
 	m.Excluded, m.Draining = true, true
 	tx.setSlots(m)
 	for _, a := range m.Attempts {

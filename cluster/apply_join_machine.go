@@ -11,7 +11,7 @@ import (
 // it, as with ExpireMachine. If the machine was lost, its Retained output counts again,
 // unless the task of that output runs again already.
 //
-// An excluded machine may join, and gets no tasks.
+// An excluded machine may join, and gets no tasks, unless it was drained until a restart.
 type JoinMachine struct {
 	Name     string      `cbor:"Name"`
 	Instance string      `cbor:"Instance"` // of the tasknode; it differs after each start
@@ -43,6 +43,9 @@ func (c JoinMachine) apply(tx *transition, _ taskRef) error {
 	}
 	if m.Instance != c.Instance {
 		tx.forgetEvidence(m)
+		if m.UntilRestart {
+			m.Excluded, m.Draining, m.UntilRestart = false, false, false
+		}
 	}
 	if !m.Lost && m.Instance != c.Instance {
 		tx.loseMachine(m, "the tasknode of "+c.Name+" has restarted", c.Retained, c.Fetched)

@@ -98,7 +98,7 @@ func TestFetchedOutputRunsAgainWhenItIsNeeded(t *testing.T) {
 		"the output cannot be read":    {[]Command{LoseOutput{Attempt: attemptAt(mapTask(0), 0)}}, true},
 		"the job is suspended":         {[]Command{SuspendJob{Job: job1}, saved, ResumeJob{job1}}, false},
 		"the other machine is lost":    {[]Command{ExpireMachine{Name: "b", Epoch: 1}}, false},
-		"its machine is drained":       {[]Command{DrainMachine{"c", "away"}}, false},
+		"its machine is drained":       {[]Command{DrainMachine{Name: "c", Cause: "away"}}, false},
 		"the machine comes back empty": {[]Command{joinOf("a", "2")}, false},
 	} {
 		for mode, lose := range losses {

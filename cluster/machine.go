@@ -28,6 +28,10 @@ type Machine struct {
 	Excluded bool  // it gets no new tasks; it runs those that it has and serves their output
 	Draining bool  // it is Excluded, and its tasks and output move to other machines
 
+	// UntilRestart says that the next start of its tasknode ends the exclusion. It is Draining
+	// then.
+	UntilRestart bool
+
 	// Unhealthy says why it gets no new tasks for now, "" if it is healthy. Unlike Excluded, no
 	// user has asked for it: it ends when the machine works again.
 	Unhealthy string

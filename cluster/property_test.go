@@ -77,7 +77,7 @@ func dump(s *State) string {
 		}
 	}
 	for _, m := range s.machines {
-		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.LostAt, m.Excluded, m.Draining, m.Offered, m.Slots, m.Used, m.Epoch, len(m.Attempts))
+		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.LostAt, m.Excluded, m.Draining, m.UntilRestart, m.Offered, m.Slots, m.Used, m.Epoch, len(m.Attempts))
 	}
 	return b.String() + s.policy + fmt.Sprint(s.policyConf, s.pools)
 }
@@ -193,7 +193,7 @@ func drawOperation(t *rapid.T, s *State, verb string) Command {
 	case "admit":
 		return AdmitMachine{drawMachine(t), rapid.Bool().Draw(t, "excluded")}
 	case "drain":
-		return DrainMachine{drawMachine(t), "it is to be stopped"}
+		return DrainMachine{drawMachine(t), "it is to be stopped", rapid.Bool().Draw(t, "until restart")}
 	case "forget":
 		return ForgetMachine{drawMachine(t), rapid.IntRange(1, 2).Draw(t, "epoch")}
 	case "speculate":

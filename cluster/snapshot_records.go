@@ -50,6 +50,8 @@ type machineRecord struct {
 	MemoryMB  int64            `cbor:"15,keyasint,omitempty"`
 	Unhealthy string           `cbor:"18,keyasint,omitempty"`
 
+	UntilRestart bool `cbor:"19,keyasint,omitempty" version:"2"`
+
 	Unreached   []unreached  `cbor:"16,keyasint,omitempty"`
 	FailedTasks []failedTask `cbor:"17,keyasint,omitempty"`
 }
@@ -163,7 +165,7 @@ type attemptRecord struct {
 
 	CheckpointMoved bool `cbor:"21,keyasint,omitempty"`
 
-	Number int `cbor:"22,keyasint,omitempty"` // absent if it is the place of the attempt among those of its task
+	Number int `cbor:"22,keyasint,omitempty" version:"2"` // absent if it is the place of the attempt among those of its task
 }
 
 // rangeRecord is a dag.Range: offset and skip of its start, then of its end.

@@ -12,7 +12,8 @@ import (
 // masters that do not know a command have to stop (DecodeEntries).
 //
 //	1   every command and field of the releases before there was a cluster version
-//	2   SetVersion; dag.Edge.FilesOf; machines of kept files (combineSet)
+//	2   SetVersion; dag.Edge.FilesOf; machines of kept files (combineSet); DrainMachine.UntilRestart;
+//	    the number of restores, and numbers of attempts after one
 //
 // A new command gets its version from verb.from in the list of verbs, and a new field from a
 // tag beside its cbor tag:

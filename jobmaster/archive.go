@@ -106,10 +106,10 @@ func (m *Master) archiveNext() {
 			m.postUnder(m.lead, m.archiveNext)
 		}
 	}
-	for a.total > m.cfg.KeepTasks && len(a.queue) > 0 && len(a.problems) > 0 {
+	for a.total > m.settings().KeepTasks && len(a.queue) > 0 && len(a.problems) > 0 {
 		id := a.queue[0]
 		a.queue = a.queue[1:]
-		m.cfg.Logger.Error("job retired without a history: too many finished jobs wait for theirs", "job", id, "dir", m.cfg.HistoryDir, "keep_tasks", m.cfg.KeepTasks)
+		m.cfg.Logger.Error("job retired without a history: too many finished jobs wait for theirs", "job", id, "dir", m.cfg.HistoryDir, "keep_tasks", m.settings().KeepTasks)
 		m.retire(id)
 	}
 	m.retireOldest()
@@ -222,17 +222,17 @@ func (m *Master) retire(id cluster.JobID) {
 func (m *Master) retireOldest() {
 	a := &m.archives
 	if m.cfg.HistoryDir == "" {
-		for n := len(a.retained); n > 1 && (n > m.cfg.KeepJobs || a.total > m.cfg.KeepTasks); n-- {
+		for n := len(a.retained); n > 1 && (n > m.settings().KeepJobs || a.total > m.settings().KeepTasks); n-- {
 			m.retire(a.retained[0])
 			a.retained = a.retained[1:]
 		}
 		return
 	}
-	if a.indexing || len(a.retained) < m.cfg.KeepJobs+max(1, m.cfg.KeepJobs/8) {
+	if a.indexing || len(a.retained) < m.settings().KeepJobs+max(1, m.settings().KeepJobs/8) {
 		return
 	}
 	a.indexing = true
-	ids := slices.Clone(a.retained[:len(a.retained)-m.cfg.KeepJobs])
+	ids := slices.Clone(a.retained[:len(a.retained)-m.settings().KeepJobs])
 	l, lines := m.lead, m.summaries(ids)
 	m.workers.Go(func() {
 		err := m.retryWriteIndex(l.ctx, lines)

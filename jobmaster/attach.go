@@ -132,6 +132,7 @@ func (m *Master) machineChanged(name string) {
 	}
 	if a := n.attachment; a != nil && a.instance == machine.Instance {
 		m.unsubscribe(name)
+		a.send(admissionOrder(machine))
 		m.useRetained(a)
 		m.events = append(m.events, control.MachineConnected{Name: name})
 		m.scheduleReview(m.now())

@@ -157,20 +157,20 @@ func (m *Master) AdmitTasknode(ctx context.Context, name string, excluded bool) 
 }
 
 // DrainTasknode excludes a tasknode from new tasks and moves its outputs and checkpoints to
-// other machines. If the tasknode is unknown, the error wraps cluster.ErrUnknown. It refuses
-// the last tasknode that accepts tasks.
-func (m *Master) DrainTasknode(ctx context.Context, name string) error {
+// other machines. If untilRestart is set, the next start of the tasknode ends that. If the
+// tasknode is unknown, the error wraps cluster.ErrUnknown. It refuses the last tasknode that
+// accepts tasks.
+func (m *Master) DrainTasknode(ctx context.Context, name string, untilRestart bool) error {
 	return m.change(ctx, func() (change, error) {
 		machine, err := m.machineNamed(name)
 		if err != nil {
 			return change{}, err
 		}
-		if machine.Draining && !machine.Lost {
+		// A draining until the restart becomes one without an end, but not the reverse.
+		drained := func() bool { return machine.Draining && !machine.Lost && (untilRestart || !machine.UntilRestart) }
+		if drained() {
 			return change{}, nil
 		}
-		return change{
-			cluster.DrainMachine{Name: name, Cause: "tasknode " + name + " is drained"},
-			func() bool { return machine.Draining && !machine.Lost },
-		}, nil
+		return change{cluster.DrainMachine{Name: name, Cause: "tasknode " + name + " is drained", UntilRestart: untilRestart}, drained}, nil
 	})
 }

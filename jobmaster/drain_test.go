@@ -25,6 +25,7 @@ type fakeTasknode struct {
 	copies   []*wire.Order_CopyOutput       // orders to copy outputs
 	drops    []string                       // attempts whose copies it was ordered to drop
 	outputs  map[string]*taskproc.MapOutput // outputs that its readers were sent, by attempt
+	refusals []string                       // why it gets no tasks, each time it was sent
 }
 
 // addFake attaches a tasknode that serves files at an address, "" for none.
@@ -58,6 +59,9 @@ func (p *fakeTasknode) handle(o *wire.Order) {
 	}
 	if copied := o.GetCopyOutput(); copied != nil {
 		p.copies = append(p.copies, copied)
+	}
+	if a := o.GetAdmission(); a != nil {
+		p.refusals = append(p.refusals, a.Refusal)
 	}
 	if let := o.GetDropCopy(); let != nil {
 		p.drops = append(p.drops, let.AttemptId)
@@ -157,7 +161,7 @@ func (w *testCluster) submitNow(maps, reduces int) (job string) {
 // drain drains a tasknode.
 func (w *testCluster) drain(name string) {
 	w.t.Helper()
-	w.wantErr("draining "+name, w.leader().DrainTasknode(w.ctx, name), nil, "")
+	w.wantErr("draining "+name, w.leader().DrainTasknode(w.ctx, name, false), nil, "")
 	synctest.Wait()
 }
 
@@ -383,10 +387,10 @@ func TestDrainingIsRefusedForTheLastTasknode(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		id, _ := w.startJob(6, 1)
 		m := w.leader()
-		w.wantErr("no tasknode", m.DrainTasknode(w.ctx, "c"), cluster.ErrUnknown, `"c"`)
-		w.wantErr("one of two", m.DrainTasknode(w.ctx, "a"), nil, "")
-		w.wantErr("again", m.DrainTasknode(w.ctx, "a"), nil, "")
-		w.wantErr("the last one", m.DrainTasknode(w.ctx, "b"), cluster.ErrRefused, "no other tasknode takes tasks")
+		w.wantErr("no tasknode", m.DrainTasknode(w.ctx, "c", false), cluster.ErrUnknown, `"c"`)
+		w.wantErr("one of two", m.DrainTasknode(w.ctx, "a", false), nil, "")
+		w.wantErr("again", m.DrainTasknode(w.ctx, "a", false), nil, "")
+		w.wantErr("the last one", m.DrainTasknode(w.ctx, "b", false), cluster.ErrRefused, "no other tasknode takes tasks")
 		w.wantSucceeded(id)
 		s, err := m.Job(w.ctx, id, true)
 		if err != nil {
@@ -417,7 +421,7 @@ func TestDrainingALostTasknodeIsRefused(t *testing.T) {
 		}
 		w.sleep(12 * time.Second)
 		for _, name := range []string{"a", "b"} {
-			w.wantErr("draining "+name, w.leader().DrainTasknode(w.ctx, name), cluster.ErrRefused, "tasknode "+name+" is lost: nothing can be moved from it")
+			w.wantErr("draining "+name, w.leader().DrainTasknode(w.ctx, name, false), cluster.ErrRefused, "tasknode "+name+" is lost: nothing can be moved from it")
 		}
 	})
 }

@@ -126,7 +126,7 @@ func (m *Master) readHistory(ctx context.Context, id cluster.JobID) (*wire.JobSt
 	f, err := m.openHistory(ctx, id, finishedAt)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: %v is over and its history in %s was removed; histories are kept for %v (--retention)", cluster.ErrUnknown, id, m.cfg.HistoryDir, m.cfg.Retention)
+		return nil, fmt.Errorf("%w: %v is over and its history in %s was removed; histories are kept for %v (--retention)", cluster.ErrUnknown, id, m.cfg.HistoryDir, m.settings().Retention)
 	case err != nil:
 		return nil, err
 	}

@@ -39,7 +39,8 @@ type lead struct {
 	unproposed      []control.Result       // commands of the batch in the log that propose has kept out of it
 	archives        archives               // finished jobs, until they are retired
 	wakeAt          int64                  // when the next step is due at the latest, ms since the epoch; 0 for never
-	poolFile        poolFileState          // state of Config.PoolFile
+	poolFile        poolFileState          // state of the pool file of the settings
+	endPoolFile     context.CancelFunc     // ends the watch of the pool file; nil if there is none
 	fallbacks       int                    // how often another policy has replaced one that panicked
 	decisionsFailed bool                   // a write to Config.Decisions failed and was logged
 	outputsUnsent   map[cluster.JobID]bool // jobs with logs of outputs that have changed in this step
@@ -86,15 +87,13 @@ func (m *Master) becomeLeader(ctx context.Context) {
 	m.archiveNext()
 	m.applyConfig()
 	m.scheduleReview(m.now())
-	if m.cfg.Retention > 0 {
+	if m.settings().Retention > 0 {
 		m.workers.Go(func() { m.sweepEvery(ctx) })
 	}
 	if l := m.lead; m.cfg.CommonVersion != nil && m.view.Version() < cluster.FormatVersion {
 		m.workers.Go(func() { m.raiseVersion(ctx, l) })
 	}
-	if l := m.lead; m.cfg.PoolFile != nil {
-		m.workers.Go(func() { m.watchPoolFile(ctx, l) })
-	}
+	m.startPoolFile()
 }
 
 // applyConfig requests the limits, the policy and the pools of this master's configuration.

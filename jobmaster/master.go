@@ -44,6 +44,7 @@ type Master struct {
 
 	historyProblem atomic.Pointer[HistoryProblem] // nil if the master does not lead
 	version        atomic.Int64                   // cluster version of the state
+	reloaded       atomic.Pointer[Reloadable]     // the fields of cfg that may change; those of cfg are the first values
 
 	// Only the loop uses the fields below.
 	clock *clock
@@ -90,6 +91,7 @@ func New(cfg Config) (*Master, error) {
 		cfg: cfg, inbox: syncutil.NewMailbox[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now), meters: newMeters(),
 		largeAnswers: make(chan struct{}, maxLargeAnswers),
 	}
+	m.reloaded.Store(cfg.reloadable())
 	m.setState(cluster.NewAt(cfg.ClusterID, cfg.firstVersion()))
 	return m, nil
 }

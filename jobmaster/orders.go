@@ -175,6 +175,20 @@ func removeJobOrder(job string) *wire.Order {
 	return &wire.Order{Order: &wire.Order_RemoveJob_{RemoveJob: &wire.Order_RemoveJob{JobId: job}}}
 }
 
+// admissionOrder informs a tasknode whether it gets new tasks.
+func admissionOrder(machine *cluster.Machine) *wire.Order {
+	refusal := ""
+	switch {
+	case machine.UntilRestart:
+		refusal = "drained until it restarts"
+	case machine.Draining:
+		refusal = "drained"
+	case machine.Excluded:
+		refusal = "removed by 'hammr node remove'"
+	}
+	return &wire.Order{Order: &wire.Order_Admission_{Admission: &wire.Order_Admission{Refusal: refusal}}}
+}
+
 func progressOrder() *wire.Order {
 	return &wire.Order{Order: &wire.Order_RequestProgress_{RequestProgress: new(wire.Order_RequestProgress)}}
 }

@@ -48,16 +48,21 @@ type poolFileState struct {
 	problems  []string // why the present content is not applied
 }
 
-// watchPoolFile reads the file regularly until ctx ends at the end of the lead.
-func (m *Master) watchPoolFile(ctx context.Context, l *lead) {
+// watchPoolFile reads a file regularly until ctx ends, with the lead or when another file
+// replaces it.
+func (m *Master) watchPoolFile(ctx context.Context, l *lead, file *PoolFile) {
 	var r poolReader
 	_ = syncutil.Poll(ctx, poolInterval, func(context.Context) (bool, error) { // fails only at the end of ctx
-		if content, news, err := r.read(m.cfg.PoolFile, m.cfg.Now()); news {
+		if content, news, err := r.read(file, m.cfg.Now()); news {
 			var pools, warnings []string
 			if err == nil {
-				pools, warnings, err = m.cfg.PoolFile.Parse(content)
+				pools, warnings, err = file.Parse(content)
 			}
-			m.postUnder(l, func() { m.poolFileChanged(string(content), pools, warnings, err) })
+			m.postUnder(l, func() {
+				if file == m.settings().PoolFile {
+					m.poolFileChanged(string(content), pools, warnings, err)
+				}
+			})
 		}
 		return false, nil
 	})
@@ -107,7 +112,7 @@ func (m *Master) poolFileChanged(content string, pools, warnings []string, err e
 	}
 	if err != nil {
 		p.problems = strings.Split(err.Error(), "\n")
-		m.cfg.Logger.Warn("pool file not applied", "file", m.cfg.PoolFile.Name, "error", err)
+		m.cfg.Logger.Warn("pool file not applied", "file", m.settings().PoolFile.Name, "error", err)
 		return
 	}
 	*p = poolFileState{content: content, appliedAt: m.now(), pools: pools, warnings: warnings}
@@ -129,26 +134,28 @@ func (m *Master) applyPoolFile() {
 	if maps.Equal(full, conf) {
 		return
 	}
-	m.cfg.Logger.Info("pool file applied", "file", m.cfg.PoolFile.Name, "pools", len(m.lead.poolFile.pools))
+	m.cfg.Logger.Info("pool file applied", "file", m.settings().PoolFile.Name, "pools", len(m.lead.poolFile.pools))
 	m.request(setPolicy(name, full))
 }
 
 // withPools returns a policy's settings with the pools of the file, if there is a file.
 func (m *Master) withPools(content, policy string, conf map[string]string) map[string]string {
-	if m.cfg.PoolFile == nil || content == "" {
+	file := m.settings().PoolFile
+	if file == nil || content == "" {
 		return conf
 	}
-	return m.cfg.PoolFile.Set(policy, conf, content)
+	return file.Set(policy, conf, content)
 }
 
 // applyPools requests the pools of the configuration and of the file. Until the file is
 // read, the pools of the cluster replace those of the file. Jobs in other pools stay there.
 func (m *Master) applyPools() {
+	file := m.settings().PoolFile
 	names := slices.Concat(m.cfg.Pools, m.lead.poolFile.pools)
-	if m.cfg.PoolFile != nil && m.lead.poolFile.appliedAt == 0 {
+	if file != nil && m.lead.poolFile.appliedAt == 0 {
 		names = append(names, m.view.Pools()...)
 	}
-	if len(m.cfg.Pools) == 0 && m.cfg.PoolFile == nil {
+	if len(m.cfg.Pools) == 0 && file == nil {
 		return
 	}
 	names = append(names, cluster.DefaultPool)
@@ -186,9 +193,9 @@ func (m *Master) SetPolicy(ctx context.Context, name string, conf map[string]str
 func (m *Master) Policy(ctx context.Context) (*wire.GetPolicyResponse, error) {
 	return query(ctx, m, func() (*wire.GetPolicyResponse, error) {
 		out := &wire.GetPolicyResponse{Name: m.view.Policy(), Conf: m.policyConf()}
-		if m.cfg.PoolFile != nil {
+		if file := m.settings().PoolFile; file != nil {
 			p := m.lead.poolFile
-			out.Allocations = &wire.AllocationFile{Name: m.cfg.PoolFile.Name, AppliedTime: p.appliedAt, Problems: p.problems, Warnings: p.warnings}
+			out.Allocations = &wire.AllocationFile{Name: file.Name, AppliedTime: p.appliedAt, Problems: p.problems, Warnings: p.warnings}
 		}
 		return out, nil
 	})

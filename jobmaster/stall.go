@@ -19,7 +19,7 @@ import (
 
 // stallLimit returns the time after which a loop that has not run was stalled; 0 if
 // tasknodes do not expire.
-func (m *Master) stallLimit() time.Duration { return m.cfg.TasknodeExpiry / 4 }
+func (m *Master) stallLimit() time.Duration { return m.settings().TasknodeExpiry / 4 }
 
 // reviewSilence reviews the tasknodes if that is due and the loop was not stalled.
 //

@@ -114,7 +114,7 @@ func (m *Master) sweepDir(ctx context.Context, dir string, used map[string]bool)
 	errs := []error{err}
 	for _, e := range entries {
 		switch end, day := endOfDay(path.Base(e.Path)); {
-		case day && e.IsDir && m.cfg.Now().Sub(end) > m.cfg.Retention:
+		case day && e.IsDir && m.cfg.Now().Sub(end) > m.settings().Retention:
 			errs = append(errs, m.sweepDay(ctx, fsys, e.Path, used))
 		case day:
 		case !used[path.Base(e.Path)] && m.expired(e):
@@ -148,7 +148,7 @@ func (m *Master) sweepDay(ctx context.Context, fsys storage.FS, dir string, used
 // except the partial program of a client that ended while it staged the program.
 func (m *Master) expired(e storage.FileInfo) bool {
 	name := path.Base(e.Path)
-	return (!strings.HasPrefix(name, ".") || partProgram.MatchString(name)) && m.cfg.Now().Sub(e.ModTime) > m.cfg.Retention
+	return (!strings.HasPrefix(name, ".") || partProgram.MatchString(name)) && m.cfg.Now().Sub(e.ModTime) > m.settings().Retention
 }
 
 // partProgram matches the temporary name of a program: its hash and a random suffix.

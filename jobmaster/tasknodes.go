@@ -55,7 +55,7 @@ func (m *Master) tasknode(name string) *tasknodeRecord {
 // report needs no review, because it only postpones an expiry.
 func (m *Master) reviewTasknodes(now int64) {
 	m.reviewAt = 0
-	expiry := m.cfg.TasknodeExpiry.Milliseconds()
+	expiry := m.settings().TasknodeExpiry.Milliseconds()
 	if expiry == 0 {
 		return
 	}
@@ -69,7 +69,7 @@ func (m *Master) reviewTasknodes(now int64) {
 			continue
 		}
 		if now >= n.lastSeen+expiry {
-			m.cfg.Logger.Warn("tasknode expired", "tasknode", machine.Name, "expiry", m.cfg.TasknodeExpiry)
+			m.cfg.Logger.Warn("tasknode expired", "tasknode", machine.Name, "expiry", m.settings().TasknodeExpiry)
 			m.expire(machine, n)
 			continue
 		}
@@ -100,7 +100,7 @@ func (m *Master) scheduleReview(at int64) {
 // If machines are rented by the hour, every tasknode has a new name. Without this function
 // the state would grow without limit.
 func (m *Master) reviewLost(machine *cluster.Machine, n *tasknodeRecord) {
-	remembered := m.cfg.TasknodeForget.Milliseconds()
+	remembered := m.settings().TasknodeForget.Milliseconds()
 	if remembered == 0 || !machine.MayBeForgotten() {
 		return
 	}
@@ -145,12 +145,12 @@ func (m *Master) addressOf(name string) string {
 // loop.
 func (m *Master) probe(name string) {
 	machine := m.view.Machine(name)
-	if m.cfg.Probe == nil || m.cfg.TasknodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" && machine.Address == "" {
+	if m.cfg.Probe == nil || m.settings().TasknodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" && machine.Address == "" {
 		return
 	}
 	l, epoch, page, address := m.lead, machine.Epoch, machine.HTTP, machine.Address
 	m.workers.Go(func() {
-		ctx, cancel := context.WithTimeout(l.ctx, m.cfg.TasknodeExpiry)
+		ctx, cancel := context.WithTimeout(l.ctx, m.settings().TasknodeExpiry)
 		defer cancel()
 		err := m.probeUntilCertain(ctx, page, address)
 		m.postUnder(l, func() { m.probed(name, epoch, err) })
@@ -203,7 +203,7 @@ func (m *Master) probed(name string, epoch int, err error) {
 		m.expire(machine, n)
 		return
 	case err != nil:
-		m.cfg.Logger.Warn("tasknode does not answer a probe", "tasknode", name, "error", err, "expiry", m.cfg.TasknodeExpiry)
+		m.cfg.Logger.Warn("tasknode does not answer a probe", "tasknode", name, "error", err, "expiry", m.settings().TasknodeExpiry)
 		return
 	}
 	n.lastSeen = m.now()
@@ -223,7 +223,7 @@ func (m *Master) probeUnseen(machine *cluster.Machine, n *tasknodeRecord) {
 	if n.seenThisTerm || m.cfg.Probe == nil || m.now() >= m.lead.since+adoptionWindow {
 		return
 	}
-	period := max(1, m.cfg.TasknodeExpiry.Milliseconds()/3)
+	period := max(1, m.settings().TasknodeExpiry.Milliseconds()/3)
 	if m.now() >= n.lastProbe+period {
 		n.lastProbe = m.now()
 		m.probe(machine.Name)

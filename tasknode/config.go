@@ -69,6 +69,10 @@ type Config struct {
 	// for logs at the beginning of each session, before any other order. It must not wait. The
 	// default does nothing.
 	OnDirectories func(staging, logs string)
+	// OnAdmission is called with the reason why this tasknode gets no new tasks, "" if it gets
+	// some: at the beginning of each session and when that changes. It must not wait. The default
+	// does nothing.
+	OnAdmission func(refusal string)
 	// KillGrace is how long a task may take to obey an order to end; default 5 s.
 	KillGrace time.Duration
 	// Logger logs what the daemon does; default none.
@@ -90,6 +94,9 @@ func (c *Config) EnsureDefaults() {
 	if c.OnDirectories == nil {
 		c.OnDirectories = func(string, string) {}
 	}
+	if c.OnAdmission == nil {
+		c.OnAdmission = func(string) {}
+	}
 	if c.MachineStatus == nil {
 		c.MachineStatus = func() *wire.Report_Heartbeat { return new(wire.Report_Heartbeat) }
 	}
@@ -106,6 +113,11 @@ func (c *Config) Validate() error {
 		validate.That(c.Launcher != nil, "tasknode: no Launcher"),
 		validate.That(c.Link != nil, "tasknode: no Link"),
 	)
+}
+
+// offer returns what the machine offers at first.
+func (c *Config) offer() Offer {
+	return Offer{MapSlots: c.MapSlots, ReduceSlots: c.ReduceSlots, MemoryMB: c.MemoryMB, Rack: c.Rack}
 }
 
 // DirChooser chooses local directories for attempts; *disks.Set implements it. Its methods

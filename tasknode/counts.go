@@ -23,6 +23,8 @@ type Counts struct {
 // counts are the counts of a Daemon. The loop changes them; any goroutine may read them.
 type counts struct {
 	started, succeeded, failed, killed, preempted, running, memoryMB atomic.Int64
+
+	offeredMB atomic.Int64 // of the present Offer
 }
 
 // Counts returns the counts so far. Any goroutine may call it.
@@ -30,7 +32,7 @@ func (d *Daemon) Counts() Counts {
 	c := &d.counts
 	return Counts{
 		Started: c.started.Load(), Succeeded: c.succeeded.Load(), Failed: c.failed.Load(), Killed: c.killed.Load(), Preempted: c.preempted.Load(),
-		Running: c.running.Load(), MemoryMB: c.memoryMB.Load(), Offered: d.cfg.MemoryMB,
+		Running: c.running.Load(), MemoryMB: c.memoryMB.Load(), Offered: c.offeredMB.Load(),
 	}
 }
 

@@ -58,6 +58,7 @@ type Daemon struct {
 	stuck     map[string]taskproc.Kind               // kinds of attempts whose processes cannot be killed, by attempt; their slots are not offered
 	offered   [2]int32                               // map and reduce slots in the last Joined report
 	restores  int32                                  // how often the state of the masters was restored, as the latest session said
+	offer     Offer                                  // what the machine offers if all its parts work
 }
 
 // New makes a daemon. Run runs it.
@@ -66,7 +67,7 @@ func New(cfg Config) (*Daemon, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Daemon{
+	d := &Daemon{
 		cfg:       cfg,
 		files:     osFiles{},
 		inbox:     syncutil.NewMailbox[func()](),
@@ -81,9 +82,12 @@ func New(cfg Config) (*Daemon, error) {
 		measuring: make(map[string]bool),
 		measureAt: make(map[string]time.Time),
 		jobs:      make(map[string]*job),
+		offer:     cfg.offer(),
 
 		aggregations: make(chan struct{}, maxAggregations),
-	}, nil
+	}
+	d.counts.offeredMB.Store(cfg.MemoryMB)
+	return d, nil
 }
 
 // Run joins the cluster and executes orders until ctx ends or the jobmaster refuses the
@@ -174,8 +178,8 @@ func (d *Daemon) connected(session Session) {
 // what is no longer needed. It can also count outputs again that it has declared lost.
 func (d *Daemon) describeMachine() *wire.Report {
 	joined := &wire.Report_Joined{
-		Address: d.cfg.Address, Http: d.cfg.HTTP, Rack: d.cfg.Rack, Hosts: d.cfg.Hosts, Instance: d.cfg.Instance,
-		MemoryMb: d.cfg.MemoryMB, Clock: failpoint.Now().UnixMilli(),
+		Address: d.cfg.Address, Http: d.cfg.HTTP, Rack: d.offer.Rack, Hosts: d.cfg.Hosts, Instance: d.cfg.Instance,
+		MemoryMb: d.offer.MemoryMB, Clock: failpoint.Now().UnixMilli(),
 		Jobs: slices.Sorted(maps.Keys(d.jobs)), Retained: slices.Sorted(maps.Keys(d.retained)),
 		Attempts: slices.Sorted(maps.Keys(d.attempts)),
 	}
@@ -194,7 +198,7 @@ func (d *Daemon) slots() [2]int32 {
 	if d.cfg.DirChooser.Check() != nil {
 		return [2]int32{}
 	}
-	s := [2]int32{int32(d.cfg.MapSlots), int32(d.cfg.ReduceSlots)}
+	s := [2]int32{int32(d.offer.MapSlots), int32(d.offer.ReduceSlots)}
 	for _, kind := range d.stuck {
 		i := 1
 		if kind == taskproc.Kind_MAP {
@@ -321,6 +325,8 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 	case *wire.Order_Directories_:
 		d.noteRestores(o.Directories.Restores)
 		d.cfg.OnDirectories(o.Directories.Staging, o.Directories.Logs)
+	case *wire.Order_Admission_:
+		d.cfg.OnAdmission(o.Admission.Refusal)
 	case *wire.Order_RequestProgress_:
 		d.probe()
 	case *wire.Order_RequestCounters_:

@@ -31,6 +31,8 @@ type rig struct {
 	logDir  string        // directory for logs of the attempts; default none
 	over    []string      // jobs of OnRemoveJob
 
+	refusals []string // of OnAdmission
+
 	other     Launcher      // launches tasks in place of the rig; nil: the rig does
 	heartbeat time.Duration // default none
 	change    func(*Config) // changes the daemon's configuration; nil for none
@@ -63,6 +65,8 @@ func (b *rig) keepLogs(ctx context.Context, logs JobLogs) error {
 }
 
 func (b *rig) jobOver(job string) { b.over = append(b.over, job) }
+
+func (b *rig) admitted(refusal string) { b.refusals = append(b.refusals, refusal) }
 
 // session is one session with the rig.
 type session struct {
@@ -169,7 +173,7 @@ func runOn(t *testing.T, files localFiles, change func(*Config), play func(b *ri
 // run runs the daemon from one start to its end.
 func (b *rig) run(play func(*wire.Report_Joined)) {
 	b.t.Helper()
-	cfg := Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dirs: []string{b.dir}, Launcher: b.launcher(), Link: b, AggregateLogs: b.keepLogs, OnRemoveJob: b.jobOver, Heartbeat: b.heartbeat}
+	cfg := Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dirs: []string{b.dir}, Launcher: b.launcher(), Link: b, AggregateLogs: b.keepLogs, OnRemoveJob: b.jobOver, OnAdmission: b.admitted, Heartbeat: b.heartbeat}
 	if b.change != nil {
 		b.change(&cfg)
 	}

@@ -91,7 +91,7 @@ func drainRack(ctx context.Context, r *run) error {
 	var drains sync.WaitGroup
 	errs := make([]error, len(names))
 	for i, name := range names {
-		drains.Go(func() { errs[i] = r.client.DrainTasknode(ctx, name) })
+		drains.Go(func() { errs[i] = r.client.DrainTasknode(ctx, name, false) })
 	}
 	drains.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -320,7 +320,7 @@ func (r *run) breakMaster(ctx context.Context, n int) error {
 func (r *run) drainOne(ctx context.Context, n int) (err error) {
 	for i := range 10 {
 		name := r.fleet.Names()[(n+i)%r.Machines]
-		if err = r.client.DrainTasknode(ctx, name); err == nil {
+		if err = r.client.DrainTasknode(ctx, name, false); err == nil {
 			r.Logf("machine %s is drained", name)
 			return errors.Join(syncutil.Sleep(ctx, 2*time.Second), r.client.AdmitTasknode(ctx, name, false))
 		}

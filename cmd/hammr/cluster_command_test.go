@@ -165,9 +165,12 @@ func (f *fakeCluster) ResumeJob(_ context.Context, id string) error {
 	return f.change("resume %s", id)
 }
 
-func (f *fakeCluster) DrainTasknode(_ context.Context, name string) error {
+func (f *fakeCluster) DrainTasknode(_ context.Context, name string, untilRestart bool) error {
 	if name == "n9" {
 		return fmt.Errorf("%w: %s", client.ErrUnknown, name)
+	}
+	if untilRestart {
+		return f.change("drain %s until restart", name)
 	}
 	return f.change("drain %s", name)
 }

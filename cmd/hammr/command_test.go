@@ -167,3 +167,22 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// TestReloadableSettingsAreDocumented checks that docs/cluster.md lists exactly the settings that
+// SIGHUP changes, in its table of them.
+func TestReloadableSettingsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "settings that SIGHUP changes |")
+	table, _, found := strings.Cut(table, "\n\n")
+	if !found {
+		t.Fatal("docs/cluster.md has no table of the settings that SIGHUP changes")
+	}
+	for _, s := range append(new(jobmasterFlags).settings(), new(tasknodeFlags).settings()...) {
+		if listed := strings.Contains(table, "`--"+s.Name+"`"); listed != s.IsReloadable() {
+			t.Errorf("--%s is reloadable: %v; docs/cluster.md lists it: %v", s.Name, s.IsReloadable(), listed)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -37,12 +38,24 @@ func (f settingFlag) Set(text string) error {
 	return nil
 }
 
-// withSettings gives a command a flag for each setting and --config, and runs it once the
-// settings are loaded. Loading reports every wrong setting at once, with its source, as errors
-// of the command line.
-func withSettings(cmd *cobra.Command, settings daemon.Settings, run func(ctx context.Context, cmd *cobra.Command) error) *cobra.Command {
+// daemonFlags is the configuration of a daemon.
+type daemonFlags interface {
+	// settings sets all defaults, and lists the settings, which are stored in the receiver.
+	settings() daemon.Settings
+	// Validate reports every error of the configuration at once.
+	Validate() error
+	// again returns a new configuration of the same daemon.
+	again() daemonFlags
+	// run runs the daemon with the loaded settings until ctx ends. It completes reload.
+	run(ctx context.Context, cmd *cobra.Command, reload *daemon.Reloader) error
+}
+
+// withSettings gives a command a flag for each setting and --config, and runs the daemon once
+// the settings are loaded. Loading reports every wrong setting at once, with its source, as
+// errors of the command line.
+func withSettings(cmd *cobra.Command, c daemonFlags) *cobra.Command {
 	// values has only the flags that are given: defaults come from the settings.
-	values := make(map[string]string)
+	settings, values := c.settings(), make(map[string]string)
 	for _, s := range settings {
 		flag := cmd.Flags().VarPF(settingFlag{s, values}, s.Name, "", s.Usage)
 		if s.IsBool {
@@ -52,12 +65,37 @@ func withSettings(cmd *cobra.Command, settings daemon.Settings, run func(ctx con
 	file := cmd.Flags().String("config", os.Getenv("HAMMR_CONFIG"), "YAML `file` with a key for each setting")
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := settings.Load(daemon.Sources{Flags: values, Env: os.LookupEnv, File: *file}); err != nil {
+		sources := daemon.Sources{Flags: values, Env: os.LookupEnv, File: *file}
+		if err := settings.Load(sources); err != nil {
 			return err
 		}
-		return untilSignal(func(ctx context.Context) error { return run(ctx, cmd) })
+		reload := &daemon.Reloader{InUse: settings, Load: func() (daemon.Settings, error) { return loadAgain(c, sources) }}
+		reload.Catch()
+		return untilSignal(func(ctx context.Context) error { return c.run(ctx, cmd, reload) })
 	}
 	return cmd
+}
+
+// loadAgain loads the settings of a daemon into a new configuration, and checks it.
+func loadAgain(c daemonFlags, sources daemon.Sources) (daemon.Settings, error) {
+	next := c.again()
+	settings := next.settings()
+	if err := settings.Load(sources); err != nil {
+		return nil, err
+	}
+	return settings, next.Validate()
+}
+
+// reloading runs a daemon, which reloads its settings at SIGHUP. apply makes the daemon use
+// them.
+func reloading(ctx context.Context, reload *daemon.Reloader, run, apply func(ctx context.Context) error) error {
+	reload.Apply = apply
+	watching, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { reload.Run(watching) })
+	defer watch.Wait()
+	defer stop()
+	return run(ctx)
 }
 
 // untilSignal runs a daemon until SIGTERM or Ctrl-C. This end is a success, because an
@@ -75,7 +113,7 @@ func untilSignal(run func(ctx context.Context) error) error {
 // withLogger runs a daemon with its log. main prints the error on stderr. withLogger also
 // writes it to a log file, which otherwise would not show why the daemon ended. An end by
 // signal is no error.
-func withLogger(cfg daemon.LogConfig, stderr io.Writer, run func(logger *slog.Logger) error) error {
+func withLogger(cfg *daemon.LogConfig, stderr io.Writer, run func(logger *slog.Logger) error) error {
 	logger, err := cfg.Logger(stderr)
 	if err != nil {
 		return err

@@ -37,14 +37,14 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.String("staging", &c.Staging, "full name of the `directory` for splits and programs (default /tmp/hammr/staging on fs.defaultFS)"),
 		daemon.String("history-dir", &c.HistoryDir, "full name of the `directory` for job histories (default history next to --staging)"),
 		daemon.String("job-log-dir", &c.JobLogDir, "full name of the `directory` for logs of tasks (default joblogs next to --staging)"),
-		daemon.Duration("retention", &c.Retention, "`time` to keep histories, logs and unused programs"),
-		daemon.Int("keep-jobs", &c.KeepJobs, 1, "`number` of finished jobs that 'hammr job list --all' shows from memory"),
-		daemon.Int("keep-tasks", &c.KeepTasks, 1, "`number` of tasks of finished jobs to keep in memory while job histories cannot be written"),
-		daemon.Duration("expiry", &c.TasknodeExpiry, "`silence` after which a tasknode is lost (default hammr.tasknode.expiry, 10 s)"),
-		daemon.Duration("forget", &c.TasknodeForget, "`time` to remember a lost tasknode, unless it was removed by 'hammr node remove'"),
+		daemon.Duration("retention", &c.Retention, "`time` to keep histories, logs and unused programs").Reloadable(),
+		daemon.Int("keep-jobs", &c.KeepJobs, 1, "`number` of finished jobs that 'hammr job list --all' shows from memory").Reloadable(),
+		daemon.Int("keep-tasks", &c.KeepTasks, 1, "`number` of tasks of finished jobs to keep in memory while job histories cannot be written").Reloadable(),
+		daemon.Duration("expiry", &c.TasknodeExpiry, "`silence` after which a tasknode is lost (default hammr.tasknode.expiry, 10 s)").Reloadable(),
+		daemon.Duration("forget", &c.TasknodeForget, "`time` to remember a lost tasknode, unless it was removed by 'hammr node remove'").Reloadable(),
 		daemon.String("policy", &c.Policy, "`name` of the scheduling policy (default the cluster's own, initially fifo)"),
 		daemon.Strings("pools", &c.Pools, "pools that jobs may be put into in addition to default, as `name,...` (default the cluster's own)"),
-		daemon.String("allocation-file", &c.AllocationFile, "`file` of pools in the format of Hadoop's fair scheduler, checked by the leader every 10 s; use the same on each master"),
+		daemon.String("allocation-file", &c.AllocationFile, "`file` of pools in the format of Hadoop's fair scheduler, checked by the leader every 10 s; use the same on each master").Reloadable(),
 		daemon.String("decisions-file", &c.decisionsFile, "`file` for scheduling decisions as lines of JSON, rotated like the log (default none)"),
 		daemon.Duration("election-timeout", &c.ElectionTimeout, "`silence` of the leader that starts an election (default hammr.jobmaster.election.timeout, 500 ms)"),
 		daemon.Duration("vote-timeout", &c.VoteTimeout, "`time` a candidate waits for votes (default --election-timeout)"),
@@ -54,12 +54,12 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.Duration("snapshot-interval", &c.SnapshotInterval, "shortest `time` between two checks of --snapshot-entries; the longest is twice that"),
 		daemon.Int("nice", &c.Nice, -20, "`niceness` of the process; below 0, other processes delay it less; 0 does not change it"),
 		daemon.Duration("store-delay", &c.StoreDelay, "`time` added to each write to the log, to simulate a slow disk"),
-		daemon.Int("max-connections", &c.MaxConnections, 1, "`number` of connections that --address accepts at once, at most half of the process's limit of open files"),
-		daemon.Int("max-connections-per-address", &c.MaxConnectionsPerAddress, 1, "`number` of these from one IP address; raise it if many machines share one"),
-		daemon.Int("user-submission-rate", &c.UserSubmissionRate, 0, "`number` of jobs that a user may submit in a second; 0 for any"),
-		daemon.Int("user-submission-burst", &c.UserSubmissionBurst, 1, "`number` of jobs that a user may submit at once"),
-		daemon.Int("user-call-rate", &c.UserCallRate, 0, "`number` of other calls that a user may make in a second; 0 for any"),
-		daemon.Int("user-call-burst", &c.UserCallBurst, 1, "`number` of other calls that a user may make at once"),
+		daemon.Int("max-connections", &c.MaxConnections, 1, "`number` of connections that --address accepts at once, at most half of the process's limit of open files").Reloadable(),
+		daemon.Int("max-connections-per-address", &c.MaxConnectionsPerAddress, 1, "`number` of these from one IP address; raise it if many machines share one").Reloadable(),
+		daemon.Int("user-submission-rate", &c.UserSubmissionRate, 0, "`number` of jobs that a user may submit in a second; 0 for any").Reloadable(),
+		daemon.Int("user-submission-burst", &c.UserSubmissionBurst, 1, "`number` of jobs that a user may submit at once").Reloadable(),
+		daemon.Int("user-call-rate", &c.UserCallRate, 0, "`number` of other calls that a user may make in a second; 0 for any").Reloadable(),
+		daemon.Int("user-call-burst", &c.UserCallBurst, 1, "`number` of other calls that a user may make at once").Reloadable(),
 		daemon.Bool("drills", &c.Drills, "let holders of the token inject faults"),
 		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http"),
 		daemon.String("ready-file", &c.ReadyFile, "`file` to write when the master serves and knows a leader"),
@@ -76,19 +76,25 @@ func newJobmaster() *cobra.Command {
 		Short: "Run a master of a cluster",
 		Long: `Run a master of a cluster: a single one, or one of three or five that replicate
 their state. Each setting is a flag, an environment variable HAMMR_..., or a key
-in the file of --config; flags override variables, and variables override keys.`,
+in the file of --config; flags override variables, and variables override keys.
+
+SIGHUP loads the settings again. The log names each one that has changed, also
+those that need a restart. If a setting is wrong, all stay as they are.`,
 		Example: `  hammr jobmaster --id m1 --dir /var/lib/hammr --token-file /etc/hammr/token
   hammr jobmaster --config /etc/hammr/jobmaster.yaml
   hammr jobmaster --id m2 --masters m1=a,m2=b,m3=c --cluster-id 1763700000000 \
     --dir /var/lib/hammr --token-file /etc/hammr/token`,
 	}
-	return withSettings(cmd, c.settings(), func(ctx context.Context, cmd *cobra.Command) error { return c.run(ctx, cmd) })
+	return withSettings(cmd, &c)
 }
 
-// run opens the logs and runs the daemon.
-func (c *jobmasterFlags) run(ctx context.Context, cmd *cobra.Command) error {
-	return withLogger(c.log, cmd.ErrOrStderr(), func(logger *slog.Logger) (err error) {
-		c.Logger, c.Version = logger, buildVersion()
+// again implements daemonFlags.
+func (*jobmasterFlags) again() daemonFlags { return new(jobmasterFlags) }
+
+// run implements daemonFlags: it opens the logs and runs the daemon.
+func (c *jobmasterFlags) run(ctx context.Context, cmd *cobra.Command, reload *daemon.Reloader) error {
+	return withLogger(&c.log, cmd.ErrOrStderr(), func(logger *slog.Logger) (err error) {
+		c.Logger, c.Version, c.Notifier = logger, buildVersion(), daemon.NewNotifier(logger)
 		// A wrong site file must not hide wrong flags: both are reported.
 		if c.Conf, err = (genericOptions{}).load(cmd.ErrOrStderr()); err != nil {
 			return errors.Join(err, c.Validate())
@@ -98,7 +104,18 @@ func (c *jobmasterFlags) run(ctx context.Context, cmd *cobra.Command) error {
 				return err
 			}
 		}
-		return masterd.Run(ctx, c.Config)
+		d, err := masterd.Open(c.Config)
+		if err != nil {
+			return err
+		}
+		reload.Logger, reload.Notifier = logger, c.Notifier
+		return reloading(ctx, reload, d.Run, func(ctx context.Context) error {
+			if err := d.Reload(ctx, c.Config); err != nil {
+				return err
+			}
+			c.log.UseLevel()
+			return nil
+		})
 	})
 }
 

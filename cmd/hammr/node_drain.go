@@ -16,12 +16,13 @@ const drainPoll = 250 * time.Millisecond
 
 // newNodeDrain starts draining and waits. It exits with 0 when nothing is left, with 1 at the
 // deadline, when the tasknode is lost, or when draining was reverted, and with 130 after
-// Ctrl-C. Only --undo stops the draining.
+// Ctrl-C. Only --undo stops the draining, and with --local the next start of the tasknode.
 func (r clusterCommands) newNodeDrain() *cobra.Command {
 	var deadline time.Duration
 	var undo bool
+	var local localTasknode
 	cmd := r.command(&cobra.Command{
-		Use:   "drain NODE [--deadline 120s]",
+		Use:   "drain NODE|--local [--deadline 120s]",
 		Short: "Move everything off a tasknode, so that it can be stopped",
 		Long: `Move everything off a tasknode, so that it can be stopped and nothing runs
 twice. The tasknode gets no new tasks, and
@@ -40,25 +41,43 @@ A task that cannot write checkpoints runs to its end.
 The command exits with 0 when nothing is left. At the deadline it lists what is
 left and exits with 1. Draining continues even then, and after Ctrl-C; --undo
 stops it and gives tasks to the tasknode again, as 'hammr node add' does. The
-last tasknode that accepts tasks cannot be drained.`,
+last tasknode that accepts tasks cannot be drained.
+
+With --local it drains the tasknode of this machine before a stop. The settings
+of the tasknode say which that is and where its masters are: the file of
+--config, and the variables HAMMR_... of 'hammr tasknode'. This draining also
+ends when the tasknode starts again. If the tasknode does not run, there is
+nothing to do.`,
 		Example: `  hammr node drain n1 --deadline 120s
+  hammr node drain --local --config /etc/hammr/tasknode.yaml --deadline 90s
   hammr node drain n1 --undo`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if deadline <= 0 {
 				return fmt.Errorf("--deadline %v: expected more than 0", deadline)
 			}
+			if local.used {
+				return cobra.NoArgs(cmd, args)
+			}
 			return oneArg("the name of a tasknode")(cmd, args)
 		},
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return local.load(cmd.Flags()) },
 	}, func(ctx context.Context, q *query) error {
-		name := q.args[0]
+		name := local.name
+		if !local.used {
+			name = q.args[0]
+		}
 		if undo {
 			return q.changed(q.AdmitTasknode(ctx, name, false), "node", apidoc.Change{ID: name, Done: "added"}, "Added node %s", name)
 		}
-		if err := knownAs("node", name, q.DrainTasknode(ctx, name)); err != nil {
+		if local.used && !local.runs {
+			return q.changed(nil, "node", apidoc.Change{ID: name, Done: "not running"}, "Node %s does not run: nothing to drain", name)
+		}
+		if err := knownAs("node", name, q.DrainTasknode(ctx, name, local.used)); err != nil {
 			return err
 		}
 		return q.waitDrained(ctx, name, deadline)
 	})
+	local.addFlags(cmd.Flags())
 	cmd.Flags().DurationVar(&deadline, "deadline", 2*time.Minute, "`time` after which the command exits even if something is left")
 	cmd.Flags().BoolVar(&undo, "undo", false, "stop draining and give tasks to the tasknode again")
 	return cmd

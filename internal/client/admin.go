@@ -55,8 +55,9 @@ type Admin interface {
 	AdmitTasknode(ctx context.Context, name string, excluded bool) error
 
 	// DrainTasknode excludes a tasknode from new tasks and moves its outputs and checkpoints
-	// to other machines. AdmitTasknode ends the drain.
-	DrainTasknode(ctx context.Context, name string) error
+	// to other machines. AdmitTasknode ends the drain; if untilRestart is set, the next start of
+	// the tasknode does so too.
+	DrainTasknode(ctx context.Context, name string, untilRestart bool) error
 
 	// SetPolicy replaces the scheduling policy and all of its settings.
 	SetPolicy(ctx context.Context, name string, conf map[string]string) error

@@ -10,6 +10,9 @@
 //	…
 //	err = daemon.WriteReady(path, daemon.Ready{…})
 //
+// At SIGHUP a Reloader loads the settings again. A Notifier informs a service manager such as
+// systemd.
+//
 // A jobmaster's Port serves clients and other masters on one address. A Port and a log file
 // start goroutines; the comments of Port and LogConfig describe them.
 package daemon

@@ -45,22 +45,31 @@ func (l Limits) capped(files int) Limits {
 // Listener is a TCP listener that closes connections beyond its Limits at once.
 type Listener struct {
 	*net.TCPListener
-	limits  Limits
+	logger  *slog.Logger
 	refused atomic.Int64
 	refusal syncutil.Throttle // log lines about refused connections
 
 	mu struct {
 		sync.Mutex
-		open      int                // accepted connections; <= limits.Total
-		byAddress map[netip.Addr]int // the same by source; each > 0 and <= limits.PerAddress
+		limits    Limits
+		open      int                // accepted connections; none is accepted while it is >= limits.Total
+		byAddress map[netip.Addr]int // the same by source; each > 0, and none is accepted while it is >= limits.PerAddress
 	}
 }
 
 // newListener bounds the connections of a listener.
 func newListener(l *net.TCPListener, limits Limits) *Listener {
-	bounded := &Listener{TCPListener: l, limits: limits.capped(openFilesLimit())}
-	bounded.mu.byAddress = make(map[netip.Addr]int)
+	limits = limits.capped(openFilesLimit())
+	bounded := &Listener{TCPListener: l, logger: limits.Logger}
+	bounded.mu.limits, bounded.mu.byAddress = limits, make(map[netip.Addr]int)
 	return bounded
+}
+
+// SetLimits replaces the limits. Connections that are open stay open. It keeps the logger.
+func (l *Listener) SetLimits(limits Limits) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.limits = limits.capped(openFilesLimit())
 }
 
 // Open returns how many connections are open.
@@ -101,7 +110,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 			conn.Close()
 			l.refused.Add(1)
 			if skipped, ok := l.refusal.Allow(); ok {
-				l.limits.Logger.Warn("connection refused", "at", l.Addr(), "from", conn.RemoteAddr(), "cause", bound, "not logged", skipped)
+				l.logger.Warn("connection refused", "at", l.Addr(), "from", conn.RemoteAddr(), "cause", bound, "not logged", skipped)
 			}
 			continue
 		}
@@ -114,9 +123,9 @@ func (l *Listener) admit(source netip.Addr) (bound string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.mu.open >= l.limits.Total:
+	case l.mu.open >= l.mu.limits.Total:
 		return "too many connections; see --max-connections"
-	case l.mu.byAddress[source] >= l.limits.PerAddress:
+	case l.mu.byAddress[source] >= l.mu.limits.PerAddress:
 		return "too many connections from this address; see --max-connections-per-address"
 	}
 	l.mu.open++

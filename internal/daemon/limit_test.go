@@ -107,6 +107,32 @@ func TestIdleConnectionsOfOneAddressStopNoOther(t *testing.T) {
 	}
 }
 
+// TestLimitsAreReplaced lowers the limits below the connections that are open, and raises them.
+func TestLimitsAreReplaced(t *testing.T) {
+	l := boundedEcho(t, Limits{Total: 3, PerAddress: 3})
+	address := l.Addr().String()
+	var open []net.Conn
+	for range 3 {
+		open = append(open, dialFrom(t, "127.0.0.1", address))
+		if !served(t, open[len(open)-1]) {
+			t.Fatal("a connection within the bound is not served")
+		}
+	}
+	l.SetLimits(Limits{Total: 2, PerAddress: 1})
+	if served(t, dialFrom(t, "127.0.0.2", address)) {
+		t.Error("a connection beyond the lower bound is served")
+	}
+	for _, conn := range open {
+		if !served(t, conn) {
+			t.Error("a connection was closed by the lower bound")
+		}
+	}
+	l.SetLimits(Limits{Total: 10, PerAddress: 4})
+	if !served(t, dialFrom(t, "127.0.0.1", address)) || served(t, dialFrom(t, "127.0.0.1", address)) {
+		t.Error("the higher bound of an address is not 4")
+	}
+}
+
 // TestFileDescriptorsRemain checks that a listener never uses all files that the process may
 // open.
 func TestFileDescriptorsRemain(t *testing.T) {

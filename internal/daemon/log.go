@@ -19,6 +19,8 @@ type LogConfig struct {
 	File    string // default none: the log is written to stderr
 	MaxSize int64  // size of File, in whole MiB, at which it is rotated; default 64 MiB
 	Keep    int    // rotated files to keep, at least 1; default 3
+
+	level *slog.LevelVar // of the logger; nil before Logger
 }
 
 // Settings returns the settings of the log. They set defaults in c.
@@ -27,7 +29,7 @@ func (c *LogConfig) Settings() Settings {
 	c.MaxSize, c.Keep = cmp.Or(c.MaxSize, 64*mebibyte), cmp.Or(c.Keep, 3)
 	return Settings{
 		Choice("log-format", &c.Format, "`format` of the log: text or json", "text", "json"),
-		Choice("log-level", &c.Level, "least severe `level` of the log: debug, info, warn or error", "debug", "info", "warn", "error"),
+		Choice("log-level", &c.Level, "least severe `level` of the log: debug, info, warn or error", "debug", "info", "warn", "error").Reloadable(),
 		String("log-file", &c.File, "`file` of the log (default stderr)"),
 		Size("log-max-size", &c.MaxSize, "`size` at which the log file is rotated, at least 1m"),
 		Int("log-keep", &c.Keep, 1, "`number` of rotated log files to keep"),
@@ -48,13 +50,20 @@ func (c *LogConfig) Logger(stderr io.Writer) (*slog.Logger, error) {
 	if err != nil {
 		return nil, err
 	}
-	var level slog.Level // the zero value is info
-	_ = level.UnmarshalText([]byte(c.Level))
-	options := &slog.HandlerOptions{Level: level}
+	c.level = new(slog.LevelVar)
+	c.UseLevel()
+	options := &slog.HandlerOptions{Level: c.level}
 	if c.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options)), nil
 	}
 	return slog.New(slog.NewTextHandler(w, options)), nil
+}
+
+// UseLevel makes the logger use Level after a change of it.
+func (c *LogConfig) UseLevel() {
+	var level slog.Level // the zero value is info
+	_ = level.UnmarshalText([]byte(c.Level))
+	c.level.Set(level)
 }
 
 // open opens the log file at once, so that an error is reported at the start of the daemon

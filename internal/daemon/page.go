@@ -20,8 +20,12 @@ import (
 type PageConfig struct {
 	// Title is the first line of the front page. Required.
 	Title string
-	// Health returns why the daemon cannot work, nil if it can; default always nil.
+	// Health returns why the daemon should be restarted, nil if a restart would not help or is not
+	// needed; default always nil.
 	Health func(r *http.Request) error
+	// Ready returns why a healthy daemon should get no requests for now, nil if it should; default
+	// always nil.
+	Ready func(r *http.Request) error
 	// Metrics are shown in addition to the metrics of the process; default none.
 	Metrics []prometheus.Collector
 	// Listeners are the daemon's listeners by their setting, for metrics; default none.
@@ -36,8 +40,8 @@ type PageConfig struct {
 }
 
 // NewPage returns the handler of a daemon's HTTP page. /health answers status 503 and the
-// cause while the daemon cannot work. /metrics is for Prometheus. /debug/pprof/ exists if
-// Profiles is set.
+// cause while the daemon should be restarted, and /ready while it should get no requests.
+// /metrics is for Prometheus. /debug/pprof/ exists if Profiles is set.
 //
 // The page always shows metrics of the Go runtime and of the process. It collects metrics at
 // most once in a second, however many clients ask.
@@ -45,12 +49,12 @@ func NewPage(cfg PageConfig) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		fmt.Fprintf(w, "%s\n\n/health\n/metrics\n", cfg.Title)
+		fmt.Fprintf(w, "%s\n\n/health\n/ready\n/metrics\n", cfg.Title)
 		if cfg.Profiles {
 			io.WriteString(w, "/debug/pprof/\n")
 		}
 	})
-	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) { health(w, r, cfg.Health) })
+	addProbes(mux, cfg.Health, cfg.Ready)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(listenerMetrics(cfg.Listeners))
@@ -65,11 +69,11 @@ func NewPage(cfg PageConfig) http.Handler {
 	return mux
 }
 
-// NewPublicPage returns a handler of /health and of further paths, for callers on other
+// NewPublicPage returns a handler of /health, /ready and further paths, for callers on other
 // machines. Each handler checks its callers.
-func NewPublicPage(check func(*http.Request) error, handlers map[string]http.Handler) http.Handler {
+func NewPublicPage(health, ready func(*http.Request) error, handlers map[string]http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) { health(w, r, check) })
+	addProbes(mux, health, ready)
 	for pattern, handler := range handlers {
 		mux.Handle(pattern, handler)
 	}
@@ -101,10 +105,20 @@ func (g *cachedGatherer) Gather() ([]*dto.MetricFamily, error) {
 	return g.mu.metrics, g.mu.err
 }
 
-// health answers "ok", or status 503 and the cause if the daemon cannot work.
-func health(w http.ResponseWriter, r *http.Request, check func(*http.Request) error) {
+// addProbes adds what load balancers and orchestrators ask. A daemon that is not healthy is not
+// ready either. Both checks may be nil.
+func addProbes(mux *http.ServeMux, health, ready func(*http.Request) error) {
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) { answerProbe(w, r, health) })
+	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, r *http.Request) { answerProbe(w, r, health, ready) })
+}
+
+// answerProbe answers "ok", or status 503 and the cause of the first check that fails.
+func answerProbe(w http.ResponseWriter, r *http.Request, checks ...func(*http.Request) error) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if check != nil {
+	for _, check := range checks {
+		if check == nil {
+			continue
+		}
 		if err := check(r); err != nil {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			fmt.Fprintln(w, err)

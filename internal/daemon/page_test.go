@@ -23,18 +23,20 @@ func get(h http.Handler, path string) (int, string) {
 }
 
 func TestPage(t *testing.T) {
-	sick := errors.New("no leader is known")
+	sick, idle := errors.New("the loop is stuck"), errors.New("no leader is known")
 	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "hammr_test", Help: "a number"}, func() float64 { return 42 })
 	page := daemon.NewPage(daemon.PageConfig{
 		Title: "jobmaster m1", Metrics: []prometheus.Collector{gauge},
 		Health: func(*http.Request) error { return sick },
+		Ready:  func(*http.Request) error { return idle },
 	})
 	for path, want := range map[string]struct {
 		code int
 		text string
 	}{
 		"/":             {200, "jobmaster m1"},
-		"/health":       {503, "no leader is known"},
+		"/health":       {503, "the loop is stuck"},
+		"/ready":        {503, "the loop is stuck"},
 		"/metrics":      {200, "hammr_test 42"},
 		"/debug/pprof/": {404, ""},
 		"/nothing":      {404, ""},
@@ -46,6 +48,13 @@ func TestPage(t *testing.T) {
 	sick = nil
 	if code, text := get(page, "/health"); code != 200 || text != "ok\n" {
 		t.Errorf("health: %d %q", code, text)
+	}
+	if code, text := get(page, "/ready"); code != 503 || text != "no leader is known\n" {
+		t.Errorf("not ready: %d %q", code, text)
+	}
+	idle = nil
+	if code, text := get(page, "/ready"); code != 200 || text != "ok\n" {
+		t.Errorf("ready: %d %q", code, text)
 	}
 }
 

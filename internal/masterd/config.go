@@ -122,6 +122,8 @@ type Config struct {
 	Profiles bool
 	// ReadyFile is written when the master serves and knows a leader. Default none.
 	ReadyFile string
+	// Notifier informs the service manager. Default none.
+	Notifier *daemon.Notifier
 	// Version is the version of the program, which clients see. Default "".
 	Version string
 	// Conf is the site's configuration. Default conf.New().

@@ -54,6 +54,7 @@ type Daemon struct {
 	members  members           // the set of masters, while it changes
 	isNew    bool              // this is one of the first masters of a cluster, at its first start
 	refusal  syncutil.Throttle // log lines about refused masters
+	pools    string            // name of the allocation file; Reload changes it
 	open     daemon.Closers    // closes what Open has opened so far
 }
 
@@ -61,7 +62,7 @@ type Daemon struct {
 func Open(cfg Config) (*Daemon, error) {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
-	d := &Daemon{cfg: cfg, fatal: make(chan error, 1)}
+	d := &Daemon{cfg: cfg, pools: cfg.AllocationFile, fatal: make(chan error, 1)}
 	// The log locks the directory, so drills are opened after the log.
 	for _, step := range []func() error{d.resolve, d.listen, d.findAddress, d.openLog, d.openDrills, d.openMaster} {
 		if err := step(); err != nil {
@@ -87,7 +88,7 @@ func (d *Daemon) resolve() error {
 // configuration.
 func (d *Daemon) resolveFiles() (err error) {
 	c := d.cfg.Conf
-	d.cfg.TasknodeExpiry = cmp.Or(d.cfg.TasknodeExpiry, c.Duration(conf.TasknodeExpiry))
+	d.cfg.TasknodeExpiry = d.expiry(d.cfg.TasknodeExpiry)
 	d.cfg.ElectionTimeout = cmp.Or(d.cfg.ElectionTimeout, c.Duration(conf.MasterElectionTimeout))
 	if d.files, err = fsconf.NewRouter(c, d.cfg.Logger); err != nil {
 		return err
@@ -103,6 +104,12 @@ func (d *Daemon) resolveFiles() (err error) {
 	d.cfg.HistoryDir = cmp.Or(d.cfg.HistoryDir, parent+"history")
 	d.cfg.JobLogDir = cmp.Or(d.cfg.JobLogDir, parent+"joblogs")
 	return nil
+}
+
+// expiry returns the silence after which a tasknode is lost, from the site's configuration if
+// set is 0.
+func (d *Daemon) expiry(set time.Duration) time.Duration {
+	return cmp.Or(set, d.cfg.Conf.Duration(conf.TasknodeExpiry))
 }
 
 // DefaultStaging returns the staging directory of a master whose configuration names none: a directory on the default
@@ -237,7 +244,7 @@ func (d *Daemon) openMaster() (err error) {
 	shuffleKey := transfer.ServerKey(d.token)
 	d.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: policyMaker(d.cfg.Logger), Resolve: d.files.Resolve,
-		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile), Decisions: d.cfg.Decisions,
+		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile, ""), Decisions: d.cfg.Decisions,
 		TasknodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, TasknodeForget: d.cfg.TasknodeForget,
 		HistoryDir: d.cfg.HistoryDir, LogDir: d.cfg.JobLogDir, StagingDir: d.cfg.Staging, Retention: d.cfg.Retention,
 		KeepJobs: d.cfg.KeepJobs, KeepTasks: d.cfg.KeepTasks,

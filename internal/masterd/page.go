@@ -52,6 +52,7 @@ func (d *Daemon) newPage() http.Handler {
 		Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
 		ProfileToken: d.page.ProfileToken(d.token),
 		Health:       func(*http.Request) error { return d.health() },
+		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
 		Handlers:     map[string]http.Handler{faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger)},
 	})
@@ -60,7 +61,8 @@ func (d *Daemon) newPage() http.Handler {
 // maxPendingWrite is how long a write to the log may take before this master is unhealthy.
 const maxPendingWrite = 4 * time.Second
 
-// health returns why this master cannot work, nil if it can. It does not wait for the loop.
+// health returns why this master should be restarted, nil if it should not. It does not wait for
+// the loop. A missing leader is no reason: no restart brings a majority back.
 func (d *Daemon) health() error {
 	if err := d.watchdog.Check(); err != nil {
 		return err
@@ -68,10 +70,28 @@ func (d *Daemon) health() error {
 	if age := d.log.PendingWrite(); age > maxPendingWrite {
 		return fmt.Errorf("disk of the log does not answer: a write to %s has taken %v so far", d.cfg.Dir, age.Round(100*time.Millisecond))
 	}
+	return nil
+}
+
+// ready returns why clients and tasknodes should not use this master for now, nil if they may.
+// A follower is ready: it names the leader to its callers.
+func (d *Daemon) ready() error {
 	if d.log.Leader().ID == "" {
 		return errors.New("no leader is known")
 	}
 	return nil
+}
+
+// status describes in one line what this master does.
+func (d *Daemon) status() string {
+	switch leader := d.log.Leader().ID; leader {
+	case "":
+		return "looks for a leader"
+	case d.cfg.ID:
+		return "leads cluster " + d.cfg.ClusterID
+	default:
+		return "follows " + leader
+	}
 }
 
 // probeClient keeps no connections, because it rarely probes a tasknode twice.

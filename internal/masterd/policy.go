@@ -61,8 +61,9 @@ func takeMode(conf map[string]string, setting string, mode *preempt.Mode) error 
 	return nil
 }
 
-// newPoolFile returns the allocation file that the leader watches, nil if name is "".
-func newPoolFile(name string) *jobmaster.PoolFile {
+// newPoolFile returns the allocation file that the leader watches, nil if name is "". It replaces
+// the file with the name before, "" for none: pools of a policy from there are its own.
+func newPoolFile(name, before string) *jobmaster.PoolFile {
 	if name == "" {
 		return nil
 	}
@@ -81,7 +82,7 @@ func newPoolFile(name string) *jobmaster.PoolFile {
 		},
 		// If the pools of a policy come from another file, the settings stay unchanged.
 		Set: func(policy string, conf map[string]string, content string) map[string]string {
-			if own := conf[registry.AllocationFile]; !registry.HasPools(policy, conf) || own != "" && own != name {
+			if own := conf[registry.AllocationFile]; !registry.HasPools(policy, conf) || own != "" && own != name && own != before {
 				return conf
 			}
 			conf = maps.Clone(conf)

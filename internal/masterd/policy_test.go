@@ -44,10 +44,10 @@ func TestUnknownPreemptionModesAreRefused(t *testing.T) {
 // without pools, nor a policy whose pools come from another file.
 func TestPoolFileAppliesToPoliciesWithPools(t *testing.T) {
 	const content = "<allocations/>"
-	if newPoolFile("") != nil {
+	if newPoolFile("", "") != nil {
 		t.Error("a pool file without a name")
 	}
-	f := newPoolFile("pools.xml")
+	f := newPoolFile("pools.xml", "old.xml")
 	for _, tt := range []struct {
 		policy  string
 		conf    map[string]string
@@ -61,6 +61,7 @@ func TestPoolFileAppliesToPoliciesWithPools(t *testing.T) {
 		{"hfsp", nil, false},
 		{"fair", map[string]string{registry.AllocationFile: "pools.xml", registry.Allocations: "<allocations></allocations>"}, true},
 		{"fair", map[string]string{registry.AllocationFile: "other.xml", registry.Allocations: "<allocations></allocations>"}, false},
+		{"fair", map[string]string{registry.AllocationFile: "old.xml", registry.Allocations: "<allocations></allocations>"}, true},
 	} {
 		before := maps.Clone(tt.conf)
 		got := f.Set(tt.policy, tt.conf, content)

@@ -51,9 +51,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ready, endReady := context.WithCancel(ctx)
 	defer endReady()
 	running.Go(func() { d.announceReady(ready) })
+	running.Go(func() { d.cfg.Notifier.Run(loop, d.watchdog.Check, d.status) })
 	d.cfg.Logger.Info("jobmaster serves", "id", d.cfg.ID, "cluster", d.cfg.ClusterID, "address", d.cfg.Advertise, "http", d.page.Addr().String())
 	select {
 	case <-ctx.Done():
+		d.cfg.Notifier.Stopping()
 		d.yieldLeadership()
 	case err := <-d.fatal:
 		return d.abandon(fmt.Errorf("log failed: %w", err))
@@ -98,7 +100,8 @@ func (d *Daemon) newServer() *server.Server {
 	})
 }
 
-// announceReady writes the ready file once a leader is known, and the version of a new cluster.
+// announceReady writes the ready file once a leader is known, and the version of a new cluster. It
+// then informs the service manager.
 func (d *Daemon) announceReady(ctx context.Context) {
 	err := syncutil.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) { return d.log.Leader().ID != "", nil })
 	if err != nil {
@@ -113,4 +116,5 @@ func (d *Daemon) announceReady(ctx context.Context) {
 	if err != nil {
 		d.cfg.Logger.Error("cannot write ready file", "error", err)
 	}
+	d.cfg.Notifier.Ready()
 }

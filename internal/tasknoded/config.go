@@ -109,6 +109,8 @@ type Config struct {
 	Profiles bool
 	// ReadyFile is written when the tasknode has joined a cluster. Default none.
 	ReadyFile string
+	// Notifier informs the service manager. Default none.
+	Notifier *daemon.Notifier
 	// Conf is the site's configuration. The tasknode sets
 	// hammr.hdfs.local.address in it. Default conf.New().
 	Conf *conf.Conf

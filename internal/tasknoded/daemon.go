@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -38,6 +39,7 @@ type Daemon struct {
 	listener    *daemon.Listener // listener of the shuffle server
 	page        *daemon.Listener // listener of the page of health, metrics and logs
 	pageAddress string           // address at which others ask for health and logs
+	hosts       []string         // names and addresses of the machine
 	shuffle     *transfer.Server
 	programs    *artifact.Cache // cache of the programs that tasks run
 	directories clusterDirs     // as the leading master names them
@@ -45,6 +47,7 @@ type Daemon struct {
 	launcher    *process.Launcher
 	cgroup      string       // directory of the tasknode's own control group, "" for none
 	masters     *rpc.Masters // connections to the masters
+	membership  membership   // what the masters make of this tasknode
 	tasknode    *tasknode.Daemon
 	watchdog    *daemon.Watchdog // asks the loop of tasknode
 	drills      daemon.Drills
@@ -86,8 +89,8 @@ func (d *Daemon) resolve() (err error) {
 	if len(d.cfg.LocalDirs) == 0 {
 		d.cfg.LocalDirs = []string{d.cfg.Dir}
 	}
-	d.script.script = cmp.Or(d.cfg.HealthScript, d.cfg.Conf.String("hammr.tasknode.health.script"))
-	d.script.timeout, d.script.logger = d.cfg.HealthTimeout, d.cfg.Logger
+	d.script.logger = d.cfg.Logger
+	d.script.use(d.healthSettings(&d.cfg))
 	return errors.Join(append(errs, d.openFiles())...)
 }
 
@@ -145,6 +148,23 @@ func (d *Daemon) lockDir() error {
 		return fmt.Errorf("--dir %s: %w", d.cfg.Dir, err)
 	}
 	return nil
+}
+
+// IsRunning reports whether a tasknode uses this directory.
+func IsRunning(dir string) (bool, error) {
+	lock, err := os.Open(filepath.Join(dir, lockFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("--dir: %w", err)
+	}
+	defer lock.Close() // the file was only locked
+	locked, err := disks.IsLocked(lock)
+	if err != nil {
+		return false, fmt.Errorf("--dir %s: %w", dir, err)
+	}
+	return locked, nil
 }
 
 // openDrills enables fault injection if the configuration says so. lockDir has already
@@ -231,28 +251,20 @@ const progressDelay = 500 * time.Millisecond
 // openTasknode finds the location of the machine, for locality, and makes the tasknode from
 // all parts.
 func (d *Daemon) openTasknode() (err error) {
-	hosts, err := hostsOf(d.listener)
-	if err != nil {
+	if d.hosts, err = hostsOf(d.listener); err != nil {
 		return err
 	}
-	if d.cfg.Rack == "" {
-		topology := tasknode.Topology{
-			Table:      d.cfg.Conf.String("net.topology.table.file.name"),
-			Script:     d.cfg.Conf.String("net.topology.script.file.name"),
-			ScriptArgs: d.cfg.Conf.Int("net.topology.script.number.args"),
-		}
-		if d.cfg.Rack, err = topology.Rack(context.Background(), hosts); err != nil {
-			return err
-		}
+	if d.cfg.Rack, err = d.findRack(context.Background(), d.cfg.Rack); err != nil {
+		return err
 	}
 	d.tasknode, err = tasknode.New(tasknode.Config{
-		Name: d.cfg.Name, Rack: d.cfg.Rack, Hosts: hosts,
+		Name: d.cfg.Name, Rack: d.cfg.Rack, Hosts: d.hosts,
 		Address: d.cfg.Advertise, HTTP: d.pageAddress,
-		MapSlots: d.cfg.MapSlots, ReduceSlots: d.cfg.ReduceSlots, MemoryMB: d.taskMemoryMB(),
+		MapSlots: d.cfg.MapSlots, ReduceSlots: d.cfg.ReduceSlots, MemoryMB: d.taskMemoryMB(d.cfg.MemoryMB),
 		Dirs: d.taskDirs(), DirChooser: d.disks,
 		AggregateLogs: (&tasknode.LogAggregator{Machine: d.cfg.Name, Check: d.directories.checkLogs, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
-		OnDirectories: d.directories.set,
-		Launcher:      &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), joined: d.announceReady},
+		OnDirectories: d.directories.set, OnAdmission: d.membership.admitted,
+		Launcher: &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), membership: &d.membership, joined: d.announceReady},
 		Heartbeat: d.cfg.Heartbeat, ProgressDelay: progressDelay, DiskCheck: d.cfg.DiskCheck, MachineStatus: d.machineStatus, Logger: d.cfg.Logger,
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package tasknoded
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,13 +27,19 @@ import (
 // Any exit status counts as success, so that a mistake in a script does not take all
 // machines out of use.
 type healthCheck struct {
-	script  string // "" for none
-	timeout time.Duration
-	logger  *slog.Logger
-	mu      struct {
+	logger *slog.Logger
+	mu     struct {
 		sync.Mutex
-		reason string
+		settings healthSettings
+		restart  context.CancelFunc // makes run use other settings; nil before run
+		reason   string
 	}
+}
+
+// healthSettings say which script runs, and when.
+type healthSettings struct {
+	script            string // "" for none
+	interval, timeout time.Duration
 }
 
 const (
@@ -50,18 +57,43 @@ func (h *healthCheck) reason() string {
 	return h.mu.reason
 }
 
-// run runs the script now and then every interval, until ctx ends.
-func (h *healthCheck) run(ctx context.Context, interval time.Duration) {
-	if h.script == "" {
+// use sets or replaces the settings. If they differ, a run of the old script is ended, and the
+// new script runs at once.
+func (h *healthCheck) use(s healthSettings) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.mu.settings == s {
 		return
 	}
-	h.check(ctx)
-	syncutil.Every(ctx, interval, func() { h.check(ctx) })
+	h.mu.settings = s
+	if h.mu.restart != nil {
+		h.mu.restart()
+	}
 }
 
-// check runs the script once.
-func (h *healthCheck) check(ctx context.Context) {
-	err := runHealthScript(ctx, h.script, h.timeout)
+// run runs the script now and then every interval, until ctx ends.
+func (h *healthCheck) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		s, unchanged := h.begin(ctx)
+		h.check(unchanged, s)
+		syncutil.Every(unchanged, cmp.Or(s.interval, time.Hour), func() { h.check(unchanged, s) })
+	}
+}
+
+// begin returns the settings, and a context that ends when use replaces them.
+func (h *healthCheck) begin(ctx context.Context) (healthSettings, context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ctx, h.mu.restart = context.WithCancel(ctx)
+	return h.mu.settings, ctx
+}
+
+// check runs the script once. Without a script the machine is healthy.
+func (h *healthCheck) check(ctx context.Context, s healthSettings) {
+	var err error
+	if s.script != "" {
+		err = runHealthScript(ctx, s.script, s.timeout)
+	}
 	if ctx.Err() != nil {
 		return
 	}
@@ -75,9 +107,9 @@ func (h *healthCheck) check(ctx context.Context) {
 	h.mu.Unlock()
 	switch {
 	case before == "" && reason != "":
-		h.logger.Error("machine unhealthy, it gets no new tasks", "script", h.script, "error", err)
+		h.logger.Error("machine unhealthy, it gets no new tasks", "script", s.script, "error", err)
 	case before != "" && reason == "":
-		h.logger.Info("machine healthy again", "script", h.script)
+		h.logger.Info("machine healthy again", "script", s.script)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -31,8 +32,8 @@ func TestHealthScripts(t *testing.T) {
 		"not executable": {"", "cannot be run"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &healthCheck{script: script(t, c.script), timeout: time.Minute, logger: slog.New(slog.DiscardHandler)}
-			h.check(t.Context())
+			h := newHealthCheck()
+			h.check(t.Context(), healthSettings{script: script(t, c.script), timeout: time.Minute})
 			if got := h.reason(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 				t.Errorf("reason %q, want %q", got, c.want)
 			}
@@ -42,13 +43,12 @@ func TestHealthScripts(t *testing.T) {
 
 // TestHealthScriptThatHangs leaves a process behind that has its output open.
 func TestHealthScriptThatHangs(t *testing.T) {
-	h := &healthCheck{script: script(t, "sleep 1000 & sleep 1000"), timeout: 10 * time.Millisecond, logger: slog.New(slog.DiscardHandler)}
-	h.check(t.Context())
+	h := newHealthCheck()
+	h.check(t.Context(), healthSettings{script: script(t, "sleep 1000 & sleep 1000"), timeout: 10 * time.Millisecond})
 	if got := h.reason(); !strings.Contains(got, "has not ended after 10ms") {
 		t.Errorf("reason %q", got)
 	}
-	h.script, h.timeout = script(t, "true"), time.Minute
-	if h.check(t.Context()); h.reason() != "" {
+	if h.check(t.Context(), healthSettings{script: script(t, "true"), timeout: time.Minute}); h.reason() != "" {
 		t.Errorf("reason %q after a success", h.reason())
 	}
 }
@@ -57,8 +57,9 @@ func TestHealthScriptThatHangs(t *testing.T) {
 // closed.
 func TestHealthScriptThatLeavesAProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
-	h := &healthCheck{script: script(t, "sleep 1000 >/dev/null 2>&1 & echo $! >"+file), timeout: time.Minute, logger: slog.New(slog.DiscardHandler)}
-	if h.check(t.Context()); h.reason() != "" {
+	h := newHealthCheck()
+	leaves := script(t, "sleep 1000 >/dev/null 2>&1 & echo $! >"+file)
+	if h.check(t.Context(), healthSettings{script: leaves, timeout: time.Minute}); h.reason() != "" {
 		t.Errorf("reason %q", h.reason())
 	}
 	text, err := os.ReadFile(file)
@@ -87,6 +88,32 @@ func TestReasonIsBounded(t *testing.T) {
 	if !strings.HasPrefix(got, "ERROR ä") || len(got) > maxHealthReason+3 || !utf8.ValidString(got) {
 		t.Errorf("reason of %d bytes: %.40q", len(got), got)
 	}
+}
+
+func newHealthCheck() *healthCheck { return &healthCheck{logger: slog.New(slog.DiscardHandler)} }
+
+// TestHealthScriptIsReplaced replaces a script that hangs by one that reports an error, and then
+// by none.
+func TestHealthScriptIsReplaced(t *testing.T) {
+	h := newHealthCheck()
+	h.use(healthSettings{script: script(t, "sleep 1000"), timeout: time.Hour, interval: time.Hour})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var running sync.WaitGroup
+	running.Go(func() { h.run(ctx) })
+	await := func(want string) {
+		t.Helper()
+		err := syncutil.Poll(ctx, time.Millisecond, func(context.Context) (bool, error) { return h.reason() == want, nil })
+		if err != nil {
+			t.Errorf("reason %q, want %q", h.reason(), want)
+		}
+	}
+	h.use(healthSettings{script: script(t, "echo ERROR fan"), timeout: time.Hour, interval: time.Hour})
+	await("ERROR fan")
+	h.use(healthSettings{})
+	await("")
+	cancel()
+	running.Wait()
 }
 
 // script writes a shell script.

@@ -52,10 +52,10 @@ func (d *Daemon) memory() (available, swap int64) {
 // the DataNode and the system use it. In MiB.
 const reservedMB = 1024
 
-// taskMemoryMB returns the memory that tasks may take together, in MiB; 0 for any amount, if
-// neither the configuration nor the machine names an amount.
-func (d *Daemon) taskMemoryMB() int64 {
-	if mb := cmp.Or(d.cfg.MemoryMB, d.cfg.Conf.Int(conf.TasknodeMemoryMB)); mb > 0 {
+// taskMemoryMB returns the memory that tasks may take together, in MiB: the setting, else that of
+// the site's configuration, else the machine's. It is 0 for any amount, if none has one.
+func (d *Daemon) taskMemoryMB(set int) int64 {
+	if mb := cmp.Or(set, d.cfg.Conf.Int(conf.TasknodeMemoryMB)); mb > 0 {
 		return int64(mb)
 	}
 	machine, _ := os.ReadFile("/proc/meminfo")

@@ -1,6 +1,7 @@
 package tasknoded
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,6 +16,7 @@ func (d *Daemon) newPage() http.Handler {
 		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
 		ProfileToken: d.page.ProfileToken(d.token),
 		Health:       func(*http.Request) error { return d.health() },
+		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
 		Handlers: map[string]http.Handler{
 			"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
@@ -25,18 +27,35 @@ func (d *Daemon) newPage() http.Handler {
 }
 
 // newPublic returns the handler of what other machines ask, which the shuffle server's port
-// serves: health, which masters probe, and logs, for holders of the cluster's token.
+// serves: health, which masters probe, readiness, and logs, for holders of the cluster's token.
 func (d *Daemon) newPublic() http.Handler {
-	return daemon.NewPublicPage(func(*http.Request) error { return d.health() }, map[string]http.Handler{
+	health, ready := func(*http.Request) error { return d.health() }, func(*http.Request) error { return d.ready() }
+	return daemon.NewPublicPage(health, ready, map[string]http.Handler{
 		"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
 		"GET /logs/{job}":              &logHandler{d.taskDirs(), d.token},
 	})
 }
 
-// health returns why this tasknode cannot work, nil if it can. It does not wait for the loop.
-func (d *Daemon) health() error {
-	if err := d.watchdog.Check(); err != nil {
+// health returns why this tasknode should be restarted, nil if it should not. It does not wait
+// for the loop. Full or broken disks are no reason: a restart would only end the tasks.
+func (d *Daemon) health() error { return d.watchdog.Check() }
+
+// ready returns why this tasknode gets no new tasks, nil if it gets some.
+func (d *Daemon) ready() error {
+	if err := d.membership.check(); err != nil {
 		return err
 	}
+	if reason := d.script.reason(); reason != "" {
+		return fmt.Errorf("no new tasks: the health script says %s", reason)
+	}
 	return d.disks.Check()
+}
+
+// status describes in one line what this tasknode does.
+func (d *Daemon) status() string {
+	text := fmt.Sprintf("%d attempts run", d.tasknode.Counts().Running)
+	if err := d.ready(); err != nil {
+		text += ", " + err.Error()
+	}
+	return text
 }

@@ -36,7 +36,7 @@ func TestShufflePortServesLogs(t *testing.T) {
 	_, log := newLogPage(t)
 	tasks := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(log)))))
 	key := transfer.ServerKey("secret")
-	shuffle, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{tasks}, Key: key, Other: daemon.NewPublicPage(nil, map[string]http.Handler{
+	shuffle, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{tasks}, Key: key, Other: daemon.NewPublicPage(nil, nil, map[string]http.Handler{
 		"GET /logs/{attempt}/{stream}": &logHandler{[]string{tasks}, "secret"},
 	})})
 	if err != nil {

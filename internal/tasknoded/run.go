@@ -7,8 +7,6 @@ import (
 	"sync"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/tasknode"
 )
 
 // Run opens a tasknode and runs it until ctx ends or the masters refuse it.
@@ -33,7 +31,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	})
 	serving.Go(func() { d.disks.Run(outlives) })
 	serving.Go(func() { d.watchdog.Run(running) })
-	serving.Go(func() { d.script.run(outlives, d.cfg.HealthInterval) })
+	serving.Go(func() { d.cfg.Notifier.Run(running, d.watchdog.Check, d.status) })
+	defer context.AfterFunc(ctx, d.cfg.Notifier.Stopping)()
+	serving.Go(func() { d.script.run(outlives) })
 	stopPage := daemon.ServePage(d.page, d.newPage())
 	d.cfg.Logger.Info("tasknode serves", "name", d.cfg.Name, "address", d.cfg.Advertise, "http", d.page.Addr().String(), "dir", d.cfg.Dir)
 	err := d.tasknode.Run(ctx)
@@ -45,7 +45,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return errors.Join(err, d.open.Close())
 }
 
-// announceReady writes the ready file.
+// announceReady writes the ready file, and informs the service manager.
 func (d *Daemon) announceReady() {
 	err := daemon.WriteReady(d.cfg.ReadyFile, daemon.Ready{
 		Name: d.cfg.Name, Address: d.cfg.Advertise, HTTP: d.page.Addr().String(), PID: os.Getpid(),
@@ -53,20 +53,5 @@ func (d *Daemon) announceReady() {
 	if err != nil {
 		d.cfg.Logger.Error("cannot write ready file", "error", err)
 	}
-}
-
-// readyLink calls joined once, when the tasknode has joined a cluster.
-type readyLink struct {
-	tasknode.Link
-	joined func()
-	once   sync.Once
-}
-
-// Connect implements tasknode.Link.
-func (l *readyLink) Connect(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
-	session, err := l.Link.Connect(ctx, hello)
-	if err == nil {
-		l.once.Do(l.joined)
-	}
-	return session, err
+	d.cfg.Notifier.Ready()
 }

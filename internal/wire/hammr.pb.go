@@ -1177,6 +1177,7 @@ type Order struct {
 	//	*Order_DropCopy_
 	//	*Order_RequestCounters_
 	//	*Order_Directories_
+	//	*Order_Admission_
 	Order         isOrder_Order `protobuf_oneof:"order"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1354,6 +1355,15 @@ func (x *Order) GetDirectories() *Order_Directories {
 	return nil
 }
 
+func (x *Order) GetAdmission() *Order_Admission {
+	if x != nil {
+		if x, ok := x.Order.(*Order_Admission_); ok {
+			return x.Admission
+		}
+	}
+	return nil
+}
+
 type isOrder_Order interface {
 	isOrder_Order()
 }
@@ -1418,6 +1428,10 @@ type Order_Directories_ struct {
 	Directories *Order_Directories `protobuf:"bytes,15,opt,name=directories,proto3,oneof"`
 }
 
+type Order_Admission_ struct {
+	Admission *Order_Admission `protobuf:"bytes,16,opt,name=admission,proto3,oneof"`
+}
+
 func (*Order_Start) isOrder_Order() {}
 
 func (*Order_Kill) isOrder_Order() {}
@@ -1447,6 +1461,8 @@ func (*Order_DropCopy_) isOrder_Order() {}
 func (*Order_RequestCounters_) isOrder_Order() {}
 
 func (*Order_Directories_) isOrder_Order() {}
+
+func (*Order_Admission_) isOrder_Order() {}
 
 // Orders is a batch of orders, in their order.
 type Orders struct {
@@ -3423,6 +3439,7 @@ func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
 type DrainNodeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	UntilRestart  bool                   `protobuf:"varint,2,opt,name=until_restart,json=untilRestart,proto3" json:"until_restart,omitempty"` // the next start of the tasknode ends it too
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3462,6 +3479,13 @@ func (x *DrainNodeRequest) GetName() string {
 		return x.Name
 	}
 	return ""
+}
+
+func (x *DrainNodeRequest) GetUntilRestart() bool {
+	if x != nil {
+		return x.UntilRestart
+	}
+	return false
 }
 
 type DrainNodeResponse struct {
@@ -5461,6 +5485,52 @@ func (x *Order_Directories) GetRestores() int32 {
 	return 0
 }
 
+// Admission says whether the tasknode gets new tasks. It comes when the tasknode has
+// joined, and when the answer changes.
+type Order_Admission struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Refusal       string                 `protobuf:"bytes,1,opt,name=refusal,proto3" json:"refusal,omitempty"` // why it gets none, "" when it gets some
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order_Admission) Reset() {
+	*x = Order_Admission{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order_Admission) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order_Admission) ProtoMessage() {}
+
+func (x *Order_Admission) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order_Admission.ProtoReflect.Descriptor instead.
+func (*Order_Admission) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 13}
+}
+
+func (x *Order_Admission) GetRefusal() string {
+	if x != nil {
+		return x.Refusal
+	}
+	return ""
+}
+
 // RequestProgress asks for the progress of every attempt at once.
 type Order_RequestProgress struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -5470,7 +5540,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5482,7 +5552,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5495,7 +5565,7 @@ func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RequestProgress.ProtoReflect.Descriptor instead.
 func (*Order_RequestProgress) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 14}
 }
 
 // RequestCounters asks for the counters of the running attempts of a job, with the
@@ -5509,7 +5579,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5521,7 +5591,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5534,7 +5604,7 @@ func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RequestCounters.ProtoReflect.Descriptor instead.
 func (*Order_RequestCounters) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 14}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 15}
 }
 
 func (x *Order_RequestCounters) GetJobId() string {
@@ -5564,7 +5634,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5576,7 +5646,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5691,7 +5761,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5703,7 +5773,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5769,7 +5839,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5781,7 +5851,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5809,7 +5879,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5821,7 +5891,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5864,7 +5934,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5876,7 +5946,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5930,7 +6000,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5942,7 +6012,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5977,7 +6047,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5989,7 +6059,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6046,7 +6116,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6058,7 +6128,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6123,7 +6193,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6135,7 +6205,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6190,7 +6260,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6202,7 +6272,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6253,7 +6323,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6265,7 +6335,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6389,7 +6459,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6401,7 +6471,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6485,7 +6555,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6497,7 +6567,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6550,7 +6620,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6562,7 +6632,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6644,7 +6714,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6656,7 +6726,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6736,7 +6806,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6748,7 +6818,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6823,7 +6893,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6835,7 +6905,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6875,7 +6945,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6887,7 +6957,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6927,7 +6997,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6939,7 +7009,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7105,7 +7175,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa7\x10\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x89\x11\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x12=\n" +
@@ -7124,7 +7194,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x10request_progress\x18\f \x01(\v2\x1f.hammr.v1.Order.RequestProgressH\x00R\x0frequestProgress\x127\n" +
 	"\tdrop_copy\x18\r \x01(\v2\x18.hammr.v1.Order.DropCopyH\x00R\bdropCopy\x12L\n" +
 	"\x10request_counters\x18\x0e \x01(\v2\x1f.hammr.v1.Order.RequestCountersH\x00R\x0frequestCounters\x12?\n" +
-	"\vdirectories\x18\x0f \x01(\v2\x1b.hammr.v1.Order.DirectoriesH\x00R\vdirectories\x1a:\n" +
+	"\vdirectories\x18\x0f \x01(\v2\x1b.hammr.v1.Order.DirectoriesH\x00R\vdirectories\x129\n" +
+	"\tadmission\x18\x10 \x01(\v2\x19.hammr.v1.Order.AdmissionH\x00R\tadmission\x1a:\n" +
 	"\fStartAttempt\x12*\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartR\x05start\x1aB\n" +
 	"\vKillAttempt\x12\x1d\n" +
@@ -7178,7 +7249,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\vDirectories\x12\x18\n" +
 	"\astaging\x18\x01 \x01(\tR\astaging\x12\x12\n" +
 	"\x04logs\x18\x02 \x01(\tR\x04logs\x12\x1a\n" +
-	"\brestores\x18\x03 \x01(\x05R\brestores\x1a\x11\n" +
+	"\brestores\x18\x03 \x01(\x05R\brestores\x1a%\n" +
+	"\tAdmission\x12\x18\n" +
+	"\arefusal\x18\x01 \x01(\tR\arefusal\x1a\x11\n" +
 	"\x0fRequestProgress\x1a(\n" +
 	"\x0fRequestCounters\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobIdB\a\n" +
@@ -7372,9 +7445,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x10AdmitNodeRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bexcluded\x18\x02 \x01(\bR\bexcluded\"\x13\n" +
-	"\x11AdmitNodeResponse\"&\n" +
+	"\x11AdmitNodeResponse\"K\n" +
 	"\x10DrainNodeRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"\x13\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
+	"\runtil_restart\x18\x02 \x01(\bR\funtilRestart\"\x13\n" +
 	"\x11DrainNodeResponse\"\x99\x01\n" +
 	"\x10SetPolicyRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x128\n" +
@@ -7604,7 +7678,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 101)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 102)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                       // 0: hammr.v1.JobState
 	(TaskState)(0),                      // 1: hammr.v1.TaskState
@@ -7688,51 +7762,52 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Order_CopyOutput)(nil),            // 79: hammr.v1.Order.CopyOutput
 	(*Order_DropCopy)(nil),              // 80: hammr.v1.Order.DropCopy
 	(*Order_Directories)(nil),           // 81: hammr.v1.Order.Directories
-	(*Order_RequestProgress)(nil),       // 82: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),       // 83: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),               // 84: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 85: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 86: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 87: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 88: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                // 89: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),  // 90: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 91: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 92: hammr.v1.Info.LogWrites
-	nil,                                 // 93: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                 // 94: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Detail)(nil),          // 95: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),           // 96: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),           // 97: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),         // 98: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),         // 99: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),       // 100: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),            // 101: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                 // 102: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),     // 103: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 104: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 105: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 106: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 107: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 108: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 109: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 110: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 111: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 112: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 113: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 114: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 115: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 116: hammr.task.v1.MapOutput
+	(*Order_Admission)(nil),             // 82: hammr.v1.Order.Admission
+	(*Order_RequestProgress)(nil),       // 83: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),       // 84: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),               // 85: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 86: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 87: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 88: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 89: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                // 90: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),  // 91: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 92: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 93: hammr.v1.Info.LogWrites
+	nil,                                 // 94: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                 // 95: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Detail)(nil),          // 96: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),           // 97: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),           // 98: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),         // 99: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),         // 100: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),       // 101: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),            // 102: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                 // 103: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),     // 104: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 105: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 106: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 107: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 108: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 109: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 110: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 111: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 112: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 113: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 114: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 115: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 116: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 117: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	65,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	105, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	106, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
 	66,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	106, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	107, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	67,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	107, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	108, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -7750,115 +7825,116 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	73,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
 	74,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
 	79,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	82,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	83,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
 	80,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	83,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	84,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
 	81,  // 28: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
-	11,  // 29: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	84,  // 30: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	86,  // 31: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	108, // 32: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	109, // 33: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	110, // 34: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	111, // 35: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	87,  // 36: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	85,  // 37: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	88,  // 38: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	112, // 39: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	89,  // 40: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
-	3,   // 41: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	91,  // 42: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	92,  // 43: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,   // 44: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	10,  // 45: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	90,  // 46: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	40,  // 47: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	93,  // 48: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	94,  // 49: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	51,  // 50: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	95,  // 51: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	96,  // 52: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	99,  // 53: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	101, // 54: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	102, // 55: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	102, // 56: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	102, // 57: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	102, // 58: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	55,  // 59: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	103, // 60: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	104, // 61: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 62: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	113, // 63: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	114, // 64: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	109, // 65: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	115, // 66: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	90,  // 67: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	116, // 68: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	115, // 69: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	13,  // 70: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	97,  // 71: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	98,  // 72: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	100, // 73: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	99,  // 74: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	17,  // 75: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	19,  // 76: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	21,  // 77: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	26,  // 78: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	22,  // 79: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	24,  // 80: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	27,  // 81: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	29,  // 82: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	31,  // 83: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	33,  // 84: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	35,  // 85: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	37,  // 86: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	39,  // 87: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	42,  // 88: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	43,  // 89: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	45,  // 90: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	47,  // 91: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	49,  // 92: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	52,  // 93: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	54,  // 94: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	57,  // 95: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	57,  // 96: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	57,  // 97: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	59,  // 98: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	13,  // 99: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	61,  // 100: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	63,  // 101: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	18,  // 102: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	20,  // 103: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 104: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 105: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	23,  // 106: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	25,  // 107: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	28,  // 108: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	30,  // 109: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	32,  // 110: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	34,  // 111: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	36,  // 112: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	38,  // 113: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	41,  // 114: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	40,  // 115: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	44,  // 116: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	46,  // 117: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	48,  // 118: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	50,  // 119: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	53,  // 120: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	56,  // 121: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	58,  // 122: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 123: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 124: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	60,  // 125: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	12,  // 126: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	62,  // 127: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	64,  // 128: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	102, // [102:129] is the sub-list for method output_type
-	75,  // [75:102] is the sub-list for method input_type
-	75,  // [75:75] is the sub-list for extension type_name
-	75,  // [75:75] is the sub-list for extension extendee
-	0,   // [0:75] is the sub-list for field type_name
+	82,  // 29: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
+	11,  // 30: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	85,  // 31: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	87,  // 32: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	109, // 33: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	110, // 34: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	111, // 35: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	112, // 36: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	88,  // 37: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	86,  // 38: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	89,  // 39: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	113, // 40: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	90,  // 41: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	3,   // 42: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	92,  // 43: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	93,  // 44: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,   // 45: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	10,  // 46: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	91,  // 47: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	40,  // 48: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
+	94,  // 49: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	95,  // 50: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	51,  // 51: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	96,  // 52: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	97,  // 53: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	100, // 54: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	102, // 55: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	103, // 56: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	103, // 57: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	103, // 58: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	103, // 59: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	55,  // 60: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	104, // 61: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	105, // 62: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 63: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	114, // 64: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	115, // 65: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	110, // 66: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	116, // 67: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	91,  // 68: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	117, // 69: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	116, // 70: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	13,  // 71: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	98,  // 72: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	99,  // 73: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	101, // 74: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	100, // 75: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	17,  // 76: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	19,  // 77: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	21,  // 78: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	26,  // 79: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	22,  // 80: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	24,  // 81: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	27,  // 82: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	29,  // 83: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	31,  // 84: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	33,  // 85: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	35,  // 86: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	37,  // 87: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	39,  // 88: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	42,  // 89: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	43,  // 90: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	45,  // 91: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	47,  // 92: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	49,  // 93: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	52,  // 94: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	54,  // 95: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	57,  // 96: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	57,  // 97: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	57,  // 98: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	59,  // 99: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	13,  // 100: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	61,  // 101: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	63,  // 102: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	18,  // 103: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	20,  // 104: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10,  // 105: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10,  // 106: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	23,  // 107: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	25,  // 108: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	28,  // 109: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	30,  // 110: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	32,  // 111: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	34,  // 112: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	36,  // 113: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	38,  // 114: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	41,  // 115: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	40,  // 116: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	44,  // 117: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	46,  // 118: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	48,  // 119: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	50,  // 120: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	53,  // 121: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	56,  // 122: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	58,  // 123: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	58,  // 124: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	58,  // 125: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	60,  // 126: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	12,  // 127: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	62,  // 128: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	64,  // 129: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	103, // [103:130] is the sub-list for method output_type
+	76,  // [76:103] is the sub-list for method input_type
+	76,  // [76:76] is the sub-list for extension type_name
+	76,  // [76:76] is the sub-list for extension extendee
+	0,   // [0:76] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -7882,6 +7958,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_DropCopy_)(nil),
 		(*Order_RequestCounters_)(nil),
 		(*Order_Directories_)(nil),
+		(*Order_Admission_)(nil),
 	}
 	file_internal_wire_hammr_proto_msgTypes[9].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
@@ -7909,7 +7986,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   101,
+			NumMessages:   102,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -59,7 +59,7 @@ var callTable = map[string]callKind{
 		return q.Name, either(q.Excluded, "remove", "add")
 	}),
 	wireconnect.JobmasterDrainNodeProcedure: changing(func(q *wire.DrainNodeRequest) (string, string) {
-		return q.Name, ""
+		return q.Name, either(q.UntilRestart, "until it restarts", "")
 	}),
 	wireconnect.JobmasterSetPolicyProcedure: changing(func(q *wire.SetPolicyRequest) (string, string) {
 		return q.Name, settings(q.Conf)

@@ -130,7 +130,7 @@ func (c *calls) AdmitNode(ctx context.Context, q *wire.AdmitNodeRequest) (*wire.
 }
 
 func (c *calls) DrainNode(ctx context.Context, q *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error) {
-	return new(wire.DrainNodeResponse), c.cfg.callError(c.cfg.Master.DrainTasknode(ctx, q.Name))
+	return new(wire.DrainNodeResponse), c.cfg.callError(c.cfg.Master.DrainTasknode(ctx, q.Name, q.UntilRestart))
 }
 
 func (c *calls) SetPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {

@@ -41,13 +41,13 @@ const forgetInterval = time.Second
 // limiter refuses the calls of users that make too many. It remembers a user until its buckets
 // are full again; a forgotten user and a new one have the same rights.
 type limiter struct {
-	rates   Rates
 	logger  *slog.Logger
 	refused atomic.Int64
 	refusal syncutil.Throttle // log lines about refused calls
 
 	mu struct {
 		sync.Mutex
+		rates    Rates
 		users    map[string]*buckets // at most maxUsers
 		others   *buckets            // of users that do not fit
 		forgetAt time.Time           // when to search next for users that can be forgotten
@@ -58,10 +58,25 @@ type limiter struct {
 type buckets struct{ submissions, calls *rate.Limiter }
 
 func newLimiter(rates Rates, logger *slog.Logger) *limiter {
-	l := &limiter{rates: rates, logger: logger}
+	l := &limiter{logger: logger}
+	l.setRates(rates)
+	return l
+}
+
+// setRates replaces the rates. Each user begins again with full buckets.
+func (l *limiter) setRates(rates Rates) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.rates = rates
 	l.mu.users = make(map[string]*buckets)
 	l.mu.others = rates.newBuckets()
-	return l
+}
+
+// currentRates returns the rates in use.
+func (l *limiter) currentRates() Rates {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mu.rates
 }
 
 func (r Rates) newBuckets() *buckets {
@@ -108,9 +123,10 @@ func (l *limiter) admit(procedure string, h http.Header) error {
 		return nil
 	}
 	l.refused.Add(1)
-	what := fmt.Sprintf("%d calls", l.rates.Calls.PerSecond)
+	rates := l.currentRates()
+	what := fmt.Sprintf("%d calls", rates.Calls.PerSecond)
 	if submits {
-		what = fmt.Sprintf("%d submissions", l.rates.Submissions.PerSecond)
+		what = fmt.Sprintf("%d submissions", rates.Submissions.PerSecond)
 	}
 	if skipped, ok := l.refusal.Allow(); ok {
 		l.logger.Warn("call refused: its user makes too many", "user", user, "call", procedure, "not logged", skipped)
@@ -156,7 +172,7 @@ func (l *limiter) bucketsOf(user string, now time.Time) *buckets {
 	if len(l.mu.users) >= maxUsers {
 		return l.mu.others
 	}
-	b = l.rates.newBuckets()
+	b = l.mu.rates.newBuckets()
 	l.mu.users[user] = b
 	return b
 }

@@ -130,6 +130,25 @@ func TestSubmissionsHaveTheirOwnBucket(t *testing.T) {
 	}
 }
 
+// TestRatesAreReplaced raises the rates of a server while a user is at the bound.
+func TestRatesAreReplaced(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s := &Server{limiter: newLimiter(Rates{Calls: Rate{1, 1}}, slog.New(slog.DiscardHandler))}
+	if first, second := s.limiter.take("ada", false, now), s.limiter.take("ada", false, now); first != 0 || second == 0 {
+		t.Errorf("at first: %v, %v", first, second)
+	}
+	s.SetRates(Rates{Calls: Rate{1, 1}})
+	if wait := s.limiter.take("ada", false, now); wait == 0 {
+		t.Error("the same rates give a user another call")
+	}
+	s.SetRates(Rates{Calls: Rate{1, 2}})
+	for n := range 3 {
+		if wait := s.limiter.take("ada", false, now); (wait == 0) != (n < 2) {
+			t.Errorf("call %d after the change waits %v", n, wait)
+		}
+	}
+}
+
 // TestUsersAreForgotten claims more names than the limiter remembers.
 func TestUsersAreForgotten(t *testing.T) {
 	now := time.Unix(1000, 0)

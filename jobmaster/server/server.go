@@ -72,6 +72,13 @@ type Server struct {
 // RefusedByRate returns how many calls were refused because their user makes too many.
 func (s *Server) RefusedByRate() int64 { return s.limiter.refused.Load() }
 
+// SetRates replaces the bounds of the calls of each user.
+func (s *Server) SetRates(rates Rates) {
+	if rates != s.limiter.currentRates() { // otherwise users keep what they have used
+		s.limiter.setRates(rates)
+	}
+}
+
 // New makes a server.
 func New(cfg Config) *Server {
 	if cfg.Leader == nil {

@@ -18,6 +18,7 @@ type disk struct {
 	mu struct {
 		sync.Mutex
 		lock     *os.File      // nil until the directory is locked
+		minFree  int64         // bytes that must be free; Config.MinFree at first
 		err      error         // result of the last probe
 		free     int64         // bytes, at the last probe
 		total    int64         // bytes
@@ -116,8 +117,8 @@ func (d *disk) checkLocked() error {
 		return fmt.Errorf("%s: a write has not ended after %v", d.dir, d.cfg.WriteTimeout)
 	case d.mu.err != nil:
 		return withDir(d.dir, d.mu.err)
-	case d.mu.free < d.cfg.MinFree || d.mu.free == 0:
-		return fmt.Errorf("%s: %w: %d MiB are free, a task needs at least %d MiB", d.dir, errFull, d.mu.free>>20, d.cfg.MinFree>>20)
+	case d.mu.free < d.mu.minFree || d.mu.free == 0:
+		return fmt.Errorf("%s: %w: %d MiB are free, a task needs at least %d MiB", d.dir, errFull, d.mu.free>>20, d.mu.minFree>>20)
 	}
 	return nil
 }
@@ -129,6 +130,13 @@ func withDir(dir string, err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %w", dir, err)
+}
+
+// setMinFree sets how many bytes must be free.
+func (d *disk) setMinFree(bytes int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mu.minFree = bytes
 }
 
 // add adds to the number of attempts in the directory; attempts is negative when they end.

@@ -155,6 +155,10 @@ func TestFullDirectoryTakesNoMore(t *testing.T) {
 		r.take("")
 		r.change(func() { r.free["a"] = 11 })
 		r.take("a")
+		r.set.SetMinFree(12)
+		r.take("")
+		r.set.SetMinFree(11)
+		r.take("a")
 	})
 }
 

@@ -61,6 +61,15 @@ func Lock(f *os.File) error {
 	}
 }
 
+// IsLocked reports whether a process has locked the file with Lock.
+func IsLocked(f *os.File) (bool, error) {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, errors.Join(err, syscall.Flock(int(f.Fd()), syscall.LOCK_UN))
+}
+
 // removeJobs removes the directories of jobs.
 func removeJobs(dir string) error {
 	entries, err := os.ReadDir(dir)

@@ -43,6 +43,7 @@ func Open(cfg Config) (*Set, error) {
 	s := &Set{cfg: cfg}
 	for _, dir := range cfg.Dirs {
 		d := &disk{cfg: &s.cfg, dir: dir}
+		d.setMinFree(cfg.MinFree)
 		d.refresh(false)
 		s.disks = append(s.disks, d)
 	}
@@ -88,6 +89,13 @@ func (s *Set) Run(ctx context.Context) {
 	defer probes.Wait()
 	for _, d := range s.disks {
 		probes.Go(func() { syncutil.Every(ctx, s.cfg.Interval, func() { d.refresh(true) }) })
+	}
+}
+
+// SetMinFree replaces Config.MinFree.
+func (s *Set) SetMinFree(bytes int64) {
+	for _, d := range s.disks {
+		d.setMinFree(bytes)
 	}
 }
 

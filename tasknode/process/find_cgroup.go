@@ -13,11 +13,17 @@ import (
 // CreateCgroup makes a control group for tasks below the group of the calling process, and
 // returns its directory. The machine may forbid that: version 1 allows it only to root.
 // Version 2 needs a group that is delegated with its memory controller (Delegate=memory in a
-// unit of systemd). The caller removes the directory.
+// unit of systemd); the process then moves to a group beside that of the tasks. The caller removes
+// the directory.
 func CreateCgroup(name string) (dir string, err error) {
 	parent, err := memoryCgroup("/proc/self/cgroup", "/proc/self/mounts")
 	if err != nil {
 		return "", err
+	}
+	if exists(filepath.Join(parent, "cgroup.controllers")) {
+		if parent, err = delegate(parent, cgroupControllers); err != nil {
+			return "", err
+		}
 	}
 	dir = filepath.Join(parent, name)
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {

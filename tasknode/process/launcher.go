@@ -30,6 +30,8 @@ type Launcher struct {
 		children map[*child]bool // children that have not exited
 		waiting  []*child        // idle children, the latest last
 		closed   bool
+
+		maxProcesses int // Config.MaxProcesses at first
 	}
 }
 
@@ -42,6 +44,7 @@ func New(cfg Config) (*Launcher, error) {
 		return nil, err
 	}
 	l := &Launcher{cfg: cfg}
+	l.mu.maxProcesses = cfg.MaxProcesses
 	if !cfg.RunAsDaemonUser && os.Geteuid() == 0 {
 		l.users = &users{minUID: cfg.MinUID, banned: cfg.BannedUsers, run: runProgram}
 	}

@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(bareEnv) != "" {
 		os.Exit(0)
 	}
+	if text := os.Getenv(delegateEnv); text != "" {
+		delegateItself(text)
+	}
 	if text := os.Getenv(daemonEnv); text != "" && os.Getenv(taskproc.ControlVariable) == "" {
 		daemon(text)
 	}

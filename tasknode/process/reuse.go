@@ -16,6 +16,14 @@ import (
 //
 // Idle processes count against MaxProcesses, so they never take memory beyond the slots.
 
+// SetMaxProcesses replaces Config.MaxProcesses. It does not change whether processes are reused
+// at all. Processes that are too many run their tasks to the end.
+func (l *Launcher) SetMaxProcesses(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.maxProcesses = n
+}
+
 // takeIdle removes an idle process of a class from the list and returns it, nil if there is
 // none. It prefers the process that became idle last, so that the others reach their
 // IdleTime.
@@ -40,7 +48,7 @@ func (l *Launcher) keepIdle(c *child) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.mu.closed || len(l.mu.children) > l.cfg.MaxProcesses {
+	if l.mu.closed || len(l.mu.children) > l.mu.maxProcesses {
 		return false
 	}
 	l.mu.waiting = append(l.mu.waiting, c)
@@ -64,7 +72,7 @@ func (l *Launcher) dismiss(c *child) {
 // evictIdleLocked kills the process that has been idle longest, if one more process would
 // exceed MaxProcesses.
 func (l *Launcher) evictIdleLocked() {
-	if len(l.mu.waiting) == 0 || len(l.mu.children) < l.cfg.MaxProcesses {
+	if len(l.mu.waiting) == 0 || len(l.mu.children) < l.mu.maxProcesses {
 		return
 	}
 	c := l.mu.waiting[0]

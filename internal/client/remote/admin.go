@@ -83,8 +83,8 @@ func (c *Client) AdmitTasknode(ctx context.Context, name string, excluded bool) 
 }
 
 // DrainTasknode implements client.Admin.
-func (c *Client) DrainTasknode(ctx context.Context, name string) error {
-	return change(ctx, c, (*rpc.Master).DrainNode, &wire.DrainNodeRequest{Name: name}, client.ErrUnknown)
+func (c *Client) DrainTasknode(ctx context.Context, name string, untilRestart bool) error {
+	return change(ctx, c, (*rpc.Master).DrainNode, &wire.DrainNodeRequest{Name: name, UntilRestart: untilRestart}, client.ErrUnknown)
 }
 
 // SetPolicy implements client.Admin.
