@@ -131,8 +131,8 @@ func TestReadersOfLostOutputEnd(t *testing.T) {
 					}}})
 				}
 				b.directories(0)
-				task := b.start(taskproc.Kind_REDUCE)
 				publish("a", "b")
+				task := b.start(taskproc.Kind_REDUCE)
 				if m, err := task.Receive(); err != nil || len(m.GetOutputs().GetOutputs()) != 2 {
 					t.Fatalf("received %v, %v", m, err)
 				}
