@@ -22,7 +22,7 @@ const clockRemedy = "synchronize the clocks of both machines, for example by chr
 // checkClock compares this machine's clock with that of each master.
 func checkClock(ctx context.Context, t *Target) (found []Finding) {
 	for _, address := range t.AllMasters() {
-		a, err := greetMaster(ctx, address)
+		a, err := askMaster(ctx, address)
 		if err != nil {
 			found = append(found, noAnswer(address, err))
 			continue
@@ -79,7 +79,7 @@ func judgeClock(who, other string, ahead, uncertainty time.Duration) Finding {
 // release, which a cluster says to holders of the token.
 func checkVersions(ctx context.Context, t *Target) (found []Finding) {
 	for _, address := range t.AllMasters() {
-		a, err := greetMaster(ctx, address)
+		a, err := askMaster(ctx, address)
 		if err != nil {
 			found = append(found, noAnswer(address, err))
 			continue

@@ -51,9 +51,9 @@ func get(ctx context.Context, address, path string) (*answer, error) {
 	return a, err
 }
 
-// greetMaster asks the RPC address of a master, without the token. Its answer says that it is a master, which
+// askMaster asks the RPC address of a master, without the token. Its answer says that it is a master, which
 // protocol it uses, and what time it has.
-func greetMaster(ctx context.Context, address string) (*answer, error) {
+func askMaster(ctx context.Context, address string) (*answer, error) {
 	a, err := get(ctx, address, "/")
 	if err == nil && a.header.Get(rpc.HeaderProtocol) == "" {
 		err = fmt.Errorf("%s is no jobmaster, but another HTTP server", address)
