@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -24,8 +26,16 @@ func TestMain(m *testing.M) {
 			os.Exit(serve(os.Args[3]))
 		}
 	}
+	// The shells of the tests pass it to the models.
+	if err := os.Setenv(testProcess, strconv.Itoa(os.Getpid())); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
+
+// testProcess is the environment variable with the process of the tests. A model ends when
+// that process has ended, whatever ended it.
+const testProcess = "HAMMR_TEST_PROCESS"
 
 // serve is a model of a daemon.
 func serve(settingsFile string) int {
@@ -52,10 +62,19 @@ func serve(settingsFile string) int {
 			return 1
 		}
 	}
+	test, err := strconv.Atoi(os.Getenv(testProcess))
+	if err != nil {
+		return 2
+	}
+	look := time.NewTicker(time.Second)
 	for {
 		select {
 		case <-end:
 			return 0
+		case <-look.C:
+			if syscall.Kill(test, 0) == syscall.ESRCH {
+				return 1
+			}
 		case <-reload:
 			// The test waits for this file.
 			if err := os.WriteFile(settings["dir"]+".reloaded", nil, 0o600); err != nil {

@@ -42,7 +42,7 @@ fail() {
 	exit 1
 }
 
-hash_of() { sha256sum <"$1" 2>/dev/null | cut -c 1-64; }
+hash_of() { sha256sum 2>/dev/null <"$1" | cut -c 1-64; }
 
 # by_systemd ROLE succeeds if a unit runs a daemon. Those of HDFS have none.
 by_systemd() {
@@ -59,7 +59,7 @@ pid_of() {
 	fi
 	pid=$(cat "$dir/$1.pid" 2>/dev/null) || return 1
 	case $pid in '' | *[!0-9]*) return 1 ;; esac
-	tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF -e "$etc/$1.yaml" -e "-Dhammr=$dir/$1" || return 1
+	tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF -e "$etc/$1.yaml" -e "-Dhammr=$dir/$1" || return 1
 	grep -qs '^State:.[^ZX]' "/proc/$pid/status" && printf '%s\n' "$pid"
 }
 
@@ -114,8 +114,8 @@ survey() {
 	[ -e "$dir/upgrading" ] && say upgrading true
 	[ -e "$dir/hadoop/jars.id" ] && say jars "$(cat "$dir/hadoop/jars.id")"
 	for role in namenode datanode jobmaster tasknode; do survey_daemon $role; done
-	say suspended "$(tr '\n' ' ' <"$dir/suspended" 2>/dev/null)"
-	say hosts "$(wc -l <"$dir/hosts" 2>/dev/null || echo 0)"
+	say suspended "$(tr '\n' ' ' 2>/dev/null <"$dir/suspended")"
+	say hosts "$(wc -l 2>/dev/null <"$dir/hosts" || echo 0)"
 	cat "$dir/hosts" 2>/dev/null
 	return 0
 }
