@@ -36,7 +36,7 @@ type child struct {
 	cgroup   *taskCgroup // nil if there are no cgroups
 	process  *os.Process
 	pid      int                // id of the process and of its group
-	handover *taskproc.Handover // nil if the process runs only one task
+	next     *taskproc.NextTask // nil if the process runs only one task
 	unwatch  func()             // ends the sampling of its memory
 	exited   chan struct{}      // closed when the process and its group have ended
 
@@ -58,7 +58,7 @@ type child struct {
 func (c *child) assign(t *task, w *childFiles) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mu.ending || c.mu.reaped || c.handover.Assign(w.control, w.stdout, w.stderr) != nil {
+	if c.mu.ending || c.mu.reaped || c.next.Assign(w.control, w.stdout, w.stderr) != nil {
 		return false
 	}
 	c.mu.task, t.child = t, c
@@ -187,8 +187,8 @@ func awaitGroup(group int, deadline time.Time) {
 // cleanUp releases the resources of a process that has exited or was never started.
 func (c *child) cleanUp() {
 	err := errors.Join(c.cgroup.remove(), os.RemoveAll(c.temp))
-	if c.handover != nil {
-		err = errors.Join(err, c.handover.Close())
+	if c.next != nil {
+		err = errors.Join(err, c.next.Close())
 	}
 	if err != nil {
 		c.cfg.Logger.Warn("cleanup after a process failed", "job", c.class.job, "error", err)

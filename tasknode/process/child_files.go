@@ -20,15 +20,15 @@ const (
 // childFiles are the child's ends of its connections to the daemon.
 type childFiles struct {
 	null, stdout, stderr, control *os.File
-	handover                      *os.File // nil if the child runs only one task
+	next                          *os.File // nil if the child runs only one task
 }
 
 // files returns the files in the order of descriptors. The first is nil if the child is
 // already running.
 func (w *childFiles) files() []*os.File {
 	all := []*os.File{w.null, w.stdout, w.stderr, w.control}
-	if w.handover != nil {
-		all = append(all, w.handover)
+	if w.next != nil {
+		all = append(all, w.next)
 	}
 	return all
 }

@@ -199,7 +199,7 @@ func (l *Launcher) start(ctx context.Context, t *task, c *child) (err error) {
 		c.unwatch = l.watcher.watch(c)
 	}
 	l.workers.Go(func() { l.supervise(c) })
-	if c.handover != nil {
+	if c.next != nil {
 		l.workers.Go(func() { l.awaitTaskEnds(c) })
 	}
 	return nil

@@ -77,7 +77,7 @@ func (l *Launcher) evictIdleLocked() {
 // process exits. A process whose output is incomplete may have left a child process behind,
 // so it is killed.
 func (l *Launcher) awaitTaskEnds(c *child) {
-	for c.handover.AwaitTaskEnd() {
+	for c.next.AwaitTaskEnd() {
 		t := c.detachTask()
 		if t == nil {
 			c.kill()
