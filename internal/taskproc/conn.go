@@ -75,6 +75,12 @@ var ErrMessageTooLong = errors.New("taskproc: message too long")
 // WriteMessage writes m as its length (a uvarint) and its bytes, in one Write.
 func WriteMessage(w io.Writer, m proto.Message) error { return writeMessage(w, m, MaxMessageBytes) }
 
+// AppendMessage appends to b what WriteMessage would write.
+func AppendMessage(b []byte, m proto.Message) ([]byte, error) {
+	frame, err := encodeFrame(m, MaxMessageBytes)
+	return append(b, frame...), err
+}
+
 // writeMessage is WriteMessage for messages of at most limit bytes.
 func writeMessage(w io.Writer, m proto.Message, limit int) error {
 	frame, err := encodeFrame(m, limit)
