@@ -128,14 +128,13 @@ func (c *child) killForMemory() {
 	c.kill()
 }
 
-// reap waits for the exit of the process, kills the rest of its group, and determines why
+// reap collects a process that has exited, kills the rest of its group, and determines why
 // its task ended. It returns that task, or nil if the process was idle.
 //
 // The order matters. The rest of the group is killed before the output is drained, since a
 // grandchild may hold the pipes open. The cause is determined afterwards, because that needs
 // the complete log.
 func (c *child) reap() (last *task) {
-	awaitExit(c.pid)
 	c.unwatch()
 	last, state, err := c.collect()
 	c.cgroup.kill()
