@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 
@@ -15,7 +16,8 @@ import (
 // settings of its log, which this package opens.
 type tasknodeFlags struct {
 	tasknoded.Config
-	log daemon.LogConfig
+	log   daemon.LogConfig
+	check bool
 }
 
 // settings lists the daemon's settings with their flags. The defaults are in tasknoded.Config;
@@ -70,14 +72,22 @@ func newTasknode() *cobra.Command {
 		Short: "Run tasks of a cluster on this machine",
 		Long: `Run tasks of a cluster on this machine. Each setting is a flag, an environment
 variable HAMMR_..., or a key in the file of --config; flags override variables,
-and variables override keys.`,
+and variables override keys.
+
+SIGUSR2 restarts the tasknode in place, with its present program file and
+settings; its tasks continue. See 'hammr node restart --help'.`,
 		Example: `  hammr tasknode --masters a,b,c --dir /data/hammr --token-file /etc/hammr/token
   hammr tasknode --config /etc/hammr/tasknode.yaml --map-slots 8`,
 	}
+	cmd.Flags().BoolVar(&c.check, "check", false, "check the settings, print what they are checked for as JSON, and exit")
 	return withSettings(cmd, c.settings(), func(ctx context.Context, cmd *cobra.Command) error { return c.run(ctx, cmd) })
 }
 
 func (c *tasknodeFlags) run(ctx context.Context, cmd *cobra.Command) error {
+	if c.check {
+		return c.printCheck(cmd)
+	}
+	c.Starter = mainThread
 	return withLogger(c.log, cmd.ErrOrStderr(), func(logger *slog.Logger) (err error) {
 		c.Logger = logger
 		// A wrong site file must not hide wrong flags: both are reported.
@@ -86,4 +96,16 @@ func (c *tasknodeFlags) run(ctx context.Context, cmd *cobra.Command) error {
 		}
 		return tasknoded.Run(ctx, c.Config)
 	})
+}
+
+// printCheck checks the settings and prints a tasknoded.Checked.
+func (c *tasknodeFlags) printCheck(cmd *cobra.Command) (err error) {
+	if c.Conf, err = (genericOptions{}).load(cmd.ErrOrStderr()); err != nil {
+		return errors.Join(err, c.Validate())
+	}
+	checked, err := tasknoded.Check(c.Config)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(cmd.OutOrStdout()).Encode(checked)
 }

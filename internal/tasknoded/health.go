@@ -29,9 +29,12 @@ type healthCheck struct {
 	script  string // "" for none
 	timeout time.Duration
 	logger  *slog.Logger
+	running sync.Mutex // locked while the script runs, and during a pause
 	mu      struct {
 		sync.Mutex
 		reason string
+		paused bool
+		cancel context.CancelFunc // ends the script; nil before the first run
 	}
 }
 
@@ -59,8 +62,41 @@ func (h *healthCheck) run(ctx context.Context, interval time.Duration) {
 	syncutil.Every(ctx, interval, func() { h.check(ctx) })
 }
 
+// pause ends the script, if it runs, and lets it not run until resume is called: the program that
+// replaces this one does not know the process of the script.
+func (h *healthCheck) pause() (resume func()) {
+	h.mu.Lock()
+	h.mu.paused = true
+	if h.mu.cancel != nil {
+		h.mu.cancel()
+	}
+	h.mu.Unlock()
+	h.running.Lock()
+	return func() {
+		h.running.Unlock()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.mu.paused = false
+	}
+}
+
+// begin notes how to end a run of the script. It returns false during a pause.
+func (h *healthCheck) begin(cancel context.CancelFunc) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.cancel = cancel
+	return !h.mu.paused
+}
+
 // check runs the script once.
 func (h *healthCheck) check(ctx context.Context) {
+	h.running.Lock()
+	defer h.running.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !h.begin(cancel) {
+		return
+	}
 	err := runHealthScript(ctx, h.script, h.timeout)
 	if ctx.Err() != nil {
 		return

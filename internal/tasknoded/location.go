@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/tasknode"
+	"github.com/hammr/hammr/tasknode/process"
 )
 
 // hostsOf returns the names and addresses by which a file system may know the machine of a
@@ -59,7 +60,7 @@ func sourceAddress(address string) string {
 // It is needed if several tasknodes run on one machine, each next to another DataNode: HDFS
 // assumes that the reader is at the source address of the connection.
 type addressedLauncher struct {
-	tasknode.Launcher
+	*process.Launcher
 	source string // "" for any
 }
 
