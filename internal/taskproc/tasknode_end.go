@@ -85,7 +85,9 @@ func (c *tasknodeConn) flush() (err error) {
 	if c.raw == nil {
 		if len(c.mu.out) > 0 {
 			_, err = c.stream.Write(c.mu.out)
+			c.mu.Lock()
 			c.mu.out = nil
+			c.mu.Unlock()
 		}
 		return err
 	}
