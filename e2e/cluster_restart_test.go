@@ -159,7 +159,7 @@ func TestRestartInPlaceAmongShortTasks(t *testing.T) {
 	t.Logf("%d restarts of each tasknode among %d tasks", restarts, len(e.job(j.id).Tasks))
 }
 
-// TestRestartInPlaceIsRefused replaces the program of a tasknode by files that cannot take over.
+// TestRestartInPlaceIsRefused replaces the program of a tasknode by files that cannot replace it.
 // The old program continues, and is replaced when its file is good again. After SIGKILL the tasks
 // end and run again.
 func TestRestartInPlaceIsRefused(t *testing.T) {

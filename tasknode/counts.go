@@ -37,11 +37,11 @@ func (d *Daemon) Counts() Counts {
 // begin counts an attempt that starts.
 func (c *counts) begin(start *taskproc.Start) {
 	c.started.Add(1)
-	c.takeOver(start)
+	c.resume(start)
 }
 
-// takeOver counts an attempt that an earlier program of the process has started.
-func (c *counts) takeOver(start *taskproc.Start) {
+// resume counts an attempt that an earlier program of the process has started.
+func (c *counts) resume(start *taskproc.Start) {
 	c.running.Add(1)
 	c.memoryMB.Add(memoryMB(start))
 }

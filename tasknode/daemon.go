@@ -139,7 +139,7 @@ func (d *Daemon) restore(ctx context.Context) (done <-chan struct{}, err error) 
 	}
 	complete := make(chan struct{})
 	close(complete)
-	return complete, d.takeOver(ctx, d.cfg.Handover)
+	return complete, d.restoreHandover(ctx, d.cfg.Handover)
 }
 
 // CheckLoop makes the loop call answer. It does not wait.

@@ -45,7 +45,7 @@ func pauseWith(running ...string) func() ([]string, func(), error) {
 	return func() ([]string, func(), error) { return running, func() {}, nil }
 }
 
-// successor is the rig of the daemon that takes over. Its launcher adopts tasks, which have
+// successor is the rig of the daemon that continues. Its launcher adopts tasks, which have
 // connections of their own.
 type successor struct {
 	*rig
@@ -61,8 +61,8 @@ func (s *successor) Adopt(ctx context.Context, attempt string) (Task, error) {
 	return task, nil
 }
 
-// takeOver runs another daemon with what the first one has handed over; attempts have a task.
-func (b *rig) takeOver(h *Handover, attempts []string, play func(next *successor, joined *wire.Report_Joined)) {
+// replace runs another daemon with what the first one has handed over; attempts have a task.
+func (b *rig) replace(h *Handover, attempts []string, play func(next *successor, joined *wire.Report_Joined)) {
 	b.t.Helper()
 	next := &successor{adopted: make(map[string]*fakeTask), rig: &rig{
 		t: b.t, dir: b.dir, orders: syncutil.NewMailbox[*wire.Order](), reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
@@ -94,13 +94,13 @@ func startOrder(attempt string) *wire.Order {
 	return &wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attempt, Kind: taskproc.Kind_MAP}}}}
 }
 
-// TestTakeOverOfARunningAttempt hands a running attempt over. The next daemon joins with it as
+// TestRestoreOfARunningAttempt hands a running attempt over. The next daemon joins with it as
 // the same instance, does not start it again, passes orders to it, and reports its result.
-func TestTakeOverOfARunningAttempt(t *testing.T) {
+func TestRestoreOfARunningAttempt(t *testing.T) {
 	run(t, func(b *rig) {
 		first := b.start(taskproc.Kind_MAP)
 		h := b.handOver(attemptID)
-		b.takeOver(h, []string{attemptID}, func(next *successor, joined *wire.Report_Joined) {
+		b.replace(h, []string{attemptID}, func(next *successor, joined *wire.Report_Joined) {
 			if joined.Instance != h.Instance || !slices.Equal(joined.Attempts, []string{attemptID}) || !slices.Equal(joined.Jobs, []string{"job_1_0001"}) {
 				t.Errorf("joined with %v", joined)
 			}
@@ -120,9 +120,9 @@ func TestTakeOverOfARunningAttempt(t *testing.T) {
 	})
 }
 
-// TestTakeOverInTheMiddleOfMessages hands an attempt over whose last message has arrived in
+// TestRestoreInTheMiddleOfMessages hands an attempt over whose last message has arrived in
 // part, and which has not received an order.
-func TestTakeOverInTheMiddleOfMessages(t *testing.T) {
+func TestRestoreInTheMiddleOfMessages(t *testing.T) {
 	run(t, func(b *rig) {
 		first := b.start(taskproc.Kind_MAP)
 		last, err := taskproc.AppendMessage(nil, finishedMessage(3))
@@ -137,7 +137,7 @@ func TestTakeOverInTheMiddleOfMessages(t *testing.T) {
 		}
 		synctest.Wait()
 		h := b.handOver(attemptID)
-		b.takeOver(h, []string{attemptID}, func(next *successor, _ *wire.Report_Joined) {
+		b.replace(h, []string{attemptID}, func(next *successor, _ *wire.Report_Joined) {
 			task := next.adopted[attemptID]
 			for offset := range int64(2) {
 				if m, err := task.Receive(); err != nil || m.GetTruncate().GetPosition().GetOffset() != offset {
@@ -156,14 +156,14 @@ func TestTakeOverInTheMiddleOfMessages(t *testing.T) {
 	})
 }
 
-// TestTakeOverOfAKilledAttempt hands an attempt over that was ordered to end and has not ended.
-func TestTakeOverOfAKilledAttempt(t *testing.T) {
+// TestRestoreOfAKilledAttempt hands an attempt over that was ordered to end and has not ended.
+func TestRestoreOfAKilledAttempt(t *testing.T) {
 	run(t, func(b *rig) {
 		first := b.start(taskproc.Kind_MAP)
 		b.kill()
 		synctest.Wait()
 		h := b.handOver(attemptID)
-		b.takeOver(h, []string{attemptID}, func(next *successor, _ *wire.Report_Joined) {
+		b.replace(h, []string{attemptID}, func(next *successor, _ *wire.Report_Joined) {
 			task := next.adopted[attemptID]
 			if m, err := task.Receive(); err != nil || m.GetKill().GetCause() != "enough" {
 				t.Errorf("message %v, %v", m, err)
@@ -178,12 +178,12 @@ func TestTakeOverOfAKilledAttempt(t *testing.T) {
 	})
 }
 
-// TestTakeOverOfATaskThatIsGone hands an attempt over whose task the launcher does not have.
+// TestRestoreOfATaskThatIsGone hands an attempt over whose task the launcher does not have.
 // The attempt ends and does not count as a failure.
-func TestTakeOverOfATaskThatIsGone(t *testing.T) {
+func TestRestoreOfATaskThatIsGone(t *testing.T) {
 	run(t, func(b *rig) {
 		first := b.start(taskproc.Kind_MAP)
-		b.takeOver(b.handOver(attemptID), nil, func(next *successor, _ *wire.Report_Joined) {
+		b.replace(b.handOver(attemptID), nil, func(next *successor, _ *wire.Report_Joined) {
 			if r := next.final(attemptID); !strings.Contains(r.GetExited().GetCause(), "was restarted and could not continue with the task") {
 				t.Errorf("report %v", r)
 			}
@@ -192,9 +192,9 @@ func TestTakeOverOfATaskThatIsGone(t *testing.T) {
 	})
 }
 
-// TestTakeOverOfReports hands over a final report that no master has acknowledged, and an attempt
+// TestRestoreOfReports hands over a final report that no master has acknowledged, and an attempt
 // that had no process. The report is sent again. The attempt is started when it is ordered again.
-func TestTakeOverOfReports(t *testing.T) {
+func TestRestoreOfReports(t *testing.T) {
 	const other = "attempt_1_0001_m_000001_0"
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
@@ -205,7 +205,7 @@ func TestTakeOverOfReports(t *testing.T) {
 		if len(h.Attempts) != 0 || len(h.Unacked) != 1 || h.Known[attemptID] != "job_1_0001" {
 			t.Errorf("handed over %+v", h)
 		}
-		b.takeOver(h, nil, func(next *successor, joined *wire.Report_Joined) {
+		b.replace(h, nil, func(next *successor, joined *wire.Report_Joined) {
 			if !slices.Equal(joined.Attempts, []string{attemptID}) {
 				t.Errorf("joined with %v", joined)
 			}
@@ -227,9 +227,9 @@ func TestTakeOverOfReports(t *testing.T) {
 	})
 }
 
-// TestTakeOverRevokesOutputs hands over a reduce that knows two outputs. The log that the master
+// TestRestoreRevokesOutputs hands over a reduce that knows two outputs. The log that the master
 // sends then lacks one of them.
-func TestTakeOverRevokesOutputs(t *testing.T) {
+func TestRestoreRevokesOutputs(t *testing.T) {
 	outputs := func(names ...string) *wire.Order {
 		var log taskproc.OutputLog
 		for _, name := range names {
@@ -256,7 +256,7 @@ func TestTakeOverRevokesOutputs(t *testing.T) {
 			t.Errorf("outputs %v", o)
 		}
 		h := b.handOver(attemptID)
-		b.takeOver(h, []string{attemptID}, func(next *successor, _ *wire.Report_Joined) {
+		b.replace(h, []string{attemptID}, func(next *successor, _ *wire.Report_Joined) {
 			next.orders.Put(outputs("attempt_1_0001_m_000001_0"))
 			if o := receive(next.adopted[attemptID]); len(o.Outputs) != 1 || !slices.Equal(o.Revoked, []string{"attempt_1_0001_m_000000_0"}) {
 				t.Errorf("outputs %v", o)

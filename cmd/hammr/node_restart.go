@@ -24,7 +24,7 @@ or are suspended continue in their processes, ports stay open, and nothing runs
 again. The tasknode keeps its process id.
 
 First the new program checks the settings. If it refuses them, or is too old or
-too new to take over the tasks, the old program continues, and the command exits
+too new to continue with the tasks, the old program continues, and the command exits
 with 1. It does so too while streams between the tasks of a gang pass through
 the tasknode, because those would break.
 

@@ -98,10 +98,8 @@ func TestChildrenSurviveReplace(t *testing.T) {
 	}
 	_ = p.Wait() // it was killed
 	for _, pid := range children {
-		for end := time.Now().Add(time.Minute); StartTime(pid) != ""; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("child %d lives on", pid)
-			}
+		if err := awaitEnd(t.Context(), func() bool { return StartTime(pid) != "" }, time.Minute); err != nil {
+			t.Errorf("child %d lives on: %v", pid, err)
 		}
 	}
 }

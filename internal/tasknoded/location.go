@@ -10,7 +10,6 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/tasknode"
-	"github.com/hammr/hammr/tasknode/process"
 )
 
 // hostsOf returns the names and addresses by which a file system may know the machine of a
@@ -60,7 +59,7 @@ func sourceAddress(address string) string {
 // It is needed if several tasknodes run on one machine, each next to another DataNode: HDFS
 // assumes that the reader is at the source address of the connection.
 type addressedLauncher struct {
-	*process.Launcher
+	tasknode.Adopter
 	source string // "" for any
 }
 
@@ -72,5 +71,5 @@ func (l *addressedLauncher) Launch(ctx context.Context, start *taskproc.Start) (
 		}
 		start.Properties[conf.HDFSLocalAddress] = l.source
 	}
-	return l.Launcher.Launch(ctx, start)
+	return l.Adopter.Launch(ctx, start)
 }

@@ -89,7 +89,7 @@ func (d *Daemon) restart(ctx context.Context) error {
 		return err
 	}
 	if err := d.checkProgram(ctx, program); err != nil {
-		return fmt.Errorf("%s cannot take over: %w", program, err)
+		return fmt.Errorf("%s cannot replace it: %w", program, err)
 	}
 	defer d.script.pause()()
 	ctx, cancel := context.WithTimeout(ctx, handOverTimeout)
@@ -108,7 +108,7 @@ func programFile() (string, error) {
 }
 
 // checkProgram runs a program with this one's arguments and --check. It returns why the program
-// cannot take over, nil if it can.
+// cannot replace this one, nil if it can.
 func (d *Daemon) checkProgram(ctx context.Context, program string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

@@ -31,7 +31,7 @@ func InheritedNextTask(f *os.File) (*NextTask, error) {
 }
 
 // AwaitTaskEnd waits until the process reports that its task has ended, until it has exited, or
-// until Close. It leaves the report unread: a program that takes over the process must find it
+// until Close. It leaves the report unread: a program that replaces this one must find it
 // too.
 func (n *NextTask) AwaitTaskEnd() {
 	if raw, err := n.conn.SyscallConn(); err == nil {

@@ -63,7 +63,7 @@ func New(cfg Config) (*Launcher, error) {
 	}
 	l.watcher = newWatcher()
 	if cfg.Handover != nil {
-		if err := l.takeOver(cfg.Handover); err != nil {
+		if err := l.restoreHandover(cfg.Handover); err != nil {
 			l.Close()
 			return nil, err
 		}

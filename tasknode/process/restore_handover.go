@@ -15,13 +15,13 @@ import (
 
 var _ tasknode.Adopter = (*Launcher)(nil)
 
-// takeOver continues with the processes of the program before this one. They are children of
+// restoreHandover continues with the processes of the program before this one. They are children of
 // this process already.
-func (l *Launcher) takeOver(h *Handover) error {
+func (l *Launcher) restoreHandover(h *Handover) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range h.Processes {
-		c, err := l.takeOverProcessLocked(&h.Processes[i])
+		c, err := l.restoreProcessLocked(&h.Processes[i])
 		if err != nil {
 			return fmt.Errorf("handed over process %d: %w", h.Processes[i].PID, err)
 		}
@@ -39,9 +39,9 @@ func (l *Launcher) takeOver(h *Handover) error {
 	return nil
 }
 
-// takeOverProcessLocked restores a process. Its program is not acquired again: a program that runs
+// restoreProcessLocked restores a process. Its program is not acquired again: a program that runs
 // does not need its file.
-func (l *Launcher) takeOverProcessLocked(h *ProcessHandover) (c *child, err error) {
+func (l *Launcher) restoreProcessLocked(h *ProcessHandover) (c *child, err error) {
 	c = &child{
 		cfg: &l.cfg, class: processClass{job: h.Job, program: h.Program, user: h.User, limits: limits{memory: h.Memory}},
 		temp: h.Temp, pid: h.PID, tasksLeft: h.TasksLeft, tasks: h.Tasks, unwatch: func() {}, exited: make(chan struct{}),
@@ -61,12 +61,12 @@ func (l *Launcher) takeOverProcessLocked(h *ProcessHandover) (c *child, err erro
 		}
 	}
 	if h.Task != nil {
-		c.mu.task, err = l.takeOverTaskLocked(c, h.Task)
+		c.mu.task, err = l.restoreTaskLocked(c, h.Task)
 	}
 	return c, err
 }
 
-func (l *Launcher) takeOverTaskLocked(c *child, h *TaskHandover) (*task, error) {
+func (l *Launcher) restoreTaskLocked(c *child, h *TaskHandover) (*task, error) {
 	t := &task{
 		cfg: &l.cfg, attempt: h.Attempt, kind: taskproc.Kind(h.Kind), binary: h.Binary, path: c.class.program, dir: h.Dir, temp: c.temp,
 		limits: c.class.limits, child: c, exited: make(chan struct{}), forced: h.Forced, outOfMemory: h.OutOfMemory,
@@ -78,14 +78,14 @@ func (l *Launcher) takeOverTaskLocked(c *child, h *TaskHandover) (*task, error) 
 	}
 	t.conn = newControl(conn, t.kill)
 	t.conn.received.Store(h.Received)
-	t.takeOverStream(&t.stdout, &h.Stdout)
-	t.takeOverStream(&t.stderr, &h.Stderr)
+	t.restoreStream(&t.stdout, &h.Stdout)
+	t.restoreStream(&t.stderr, &h.Stderr)
 	l.mu.adoptable[t.attempt] = t
 	return t, nil
 }
 
-// takeOverStream continues to read an output of a task.
-func (t *task) takeOverStream(s *stream, h *StreamHandover) {
+// restoreStream continues to read an output of a task.
+func (t *task) restoreStream(s *stream, h *StreamHandover) {
 	s.log = &logFile{path: h.Path, part: h.Part, size: h.Size, dropped: h.Dropped, gap: h.Gap}
 	if h.Error != "" {
 		s.log.err = errors.New(h.Error)

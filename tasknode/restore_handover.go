@@ -23,15 +23,15 @@ type Adopter interface {
 	Adopt(ctx context.Context, attempt string) (Task, error)
 }
 
-// takeOver continues with what an earlier program has handed over. The loop has not begun, so
+// restoreHandover continues with what an earlier program has handed over. The loop has not begun, so
 // the tables may be changed.
 //
 // If the state of an attempt cannot be used, its task is killed and the attempt ends. That does
 // not count as a try of its task.
-func (d *Daemon) takeOver(ctx context.Context, h *Handover) error {
+func (d *Daemon) restoreHandover(ctx context.Context, h *Handover) error {
 	adopter, is := d.cfg.Launcher.(Adopter)
 	if !is {
-		return errors.New("tasknode: the launcher cannot take over tasks")
+		return errors.New("tasknode: the launcher cannot continue with tasks")
 	}
 	for id, job := range h.Known {
 		d.addKnown(job, id)
@@ -45,10 +45,10 @@ func (d *Daemon) takeOver(ctx context.Context, h *Handover) error {
 		d.unacked[id] = last
 	}
 	for _, id := range slices.Sorted(maps.Keys(h.Jobs)) {
-		d.takeOverJob(id, h.Jobs[id])
+		d.restoreJob(id, h.Jobs[id])
 	}
 	for i := range h.Attempts {
-		if err := d.takeOverAttempt(ctx, adopter, &h.Attempts[i]); err != nil {
+		if err := d.restoreAttempt(ctx, adopter, &h.Attempts[i]); err != nil {
 			return err
 		}
 	}
@@ -67,8 +67,8 @@ func (d *Daemon) takeOver(ctx context.Context, h *Handover) error {
 	return nil
 }
 
-// takeOverJob restores a job. If it was being removed, its removal begins again.
-func (d *Daemon) takeOverJob(id string, h JobHandover) {
+// restoreJob restores a job. If it was being removed, its removal begins again.
+func (d *Daemon) restoreJob(id string, h JobHandover) {
 	j := d.job(id)
 	j.logDir, j.diskLimit, j.removed = h.LogDir, h.DiskLimit, h.Removed
 	for edge, attempts := range h.Outputs {
@@ -80,8 +80,8 @@ func (d *Daemon) takeOverJob(id string, h JobHandover) {
 	}
 }
 
-// takeOverAttempt continues with an attempt that runs.
-func (d *Daemon) takeOverAttempt(ctx context.Context, adopter Adopter, h *AttemptHandover) error {
+// restoreAttempt continues with an attempt that runs.
+func (d *Daemon) restoreAttempt(ctx context.Context, adopter Adopter, h *AttemptHandover) error {
 	start := new(taskproc.Start)
 	if err := proto.Unmarshal(h.Start, start); err != nil {
 		return fmt.Errorf("handed over start of an attempt: %w", err)
@@ -106,7 +106,7 @@ func (d *Daemon) takeOverAttempt(ctx context.Context, adopter Adopter, h *Attemp
 		conn.lastMessage = last
 	}
 	d.attempts[start.AttemptId] = a
-	d.counts.takeOver(start)
+	d.counts.resume(start)
 	release := d.cfg.DirChooser.Add(filepath.Dir(taskdir.JobDir(start.LocalDir)))
 	d.follow(ctx, a, release, func(ctx context.Context) { a.conclude(ctx, a.adopt(ctx, adopter, conn, h)) })
 	return nil
