@@ -83,12 +83,18 @@ func (j *preempted) wantSameProcesses(before map[string]int) {
 	}
 }
 
-// wantOneAttemptEach checks that no task was started twice.
+// wantOneAttemptEach checks that no task was started twice, and that no machine is suspected.
 func (j *preempted) wantOneAttemptEach() {
 	j.t.Helper()
 	for _, task := range j.job(j.id).Tasks {
 		if len(task.Attempts) != 1 {
 			j.t.Errorf("%s was started %d times: %+v", task.ID, len(task.Attempts), task.Attempts)
+		}
+	}
+	_, tasknodes := j.cluster.Names()
+	for _, name := range tasknodes {
+		if status := j.done("node", "status", name).stdout; !strings.Contains(status, "RUNNING") || strings.Contains(status, "Avoided") {
+			j.t.Errorf("status of %s:\n%s", name, status)
 		}
 	}
 }
@@ -108,7 +114,7 @@ func slowWords(t *testing.T, e *engine, sleep, split string) (j *preempted, out,
 func TestRestartInPlace(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--tasknodes", "2")
-	j, out, want := slowWords(t, e, "30ms", "20k")
+	j, out, want := slowWords(t, e, "60ms", "20k")
 	waitUntil(t, "maps run", func() bool { return len(e.taskProcesses()) > 1 })
 	e.restartAll()
 	processes, files := e.taskProcesses(), e.openFiles("n1")

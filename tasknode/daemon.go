@@ -58,8 +58,8 @@ type Daemon struct {
 	session   Session                                // nil if there is no session
 	stuck     map[string]taskproc.Kind               // kinds of attempts whose processes cannot be killed, by attempt; their slots are not offered
 	offered   [2]int32                               // map and reduce slots in the last Joined report
-	holding   bool                                   // orders are held back, see HandOver
-	held      []func()                               // execute the orders that are held back
+	ordersPaused bool                                   // orders are delayed, see HandOver
+	delayed []func()                               // execute the orders that were delayed
 }
 
 // New makes a daemon. Run runs it.

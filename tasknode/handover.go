@@ -78,7 +78,7 @@ const handOverInterval = 50 * time.Millisecond
 //	                     ▲                                              │ no
 //	                     └────────── resume both, wait ◄────────────────┘
 func (d *Daemon) HandOver(ctx context.Context, pause func() (running []string, resume func(), err error), replace func(*Handover) error) error {
-	d.inbox.Put(func() { d.holding = true })
+	d.inbox.Put(func() { d.ordersPaused = true })
 	defer d.inbox.Put(d.releaseOrders)
 	for {
 		tried := make(chan error, 1)
@@ -103,11 +103,11 @@ var ErrLauncherBusy = errors.New("processes are starting or ending")
 
 // releaseOrders executes the orders that were held back.
 func (d *Daemon) releaseOrders() {
-	d.holding = false
-	for _, execute := range d.held {
+	d.ordersPaused = false
+	for _, execute := range d.delayed {
 		execute()
 	}
-	d.held = nil
+	d.delayed = nil
 }
 
 // tryHandOver tries HandOver once. The loop calls it.
@@ -228,8 +228,8 @@ func (j *job) handOver() JobHandover {
 
 // orders executes the orders of a session, or holds them back during HandOver.
 func (d *Daemon) orders(ctx context.Context, orders []*wire.Order) {
-	if d.holding {
-		d.held = append(d.held, func() { d.orders(ctx, orders) })
+	if d.ordersPaused {
+		d.delayed = append(d.delayed, func() { d.orders(ctx, orders) })
 		return
 	}
 	for _, o := range orders {

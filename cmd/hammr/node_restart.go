@@ -24,8 +24,8 @@ or are suspended continue in their processes, ports stay open, and nothing runs
 again. The tasknode keeps its process id.
 
 First the new program checks the settings. If it refuses them, or is too old or
-too new to continue with the tasks, the old program continues, and the command exits
-with 1. It does so too while streams between the tasks of a gang pass through
+too new to continue with the tasks, the old program continues, and the command
+exits with 1. So it does while streams between the tasks of a gang pass through
 the tasknode, because those would break.
 
 The command must run as the user of the tasknode, or as root. 'kill -USR2' of
