@@ -39,11 +39,11 @@ type attempt struct {
 	suspension  suspendState
 	conn        atomic.Pointer[taskConn] // nil before the task is connected
 	ending      atomic.Bool              // the task has exited, or is stuck, and the final report is being made
-	killed      chan struct{} // closed when the attempt is ordered to end
-	failed      error         // why the daemon has ended it, nil if it has not; valid after killed is closed
-	killOnce    sync.Once     // guards closing killed
-	finalReport *wire.Report  // valid after run has returned
-	retained    bool          // its segments or checkpoint are on disk, with a record; valid after run has returned
+	killed      chan struct{}            // closed when the attempt is ordered to end
+	failed      error                    // why the daemon has ended it, nil if it has not; valid after killed is closed
+	killOnce    sync.Once                // guards closing killed
+	finalReport *wire.Report             // valid after run has returned
+	retained    bool                     // its segments or checkpoint are on disk, with a record; valid after run has returned
 	progress    latestReport
 	declined    latestReport
 	preemptions int           // orders to give up the slot; only the loop uses it

@@ -44,22 +44,22 @@ type Daemon struct {
 	aggregations chan struct{}   // has an entry for each job whose logs are being copied
 
 	// Only the loop uses the fields below.
-	attempts  map[string]*attempt                    // that have not ended, by id
-	unacked   map[string]*wire.Report                // final reports that no master has acknowledged, by attempt
-	known     map[string]string                      // job of every attempt that was ever ordered, so that no attempt is started twice
-	knownOf   map[string][]string                    // the same attempts by job; may also have some that are not known any more
-	retained  map[string]string                      // paths of the records of attempts with segments or checkpoints, by attempt
-	copying   map[string]bool                        // attempts whose output is being copied from another tasknode
-	reading   map[string][]func(*wire.Report, error) // users of the record of an attempt that is being read
-	measuring map[string]bool                        // local directories in which jobs are being measured
-	measureAt map[string]time.Time                   // before which no jobs are measured, by local directory
-	jobs      map[string]*job                        // jobs with attempts, files or outputs on this machine, by id
-	pending   PendingProgress                        // progress reports that wait to be sent together
-	session   Session                                // nil if there is no session
-	stuck     map[string]taskproc.Kind               // kinds of attempts whose processes cannot be killed, by attempt; their slots are not offered
-	offered   [2]int32                               // map and reduce slots in the last Joined report
+	attempts     map[string]*attempt                    // that have not ended, by id
+	unacked      map[string]*wire.Report                // final reports that no master has acknowledged, by attempt
+	known        map[string]string                      // job of every attempt that was ever ordered, so that no attempt is started twice
+	knownOf      map[string][]string                    // the same attempts by job; may also have some that are not known any more
+	retained     map[string]string                      // paths of the records of attempts with segments or checkpoints, by attempt
+	copying      map[string]bool                        // attempts whose output is being copied from another tasknode
+	reading      map[string][]func(*wire.Report, error) // users of the record of an attempt that is being read
+	measuring    map[string]bool                        // local directories in which jobs are being measured
+	measureAt    map[string]time.Time                   // before which no jobs are measured, by local directory
+	jobs         map[string]*job                        // jobs with attempts, files or outputs on this machine, by id
+	pending      PendingProgress                        // progress reports that wait to be sent together
+	session      Session                                // nil if there is no session
+	stuck        map[string]taskproc.Kind               // kinds of attempts whose processes cannot be killed, by attempt; their slots are not offered
+	offered      [2]int32                               // map and reduce slots in the last Joined report
 	ordersPaused bool                                   // orders are delayed, see HandOver
-	delayed []func()                               // execute the orders that were delayed
+	delayed      []func()                               // execute the orders that were delayed
 }
 
 // New makes a daemon. Run runs it.

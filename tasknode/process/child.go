@@ -29,16 +29,16 @@ type processClass struct {
 //	                      ▼                  ▼
 //	                  exited: reap kills the group and reports the task, if one ran
 type child struct {
-	cfg      *Config
-	class    processClass
-	release  func()      // releases the program
-	temp     string      // directory for temporary files; empty when a task begins, and removed with the process
-	cgroup   *taskCgroup // nil if there are no cgroups
-	process  *os.Process
-	pid      int                // id of the process and of its group
-	next     *taskproc.NextTask // nil if the process runs only one task
-	unwatch  func()             // ends the sampling of its memory
-	exited   chan struct{}      // closed when the process and its group have ended
+	cfg     *Config
+	class   processClass
+	release func()      // releases the program
+	temp    string      // directory for temporary files; empty when a task begins, and removed with the process
+	cgroup  *taskCgroup // nil if there are no cgroups
+	process *os.Process
+	pid     int                // id of the process and of its group
+	next    *taskproc.NextTask // nil if the process runs only one task
+	unwatch func()             // ends the sampling of its memory
+	exited  chan struct{}      // closed when the process and its group have ended
 
 	tasksLeft int         // how many more tasks it may begin; negative means any number
 	tasks     int         // how many tasks it has begun
