@@ -90,10 +90,6 @@ func finishedMessage(records int64) *taskproc.FromTask {
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputRecords: records}}}
 }
 
-func startOrder(attempt string) *wire.Order {
-	return &wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attempt, Kind: taskproc.Kind_MAP}}}}
-}
-
 // TestRestoreOfARunningAttempt hands a running attempt over. The next daemon joins with it as
 // the same instance, does not start it again, passes orders to it, and reports its result.
 func TestRestoreOfARunningAttempt(t *testing.T) {
@@ -105,7 +101,7 @@ func TestRestoreOfARunningAttempt(t *testing.T) {
 				t.Errorf("joined with %v", joined)
 			}
 			task := next.adopted[attemptID]
-			next.orders.Put(startOrder(attemptID))
+			next.orders.Put(startOrder("job_1_0001", attemptID))
 			next.orders.Put(&wire.Order{Order: &wire.Order_Truncate{Truncate: &wire.Order_TruncateAttempt{AttemptId: attemptID, Position: &taskproc.Position{Offset: 7}}}})
 			if m, err := task.Receive(); err != nil || m.GetTruncate().GetPosition().GetOffset() != 7 {
 				t.Errorf("first message %v, %v", m, err)
@@ -212,8 +208,8 @@ func TestRestoreOfReports(t *testing.T) {
 			if r := next.final(attemptID); r.GetFinished().GetOutputRecords() != 3 {
 				t.Errorf("report %v", r)
 			}
-			next.orders.Put(startOrder(attemptID))
-			next.orders.Put(startOrder(other))
+			next.orders.Put(startOrder("job_1_0001", attemptID))
+			next.orders.Put(startOrder("job_1_0001", other))
 			started := <-next.tasks
 			if m, err := started.Receive(); err != nil || m.GetStart().GetAttemptId() != other {
 				t.Errorf("first message %v, %v", m, err)
