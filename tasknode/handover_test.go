@@ -95,6 +95,7 @@ func finishedMessage(records int64) *taskproc.FromTask {
 func TestRestoreOfARunningAttempt(t *testing.T) {
 	run(t, func(b *rig) {
 		first := b.start(taskproc.Kind_MAP)
+		synctest.Wait()
 		h := b.handOver(attemptID)
 		b.replace(h, []string{attemptID}, func(next *successor, joined *wire.Report_Joined) {
 			if joined.Instance != h.Instance || !slices.Equal(joined.Attempts, []string{attemptID}) || !slices.Equal(joined.Jobs, []string{"job_1_0001"}) {
@@ -251,6 +252,7 @@ func TestRestoreRevokesOutputs(t *testing.T) {
 		if o := receive(first); len(o.Outputs) != 2 {
 			t.Errorf("outputs %v", o)
 		}
+		synctest.Wait()
 		h := b.handOver(attemptID)
 		b.replace(h, []string{attemptID}, func(next *successor, _ *wire.Report_Joined) {
 			next.orders.Put(outputs("attempt_1_0001_m_000001_0"))

@@ -23,7 +23,7 @@ func progress(status string) *FromTask {
 // continues. All messages arrive once and in order.
 func TestPausedEndsLoseNoByte(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 50 {
+	for range 10 {
 		var stream []byte
 		var want, got []string
 		for range 20 {
