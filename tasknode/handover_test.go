@@ -271,7 +271,7 @@ func TestRestoreRevokesOutputs(t *testing.T) {
 func TestHandOverWaitsForEndingAttempts(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
-		ctx, cancel := context.WithTimeout(t.Context(), 1020*time.Millisecond) // between two tries
+		ctx, cancel := context.WithTimeout(b.t.Context(), 1020*time.Millisecond) // between two tries
 		defer cancel()
 		result := make(chan error, 1)
 		go func() {
