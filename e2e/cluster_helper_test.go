@@ -30,8 +30,14 @@ type engine struct {
 // newEngine starts a cluster and returns when it is ready.
 func newEngine(t *testing.T, args ...string) *engine {
 	t.Helper()
+	return newEngineOf(t, hammr, args...)
+}
+
+// newEngineOf starts a cluster whose daemons run another file than the shared one.
+func newEngineOf(t *testing.T, program string, args ...string) *engine {
+	t.Helper()
 	e := &engine{t: t, dir: filepath.Join(t.TempDir(), "cluster")}
-	e.up = prepare(t, command{args: slices.Concat([]string{"up", "--dir", e.dir}, args)})
+	e.up = prepare(t, command{program: program, args: slices.Concat([]string{"up", "--dir", e.dir}, args)})
 	e.up.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
 	inLastingThread(func() { e.up.begin(t) })
 	t.Cleanup(e.end)

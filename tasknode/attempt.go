@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hammr/hammr/internal/failpoint"
@@ -36,11 +37,13 @@ type attempt struct {
 	reads       []int32                             // files that the attempt reads, by their places in the graph's edges, ascending
 	inbox       *syncutil.Mailbox[*taskproc.ToTask] // messages for the task
 	suspension  suspendState
-	killed      chan struct{} // closed when the attempt is ordered to end
-	failed      error         // why the daemon has ended it, nil if it has not; valid after killed is closed
-	killOnce    sync.Once     // guards closing killed
-	finalReport *wire.Report  // valid after run has returned
-	retained    bool          // its segments or checkpoint are on disk, with a record; valid after run has returned
+	conn        atomic.Pointer[taskConn] // nil before the task is connected
+	ending      atomic.Bool              // the task has exited, or is stuck, and the final report is being made
+	killed      chan struct{}            // closed when the attempt is ordered to end
+	failed      error                    // why the daemon has ended it, nil if it has not; valid after killed is closed
+	killOnce    sync.Once                // guards closing killed
+	finalReport *wire.Report             // valid after run has returned
+	retained    bool                     // its segments or checkpoint are on disk, with a record; valid after run has returned
 	progress    latestReport
 	declined    latestReport
 	preemptions int           // orders to give up the slot; only the loop uses it
@@ -75,8 +78,12 @@ func (a *attempt) run(ctx context.Context) {
 	// The state already contains the attempt. The report shows the master that the machine
 	// executes orders, before the process has started.
 	a.send(&wire.Report{Report: &wire.Report_Started_{Started: &wire.Report_Started{}}})
-	a.finalReport = a.runTask(ctx)
-	a.finalReport = a.judgeFullDisk(a.finalReport)
+	a.conclude(ctx, a.runTask(ctx))
+}
+
+// conclude ends an attempt whose task has ended, given the report about that.
+func (a *attempt) conclude(ctx context.Context, last *wire.Report) {
+	a.finalReport = a.judgeFullDisk(last)
 	if err := checkPlaces(a.start.LocalDir, a.finalReport); err != nil {
 		a.finalReport = failure(err)
 	}
@@ -107,11 +114,6 @@ func (a *attempt) send(r *wire.Report) {
 }
 
 // runTask launches the task, waits for its end, and returns the final report.
-//
-// A task that neither exits nor obeys a kill is stuck. A stuck process is killed for its
-// stacks, which show where it hangs. A goroutine cannot be killed, so the report says that
-// it still runs. A process cannot be killed while it waits in the kernel, for example for a
-// broken disk: it costs the machine a slot, and its job nothing.
 func (a *attempt) runTask(ctx context.Context) *wire.Report {
 	ctx, force := context.WithCancel(ctx)
 	defer force()
@@ -127,13 +129,24 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 		return failure(fmt.Errorf("launch of the task: %w", err))
 	}
 	a.suspension.setTask(task)
-	conn := a.connect(task)
+	return a.follow(ctx, force, task, a.connect(task))
+}
+
+// follow waits for the end of a connected task and returns the final report. force kills the
+// task after a grace period.
+//
+// A task that neither exits nor obeys a kill is stuck. A stuck process is killed for its
+// stacks, which show where it hangs. A goroutine cannot be killed, so the report says that
+// it still runs. A process cannot be killed while it waits in the kernel, for example for a
+// broken disk: it costs the machine a slot, and its job nothing.
+func (a *attempt) follow(ctx context.Context, force context.CancelFunc, task Task, conn *taskConn) *wire.Report {
 	a.awaitEnd(ctx, task, conn)
 	a.resume() // a suspended task cannot end
 	if a.isKilled() || ctx.Err() != nil {
 		force()
 	}
 	stuck, stack := a.awaitExit(task), ""
+	a.ending.Store(true)
 	if stuck {
 		stack = task.Stack()
 		stuck = !isClosed(task.Exited()) // taking the stacks kills a process

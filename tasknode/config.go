@@ -19,7 +19,7 @@ import (
 type Config struct {
 	// Name is the name of the machine in the cluster; there is no default.
 	Name string
-	// Instance identifies this start of the daemon; default a random text.
+	// Instance identifies this start of the daemon; default that of Handover, or a random text.
 	Instance string
 	// Rack is the rack of the machine, for example "/rack1"; default unknown.
 	Rack string
@@ -73,6 +73,9 @@ type Config struct {
 	// some: at the beginning of each session and when that changes. It must not wait. The default
 	// does nothing.
 	OnAdmission func(refusal string)
+	// Handover is what the program before this one in the same process has handed over; default
+	// nil, there was none. The Launcher must be an Adopter then.
+	Handover *Handover
 	// KillGrace is how long a task may take to obey an order to end; default 5 s.
 	KillGrace time.Duration
 	// Logger logs what the daemon does; default none.
@@ -81,6 +84,9 @@ type Config struct {
 
 // EnsureDefaults sets the fields that are zero to their defaults.
 func (c *Config) EnsureDefaults() {
+	if c.Handover != nil {
+		c.Instance = c.Handover.Instance
+	}
 	c.Instance = cmp.Or(c.Instance, rand.Text())
 	if c.DirChooser == nil && len(c.Dirs) > 0 {
 		c.DirChooser = singleDir(c.Dirs[0])
@@ -126,6 +132,9 @@ type DirChooser interface {
 	// Acquire chooses a directory for an attempt. The caller calls release when the attempt
 	// has ended. The error says why no directory accepts attempts.
 	Acquire() (dir string, release func(), err error)
+	// Add counts an attempt that already has its directory. The caller calls release as after
+	// Acquire.
+	Add(dir string) (release func())
 	// Check returns why no directory accepts attempts, nil if one does. As long as it
 	// returns an error, the daemon offers no slots.
 	Check() error
@@ -135,6 +144,7 @@ type DirChooser interface {
 type singleDir string
 
 func (p singleDir) Acquire() (string, func(), error) { return string(p), func() {}, nil }
+func (p singleDir) Add(string) func()                { return func() {} }
 func (p singleDir) Check() error                     { return nil }
 
 // Launcher starts tasks.

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// Counts describes the attempts of a tasknode since it started.
+// Counts describes the attempts of a tasknode since its program started.
 type Counts struct {
 	Started   int64 // attempts whose start was executed
 	Succeeded int64 // attempts that finished
@@ -39,6 +39,11 @@ func (d *Daemon) Counts() Counts {
 // begin counts an attempt that starts.
 func (c *counts) begin(start *taskproc.Start) {
 	c.started.Add(1)
+	c.resume(start)
+}
+
+// resume counts an attempt that an earlier program of the process has started.
+func (c *counts) resume(start *taskproc.Start) {
 	c.running.Add(1)
 	c.memoryMB.Add(memoryMB(start))
 }

@@ -40,25 +40,28 @@ type Daemon struct {
 	counts    counts                    // attempts so far
 
 	running      context.Context // ends with Run; not changed after the start of Run
+	restored     <-chan struct{} // closed when the tables have what an earlier start has left
 	aggregations chan struct{}   // has an entry for each job whose logs are being copied
 
 	// Only the loop uses the fields below.
-	attempts  map[string]*attempt                    // that have not ended, by id
-	unacked   map[string]*wire.Report                // final reports that no master has acknowledged, by attempt
-	known     map[string]string                      // job of every attempt that was ever ordered, so that no attempt is started twice
-	knownOf   map[string][]string                    // the same attempts by job; may also have some that are not known any more
-	retained  map[string]string                      // paths of the records of attempts with segments or checkpoints, by attempt
-	copying   map[string]bool                        // attempts whose output is being copied from another tasknode
-	reading   map[string][]func(*wire.Report, error) // users of the record of an attempt that is being read
-	measuring map[string]bool                        // local directories in which jobs are being measured
-	measureAt map[string]time.Time                   // before which no jobs are measured, by local directory
-	jobs      map[string]*job                        // jobs with attempts, files or outputs on this machine, by id
-	pending   PendingProgress                        // progress reports that wait to be sent together
-	session   Session                                // nil if there is no session
-	stuck     map[string]taskproc.Kind               // kinds of attempts whose processes cannot be killed, by attempt; their slots are not offered
-	offered   [2]int32                               // map and reduce slots in the last Joined report
-	restores  int32                                  // how often the state of the masters was restored, as the latest session said
-	offer     Offer                                  // what the machine offers if all its parts work
+	attempts     map[string]*attempt                    // that have not ended, by id
+	unacked      map[string]*wire.Report                // final reports that no master has acknowledged, by attempt
+	known        map[string]string                      // job of every attempt that was ever ordered, so that no attempt is started twice
+	knownOf      map[string][]string                    // the same attempts by job; may also have some that are not known any more
+	retained     map[string]string                      // paths of the records of attempts with segments or checkpoints, by attempt
+	copying      map[string]bool                        // attempts whose output is being copied from another tasknode
+	reading      map[string][]func(*wire.Report, error) // users of the record of an attempt that is being read
+	measuring    map[string]bool                        // local directories in which jobs are being measured
+	measureAt    map[string]time.Time                   // before which no jobs are measured, by local directory
+	jobs         map[string]*job                        // jobs with attempts, files or outputs on this machine, by id
+	pending      PendingProgress                        // progress reports that wait to be sent together
+	session      Session                                // nil if there is no session
+	stuck        map[string]taskproc.Kind               // kinds of attempts whose processes cannot be killed, by attempt; their slots are not offered
+	offered      [2]int32                               // map and reduce slots in the last Joined report
+	restores     int32                                  // how often the state of the masters was restored, as the latest session said
+	offer        Offer                                  // what the machine offers if all its parts work
+	ordersPaused bool                                   // orders are delayed, see HandOver
+	delayed      []func()                               // execute the orders that were delayed
 }
 
 // New makes a daemon. Run runs it.
@@ -104,9 +107,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 		close(stopDisks)
 		d.diskUsers.Wait()
 	}()
-	recovered := d.recoverRetained()
+	var err error
+	if d.restored, err = d.restore(ctx); err != nil {
+		return err
+	}
 	gone := make(chan error, 1)
-	d.workers.Go(func() { gone <- d.stayConnected(ctx, recovered) })
+	d.workers.Go(func() { gone <- d.stayConnected(ctx, d.restored) })
 	beat, stop := ticks(d.cfg.Heartbeat)
 	defer stop()
 	measure, stopMeasuring := ticks(d.cfg.DiskCheck)
@@ -128,6 +134,17 @@ func (d *Daemon) Run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// restore restores the tables: from the program before this one in the same process, or from the
+// local directories. The channel is closed when all of them are read.
+func (d *Daemon) restore(ctx context.Context) (done <-chan struct{}, err error) {
+	if d.cfg.Handover == nil {
+		return d.recoverRetained(), nil
+	}
+	complete := make(chan struct{})
+	close(complete)
+	return complete, d.restoreHandover(ctx, d.cfg.Handover)
 }
 
 // CheckLoop makes the loop call answer. It does not wait.
@@ -226,17 +243,21 @@ func (d *Daemon) reviewSlots() {
 // loseSlot stops offering the slot of an attempt whose process cannot be killed, until the
 // process has ended.
 func (d *Daemon) loseSlot(ctx context.Context, a *attempt) {
-	id, pid := a.start.AttemptId, 0
-	if p, is := a.unkillable.(Process); is {
+	d.loseSlotOf(ctx, a.start.AttemptId, a.start.Kind, a.unkillable)
+	d.reviewSlots()
+}
+
+func (d *Daemon) loseSlotOf(ctx context.Context, id string, kind taskproc.Kind, unkillable Task) {
+	pid := 0
+	if p, is := unkillable.(Process); is {
 		pid = p.PID()
 	}
 	d.cfg.Logger.Error("process cannot be killed, its slot is lost until it ends", "machine", d.cfg.Name, "attempt", id, "pid", pid)
-	d.stuck[id] = a.start.Kind
+	d.stuck[id] = kind
 	d.lostSlots.Store(int64(len(d.stuck)))
-	d.reviewSlots()
 	d.workers.Go(func() {
 		select {
-		case <-a.unkillable.Exited():
+		case <-unkillable.Exited():
 		case <-ctx.Done():
 		}
 		d.inbox.Put(func() {
@@ -362,13 +383,19 @@ func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	d.attempts[start.AttemptId] = a
 	d.counts.begin(start)
 	j.sendKnownOutputs(a)
-	j.busy++
+	d.follow(ctx, a, release, a.run)
+}
+
+// follow calls run, which runs an attempt to its end, in a goroutine.
+func (d *Daemon) follow(ctx context.Context, a *attempt, release func(), run func(context.Context)) {
+	job := a.start.JobId
+	d.job(job).busy++
 	d.workers.Go(func() {
-		a.run(ctx)
+		run(ctx)
 		release()
 		d.inbox.Put(func() { d.ended(ctx, a) })
 		<-a.cleaned
-		d.inbox.Put(func() { d.releaseJob(start.JobId) })
+		d.inbox.Put(func() { d.releaseJob(job) })
 	})
 }
 

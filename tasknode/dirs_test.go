@@ -22,6 +22,8 @@ type fakeDirs struct {
 	used atomic.Int32
 }
 
+func (p *fakeDirs) Add(string) func() { return func() {} }
+
 func (p *fakeDirs) Check() error {
 	if p.full.Load() {
 		return errors.New("disk full")

@@ -8,6 +8,9 @@
 // The final report of an attempt is sent again to each new master until one of them
 // acknowledges it.
 //
+// The program of a tasknode can be replaced while attempts run: HandOver gives their state to
+// the next program, whose Daemon gets it in Config.Handover.
+//
 // Goroutines: Run is one loop that owns the tables of attempts and jobs. Each attempt
 // has one goroutine that runs it from start to final report, one that reads from its
 // task and one that writes to it. All three end with the attempt. Each local directory has

@@ -96,11 +96,7 @@ func (d *Daemon) serveSession(ctx context.Context, session Session, restores *in
 		if err != nil {
 			return err
 		}
-		d.inbox.Put(func() {
-			for _, o := range orders {
-				d.execute(ctx, o)
-			}
-		})
+		d.inbox.Put(func() { d.orders(ctx, orders) })
 	}
 }
 

@@ -71,6 +71,24 @@ func (d *Daemon) noteRestores(restores int32) {
 	d.restores = max(d.restores, restores)
 }
 
+// confirmedRestores returns how often the state was restored, without a restore that the masters
+// have not answered for all attempts and outputs: the next session begins with it again.
+func (d *Daemon) confirmedRestores() int32 {
+	for _, a := range d.attempts {
+		if a.unconfirmed {
+			return d.restores - 1
+		}
+	}
+	for _, j := range d.jobs {
+		for _, w := range j.outputs {
+			if w.unconfirmed {
+				return d.restores - 1
+			}
+		}
+	}
+	return d.restores
+}
+
 // endReaders ends the attempts that read an edge, because they may have read the output of
 // attempts that the restored state does not know. It may divide the same input among other tasks,
 // so that such a reader would get records twice, or not at all. Their tasks resume from their

@@ -48,13 +48,31 @@ package main
 
 import (
 	"os"
+	"runtime"
 
+	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/mr"
 )
+
+// mainThread starts processes on the main thread, so that the program of a tasknode can be
+// replaced while its tasks run. It is nil in tests.
+var mainThread *procfs.Starter
+
+// init keeps the main goroutine on the main thread, where it serves mainThread. In the process of
+// a task it does not, because user code is slower on a goroutine that is bound to a thread.
+func init() {
+	if os.Getenv(taskproc.ControlVariable) == "" {
+		runtime.LockOSThread()
+	}
+}
 
 // main first serves tasks: a tasknode starts this same binary for the tasks of bundled
 // programs, and ServeTask returns only in a process that a person has started.
 func main() {
 	mr.ServeTask(runnables()...)
-	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(procfs.ServeMainThread(func(starter *procfs.Starter) int {
+		mainThread = starter
+		return execute(os.Args[1:], os.Stdout, os.Stderr)
+	}))
 }

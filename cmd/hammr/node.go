@@ -12,13 +12,13 @@ import (
 )
 
 // newNode returns the verbs of `yarn node`. They do not ask tasknodes: the leader answers
-// with the tasknodes' last heartbeats.
+// with the tasknodes' last heartbeats. Only restart is for the tasknode of this machine.
 func (r clusterCommands) newNode() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "node",
 		Short:   "Inspect and decommission tasknodes",
 		Example: "  hammr node list",
-	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdd(false), r.newNodeAdd(true), r.newNodeDrain())
+	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdd(false), r.newNodeAdd(true), r.newNodeDrain(), newNodeRestart())
 }
 
 // newNodeList lists tasknodes that are not lost; with --all lost ones too, until the masters

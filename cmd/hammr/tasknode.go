@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 
@@ -15,7 +16,8 @@ import (
 // settings of its log, which this package opens.
 type tasknodeFlags struct {
 	tasknoded.Config
-	log daemon.LogConfig
+	log   daemon.LogConfig
+	check bool
 }
 
 // settings lists the daemon's settings with their flags. The defaults are in tasknoded.Config;
@@ -74,10 +76,14 @@ and variables override keys.
 
 SIGHUP loads the settings again. The log names each one that has changed, also
 those that need a restart. If a setting is wrong, all stay as they are. If there
-are fewer slots than tasks, the tasks run to their end.`,
+are fewer slots than tasks, the tasks run to their end.
+
+SIGUSR2 restarts the tasknode in place, with its present program file and
+settings; its tasks continue. See 'hammr node restart --help'.`,
 		Example: `  hammr tasknode --masters a,b,c --dir /data/hammr --token-file /etc/hammr/token
   hammr tasknode --config /etc/hammr/tasknode.yaml --map-slots 8`,
 	}
+	cmd.Flags().BoolVar(&c.check, "check", false, "check the settings, print what they are checked for as JSON, and exit")
 	return withSettings(cmd, &c)
 }
 
@@ -86,6 +92,10 @@ func (*tasknodeFlags) again() daemonFlags { return new(tasknodeFlags) }
 
 // run implements daemonFlags: it opens the log and runs the daemon.
 func (c *tasknodeFlags) run(ctx context.Context, cmd *cobra.Command, reload *daemon.Reloader) error {
+	if c.check {
+		return c.printCheck(cmd)
+	}
+	c.Starter = mainThread
 	return withLogger(&c.log, cmd.ErrOrStderr(), func(logger *slog.Logger) (err error) {
 		c.Logger, c.Notifier = logger, daemon.NewNotifier(logger)
 		// A wrong site file must not hide wrong flags: both are reported.
@@ -105,4 +115,16 @@ func (c *tasknodeFlags) run(ctx context.Context, cmd *cobra.Command, reload *dae
 			return nil
 		})
 	})
+}
+
+// printCheck checks the settings and prints a tasknoded.Checked.
+func (c *tasknodeFlags) printCheck(cmd *cobra.Command) (err error) {
+	if c.Conf, err = (genericOptions{}).load(cmd.ErrOrStderr()); err != nil {
+		return errors.Join(err, c.Validate())
+	}
+	checked, err := tasknoded.Check(c.Config)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(cmd.OutOrStdout()).Encode(checked)
 }

@@ -50,8 +50,29 @@ func NewStarter() *Starter {
 	return s
 }
 
+// ServeMainThread calls run in a goroutine, with a Starter that uses the main thread, and returns
+// its result. Only the main goroutine may call it, and only if an init function has called
+// runtime.LockOSThread.
+//
+// A program that is to be replaced (Replace) needs this Starter: when a program is replaced, all
+// threads but one end, and that one becomes the main thread. The children of the others would
+// receive their parent-death signal.
+func ServeMainThread(run func(*Starter) int) int {
+	s := &Starter{requests: make(chan func())}
+	ended := make(chan int, 1)
+	go func() { ended <- run(s) }()
+	for {
+		select {
+		case request := <-s.requests:
+			request()
+		case result := <-ended:
+			return result
+		}
+	}
+}
+
 // Start calls the function start on the thread and returns its error. start must start one
-// process. Only one call of start runs at a time.
+// process, or replace this one. Only one call of start runs at a time.
 func (s *Starter) Start(start func() error) error {
 	done := make(chan error)
 	s.requests <- func() { done <- start() }
@@ -59,5 +80,5 @@ func (s *Starter) Start(start func() error) error {
 }
 
 // Close ends the thread. Children that have a parent-death signal receive it. No call of
-// Start may be in progress or follow.
+// Start may be in progress or follow. The Starter of the main thread is not closed.
 func (s *Starter) Close() { close(s.requests) }

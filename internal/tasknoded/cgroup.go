@@ -26,7 +26,8 @@ func (d *Daemon) openCgroup() (dir string) {
 	}
 	name, err := cgroupName(d.cfg.Dir)
 	if err == nil {
-		d.cgroup, err = process.CreateCgroup(name)
+		_, processes := d.handover.tasks()
+		d.cgroup, err = process.CreateCgroup(name, processes)
 	}
 	if err == nil {
 		err = recordCgroup(d.cfg.Dir, d.cgroup)

@@ -17,7 +17,7 @@ func createGroup(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	group, err := process.CreateCgroup(name)
+	group, err := process.CreateCgroup(name, nil)
 	if err != nil {
 		t.Skipf("no control group on this machine: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/validate"
 )
@@ -107,6 +108,9 @@ type Config struct {
 	Drills bool
 	// Profiles shows Go's profiles on the page. Default false.
 	Profiles bool
+	// Starter is that of the main thread, if SIGUSR2 may replace the program of this process; see
+	// procfs.ServeMainThread. Default none, and the program cannot be replaced.
+	Starter *procfs.Starter
 	// ReadyFile is written when the tasknode has joined a cluster. Default none.
 	ReadyFile string
 	// Notifier informs the service manager. Default none.

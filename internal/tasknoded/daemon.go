@@ -26,7 +26,7 @@ import (
 
 // Daemon is a tasknode with its shuffle server, its HTTP page and its directories.
 //
-//	Open: resolve ─► lockDir ─► openDisks ─► openDrills ─► listen ─► openParts ─► openTasknode
+//	Open: what the program before this one has left ─► resolve ─► lockDir ─► openDisks ─► openDrills ─► listen ─► openParts ─► openTasknode
 //	Run:  serve map output and the page; run tasks ──► ctx ends, or the masters refuse it:
 //	      tasks end ─► page and shuffle server end ─► everything is closed, latest first
 //
@@ -52,22 +52,37 @@ type Daemon struct {
 	watchdog    *daemon.Watchdog // asks the loop of tasknode
 	drills      daemon.Drills
 	source      string         // source address of connections to HDFS, "" for any
+	handover    *handover      // what the program before this one in the process has left, nil for none
+	restarts    chan os.Signal // requests to replace the program; nil if it cannot be replaced
 	open        daemon.Closers // closes the parts that Open has opened so far
+}
+
+func newDaemon(cfg Config) *Daemon {
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
+	return &Daemon{cfg: cfg}
 }
 
 // Open makes a tasknode ready to run. If it fails, it closes what it has opened.
 func Open(cfg Config) (*Daemon, error) {
-	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
-	d := &Daemon{cfg: cfg}
+	d := newDaemon(cfg)
 	// Drills need the lock of the directory, and must be open before files of tasks are
 	// opened.
-	for _, step := range []func() error{d.resolve, d.lockDir, d.openDisks, d.openDrills, d.listen, d.openParts, d.openTasknode} {
+	for _, step := range []func() error{d.receive, d.resolve, d.openRestarts, d.lockDir, d.openDisks, d.openDrills, d.listen, d.openParts, d.openTasknode} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, d.open.Close())
 		}
 	}
 	return d, nil
+}
+
+// receive reads what the program before this one in the process has left. Only a process whose
+// main thread starts the tasks can replace its program.
+func (d *Daemon) receive() (err error) {
+	if d.cfg.Starter != nil {
+		d.handover, err = receiveHandover()
+	}
+	return err
 }
 
 // resolve reads the settings that the configuration keeps in files. It reports every error
@@ -147,6 +162,9 @@ func (d *Daemon) lockDir() error {
 	if err := disks.Lock(lock); err != nil {
 		return fmt.Errorf("--dir %s: %w", d.cfg.Dir, err)
 	}
+	if err := recordPID(lock); err != nil {
+		return fmt.Errorf("--dir %s: %w", d.cfg.Dir, err)
+	}
 	return nil
 }
 
@@ -189,11 +207,11 @@ func (d *Daemon) openDisks() (err error) {
 
 // listen opens both listeners and finds the addresses at which others reach them.
 func (d *Daemon) listen() (err error) {
-	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort, d.cfg.limits()); err != nil {
+	if d.listener, err = d.handover.listen("address", d.cfg.Address, defaultPort, d.cfg.limits()); err != nil {
 		return err
 	}
 	d.open.Add(d.listener.Close)
-	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger)); err != nil {
+	if d.page, err = d.handover.listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger)); err != nil {
 		return err
 	}
 	d.open.Add(d.page.Close)
@@ -228,10 +246,15 @@ func (d *Daemon) openParts() (err error) {
 	}
 	d.open.Add(func() error { d.programs.Close(); return nil })
 	d.open.Add(d.closeCgroup)
+	if d.handover != nil {
+		d.directories.set(d.handover.Staging, d.handover.Logs)
+	}
+	_, processes := d.handover.tasks()
 	d.launcher, err = process.New(process.Config{
 		Programs: &stagedPrograms{d.programs, &d.directories}, Cgroup: d.openCgroup(), RunAsDaemonUser: d.cfg.RunAsDaemonUser, Logger: d.cfg.Logger,
 		MaxProcesses: d.cfg.MapSlots + d.cfg.ReduceSlots, FaultFile: d.drills.File(),
 		MinUID: uint32(d.cfg.MinUID), BannedUsers: d.cfg.BannedUsers, TaskVariables: d.cfg.TaskVariables,
+		Starter: d.cfg.Starter, Handover: processes,
 	})
 	if err != nil {
 		return err
@@ -257,8 +280,9 @@ func (d *Daemon) openTasknode() (err error) {
 	if d.cfg.Rack, err = d.findRack(context.Background(), d.cfg.Rack); err != nil {
 		return err
 	}
+	attempts, _ := d.handover.tasks()
 	d.tasknode, err = tasknode.New(tasknode.Config{
-		Name: d.cfg.Name, Rack: d.cfg.Rack, Hosts: d.hosts,
+		Name: d.cfg.Name, Handover: attempts, Rack: d.cfg.Rack, Hosts: d.hosts,
 		Address: d.cfg.Advertise, HTTP: d.pageAddress,
 		MapSlots: d.cfg.MapSlots, ReduceSlots: d.cfg.ReduceSlots, MemoryMB: d.taskMemoryMB(d.cfg.MemoryMB),
 		Dirs: d.taskDirs(), DirChooser: d.disks,

@@ -27,12 +27,15 @@ import (
 // Any exit status counts as success, so that a mistake in a script does not take all
 // machines out of use.
 type healthCheck struct {
-	logger *slog.Logger
-	mu     struct {
+	logger  *slog.Logger
+	running sync.Mutex // locked while the script runs, and during a pause
+	mu      struct {
 		sync.Mutex
 		settings healthSettings
 		restart  context.CancelFunc // makes run use other settings; nil before run
 		reason   string
+		paused   bool
+		cancel   context.CancelFunc // ends the script; nil before the first run
 	}
 }
 
@@ -74,22 +77,55 @@ func (h *healthCheck) use(s healthSettings) {
 // run runs the script now and then every interval, until ctx ends.
 func (h *healthCheck) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		s, unchanged := h.begin(ctx)
+		s, unchanged := h.nextSettings(ctx)
 		h.check(unchanged, s)
 		syncutil.Every(unchanged, cmp.Or(s.interval, time.Hour), func() { h.check(unchanged, s) })
 	}
 }
 
-// begin returns the settings, and a context that ends when use replaces them.
-func (h *healthCheck) begin(ctx context.Context) (healthSettings, context.Context) {
+// nextSettings returns the settings, and a context that ends when use replaces them.
+func (h *healthCheck) nextSettings(ctx context.Context) (healthSettings, context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ctx, h.mu.restart = context.WithCancel(ctx)
 	return h.mu.settings, ctx
 }
 
+// pause ends the script, if it runs, and lets it not run until resume is called: the program that
+// replaces this one does not know the process of the script.
+func (h *healthCheck) pause() (resume func()) {
+	h.mu.Lock()
+	h.mu.paused = true
+	if h.mu.cancel != nil {
+		h.mu.cancel()
+	}
+	h.mu.Unlock()
+	h.running.Lock()
+	return func() {
+		h.running.Unlock()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.mu.paused = false
+	}
+}
+
+// begin notes how to end a run of the script. It returns false during a pause.
+func (h *healthCheck) begin(cancel context.CancelFunc) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.cancel = cancel
+	return !h.mu.paused
+}
+
 // check runs the script once. Without a script the machine is healthy.
 func (h *healthCheck) check(ctx context.Context, s healthSettings) {
+	h.running.Lock()
+	defer h.running.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !h.begin(cancel) {
+		return
+	}
 	var err error
 	if s.script != "" {
 		err = runHealthScript(ctx, s.script, s.timeout)

@@ -59,7 +59,7 @@ func sourceAddress(address string) string {
 // It is needed if several tasknodes run on one machine, each next to another DataNode: HDFS
 // assumes that the reader is at the source address of the connection.
 type addressedLauncher struct {
-	tasknode.Launcher
+	tasknode.Adopter
 	source string // "" for any
 }
 
@@ -71,5 +71,5 @@ func (l *addressedLauncher) Launch(ctx context.Context, start *taskproc.Start) (
 		}
 		start.Properties[conf.HDFSLocalAddress] = l.source
 	}
-	return l.Launcher.Launch(ctx, start)
+	return l.Adopter.Launch(ctx, start)
 }

@@ -22,7 +22,10 @@ func TestSourceAddress(t *testing.T) {
 	}
 }
 
-type recordingLauncher struct{ seen map[string]string }
+type recordingLauncher struct {
+	tasknode.Adopter
+	seen map[string]string
+}
 
 func (l *recordingLauncher) Launch(_ context.Context, start *taskproc.Start) (tasknode.Task, error) {
 	l.seen = start.Properties

@@ -34,6 +34,13 @@ func (d *Daemon) Run(ctx context.Context) error {
 	serving.Go(func() { d.cfg.Notifier.Run(running, d.watchdog.Check, d.status) })
 	defer context.AfterFunc(ctx, d.cfg.Notifier.Stopping)()
 	serving.Go(func() { d.script.run(outlives) })
+	if d.restarts != nil {
+		serving.Go(func() { d.serveRestarts(running) })
+	}
+	if d.handover != nil {
+		d.recordRestart(Restarted{Attempts: len(d.handover.Tasknode.Attempts)})
+		d.cfg.Logger.Info("tasknode restarted in place", "attempts", len(d.handover.Tasknode.Attempts))
+	}
 	stopPage := daemon.ServePage(d.page, d.newPage())
 	d.cfg.Logger.Info("tasknode serves", "name", d.cfg.Name, "address", d.cfg.Advertise, "http", d.page.Addr().String(), "dir", d.cfg.Dir)
 	err := d.tasknode.Run(ctx)

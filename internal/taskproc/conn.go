@@ -60,27 +60,6 @@ func (e TaskEnd) Receive() (*ToTask, error) {
 // Close closes the connection. A Send or Receive in progress returns an error.
 func (e TaskEnd) Close() error { return e.c.stream.Close() }
 
-// TasknodeEnd is the tasknode's end of the connection.
-type TasknodeEnd struct{ c *conn }
-
-// NewTasknodeEnd makes the tasknode's end over stream.
-func NewTasknodeEnd(stream io.ReadWriteCloser) TasknodeEnd { return TasknodeEnd{newConn(stream)} }
-
-// Send sends one message. Any goroutine may call it. It blocks until the other end
-// receives the message.
-func (e TasknodeEnd) Send(m *ToTask) error { return e.c.send(m, MaxMessageBytes) }
-
-// Receive waits for the next message. One goroutine calls it. The error is io.EOF if
-// the other end has closed. It wraps ErrMessageTooLong if the task sends a message of more than
-// MaxFromTaskBytes; the connection is of no use then.
-func (e TasknodeEnd) Receive() (*FromTask, error) {
-	m := new(FromTask)
-	return m, readMessage(e.c.reader, m, MaxFromTaskBytes)
-}
-
-// Close closes the connection. A Send or Receive in progress returns an error.
-func (e TasknodeEnd) Close() error { return e.c.stream.Close() }
-
 // PhaseResume is the phase of a Progress while the attempt fetches the checkpoint that it
 // resumes from. In later phases the attempt needs no other machine for it.
 const PhaseResume = "resume"
@@ -101,20 +80,34 @@ var ErrMessageTooLong = errors.New("taskproc: message too long")
 // WriteMessage writes m as its length (a uvarint) and its bytes, in one Write.
 func WriteMessage(w io.Writer, m proto.Message) error { return writeMessage(w, m, MaxMessageBytes) }
 
+// AppendMessage appends to b what WriteMessage would write.
+func AppendMessage(b []byte, m proto.Message) ([]byte, error) {
+	frame, err := encodeFrame(m, MaxMessageBytes)
+	return append(b, frame...), err
+}
+
 // writeMessage is WriteMessage for messages of at most limit bytes.
 func writeMessage(w io.Writer, m proto.Message, limit int) error {
+	frame, err := encodeFrame(m, limit)
+	if err == nil {
+		_, err = w.Write(frame)
+	}
+	return err
+}
+
+// encodeFrame returns the length of m and its bytes.
+func encodeFrame(m proto.Message, limit int) ([]byte, error) {
 	size := proto.Size(m)
 	if size > limit {
-		return fmt.Errorf("%w: %d bytes of %s, the limit is %d",
+		return nil, fmt.Errorf("%w: %d bytes of %s, the limit is %d",
 			ErrMessageTooLong, size, m.ProtoReflect().Descriptor().Name(), limit)
 	}
 	frame := binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64+size), uint64(size))
 	frame, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(frame, m)
 	if err != nil {
-		return fmt.Errorf("taskproc: encoding of %s: %w", m.ProtoReflect().Descriptor().Name(), err)
+		return nil, fmt.Errorf("taskproc: encoding of %s: %w", m.ProtoReflect().Descriptor().Name(), err)
 	}
-	_, err = w.Write(frame)
-	return err
+	return frame, nil
 }
 
 // ReadMessage reads the next message into m. The error is io.EOF at the end of the
@@ -129,8 +122,7 @@ func readMessage(r *bufio.Reader, m proto.Message, limit uint64) error {
 		return err
 	}
 	if size > limit {
-		return fmt.Errorf("%w: a length of %d bytes was announced, the limit is %d",
-			ErrMessageTooLong, size, limit)
+		return announced(size, limit)
 	}
 	body, err := next(r, int64(size))
 	if err == io.EOF {
@@ -139,6 +131,16 @@ func readMessage(r *bufio.Reader, m proto.Message, limit uint64) error {
 	if err != nil {
 		return err
 	}
+	return decode(body, m)
+}
+
+// announced returns the error for a message that is announced with too many bytes.
+func announced(size, limit uint64) error {
+	return fmt.Errorf("%w: a length of %d bytes was announced, the limit is %d", ErrMessageTooLong, size, limit)
+}
+
+// decode decodes the bytes of a message into m.
+func decode(body []byte, m proto.Message) error {
 	if err := proto.Unmarshal(body, m); err != nil {
 		return fmt.Errorf("taskproc: decoding of %s: %w", m.ProtoReflect().Descriptor().Name(), err)
 	}

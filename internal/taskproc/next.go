@@ -16,8 +16,8 @@ import (
 //
 //	task process                              tasknode
 //	     ── last message on the control socket ─►
-//	     ── taskEndedByte ──────────────────────► Handover.AwaitTaskEnd
-//	     ◄── control socket, stdout, stderr ───── Handover.Assign
+//	     ── taskEndedByte ──────────────────────► NextTask.AwaitTaskEnd, TakeTaskEnd
+//	     ◄── control socket, stdout, stderr ───── NextTask.Assign
 //
 // A program that does not know the variable ends after its task.
 const NextVariable = "HAMMR_TASK_NEXT_FD"

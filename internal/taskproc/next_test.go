@@ -11,10 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// taskEnds waits for the report of a task's end.
+func taskEnds(n *NextTask) bool {
+	n.AwaitTaskEnd()
+	return n.TakeTaskEnd()
+}
+
 // newNext returns both ends of a Next. The task's end is made as a process inherits it.
-func newNext(t *testing.T) (*Handover, *Next) {
+func newNext(t *testing.T) (*NextTask, *Next) {
 	t.Helper()
-	h, theirs, err := NewHandover()
+	h, theirs, err := NewNextTask()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +42,7 @@ func newNext(t *testing.T) (*Handover, *Next) {
 
 func TestNextTaskReceivesItsDescriptors(t *testing.T) {
 	h, n := newNext(t)
-	if _, err := n.conn.Write([]byte{taskEndedByte}); err != nil || !h.AwaitTaskEnd() {
+	if _, err := n.conn.Write([]byte{taskEndedByte}); err != nil || !taskEnds(h) {
 		t.Errorf("the end of a task is not received: %v", err)
 	}
 	var theirs, ours [givenFiles]*os.File
@@ -73,13 +79,13 @@ func TestNextTaskReceivesItsDescriptors(t *testing.T) {
 }
 
 func TestInvalidNextTaskIsRefused(t *testing.T) {
-	for what, send := range map[string]func(*Handover) error{
-		"no descriptors": func(h *Handover) error { _, err := h.conn.Write([]byte{nextTaskByte}); return err },
-		"another word": func(h *Handover) error {
+	for what, send := range map[string]func(*NextTask) error{
+		"no descriptors": func(h *NextTask) error { _, err := h.conn.Write([]byte{nextTaskByte}); return err },
+		"another word": func(h *NextTask) error {
 			_, _, err := h.conn.WriteMsgUnix([]byte{taskEndedByte}, unix.UnixRights(0, 1, 2), nil)
 			return err
 		},
-		"one descriptor": func(h *Handover) error {
+		"one descriptor": func(h *NextTask) error {
 			_, _, err := h.conn.WriteMsgUnix([]byte{nextTaskByte}, unix.UnixRights(0), nil)
 			return err
 		},
@@ -104,7 +110,7 @@ func TestNextIsInheritedOnlyWithItsVariable(t *testing.T) {
 	}
 	h, _ := newNext(t)
 	h.Close()
-	if h.AwaitTaskEnd() {
+	if taskEnds(h) {
 		t.Error("a task is over on a connection that is closed")
 	}
 }

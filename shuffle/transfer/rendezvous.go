@@ -95,6 +95,13 @@ func (r *Rendezvous) RemoveJob(job string) {
 	}
 }
 
+// Len returns how many streams wait or are open.
+func (r *Rendezvous) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.mu.streams)
+}
+
 // enter opens one end of a stream; end returns the field of that end. It refuses an end that
 // is open, or that was open in a joined stream. So a restarted Node cannot receive half a
 // stream.

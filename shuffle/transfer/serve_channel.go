@@ -19,6 +19,9 @@ func isChannel(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, Chan
 // RemoveJob breaks the streams of a job that pass through this server.
 func (s *Server) RemoveJob(job string) { s.channels.RemoveJob(job) }
 
+// Streams returns how many streams pass through this server, or wait there for an end.
+func (s *Server) Streams() int { return s.channels.Len() }
+
 // joinStream joins the two ends of a stream: the server copies the body of one client's POST
 // to another client's GET. Either client may be silent for any time, because its Node may be
 // busy.

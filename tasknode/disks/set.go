@@ -121,6 +121,18 @@ func (s *Set) Acquire() (dir string, release func(), err error) {
 	return best.dir, func() { best.add(-1) }, nil
 }
 
+// Add counts an attempt that already has its directory. The caller calls release once after the
+// attempt has ended. An unknown directory is ignored.
+func (s *Set) Add(dir string) (release func()) {
+	for _, d := range s.disks {
+		if d.dir == dir {
+			d.add(1)
+			return func() { d.add(-1) }
+		}
+	}
+	return func() {}
+}
+
 // Check returns why no directory accepts attempts, nil if one does.
 func (s *Set) Check() error {
 	var errs []error

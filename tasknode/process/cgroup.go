@@ -24,8 +24,8 @@ type cgroup struct {
 }
 
 // openCgroup opens a control group that the daemon may use, and removes the groups that an
-// earlier daemon left below it.
-func openCgroup(dir string) (*cgroup, error) {
+// earlier daemon left below it. It keeps the groups of processes that were handed over.
+func openCgroup(dir string, handedOver map[string]bool) (*cgroup, error) {
 	c := &cgroup{dir: dir}
 	switch {
 	case exists(filepath.Join(dir, "cgroup.controllers")):
@@ -38,18 +38,41 @@ func openCgroup(dir string) (*cgroup, error) {
 	default:
 		return nil, fmt.Errorf("cgroup %s: neither a control group of version 2 nor one of version 1 for memory", dir)
 	}
-	return c, c.sweep()
+	return c, c.sweep(handedOver)
 }
 
-// sweep kills the tasks of an earlier daemon and removes their groups.
-func (c *cgroup) sweep() error {
+// existingGroup returns a group that the program before this one has made for a process.
+func existingGroup(dir string) (*taskCgroup, error) {
+	g := &taskCgroup{cgroup{dir: dir, version: 1}}
+	if exists(filepath.Join(dir, "cgroup.controllers")) {
+		g.version = 2
+	}
+	if !exists(dir) {
+		return nil, fmt.Errorf("cgroup %s of a process that was handed over: %w", dir, fs.ErrNotExist)
+	}
+	return g, nil
+}
+
+// groups returns the directories of the groups of processes.
+func (h *Handover) groups() map[string]bool {
+	dirs := make(map[string]bool)
+	if h != nil {
+		for _, p := range h.Processes {
+			dirs[p.Cgroup] = true
+		}
+	}
+	return dirs
+}
+
+// sweep kills the tasks of an earlier daemon and removes their groups, except for some.
+func (c *cgroup) sweep(except map[string]bool) error {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, e := range entries {
-		if e.IsDir() {
+		if e.IsDir() && !except[filepath.Join(c.dir, e.Name())] {
 			g := &taskCgroup{cgroup{dir: filepath.Join(c.dir, e.Name()), version: c.version}}
 			g.kill()
 			errs = append(errs, g.remove())

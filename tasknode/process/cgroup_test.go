@@ -13,7 +13,7 @@ import (
 )
 
 func TestCgroupLimitsMemory(t *testing.T) {
-	dir, err := CreateCgroup("hammr-test-" + strconv.Itoa(os.Getpid()))
+	dir, err := CreateCgroup("hammr-test-"+strconv.Itoa(os.Getpid()), nil)
 	if err != nil {
 		t.Skipf("this machine gives the tests no control group: %v", err)
 	}
@@ -73,7 +73,7 @@ func TestFilesOfACgroup(t *testing.T) {
 		{"memory.limit_in_bytes", "memory.limit_in_bytes", "memory.oom_control", 1},
 	} {
 		dir := fakeCgroup(t, c.mark)
-		parent, err := openCgroup(dir)
+		parent, err := openCgroup(dir, nil)
 		if err != nil || parent.version != c.version {
 			t.Fatalf("%s: %v, %v", c.mark, parent, err)
 		}
@@ -93,7 +93,7 @@ func TestFilesOfACgroup(t *testing.T) {
 		}
 		checkEntry(t, g, c.version)
 	}
-	if _, err := openCgroup(t.TempDir()); err == nil || !strings.Contains(err.Error(), "neither a control group of version 2 nor") {
+	if _, err := openCgroup(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "neither a control group of version 2 nor") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestCgroupsOfAnEarlierDaemonAreRemoved(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "attempt_0"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openCgroup(dir); err != nil {
+	if _, err := openCgroup(dir, nil); err != nil {
 		t.Error(err)
 	}
 	if exists(filepath.Join(dir, "attempt_0")) {

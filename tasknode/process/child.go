@@ -29,16 +29,16 @@ type processClass struct {
 //	                      ▼                  ▼
 //	                  exited: reap kills the group and reports the task, if one ran
 type child struct {
-	cfg      *Config
-	class    processClass
-	release  func()      // releases the program
-	temp     string      // directory for temporary files; empty when a task begins, and removed with the process
-	cgroup   *taskCgroup // nil if there are no cgroups
-	process  *os.Process
-	pid      int                // id of the process and of its group
-	handover *taskproc.Handover // nil if the process runs only one task
-	unwatch  func()             // ends the sampling of its memory
-	exited   chan struct{}      // closed when the process and its group have ended
+	cfg     *Config
+	class   processClass
+	release func()      // releases the program
+	temp    string      // directory for temporary files; empty when a task begins, and removed with the process
+	cgroup  *taskCgroup // nil if there are no cgroups
+	process *os.Process
+	pid     int                // id of the process and of its group
+	next    *taskproc.NextTask // nil if the process runs only one task
+	unwatch func()             // ends the sampling of its memory
+	exited  chan struct{}      // closed when the process and its group have ended
 
 	tasksLeft int         // how many more tasks it may begin; negative means any number
 	tasks     int         // how many tasks it has begun
@@ -58,7 +58,7 @@ type child struct {
 func (c *child) assign(t *task, w *childFiles) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mu.ending || c.mu.reaped || c.handover.Assign(w.control, w.stdout, w.stderr) != nil {
+	if c.mu.ending || c.mu.reaped || c.next.Assign(w.control, w.stdout, w.stderr) != nil {
 		return false
 	}
 	c.mu.task, t.child = t, c
@@ -128,14 +128,13 @@ func (c *child) killForMemory() {
 	c.kill()
 }
 
-// reap waits for the exit of the process, kills the rest of its group, and determines why
+// reap collects a process that has exited, kills the rest of its group, and determines why
 // its task ended. It returns that task, or nil if the process was idle.
 //
 // The order matters. The rest of the group is killed before the output is drained, since a
 // grandchild may hold the pipes open. The cause is determined afterwards, because that needs
 // the complete log.
 func (c *child) reap() (last *task) {
-	awaitExit(c.pid)
 	c.unwatch()
 	last, state, err := c.collect()
 	c.cgroup.kill()
@@ -187,8 +186,8 @@ func awaitGroup(group int, deadline time.Time) {
 // cleanUp releases the resources of a process that has exited or was never started.
 func (c *child) cleanUp() {
 	err := errors.Join(c.cgroup.remove(), os.RemoveAll(c.temp))
-	if c.handover != nil {
-		err = errors.Join(err, c.handover.Close())
+	if c.next != nil {
+		err = errors.Join(err, c.next.Close())
 	}
 	if err != nil {
 		c.cfg.Logger.Warn("cleanup after a process failed", "job", c.class.job, "error", err)

@@ -1,11 +1,13 @@
 package process
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/hammr/hammr/internal/taskproc"
@@ -20,15 +22,15 @@ const (
 // childFiles are the child's ends of its connections to the daemon.
 type childFiles struct {
 	null, stdout, stderr, control *os.File
-	handover                      *os.File // nil if the child runs only one task
+	next                          *os.File // nil if the child runs only one task
 }
 
 // files returns the files in the order of descriptors. The first is nil if the child is
 // already running.
 func (w *childFiles) files() []*os.File {
 	all := []*os.File{w.null, w.stdout, w.stderr, w.control}
-	if w.handover != nil {
-		all = append(all, w.handover)
+	if w.next != nil {
+		all = append(all, w.next)
 	}
 	return all
 }
@@ -74,7 +76,7 @@ func (t *task) connect() (w *childFiles, err error) {
 	if conn, w.control, err = taskproc.SocketPair(); err != nil {
 		return nil, err
 	}
-	t.conn = &control{Conn: conn, ended: make(chan struct{}), closed: t.kill}
+	t.conn = newControl(conn, t.kill)
 	return w, nil
 }
 
@@ -140,7 +142,8 @@ func (c *control) Close() error {
 type stream struct {
 	pipe     *os.File // the daemon's end; nil before connect
 	log      *logFile
-	complete bool // the complete output has arrived; valid after copy has returned
+	complete bool       // the complete output has arrived; valid after copy has returned
+	moving   sync.Mutex // locked while bytes move from the pipe to the log, and while the launcher is paused
 }
 
 // copyBuffers holds buffers for stream.copy.
@@ -150,14 +153,33 @@ var copyBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 func (s *stream) copy(pipe *os.File) {
 	buf := copyBuffers.Get().(*[64 << 10]byte)
 	defer copyBuffers.Put(buf)
-	for {
-		n, err := pipe.Read(buf[:])
-		_, _ = s.log.Write(buf[:n]) // Write never fails
-		if err != nil {
-			s.complete = err == io.EOF
-			return
-		}
+	raw, err := pipe.SyscallConn()
+	for err == nil {
+		err = s.move(raw, buf[:])
 	}
+	s.complete = err == io.EOF
+}
+
+// move waits for bytes in the pipe and moves them to the log. The error is io.EOF at the end of
+// the output.
+func (s *stream) move(raw syscall.RawConn, buf []byte) (err error) {
+	closed := raw.Read(func(fd uintptr) (done bool) {
+		s.moving.Lock()
+		defer s.moving.Unlock()
+		n, readErr := syscall.Read(int(fd), buf)
+		switch {
+		case readErr == syscall.EAGAIN || readErr == syscall.EINTR:
+			return readErr == syscall.EINTR // then move is called again
+		case readErr != nil:
+			err = readErr
+		case n == 0:
+			err = io.EOF
+		default:
+			_, _ = s.log.Write(buf[:n]) // Write never fails
+		}
+		return true
+	})
+	return cmp.Or(err, closed)
 }
 
 // close closes the pipe and the log, and returns the first error of the log.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/validate"
@@ -54,6 +55,13 @@ type Config struct {
 	// TaskVariables are environment variables of the daemon that tasks get in addition to
 	// those that every task gets, such as PATH; default none.
 	TaskVariables []string
+	// Starter starts the processes; the caller closes it after Close. The default is one of the
+	// launcher's own. If the program of this process is to be replaced, it must be that of the
+	// main thread.
+	Starter *procfs.Starter
+	// Handover is what the program before this one in the same process has handed over; default
+	// nil, there was none.
+	Handover *Handover
 	// FaultFile is the file with the faults of drills, which are also injected into tasks;
 	// default none.
 	FaultFile string

@@ -30,6 +30,10 @@
 // the daemon dies, the kernel kills the processes. If the daemon is root, a task runs
 // as the user who submitted its job.
 //
+// The program of the daemon can be replaced by another one in the same process. Then the
+// processes stay its children: Pause and HandOver give their state to the next program, whose
+// Launcher gets it in Config.Handover.
+//
 // A cgroup enforces the memory limit if Config.Cgroup names a directory for cgroups.
 // Otherwise the resident memory of each process group is sampled.
 //

@@ -14,8 +14,9 @@ import (
 // returns its directory. The machine may forbid that: version 1 allows it only to root.
 // Version 2 needs a group that is delegated with its memory controller (Delegate=memory in a
 // unit of systemd); the process then moves to a group beside that of the tasks. The caller removes
-// the directory.
-func CreateCgroup(name string) (dir string, err error) {
+// the directory. If the group exists, the groups below it are removed, except for those of
+// processes that were handed over (nil for none).
+func CreateCgroup(name string, h *Handover) (dir string, err error) {
 	parent, err := memoryCgroup("/proc/self/cgroup", "/proc/self/mounts")
 	if err != nil {
 		return "", err
@@ -29,7 +30,7 @@ func CreateCgroup(name string) (dir string, err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("control group for tasks: %w", err)
 	}
-	if _, err := openCgroup(dir); err != nil {
+	if _, err := openCgroup(dir, h.groups()); err != nil {
 		return "", errors.Join(err, os.Remove(dir))
 	}
 	return dir, nil
@@ -41,7 +42,7 @@ func RemoveCgroup(dir string) error {
 	if !exists(dir) {
 		return nil
 	}
-	if _, err := openCgroup(dir); err != nil {
+	if _, err := openCgroup(dir, nil); err != nil {
 		return err
 	}
 	return os.Remove(dir)

@@ -25,13 +25,17 @@ type Launcher struct {
 	cgroup  *cgroup         // nil if there are no cgroups
 	users   *users          // accounts of users; nil if tasks run as the daemon's user
 	workers sync.WaitGroup  // goroutines of the children and their tasks
+	resumed *sync.Cond      // of mu: the launcher is not paused any more
 	mu      struct {
 		sync.Mutex
 		children map[*child]bool // children that have not exited
 		waiting  []*child        // idle children, the latest last
 		closed   bool
+		paused   bool
+		active   int // activities in progress; 0 while the launcher is paused
 
-		maxProcesses int // Config.MaxProcesses at first
+		adoptable    map[string]*task // tasks of the program before this one, by attempt, until Adopt
+		maxProcesses int              // Config.MaxProcesses at first
 	}
 }
 
@@ -50,12 +54,22 @@ func New(cfg Config) (*Launcher, error) {
 	}
 	if cfg.Cgroup != "" {
 		var err error
-		if l.cgroup, err = openCgroup(cfg.Cgroup); err != nil {
+		if l.cgroup, err = openCgroup(cfg.Cgroup, cfg.Handover.groups()); err != nil {
 			return nil, err
 		}
 	}
-	l.mu.children = make(map[*child]bool)
-	l.starter, l.watcher = procfs.NewStarter(), newWatcher()
+	l.mu.children, l.mu.adoptable = make(map[*child]bool), make(map[string]*task)
+	l.resumed = sync.NewCond(&l.mu)
+	if l.starter = cfg.Starter; l.starter == nil {
+		l.starter = procfs.NewStarter()
+	}
+	l.watcher = newWatcher()
+	if cfg.Handover != nil {
+		if err := l.restoreHandover(cfg.Handover); err != nil {
+			l.Close()
+			return nil, err
+		}
+	}
 	return l, nil
 }
 
@@ -80,7 +94,9 @@ func (l *Launcher) Close() {
 	}
 	l.workers.Wait()
 	l.watcher.close()
-	l.starter.Close()
+	if l.cfg.Starter == nil {
+		l.starter.Close()
+	}
 }
 
 // Launch implements tasknode.Launcher. When it returns, the program's process has started,
@@ -149,6 +165,8 @@ func (l *Launcher) limitsAndOwner(ctx context.Context, t *task, start *taskproc.
 // class of the process follows from the preparation, and that an idle process may exit at
 // the last moment.
 func (l *Launcher) run(ctx context.Context, t *task, c *child) error {
+	l.enter()
+	defer l.leave()
 	if waiting := l.takeIdle(c.class); waiting != nil {
 		if err := l.assign(t, waiting); err == nil {
 			c.cleanUp() // an idle child runs the task
@@ -201,15 +219,23 @@ func (l *Launcher) start(ctx context.Context, t *task, c *child) (err error) {
 	if c.cgroup == nil {
 		c.unwatch = l.watcher.watch(c)
 	}
+	l.follow(c)
+	return nil
+}
+
+// follow starts the goroutines of a child.
+func (l *Launcher) follow(c *child) {
 	l.workers.Go(func() { l.supervise(c) })
-	if c.handover != nil {
+	if c.next != nil {
 		l.workers.Go(func() { l.awaitTaskEnds(c) })
 	}
-	return nil
 }
 
 // supervise waits for the exit of a child and ends its last task.
 func (l *Launcher) supervise(c *child) {
+	awaitExit(c.pid)
+	l.enter()
+	defer l.leave()
 	last := c.reap()
 	l.mu.Lock()
 	delete(l.mu.children, c)

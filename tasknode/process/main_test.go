@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(daemonEnv); text != "" && os.Getenv(taskproc.ControlVariable) == "" {
 		daemon(text)
 	}
+	if isReplaced() {
+		replacedDaemon()
+	}
 	if role := roles[os.Getenv(roleEnv)]; role != nil && os.Getenv(taskproc.ControlVariable) != "" {
 		role()
 	}
@@ -86,6 +89,7 @@ var actions = map[string]func(t *mr.Task) error{
 		log.Fatal("giving up")
 		return nil
 	},
+	"wait":  waitForFIFO,
 	"shout": func(*mr.Task) error { return shout(100 << 20) },
 	"deaf": func(t *mr.Task) error {
 		t.SetStatus("deaf")

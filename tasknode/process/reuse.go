@@ -51,9 +51,14 @@ func (l *Launcher) keepIdle(c *child) bool {
 	if l.mu.closed || len(l.mu.children) > l.mu.maxProcesses {
 		return false
 	}
+	l.waitIdleLocked(c)
+	return true
+}
+
+// waitIdleLocked adds a process to those that wait for another task.
+func (l *Launcher) waitIdleLocked(c *child) {
 	l.mu.waiting = append(l.mu.waiting, c)
 	c.timer = time.AfterFunc(l.cfg.IdleTime, func() { l.dismiss(c) })
-	return true
 }
 
 // dismiss kills a process that has been idle too long, unless it has a task again.
@@ -85,19 +90,34 @@ func (l *Launcher) evictIdleLocked() {
 // process exits. A process whose output is incomplete may have left a child process behind,
 // so it is killed.
 func (l *Launcher) awaitTaskEnds(c *child) {
-	for c.handover.AwaitTaskEnd() {
-		t := c.detachTask()
-		if t == nil {
-			c.kill()
+	for {
+		c.next.AwaitTaskEnd()
+		if !l.endTask(c) {
 			return
 		}
-		whole := t.drain(time.Now().Add(drainTimeout))
-		t.logTail = t.stderr.log.tail(logTailBytes)
-		t.cleanUp()
-		if !whole || !l.keepIdle(c) {
-			c.kill()
-			<-c.exited
-		}
-		close(t.exited)
 	}
+}
+
+// endTask ends the task whose end a process has reported. It returns false if the process has
+// exited, or will.
+func (l *Launcher) endTask(c *child) bool {
+	l.enter()
+	defer l.leave()
+	if !c.next.TakeTaskEnd() {
+		return false
+	}
+	t := c.detachTask()
+	if t == nil {
+		c.kill()
+		return false
+	}
+	whole := t.drain(time.Now().Add(drainTimeout))
+	t.logTail = t.stderr.log.tail(logTailBytes)
+	t.cleanUp()
+	if !whole || !l.keepIdle(c) {
+		c.kill()
+		<-c.exited
+	}
+	close(t.exited)
+	return true
 }

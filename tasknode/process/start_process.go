@@ -18,7 +18,7 @@ import (
 func (c *child) start(ctx context.Context, starter *procfs.Starter, t *task) error {
 	w, err := t.connect()
 	if err == nil && c.tasksLeft != 1 {
-		c.handover, w.handover, err = taskproc.NewHandover()
+		c.next, w.next, err = taskproc.NewNextTask()
 	}
 	defer w.close()
 	if err != nil {

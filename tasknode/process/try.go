@@ -23,7 +23,7 @@ func CheckUser(ctx context.Context, name string, minUID uint32, banned []string)
 // TryCgroup makes a control group as a tasknode with Cgroup "auto" does, and removes it. It returns the group above
 // it and the version of control groups.
 func TryCgroup() (parent string, version int, err error) {
-	dir, err := CreateCgroup(fmt.Sprintf("hammr-try-%d", os.Getpid()))
+	dir, err := CreateCgroup(fmt.Sprintf("hammr-try-%d", os.Getpid()), nil)
 	if err != nil {
 		return "", 0, err
 	}
