@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/cluster"
+	state "github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
 )
@@ -89,9 +89,9 @@ func (u *upgrade) wantVersion(version int, upgraded ...string) {
 		u.t.Errorf("the cluster has version %d, want %d: %+v", s.ClusterVersion, version, s.Masters)
 	}
 	for _, m := range s.Masters {
-		want := cluster.FirstVersion
+		want := state.FirstVersion
 		if slices.Contains(upgraded, m.ID) {
-			want = cluster.FormatVersion
+			want = state.FormatVersion
 		}
 		if m.FormatVersion != want {
 			u.t.Errorf("%s supports version %d, want %d: %+v", m.ID, m.FormatVersion, want, s.Masters)
@@ -112,7 +112,7 @@ func TestRollingUpgrade(t *testing.T) {
 		MasterFlags: []string{"--snapshot-entries", "100", "--snapshot-interval", "500ms"},
 	})
 	u.work()
-	u.wantVersion(cluster.FirstVersion)
+	u.wantVersion(state.FirstVersion)
 	u.upgradeMasters()
 	u.checkNewFeatures()
 	for _, n := range u.state.Tasknodes {
@@ -132,31 +132,30 @@ func TestRollingUpgrade(t *testing.T) {
 func (u *upgrade) upgradeMasters() {
 	u.t.Helper()
 	leader := u.status().Leader
-	names, _ := u.cluster.Names()
-	followers := slices.DeleteFunc(names, func(name string) bool { return name == leader })
+	followers := slices.DeleteFunc(u.masterNames(), func(name string) bool { return name == leader })
 	first, second := followers[0], followers[1]
 
 	u.replace(first, hammr)
 	u.work()
 	u.crash(leader) // an old leader with a new follower
 	u.work()
-	u.wantVersion(cluster.FirstVersion, first)
+	u.wantVersion(state.FirstVersion, first)
 	u.transfer(first) // a new leader with old followers
 	u.refusedYet()
 	u.work()
 	u.crash(first)
 	u.work()
-	u.wantVersion(cluster.FirstVersion, first)
+	u.wantVersion(state.FirstVersion, first)
 	u.transfer(leader)
 	u.replace(second, hammr)
 	u.work()
 	u.crash(leader) // an old leader with new followers only
 	u.work()
-	u.wantVersion(cluster.FirstVersion, first, second)
+	u.wantVersion(state.FirstVersion, first, second)
 	u.transfer(first)
 	u.replace(leader, hammr)
-	waitUntil(u.t, "the cluster version rises", func() bool { return u.status().ClusterVersion == cluster.FormatVersion })
-	u.wantVersion(cluster.FormatVersion, names...)
+	waitUntil(u.t, "the cluster version rises", func() bool { return u.status().ClusterVersion == state.FormatVersion })
+	u.wantVersion(state.FormatVersion, u.masterNames()...)
 }
 
 // transfer makes a master lead. A master that has just started may still have to catch up.
@@ -185,7 +184,7 @@ func (u *upgrade) checkNewFeatures() {
 	u.t.Helper()
 	u.keptFiles("late").wait(u.t).want(u.t, 0)
 	u.crash(u.status().Leader)
-	u.wantVersion(cluster.FormatVersion, u.masterNames()...)
+	u.wantVersion(state.FormatVersion, u.masterNames()...)
 }
 
 func (u *upgrade) masterNames() []string {
