@@ -132,8 +132,7 @@ func TestRollingUpgrade(t *testing.T) {
 func (u *upgrade) upgradeMasters() {
 	u.t.Helper()
 	leader := u.status().Leader
-	names, _ := u.cluster.Names()
-	followers := slices.DeleteFunc(names, func(name string) bool { return name == leader })
+	followers := slices.DeleteFunc(u.masterNames(), func(name string) bool { return name == leader })
 	first, second := followers[0], followers[1]
 
 	u.replace(first, hammr)
@@ -156,7 +155,7 @@ func (u *upgrade) upgradeMasters() {
 	u.transfer(first)
 	u.replace(leader, hammr)
 	waitUntil(u.t, "the cluster version rises", func() bool { return u.status().ClusterVersion == state.FormatVersion })
-	u.wantVersion(state.FormatVersion, names...)
+	u.wantVersion(state.FormatVersion, u.masterNames()...)
 }
 
 // transfer makes a master lead. A master that has just started may still have to catch up.
