@@ -24,8 +24,12 @@ import (
 // caught up when a round takes less than an election timeout, so that its vote delays the others
 // less than an election would.
 
-// catchUpInterval is the time between two questions to a newcomer.
-const catchUpInterval = 50 * time.Millisecond
+const (
+	// catchUpInterval is the time between two questions to a newcomer.
+	catchUpInterval = 50 * time.Millisecond
+	// newcomerTimeout bounds a connection to a newcomer, which may be a busy machine.
+	newcomerTimeout = 3 * time.Second
+)
 
 // Applied asks a master for the index of the last entry that it has applied.
 type Applied func(ctx context.Context) (uint64, error)
@@ -74,7 +78,7 @@ func (l *Log) AddMaster(ctx context.Context, id, address string, applied Applied
 
 // tryDial checks that a master answers at an address.
 func (l *Log) tryDial(address raft.ServerAddress) error {
-	conn, err := l.stream.Dial(address, l.cfg.ElectionTimeout)
+	conn, err := l.stream.Dial(address, newcomerTimeout)
 	if err != nil {
 		return fmt.Errorf("start it first: %w", err)
 	}

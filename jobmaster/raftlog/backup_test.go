@@ -184,7 +184,7 @@ func TestBadBackupsAreRefused(t *testing.T) {
 	}
 }
 
-func TestRestoresTellMastersApart(t *testing.T) {
+func TestRestoresSeparateMasters(t *testing.T) {
 	open := func(dir string, joins bool) *Restores {
 		t.Helper()
 		r, err := OpenRestores(dir, "1", "m1", joins)
