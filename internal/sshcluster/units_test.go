@@ -33,6 +33,7 @@ start)
 	(exec setsid "$box/usr/hammr" $role --config "$box/etc/$role.yaml") </dev/null >/dev/null 2>&1 &
 	echo $! >"$box/$role.pid" ;;
 stop)
+	pid >/dev/null || exit 0
 	kill "$(pid)"
 	while grep -qs '^State:.[^ZX]' "/proc/$(pid)/status"; do sleep 0.02; done
 	rm "$box/$role.pid" ;;
