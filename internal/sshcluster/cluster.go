@@ -134,7 +134,7 @@ func (c *Cluster) Look(ctx context.Context) error {
 }
 
 // surveyTimeout bounds the survey of one machine: its connection, and a few short commands.
-const surveyTimeout = 40 * time.Second
+const surveyTimeout = 90 * time.Second
 
 func (c *Cluster) surveyHost(ctx context.Context, h *Host) (*survey, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, surveyTimeout, fmt.Errorf("no answer within %v; start the machine, or remove its line from the hostfile", surveyTimeout))
