@@ -1,5 +1,3 @@
-//go:build !manpages
-
 // Command hammr is the one binary of the project: the bundled programs, the file system shell,
 // the daemons of a cluster with the commands that operate it, the simulator, experiments,
 // and a generator for new programs.
@@ -46,7 +44,16 @@ package main
 import (
 	"os"
 
+	"github.com/hammr/hammr/examples"
 	"github.com/hammr/hammr/mr"
+)
+
+// Exit codes. The file system shell also has 255 for a wrong command line, as Hadoop's.
+const (
+	exitDone        = mr.ExitDone
+	exitFailed      = mr.ExitFailed
+	exitUsage       = mr.ExitUsage
+	exitInterrupted = mr.ExitInterrupted
 )
 
 // main first serves tasks: a tasknode starts this same binary for the tasks of bundled
@@ -54,4 +61,12 @@ import (
 func main() {
 	mr.ServeTask(runnables()...)
 	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// runnables returns the bundled programs, whose tasks this binary runs.
+func runnables() (all []mr.Runnable) {
+	for _, p := range examples.Programs() {
+		all = append(all, p)
+	}
+	return all
 }
