@@ -5,7 +5,6 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.48.0
 PROTOS      := ./internal/taskproc ./internal/wire ./storage/hdfs/pipeline
 MODULE      := github.com/hammr/hammr
 PACKAGES    ?= ./...
@@ -32,7 +31,7 @@ export GORACE := atexit_sleep_ms=0 $(GORACE)
 # Test programs without what only debuggers read are linked in half the time.
 LINK := -ldflags=-w
 
-.PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto package deploy-test clean
+.PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -204,27 +203,6 @@ proto:
 	go build -o bin/protoc-gen-go google.golang.org/protobuf/cmd/protoc-gen-go
 	go build -o bin/protoc-gen-connect-go connectrpc.com/connect/cmd/protoc-gen-connect-go
 	PATH="$(CURDIR)/bin:$$PATH" go generate $(PROTOS)
-
-# bin/*.deb and bin/*.rpm: the command, manual pages, completions and services of systemd. The
-# same commit gives the same bytes.
-PACKAGE_VERSION ?= 0.0.$(shell git log -1 --format=%cd --date=format:%Y%m%d%H%M%S)
-package: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
-package: export PACKAGE_VERSION
-package: export ARCH = $(shell go env GOARCH)
-package:
-	rm -rf bin/package && mkdir -p bin/package
-	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w -X main.version=$(PACKAGE_VERSION)' -o bin/package/hammr ./cmd/hammr
-	go run -tags manpages ./cmd/hammr bin/package
-	printf 'hammr (%s) unstable; urgency=medium\n\n  * Build of commit %s.\n\n -- %s  %s\n' '$(PACKAGE_VERSION)' "$$(git rev-parse HEAD)" \
-	  'Hammr developers <hammr@users.noreply.github.com>' "$$(date -u -R -d @$$SOURCE_DATE_EPOCH)" | gzip -9n >bin/package/changelog.gz
-	for format in deb rpm; do go run $(NFPM) package --config deploy/packages/nfpm.yaml --packager $$format --target bin/ || exit 1; done
-
-# The package on a machine of its own: TARGET=systemd boots a Debian tree in a container and installs
-# it there. As root; it gets the tree from Debian once, into DEPLOY_CACHE.
-TARGET ?= systemd
-DEPLOY_CACHE ?= /var/cache/hammr-deploy
-deploy-test: package
-	deploy/test/$(TARGET).sh bin/*.deb $(DEPLOY_CACHE)
 
 clean:
 	rm -rf bin

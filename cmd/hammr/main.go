@@ -1,5 +1,3 @@
-//go:build !manpages
-
 // Command hammr is the one binary of the project: the bundled programs, the file system shell,
 // the daemons of a cluster with the commands that operate it, the simulator, experiments,
 // and a generator for new programs.
@@ -50,9 +48,18 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/hammr/hammr/examples"
 	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/mr"
+)
+
+// Exit codes. The file system shell also has 255 for a wrong command line, as Hadoop's.
+const (
+	exitDone        = mr.ExitDone
+	exitFailed      = mr.ExitFailed
+	exitUsage       = mr.ExitUsage
+	exitInterrupted = mr.ExitInterrupted
 )
 
 // mainThread starts processes on the main thread, so that the program of a tasknode can be
@@ -75,4 +82,12 @@ func main() {
 		mainThread = starter
 		return execute(os.Args[1:], os.Stdout, os.Stderr)
 	}))
+}
+
+// runnables returns the bundled programs, whose tasks this binary runs.
+func runnables() (all []mr.Runnable) {
+	for _, p := range examples.Programs() {
+		all = append(all, p)
+	}
+	return all
 }

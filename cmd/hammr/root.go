@@ -13,16 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/hammr/hammr/mr"
-)
-
-// Exit codes. The file system shell also has 255 for a wrong command line, as Hadoop's.
-const (
-	exitDone        = mr.ExitDone
-	exitFailed      = mr.ExitFailed
-	exitUsage       = mr.ExitUsage
-	exitInterrupted = mr.ExitInterrupted
 )
 
 // exitError ends the program with an exit code. No message follows: its cause has been

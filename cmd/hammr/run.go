@@ -99,11 +99,3 @@ func listPrograms(w io.Writer) {
 		fmt.Fprintf(w, "  %s: %s\n", p.Name, p.Summary)
 	}
 }
-
-// runnables returns the bundled programs, whose tasks this binary runs.
-func runnables() (all []mr.Runnable) {
-	for _, p := range examples.Programs() {
-		all = append(all, p)
-	}
-	return all
-}
