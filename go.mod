@@ -38,12 +38,7 @@ require (
 	golang.org/x/perf v0.0.0-20250813145418-2f7363a06fe1
 )
 
-require (
-	github.com/coreos/go-systemd/v22 v22.7.0
-	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
-	github.com/russross/blackfriday/v2 v2.1.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
-)
+require github.com/coreos/go-systemd/v22 v22.7.0
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
