@@ -18,10 +18,10 @@ func newNodeRestart() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restart --dir DIR",
 		Short: "Restart the tasknode of this machine, while its tasks continue",
-		Long: `Restart the tasknode of this machine in place, for example after its program file
-has been replaced by a new version, or its settings have changed. Tasks that run
-or are suspended continue in their processes, ports stay open, and nothing runs
-again. The tasknode keeps its process id.
+		Long: `Restart the tasknode of this machine in place, for example after its program
+file has been replaced by a new version, or its settings have changed. Tasks
+that run or are suspended continue in their processes, ports stay open, and
+nothing runs again. The tasknode keeps its process id.
 
 First the new program checks the settings. If it refuses them, or is too old or
 too new to continue with the tasks, the old program continues, and the command

@@ -46,7 +46,9 @@ func startAndReplace(left int) (err error) {
 		}
 		fmt.Println("child", child.Process.Pid)
 		if left > 0 {
-			err = s.Replace("/proc/self/exe", os.Args, append(os.Environ(), fmt.Sprintf("%s=%d", replacedEnv, left-1)), new(Kept))
+			if err = os.Setenv(replacedEnv, strconv.Itoa(left-1)); err == nil {
+				err = s.Replace("/proc/self/exe", os.Args, os.Environ(), new(Kept))
+			}
 			return 1
 		}
 		fmt.Println("ready", os.Getpid())

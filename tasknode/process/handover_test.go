@@ -126,7 +126,10 @@ func replaceProgram(s *procfs.Starter, l *Launcher, end taskproc.TasknodeEnd, pr
 	if err != nil {
 		return err
 	}
-	return s.Replace("/proc/self/exe", os.Args, append(os.Environ(), handedOverEnv+"="+string(text)), &kept)
+	if err := os.Setenv(handedOverEnv, string(text)); err != nil {
+		return err
+	}
+	return s.Replace("/proc/self/exe", os.Args, os.Environ(), &kept)
 }
 
 // finishTask lets the task continue, and waits for its end.
