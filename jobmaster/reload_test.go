@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/jobmaster"
@@ -108,6 +109,7 @@ func TestTasknodesLearnWhetherTheyGetTasks(t *testing.T) {
 		w.drain("n")
 		admit(true)
 		w.sleep(time.Second)
+		synctest.Wait()
 		want := []string{"", "drained until it restarts", "", "drained", "removed by 'hammr node remove'"}
 		if got := slices.Compact(n.refusals); !slices.Equal(got, want) {
 			t.Errorf("the tasknode got %q, want %q", got, want)

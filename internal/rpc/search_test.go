@@ -156,7 +156,7 @@ func TestPermanentErrorsAreNotRetried(t *testing.T) {
 	for name, given := range map[string]error{
 		"unknown":  wireError(connect.NewError(connect.CodeNotFound, errors.New("unknown: job_1_0001"))),
 		"token":    wireError(Refuse(wire.Refusal_TOKEN, "17", "")),
-		"protocol": wireError(Refuse(wire.Refusal_PROTOCOL, "2", "")),
+		"protocol": wireError(Refuse(wire.Refusal_PROTOCOL, "3", "")), // a version that this program does not speak
 		"foreign":  &ForeignError{"a:1", "a server"},
 		"no host":  connect.NewError(connect.CodeUnavailable, &net.DNSError{IsNotFound: true}),
 		"mine":     mine,

@@ -1,0 +1,158 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/doctor"
+	"github.com/hammr/hammr/internal/faultrpc"
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/testcluster"
+)
+
+// examine runs `hammr doctor` on a cluster and returns its report and its exit code.
+func examine(t *testing.T, c *testcluster.Cluster, args ...string) (doctor.Report, int) {
+	t.Helper()
+	r := start(t, command{args: append([]string{"doctor", "--json"}, args...), env: c.Environ()}).wait(t)
+	var report doctor.Report
+	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
+	}
+	return report, r.code
+}
+
+// wantFault checks that a report has a fault of a check whose detail has a text, and the exit code of a fault.
+func wantFault(t *testing.T, r doctor.Report, code int, check, text string) {
+	t.Helper()
+	found := slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool {
+		return f.Check == check && f.State == doctor.Fault && strings.Contains(f.Detail, text) && f.Remedy != ""
+	})
+	if !found || code != 1 {
+		t.Errorf("exit code %d, no fault of %s with %q in %+v", code, check, text, r.Findings)
+	}
+}
+
+// TestDoctorOfACluster examines a cluster of processes with the configurations of its daemons: nothing is wrong with
+// it. Then the clock of a master and that of a tasknode jump, a tasknode stops, and a master stops.
+func TestDoctorOfACluster(t *testing.T) {
+	t.Parallel()
+	c, err := testcluster.Start(t.Context(), testcluster.Config{
+		Config: localcluster.Config{
+			Dir: filepath.Join(t.TempDir(), "cluster"), Masters: 3, Tasknodes: 2,
+			MasterFlags: []string{"--drills"}, TasknodeFlags: []string{"--drills"},
+		},
+		Hammr: hammr, Expiry: 2 * time.Second,
+	})
+	must(t, err)
+	t.Cleanup(func() { must(t, c.Close()) })
+	configs := configurations(t, c)
+	report, code := examine(t, c, slices.Concat([]string{"--cluster"}, configs)...)
+	if report.Count(doctor.Fault) > 0 || code != 0 {
+		t.Errorf("exit code %d of a cluster that works: %+v", code, report.Findings)
+	}
+	for _, check := range doctor.Checks() {
+		if !slices.ContainsFunc(report.Findings, func(f doctor.Finding) bool { return f.Check == check.Name }) {
+			t.Errorf("the report has no finding of %s", check.Name)
+		}
+	}
+
+	token, err := c.Token()
+	must(t, err)
+	faults := faultrpc.NewClient(token)
+	defer faults.Close()
+	must(t, faults.JumpClock(t.Context(), pageOf(t, c, "m2"), -time.Minute))
+	must(t, faults.JumpClock(t.Context(), pageOf(t, c, "n2"), time.Minute))
+	report, code = examine(t, c, slices.Concat([]string{"--only", "clock"}, configs)...)
+	wantFault(t, report, code, "clock", "behind this machine's")
+	waitUntil(t, "a heartbeat has the clock of n2", func() bool {
+		report, code = examine(t, c, "--cluster", "--only", "tasknode-clocks")
+		return code != 0
+	})
+	wantFault(t, report, code, "tasknode-clocks", "n2: its clock is 1m")
+
+	must(t, c.Kill(t.Context(), "n1"))
+	waitUntil(t, "n1 is lost", func() bool {
+		report, code = examine(t, c, "--cluster", "--only", "tasknodes")
+		return code != 0
+	})
+	wantFault(t, report, code, "tasknodes", "n1: ")
+
+	must(t, c.Stop(t.Context(), "m3"))
+	report, code = examine(t, c, "--cluster", "--only", "masters")
+	wantFault(t, report, code, "masters", "m3 at ")
+	must(t, c.Kill(t.Context(), "m3"))
+	must(t, c.Kill(t.Context(), "m2"))
+	waitUntil(t, "m1 has no majority", func() bool {
+		report, code = examine(t, c, "--cluster", "--only", "masters,tasknodes", "--timeout", "1s")
+		return slices.ContainsFunc(report.Findings, func(f doctor.Finding) bool { return strings.HasPrefix(f.Detail, "no master leads") })
+	})
+	wantFault(t, report, code, "masters", "1 of 3 masters answer, which is no majority")
+	must(t, c.Kill(t.Context(), "m1"))
+	report, code = examine(t, c, "--cluster", "--timeout", "1s", "--only", "masters,replication,pages")
+	wantFault(t, report, code, "masters", "no master answers")
+}
+
+// configurations writes the configuration of each daemon of a cluster and returns the flags that name the files.
+func configurations(t *testing.T, c *testcluster.Cluster) (flags []string) {
+	t.Helper()
+	state, err := localcluster.ReadState(c.Dir())
+	must(t, err)
+	dir := t.TempDir()
+	write := func(name, text string, p localcluster.Process) {
+		file := filepath.Join(dir, name+".yaml")
+		text += fmt.Sprintf("dir: %s\naddress: %s\nhttp: %s\ntoken-file: %s\n", p.Dir, p.Address, p.HTTP, c.TokenFile())
+		must(t, os.WriteFile(file, []byte(text), 0o600))
+		flags = append(flags, "--config", file)
+	}
+	for _, m := range state.Masters {
+		write(m.ID, fmt.Sprintf("id: %s\nstaging: file://%s/staging\n", m.ID, c.Dir()), m.Process)
+	}
+	for _, n := range state.Tasknodes {
+		write(n.Name, fmt.Sprintf("name: %s\nmasters: %s\nown-user: true\n", n.Name, strings.Join(c.Addresses(), ",")), n.Process)
+	}
+	return flags
+}
+
+func pageOf(t *testing.T, c *testcluster.Cluster, name string) string {
+	t.Helper()
+	p, err := c.Process(name)
+	must(t, err)
+	return p.HTTP
+}
+
+// TestDoctorOfHDFS examines a cluster whose staging directory is on HDFS, and has no tasknode on a DataNode; then the
+// NameNode of another one, which does not run.
+func TestDoctorOfHDFS(t *testing.T) {
+	t.Parallel()
+	h := cluster(t)
+	dir := filepath.Join(t.TempDir(), "cluster")
+	c, err := testcluster.Start(t.Context(), testcluster.Config{
+		Config: localcluster.Config{Dir: dir, MasterFlags: []string{"--staging", h.URI() + "/doctor/staging"}}, Hammr: hammr,
+	})
+	must(t, err)
+	t.Cleanup(func() { must(t, c.Close()) })
+	state := func(args ...string) map[string]doctor.State {
+		r, _ := examine(t, c, append([]string{"--cluster", "--only", "hadoop,staging,block-locations"}, args...)...)
+		states := make(map[string]doctor.State)
+		for _, f := range r.Findings {
+			states[f.Check] = f.State
+		}
+		return states
+	}
+	if got := state(); got["hadoop"] != doctor.OK || got["staging"] != doctor.Warn || got["block-locations"] != doctor.Skipped {
+		t.Errorf("without a staging directory: %v", got)
+	}
+	run(t, "fs", "-fs", h.URI(), "-mkdir", "-p", "/doctor/staging").want(t, 0)
+	if got := state(); got["hadoop"] != doctor.OK || got["staging"] != doctor.OK || got["block-locations"] != doctor.Warn {
+		t.Errorf("with a staging directory: %v", got)
+	}
+	if left := run(t, "fs", "-fs", h.URI(), "-ls", "/doctor/staging").stdout; strings.Contains(left, "hammr-doctor") {
+		t.Errorf("a file is left: %s", left)
+	}
+}
