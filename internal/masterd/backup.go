@@ -82,7 +82,7 @@ type Restored struct {
 
 // Restore makes the directory of a master from a backup.
 //
-//	token, backup ─► same cluster ─► directory is new ─► no master answers ─► raft, then cluster file
+//	token, backup ─► same cluster ─► no master answers ─► directory is new ─► raft, then cluster file
 //
 // If it fails, it removes what it has made.
 func Restore(ctx context.Context, cfg RestoreConfig) (done Restored, err error) {
@@ -102,7 +102,7 @@ func Restore(ctx context.Context, cfg RestoreConfig) (done Restored, err error) 
 	if err := raftlog.CheckReachable(done.Address); err != nil {
 		return done, fmt.Errorf("--address: %w", err)
 	}
-	if err := cfg.checkPlace(b.BackupInfo); err != nil {
+	if err := cfg.checkCluster(b.BackupInfo); err != nil {
 		return done, err
 	}
 	masters := []raftlog.Peer{{ID: cfg.ID, Address: done.Address}}
@@ -111,6 +111,9 @@ func Restore(ctx context.Context, cfg RestoreConfig) (done Restored, err error) 
 	}
 	if alive := answering(ctx, masters, b.Cluster, token); len(alive) > 0 {
 		return done, fmt.Errorf("cluster %s lives: master %s at %s answers; stop all of its masters before you restore it", b.Cluster, alive[0].ID, alive[0].Address)
+	}
+	if err := cfg.checkEmpty(); err != nil {
+		return done, err
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return done, err
@@ -138,24 +141,26 @@ func (cfg *RestoreConfig) addressIn(b raftlog.BackupInfo) string {
 	return ""
 }
 
-// checkPlace refuses a backup of another cluster, and a directory with anything in it.
-func (cfg *RestoreConfig) checkPlace(b raftlog.BackupInfo) error {
+// checkCluster refuses a backup of another cluster.
+func (cfg *RestoreConfig) checkCluster(b raftlog.BackupInfo) error {
 	if cfg.ClusterID != "" && cfg.ClusterID != b.Cluster {
 		return fmt.Errorf("backup %s is of cluster %s, not of %s; give a backup of that cluster", cfg.Backup, b.Cluster, cfg.ClusterID)
 	}
 	id, err := readClusterFile(cfg.Dir)
-	switch {
-	case err != nil:
-		return err
-	case id != "" && id != b.Cluster:
-		return fmt.Errorf("directory %s is one of cluster %s, and backup %s is of %s; give another --dir", cfg.Dir, id, cfg.Backup, b.Cluster)
+	if err == nil && id != "" && id != b.Cluster {
+		err = fmt.Errorf("directory %s is one of cluster %s, and backup %s is of %s; give another --dir", cfg.Dir, id, cfg.Backup, b.Cluster)
 	}
+	return err
+}
+
+// checkEmpty refuses a directory with anything in it.
+func (cfg *RestoreConfig) checkEmpty() error {
 	entries, err := os.ReadDir(cfg.Dir)
-	if err == nil && len(entries) > 0 {
-		return fmt.Errorf("directory %s is not empty, it has %s; give another --dir, or move this one away", cfg.Dir, entries[0].Name())
-	}
-	if errors.Is(err, os.ErrNotExist) {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return nil
+	case err == nil && len(entries) > 0:
+		return fmt.Errorf("directory %s is not empty, it has %s; give another --dir, or move this one away", cfg.Dir, entries[0].Name())
 	}
 	return err
 }
