@@ -222,10 +222,10 @@ func TestProgramsOfTheLastRelease(t *testing.T) {
 		c.args = slices.Concat(c.args, options, []string{in, out})
 		start(t, c).wait(t).want(t, 0)
 		wantSameTree(t, out, want)
-		var list []struct{ ID string }
+		var list []struct{ JobID string }
 		e.json(&list, "job", "list", "--all")
 		for _, j := range list {
-			(&preempted{e, j.ID}).succeeds()
+			(&preempted{e, j.JobID}).succeeds()
 		}
 	}
 	t.Run("old program, new cluster", func(t *testing.T) {

@@ -66,6 +66,9 @@ func (m *Master) handleEach(a *Attachment, n *tasknodeRecord, report *wire.Repor
 	}
 	if beat := report.GetHeartbeat(); beat != nil {
 		n.heartbeat = beat
+		if beat.Clock != 0 {
+			n.skew = beat.Clock - m.now()
+		}
 		m.noteHealth(a.machine, beat.Unhealthy)
 		if headroom := headroomOf(beat); headroom != nil {
 			m.events = append(m.events, control.MachineMeasured{Name: a.machine, Headroom: *headroom})

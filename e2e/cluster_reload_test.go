@@ -1,0 +1,171 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hammr/hammr/internal/localcluster"
+)
+
+// configured is a tasknode with its settings in a file, which the test changes.
+type configured struct {
+	*handNode
+	file, log string
+}
+
+// newConfigured starts a tasknode with settings in a file.
+func newConfigured(e *engine, name, settings string) *configured {
+	e.t.Helper()
+	dir := e.t.TempDir()
+	c := &configured{file: filepath.Join(dir, "tasknode.yaml"), log: filepath.Join(dir, "log")}
+	c.write(e.t, fmt.Sprintf("name: %s\ndir: %s\nmasters: %q\ntoken-file: %s\n%s",
+		name, filepath.Join(dir, "files"), strings.Join(e.state.Addresses(), ","), filepath.Join(e.dir, localcluster.TokenFile), settings))
+	c.handNode = &handNode{engine: e, name: name, args: []string{
+		"tasknode", "--config", c.file, "--own-user", "--address", "127.0.0.1:0", "--http", "127.0.0.1:0", "--log-file", c.log,
+	}}
+	c.start()
+	return c
+}
+
+func (c *configured) write(t *testing.T, text string) {
+	t.Helper()
+	must(t, os.WriteFile(c.file, []byte(text), 0o600))
+}
+
+// change replaces a line of the file, sends SIGHUP, and returns when the log has a text.
+func (c *configured) change(old, line, logged string) {
+	c.t.Helper()
+	text, err := os.ReadFile(c.file)
+	must(c.t, err)
+	if !strings.Contains(string(text), old) {
+		c.t.Fatalf("%q is not in\n%s", old, text)
+	}
+	c.write(c.t, strings.Replace(string(text), old, line, 1))
+	hangUp(c.t, c.cmd.Process.Pid, c.log, logged)
+}
+
+// hangUp sends SIGHUP to a daemon and returns when its log has a text more often than before.
+func hangUp(t *testing.T, pid int, log, logged string) {
+	t.Helper()
+	count := func() int {
+		text, err := os.ReadFile(log)
+		must(t, err)
+		return strings.Count(string(text), logged)
+	}
+	before := count()
+	must(t, syscall.Kill(pid, syscall.SIGHUP))
+	waitUntil(t, fmt.Sprintf("the log has %q", logged), func() bool { return count() > before })
+}
+
+// TestTasknodeReloads changes the settings of a running tasknode: slots, rack and log level, then
+// some that need a restart, and some that are wrong.
+func TestTasknodeReloads(t *testing.T) {
+	t.Parallel()
+	e := newEngineWithout(t)
+	n := newConfigured(e, "reloads", "map-slots: 4\nreduce-slots: 2\nrack: /a\nheartbeat: 200ms\n")
+	j := startSlowJob(t, e)
+	status := func() (doc struct {
+		MapSlots, ReduceSlots int
+		Rack                  string
+	}) {
+		e.json(&doc, "node", "status", "reloads")
+		return doc
+	}
+
+	n.change("map-slots: 4", "map-slots: 1", `call=Reload object=map-slots from=4 to=1 result=done`)
+	waitUntil(t, "the tasknode offers one map slot", func() bool { return status().MapSlots == 1 })
+	if again := j.succeeds(t); again != 0 {
+		t.Errorf("%d attempts were made again when the slots became fewer", again)
+	}
+	n.change("rack: /a", "rack: /b\nlog-level: debug", `msg="settings reloaded" changed=2`)
+	waitUntil(t, "the tasknode is in the other rack", func() bool { return status().Rack == "/b" })
+
+	n.change("heartbeat: 200ms", "heartbeat: 300ms", `restart to change --heartbeat`)
+	n.change("map-slots: 1", "map-slots: many\nmin-fre: 1g", `settings not reloaded`)
+	text, err := os.ReadFile(n.log)
+	must(t, err)
+	for _, fault := range []string{`map-slots: \"many\": expected a whole number`, "min-fre: no such setting"} {
+		if !strings.Contains(string(text), fault) {
+			t.Errorf("the log does not name %s", fault)
+		}
+	}
+	if s := status(); s.MapSlots != 1 || s.ReduceSlots != 2 || s.Rack != "/b" {
+		t.Errorf("after wrong settings: %+v", s)
+	}
+}
+
+// TestMastersReload sends SIGHUP to every daemon of a cluster. None ends.
+func TestMastersReload(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, "--masters", "3")
+	for _, m := range e.state.Masters {
+		hangUp(t, m.PID, filepath.Join(e.dir, "logs", m.ID+".log"), `msg="settings reloaded" changed=0`)
+	}
+	for _, n := range e.state.Tasknodes {
+		hangUp(t, n.PID, filepath.Join(e.dir, "logs", n.Name+".log"), `msg="settings reloaded" changed=0`)
+	}
+	e.stillWorks()
+}
+
+// TestNodeDrainLocal drains the tasknode of this machine as a unit of systemd does before a stop,
+// and starts it again.
+func TestNodeDrainLocal(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t)
+	n := newConfigured(e, "local", "map-slots: 2\nreduce-slots: 1\nheartbeat: 200ms\n")
+	state := func() string {
+		var doc struct{ State string }
+		e.json(&doc, "node", "status", "local")
+		return doc.State
+	}
+	drain := []string{"node", "drain", "--local", "--config", n.file, "--deadline", "60s"}
+	if out := done(t, drain...).stdout; !strings.Contains(out, "Drained node local") {
+		t.Errorf("drained: %s", out)
+	}
+	if s := state(); s != "DECOMMISSIONED" {
+		t.Errorf("drained and %s", s)
+	}
+	if code, text := n.get("/ready"); code != http.StatusServiceUnavailable || !strings.Contains(text, "drained until it restarts") {
+		t.Errorf("ready: %d %s", code, text)
+	}
+	if code, text := n.get("/health"); code != http.StatusOK {
+		t.Errorf("health: %d %s", code, text)
+	}
+	must(t, n.cmd.Process.Signal(syscall.SIGTERM))
+	n.wait(t).want(t, 0)
+	if out := done(t, drain...).stdout; !strings.Contains(out, "does not run: nothing to drain") {
+		t.Errorf("of a stopped tasknode: %s", out)
+	}
+	n.start()
+	waitUntil(t, "the tasknode gets tasks again", func() bool { return state() == "RUNNING" })
+	waitUntil(t, "the tasknode is ready", func() bool { code, _ := n.get("/ready"); return code == http.StatusOK })
+
+	// A drain that an administrator has asked for outlives the restart.
+	e.done("node", "drain", "local", "--deadline", "60s")
+	done(t, drain...)
+	must(t, n.cmd.Process.Signal(syscall.SIGTERM))
+	n.wait(t).want(t, 0)
+	n.start()
+	if s := state(); s != "DECOMMISSIONED" {
+		t.Errorf("after a drain by name and a restart: %s", s)
+	}
+}
+
+// get reads the page of the tasknode.
+func (c *configured) get(path string) (code int, text string) {
+	c.t.Helper()
+	var doc struct{ HTTP string }
+	c.json(&doc, "node", "status", c.name)
+	answer, err := http.Get("http://" + doc.HTTP + path)
+	must(c.t, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	must(c.t, err)
+	return answer.StatusCode, string(body)
+}
