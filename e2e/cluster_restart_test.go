@@ -124,7 +124,7 @@ func TestRestartInPlace(t *testing.T) {
 	j.wantSameProcesses(processes)
 	waitUntil(t, "descriptors are closed", func() bool { return e.openFiles("n1") <= files+4 }) // connections come and go
 
-	e.done("job", "suspend", j.id)
+	e.done("job", "suspend", j.id, "--how", "suspend")
 	waitUntil(t, "nothing of a suspended job runs", func() bool { return len(j.attemptsIn(report.Running)) == 0 })
 	processes = e.taskProcesses()
 	e.restartAll()

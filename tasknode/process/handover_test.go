@@ -89,6 +89,9 @@ func runReplaced(s *procfs.Starter) error {
 		err = end.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}})
 	}
 	for status := ""; err == nil && status != "waits"; {
+		if err = end.Send(&taskproc.ToTask{Message: &taskproc.ToTask_RequestProgress{RequestProgress: new(taskproc.RequestProgress)}}); err != nil {
+			return err
+		}
 		err = end.ReceiveTo(func(m *taskproc.FromTask) { status = m.GetProgress().GetStatus() })
 	}
 	if err != nil {
