@@ -61,15 +61,12 @@ func (t *taskConn) close() {
 	t.workers.Wait()
 }
 
-// write sends messages until there are no more to send, or until the task does not receive
-// them. The task would wait for a message that cannot be sent, so write then closes the
-// connection, which ends the attempt.
+// write sends messages until there are no more to send, or until the task has closed its end. The
+// reader then still receives the last message of the task. The task would wait for a message that
+// cannot be sent, so write then closes the connection, which ends the attempt.
 func (t *taskConn) write(a *attempt) {
-	err := t.writeAll(a)
-	if err != nil && !isBroken(err) {
+	if err := t.writeAll(a); err != nil && !isBroken(err) {
 		t.sendErr = fmt.Errorf("message to the task: %w", err)
-	}
-	if err != nil {
 		t.disconnect() // ends the reader too
 	}
 }

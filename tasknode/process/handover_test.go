@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,6 +90,9 @@ func runReplaced(s *procfs.Starter) error {
 		err = end.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}})
 	}
 	for status := ""; err == nil && status != "waits"; {
+		if err = end.Send(&taskproc.ToTask{Message: &taskproc.ToTask_RequestProgress{RequestProgress: new(taskproc.RequestProgress)}}); err != nil {
+			return err
+		}
 		err = end.ReceiveTo(func(m *taskproc.FromTask) { status = m.GetProgress().GetStatus() })
 	}
 	if err != nil {
@@ -186,6 +190,7 @@ func TestTaskContinuesUnderTheNextProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := exec.Command(self)
+	d.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	d.Env, d.Stderr = append(os.Environ(), replacedEnv+"="+string(text)), os.Stderr
 	out, err := d.Output()
 	if err != nil {
