@@ -31,7 +31,7 @@ export GORACE := atexit_sleep_ms=0 $(GORACE)
 # Test programs without what only debuggers read are linked in half the time.
 LINK := -ldflags=-w
 
-.PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -98,6 +98,11 @@ OUTAGE ?= 1m
 soak-failovers:
 	HAMMR_SOAK_DURATION=$(DURATION) HAMMR_SOAK_SEED=$(FIRST_SEED) HAMMR_SOAK_OUTAGE=$(OUTAGE) \
 	  go test -tags soak -run '^TestSoak(Failovers|AllMastersLost)$$' -count 1 -timeout 0 -v ./e2e
+
+# A cluster of the last release (.ci/last-release, built from git) is upgraded while jobs run,
+# and programs of each release run on a cluster of the other.
+soak-upgrade:
+	go test -tags soak -run '^Test(RollingUpgrade|OldMasterIsNotAdded|ProgramsOfTheLastRelease)$$' -count 1 -timeout 0 -v ./e2e
 
 # A simulated year of a cluster in the replicated state and its controller, in two minutes:
 # 10,000 jobs, a million attempts, ever new machines, users and clients. It prints a table:
