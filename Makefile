@@ -31,7 +31,7 @@ export GORACE := atexit_sleep_ms=0 $(GORACE)
 # Test programs without what only debuggers read are linked in half the time.
 LINK := -ldflags=-w
 
-.PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -103,6 +103,13 @@ soak-failovers:
 # and programs of each release run on a cluster of the other.
 soak-upgrade:
 	go test -tags soak -run '^Test(RollingUpgrade|OldMasterIsNotAdded|ProgramsOfTheLastRelease)$$' -count 1 -timeout 0 -v ./e2e
+
+# Tests of one way to deploy, which take long. TARGET is ssh: sshd on addresses of this machine.
+TARGET ?= ssh
+deploy-test:
+	@[ "$(TARGET)" = ssh ] || { echo "there is no TARGET $(TARGET); use ssh"; exit 1; }
+	go test -tags deploy -count 1 -timeout 0 -v ./internal/sshcluster
+	go test -tags deploy -run '^Test(ClusterOverSSH.*|InterruptedClusterStart|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' -count 1 -timeout 0 -v ./e2e
 
 # A simulated year of a cluster in the replicated state and its controller, in two minutes:
 # 10,000 jobs, a million attempts, ever new machines, users and clients. It prints a table:

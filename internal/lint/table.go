@@ -133,7 +133,7 @@ var importTable = []row{
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/wire",
 	}},
 	{"internal/doctor", []string{
-		"storage", "tasknode/process", "internal/conf", "internal/failpoint", "internal/meminfo", "internal/percentile", "internal/rpc", "internal/wire",
+		"storage", "tasknode/process", "internal/conf", "internal/failpoint", "internal/meminfo", "internal/percentile", "internal/protocol", "internal/rpc", "internal/wire",
 	}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{

@@ -67,12 +67,12 @@ func (e TaskEnd) ReceiveStart() (*Start, error) {
 	if start == nil {
 		return nil, errors.New("start message: another message came first")
 	}
-	return start, e.greet(start.versions())
+	return start, e.sendHello(start.versions())
 }
 
-// greet sends Hello, and Failure if there is no common version. A tasknode of version 1 knows no
+// sendHello sends Hello, and Failure if there is no common version. A tasknode of version 1 knows no
 // Hello.
-func (e TaskEnd) greet(tasknode protocol.Versions) error {
+func (e TaskEnd) sendHello(tasknode protocol.Versions) error {
 	if tasknode != first {
 		hello := &Hello{OldestVersion: int32(e.versions.Oldest), NewestVersion: int32(e.versions.Newest)}
 		if err := e.Send(&FromTask{Message: &FromTask_Hello{Hello: hello}}); err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/hammr/hammr/tasknode/masterlink"
 )
 
-// heard are the versions that callers have spoken.
-type heard struct {
+// received are the versions that callers have spoken.
+type received struct {
 	sync.Mutex
 	versions []string
 }
 
 // serve serves the first master of the rig, which accepts these versions.
-func (r *rig) serve(accepted protocol.Versions) (address string, calls *heard) {
-	calls = new(heard)
+func (r *rig) serve(accepted protocol.Versions) (address string, calls *received) {
+	calls = new(received)
 	handler := server.New(server.Config{
 		Master: r.masters[0].Master, Token: token, ClusterID: clusterID, Info: r.info, Leader: r.leader, Protocol: accepted,
 	})
