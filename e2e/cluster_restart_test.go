@@ -125,7 +125,7 @@ func TestRestartInPlace(t *testing.T) {
 	waitUntil(t, "descriptors are closed", func() bool { return e.openFiles("n1") <= files+4 }) // connections come and go
 
 	e.done("job", "suspend", j.id, "--how", "suspend") // a checkpoint would need other attempts
-	waitUntil(t, "nothing of a suspended job runs", func() bool { return len(j.attemptsIn(report.Running)) == 0 })
+	waitUntil(t, "nothing of a suspended job runs", func() bool { return !strings.Contains(e.done("task", "list", j.id).stdout, "RUNNING") })
 	processes = e.taskProcesses()
 	e.restartAll()
 	e.restartAll()
