@@ -35,7 +35,7 @@ func SaveBackup(name string, write func(io.Writer) error) (info raftlog.BackupIn
 	if err != nil {
 		return info, errors.Join(err, os.Remove(f.Name()))
 	}
-	return info, syncDir(filepath.Dir(name))
+	return info, raftlog.SyncDir(filepath.Dir(name))
 }
 
 // checkBackup reads all of a backup.
@@ -45,15 +45,6 @@ func checkBackup(name string) (raftlog.BackupInfo, error) {
 		return raftlog.BackupInfo{}, err
 	}
 	return b.BackupInfo, b.Close()
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // RestoreConfig says how a master is made from a backup. Errors name its fields by the flags of
@@ -125,7 +116,7 @@ func Restore(ctx context.Context, cfg RestoreConfig) (done Restored, err error) 
 	if err != nil {
 		return done, errors.Join(err, os.RemoveAll(dir))
 	}
-	return done, syncDir(cfg.Dir)
+	return done, raftlog.SyncDir(cfg.Dir)
 }
 
 // addressIn returns the address of the new master, "" if it is unknown.
