@@ -30,6 +30,9 @@ RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 export GORACE := atexit_sleep_ms=0 $(GORACE)
 # Test programs without what only debuggers read are linked in half the time.
 LINK := -ldflags=-w
+# What does not need the race detector is compiled as the static binary is, so that each
+# package is compiled once.
+PLAIN := CGO_ENABLED=0
 
 .PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
@@ -37,7 +40,7 @@ all: build
 
 # One static binary.
 build:
-	CGO_ENABLED=0 go build -o bin/hammr ./cmd/hammr
+	$(PLAIN) go build -o bin/hammr ./cmd/hammr
 
 # Three packages at once, and first those that wait for much of their time: for HDFS to
 # notice faults, for daemons to be given up.
@@ -56,9 +59,9 @@ race:
 lint:
 	@unformatted="$$(git ls-files '*.go' | xargs gofmt -l)"; \
 	  if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
-	go vet ./...
-	go run $(STATICCHECK) ./...
-	go test ./internal/lint
+	$(PLAIN) go vet ./...
+	$(PLAIN) go run $(STATICCHECK) ./...
+	$(PLAIN) go test ./internal/lint
 
 # Every fuzz target, FUZZTIME each.
 fuzz:

@@ -50,6 +50,28 @@ func TestKnownSizesShortenSojourns(t *testing.T) {
 	t.Log(text.String())
 }
 
+func TestPatternOfPolicies(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"hfsp, e*": reference + "|hfsp, error 0|hfsp, error 0.5|hfsp, error 1",
+		"fair":     reference + "|fair",
+		"":         "fifo|" + reference,
+	} {
+		arms, err := Options{Arms: pattern}.arms()
+		var names []string
+		for _, a := range arms {
+			names = append(names, a.Name)
+		}
+		if got := strings.Join(names, "|"); err != nil || !strings.HasPrefix(got, want) || pattern != "" && got != want {
+			t.Errorf("pattern %q: policies %s, %v; want %s", pattern, got, err, want)
+		}
+	}
+	for pattern, want := range map[string]string{"lottery": `no policy matches "lottery"`, "[": "syntax error in pattern"} {
+		if _, err := (Options{Arms: pattern}).arms(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("pattern %q: %v, want %s", pattern, err, want)
+		}
+	}
+}
+
 func TestUnknownWorkload(t *testing.T) {
 	if _, err := Loads(Options{Dir: t.TempDir(), Only: "monday"}); err == nil || !strings.Contains(err.Error(), `workload "monday": not one of hfsp_fb2009`) {
 		t.Errorf("no such workload: %v", err)

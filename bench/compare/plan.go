@@ -1,10 +1,12 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,8 +24,28 @@ import (
 type Options struct {
 	Dir   string // of the traces: hfsp_fb2009.csv, hfsp_fb2010.csv, swim/
 	Only  string // name of the one workload to play; "" is all
+	Arms  string // pattern for path.Match of the arms to play, beside the reference; "" is all
 	Seed  uint64 // 0 is 1
 	Short bool   // a tenth of the first workload's tasks, on a tenth of the machines
+}
+
+// arms returns the arms to compare, the reference always among them.
+func (o Options) arms() (chosen []Arm, err error) {
+	matched := false
+	for _, a := range Arms() {
+		ok, err := path.Match(cmp.Or(o.Arms, "*"), a.Name)
+		if err != nil {
+			return nil, fmt.Errorf("compare: pattern %q: %w", o.Arms, err)
+		}
+		if ok || a.Name == reference {
+			chosen = append(chosen, a)
+		}
+		matched = matched || ok
+	}
+	if !matched {
+		return nil, fmt.Errorf("compare: no policy matches %q", o.Arms)
+	}
+	return chosen, nil
 }
 
 // Load is a workload on a cluster. Its cluster is the same for all arms, except for

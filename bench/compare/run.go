@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/sim"
@@ -40,10 +41,14 @@ func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, al
 	if err != nil {
 		return nil, err
 	}
+	arms, err := o.arms()
+	if err != nil {
+		return nil, err
+	}
 	var trials []paper.Trial
 	for i := range loads {
 		for _, failing := range []bool{false, true} {
-			for _, a := range Arms() {
+			for _, a := range arms {
 				trials = append(trials, loads[i].trial(a, failing, cmp.Or(o.Seed, 1)))
 			}
 		}
@@ -52,23 +57,13 @@ func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, al
 	if err != nil {
 		return nil, fmt.Errorf("compare: %w", err)
 	}
-	rows := make([]Row, len(trials))
+	rows, fair := make([]Row, len(trials)), slices.IndexFunc(arms, func(a Arm) bool { return a.Name == reference })
 	for i, t := range trials {
 		rows[i] = Row{Load: t.Experiment, Arm: t.Arm, Failing: len(t.Cluster.Failures) > 0, Summary: outcomes[i].Summary()}
 		rows[i].BelowShare = float64(outcomes[i].BelowShare) / 1000
-		rows[i].judge(outcomes[i].Jobs, outcomes[i-i%len(Arms())+referenceIndex()].Jobs)
+		rows[i].judge(outcomes[i].Jobs, outcomes[i-i%len(arms)+fair].Jobs)
 	}
 	return &Table{loads, rows}, nil
-}
-
-// referenceIndex returns the place of the reference among the arms.
-func referenceIndex() int {
-	for i, a := range Arms() {
-		if a.Name == reference {
-			return i
-		}
-	}
-	panic("compare: no arm " + reference)
 }
 
 // judge compares the jobs with those under fair sharing. Jobs are matched by

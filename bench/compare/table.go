@@ -35,11 +35,11 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 			if r.Failing {
 				title += ", a machine an hour fails"
 			}
-			fmt.Fprintf(w, "\n### %s\n\n| policy | mean s | p95 s | p99 s | slowdown | lost, slot-s | kept, slot-s | local | worst job by fair | beyond 1.25 |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n", title)
+			fmt.Fprintf(w, "\n### %s\n\n| policy | mean s | p95 s | p99 s | slowdown | lost, slot-s | kept, slot-s | local | worst job by fair | beyond 1.25 | below share, s |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n", title)
 		}
 		last = r
-		if _, err := fmt.Fprintf(w, "| %s | %.1f | %.0f | %.0f | %.2f | %.0f | %.0f | %.1f %% | %.2f | %d of %d |\n",
-			r.Arm, r.Mean, r.P95, r.P99, r.Slowdown, r.Lost, r.Conserved, r.Local*100, r.Worst, r.Late, r.Jobs); err != nil {
+		if _, err := fmt.Fprintf(w, "| %s | %.1f | %.0f | %.0f | %.2f | %.0f | %.0f | %.1f %% | %.2f | %d of %d | %.0f |\n",
+			r.Arm, r.Mean, r.P95, r.P99, r.Slowdown, r.Lost, r.Conserved, r.Local*100, r.Worst, r.Late, r.Jobs, r.BelowShare); err != nil {
 			return err
 		}
 	}

@@ -43,6 +43,7 @@ DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 	flags := cmd.Flags()
 	flags.StringVar(&b.Dir, "workload-dir", tracesDir, "`directory` of the traces")
 	flags.StringVar(&b.Only, "only", "", "`name` of the one workload to run: "+strings.Join(compare.Names(), "; "))
+	flags.StringVar(&b.Arms, "policy", "", "`pattern` of the rows to run, such as 'hfsp*'")
 	flags.Uint64Var(&b.Seed, "seed", 1, "`number` that seeds all random choices")
 	flags.BoolVar(&b.Short, "short", false, "run a tenth of one workload on a tenth of the machines")
 	return cmd
