@@ -39,7 +39,7 @@ The same command again continues one that was interrupted.`,
   hammr cluster start --hostfile hosts --staging hdfs://nn:8020/hammr/staging
   hammr cluster status --hostfile hosts
   hammr cluster stop --hostfile hosts`,
-	}, newClusterInit(), newClusterStart(), newClusterStop(), newClusterStatus(), newClusterRun(), newClusterReload(), newClusterUpgrade())
+	}, newClusterInit(), newClusterStart(), newClusterStop(), newClusterStatus(), newClusterRun(), newClusterReload(), newClusterUpgrade(), newClusterDoctor())
 }
 
 // sshFlags are the flags that say which machines a command works on, and how it reaches them.

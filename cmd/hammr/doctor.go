@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type doctorFlags struct {
 	clusterFlags
 	cluster              bool
 	configs, dirs, users []string
+	reach                []string
 	options              doctor.Options
 }
 
@@ -50,7 +52,7 @@ Checks:
 		Example: `  hammr doctor --config /etc/hammr/tasknode.yaml --user alice
   hammr doctor --cluster --master a,b,c --token-file token
   hammr doctor --dir /data1 --dir /data2 --only disk-space,disk-latency
-  ssh host hammr doctor --json`,
+  hammr cluster doctor --hostfile hosts`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
@@ -58,6 +60,7 @@ Checks:
 	flags.StringArrayVar(&f.configs, "config", nil, "YAML `file` of a daemon of this machine; may be repeated (default HAMMR_CONFIG, else jobmaster.yaml and tasknode.yaml in /etc/hammr)")
 	flags.StringArrayVar(&f.dirs, "dir", nil, "further `directory` to examine; may be repeated")
 	flags.StringArrayVar(&f.users, "user", nil, "`name` of a user who submits jobs; may be repeated")
+	flags.StringSliceVar(&f.reach, "reach", nil, "addresses that should accept connections from this machine, as `host:port,...`")
 	flags.StringSliceVar(&f.options.Only, "only", nil, "`names` of checks to run, joined by commas (default all)")
 	flags.StringSliceVar(&f.options.Skip, "skip", nil, "`names` of checks to leave out, joined by commas")
 	flags.BoolVar(&f.options.Fix, "fix", false, "remove the causes of faults, where that harms nothing")
@@ -105,8 +108,13 @@ func (f *doctorFlags) target(stderr io.Writer) (*doctor.Target, error) {
 	if err := f.options.Validate(); err != nil {
 		return nil, err
 	}
+	for _, address := range f.reach {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return nil, fmt.Errorf("--reach %s: expected host:port", address)
+		}
+	}
 	t := doctor.NewTarget()
-	t.Version, t.Dirs, t.Users = buildVersion(), f.dirs, f.users
+	t.Version, t.Dirs, t.Users, t.Reach = buildVersion(), f.dirs, f.users, f.reach
 	t.Conf, t.ConfWarnings, t.ConfErr = conf.Load(conf.Sources{})
 	if t.ConfErr == nil {
 		t.ConfErr = t.Conf.Validate()

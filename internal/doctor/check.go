@@ -40,6 +40,7 @@ func Checks() []Check {
 		{Name: "staging", About: "this user can write to the staging directory", run: checkStaging},
 		{Name: "security", About: "settings that give others more rights than they need", run: checkSecurity},
 		{Name: "clock", About: "this machine's clock and those of the masters agree", run: checkClock},
+		{Name: "reach", About: "the addresses of --reach accept connections from here", run: checkReach},
 		{Name: "versions", About: "this program and the masters have one version", run: checkVersions},
 
 		{Name: "masters", Cluster: true, About: "every master answers, one leads, a majority is left", run: checkMasters},

@@ -42,8 +42,10 @@ type Finding struct {
 	State  State  `json:"state"`
 	Detail string `json:"detail"`
 	Remedy string `json:"remedy,omitempty"` // what to do; only if State is Warn or Fault
-	Fixed  bool   `json:"fixed,omitempty"`  // Fix has been carried out; State is OK then
-	Fix    *Fix   `json:"-"`                // nil if only an operator can do something
+	// Millis is the time of a connection, in ms; 0 if the check measures none.
+	Millis float64 `json:"millis,omitempty"`
+	Fixed  bool    `json:"fixed,omitempty"` // Fix has been carried out; State is OK then
+	Fix    *Fix    `json:"-"`               // nil if only an operator can do something
 }
 
 // Fix is a change that removes the cause of a finding and harms nothing.

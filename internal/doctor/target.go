@@ -26,6 +26,8 @@ type Target struct {
 	Users []string
 	// Masters are the addresses (host:port) of masters, in addition to those that the daemons name. Default none.
 	Masters []string
+	// Reach are addresses (host:port) that should accept connections from this machine. Default none.
+	Reach []string
 	// TokenFiles are the files of clients with the cluster's token, in addition to those of the daemons. Default none.
 	TokenFiles []string
 	// Conf is the site's configuration, as Hadoop's files have it; nil if it cannot be read.

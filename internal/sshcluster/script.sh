@@ -328,3 +328,14 @@ reload() {
 	kill -HUP "$pid" || fail "cannot signal the $1"
 	say reloaded "$1"
 }
+
+# examine ADDRESSES prints what hammr doctor finds on this machine, as JSON. Its
+# exit code is 1 if there is a fault.
+examine() {
+	[ -z "$conf" ] || export HADOOP_CONF_DIR="$conf"
+	set -- ${1:+--reach "$1"}
+	for role in jobmaster tasknode; do
+		[ ! -e "$etc/$role.yaml" ] || set -- "$@" --config "$etc/$role.yaml"
+	done
+	"$program" doctor --json "$@" || [ $? = 1 ]
+}
