@@ -48,6 +48,9 @@ func (v View) CheckVersion(c Command) error {
 	return nil
 }
 
+// Version returns the cluster version that masters and tasknodes must support to run a job.
+func (s *JobSpec) Version() int { return newestField(reflect.ValueOf(s)) }
+
 // versionTag is the tag of a field that is newer than FirstVersion.
 const versionTag = "version"
 

@@ -135,6 +135,33 @@ func TestMastersAreAddedAndRemoved(t *testing.T) {
 	e.done("job", "status", j.id)
 }
 
+// TestTasknodesLearnNewMasters replaces the only master that the tasknodes were started with by
+// three others, and ends the one that leads: the tasknodes find its successor, which they have never
+// talked to.
+func TestTasknodesLearnNewMasters(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, "--masters", "1", "--tasknodes", "2")
+	var joined []joining
+	for _, id := range []string{"m2", "m3", "m4"} {
+		m := e.join(id)
+		e.done("master", "add", m.id, m.address)
+		joined = append(joined, m)
+	}
+	e.done("master", "transfer", "m2")
+	waitUntil(t, "the tasknodes have followed", func() bool { return strings.Count(e.done("node", "list").stdout, "RUNNING") == 2 })
+	e.done("master", "remove", "m1")
+	must(t, syscall.Kill(e.state.Masters[0].PID, syscall.SIGKILL))
+	joined[0].stop(t)
+	others := func(args ...string) result {
+		c := e.command(args...)
+		c.env = append(c.env, "HAMMR_MASTER="+joined[1].address+","+joined[2].address)
+		return start(t, c).wait(t)
+	}
+	waitUntil(t, "the tasknodes have found the next leader", func() bool { return strings.Count(others("node", "list").stdout, "RUNNING") == 2 })
+	out := filepath.Join(t.TempDir(), "out")
+	others("run", "wordcount", "--quiet", newFile(t, "in", []byte("a b a\n")), out).want(t, 0)
+}
+
 // TestUnreachableMastersAreNotAdded adds masters that are not reachable. The cluster rejects
 // them, because a member that cannot vote could cost the cluster its majority.
 func TestUnreachableMastersAreNotAdded(t *testing.T) {

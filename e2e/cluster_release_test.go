@@ -53,7 +53,7 @@ func newMixedEngine(t *testing.T, program string, cfg localcluster.Config) *mixe
 		return nil
 	}
 	var err error
-	e.cluster, err = testcluster.Start(t.Context(), testcluster.Config{Config: cfg, Hammr: program})
+	e.cluster, err = testcluster.Start(t.Context(), testcluster.Config{Config: cfg, Hammr: program, Expiry: patient})
 	must(t, err)
 	t.Cleanup(func() {
 		must(t, e.cluster.Close())

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	state "github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
 )
@@ -22,6 +24,7 @@ type upgrade struct {
 	running *preempted // nil between two jobs
 	out     string     // of running
 	jobs    int
+	ended   int // attempts of jobs that have ended; none of them ran again
 }
 
 // lastingJob makes the tasks of a job last some seconds, so that each step of an upgrade meets
@@ -64,6 +67,9 @@ func (u *upgrade) finish() {
 	u.t.Helper()
 	u.running.succeeds()
 	wantSameTree(u.t, u.out, u.want)
+	for _, task := range u.job(u.running.id).Tasks {
+		u.ended += len(task.Attempts)
+	}
 	u.running = nil
 }
 
@@ -101,32 +107,96 @@ func (u *upgrade) wantVersion(version int, upgraded ...string) {
 	}
 }
 
-// TestRollingUpgrade upgrades three masters and four tasknodes of the last release, one after
-// the other, while jobs of programs of both releases run. In between leaders of both releases
-// die. No attempt runs again, and the cluster version rises when the last master is upgraded.
-func TestRollingUpgrade(t *testing.T) {
-	t.Parallel()
+// newUpgrade starts three masters and four tasknodes of the last release. They accept faults.
+func newUpgrade(t *testing.T) *upgrade {
+	t.Helper()
 	old := lastRelease(t, "cmd/hammr")
 	u := &upgrade{old: old, in: fewWords(t, 8000, 400), want: filepath.Join(t.TempDir(), "want")}
 	done(t, "run", "wordcount", "--quiet", "-D", "mapreduce.job.reduces=2", u.in, u.want)
 	u.mixedEngine = newMixedEngine(t, old, localcluster.Config{
 		Masters: 3, Tasknodes: 4,
-		MasterFlags: []string{"--snapshot-entries", "100", "--snapshot-interval", "500ms"},
+		MasterFlags:   []string{"--drills", "--snapshot-entries", "100", "--snapshot-interval", "500ms"},
+		TasknodeFlags: []string{"--drills"},
 	})
 	u.work()
 	u.wantVersion(state.FirstVersion)
+	return u
+}
+
+// TestRollingUpgrade upgrades three masters and four tasknodes of the last release, one after
+// the other, while jobs of programs of both releases run. In between leaders of both releases
+// die. No attempt runs again, and the cluster version rises when the last master is upgraded.
+func TestRollingUpgrade(t *testing.T) {
+	t.Parallel()
+	u := newUpgrade(t)
 	u.upgradeMasters()
-	u.checkNewFeatures()
-	for _, n := range u.state.Tasknodes {
-		u.work()
-		u.done("node", "drain", n.Name, "--deadline", "120s")
-		u.replace(n.Name, hammr)
-		u.done("node", "add", n.Name)
-		waitUntil(t, n.Name+" takes tasks again", func() bool { return strings.Contains(u.done("node", "status", n.Name).stdout, "RUNNING") })
+	u.refusedByOldTasknodes()
+	for i := range u.state.Tasknodes {
+		u.upgradeTasknode(i, func() {})
 	}
-	u.work()
-	u.finish()
-	t.Logf("%d jobs", u.jobs)
+	u.usesNewFeatures()
+	t.Logf("%d jobs with %d attempts", u.jobs, u.ended)
+}
+
+// TestRollingUpgradeUnderFaults upgrades the same cluster. While a tasknode is drained, there is a
+// fault elsewhere: the leader dies, another tasknode stops for the time of an election, or its
+// disk is slow.
+func TestRollingUpgradeUnderFaults(t *testing.T) {
+	t.Parallel()
+	u := newUpgrade(t)
+	u.upgradeMasters()
+	for i, during := range []func(other string){u.killLeader, u.stopWhileLeaderDies, u.slowDisk, u.killLeader} {
+		other := u.state.Tasknodes[(i+1)%len(u.state.Tasknodes)].Name
+		u.upgradeTasknode(i, func() { during(other) })
+		u.endSlowDisk(other)
+	}
+	u.usesNewFeatures()
+	t.Logf("%d jobs with %d attempts", u.jobs, u.ended)
+}
+
+// upgradeTasknode drains a tasknode while a job runs and something else happens, replaces its program,
+// and gives it tasks again.
+func (u *upgrade) upgradeTasknode(i int, during func()) {
+	u.t.Helper()
+	name := u.state.Tasknodes[i].Name
+	if u.work(); i%2 == 0 { // so that jobs of both clients are there
+		u.finish()
+		u.work()
+	}
+	began := time.Now()
+	drain := start(u.t, u.command("node", "drain", name, "--deadline", "120s"))
+	during()
+	drain.wait(u.t).want(u.t, 0)
+	drained := time.Since(began)
+	u.replace(name, hammr)
+	u.done("node", "add", name)
+	waitUntil(u.t, name+" takes tasks again", func() bool { return strings.Contains(u.done("node", "status", name).stdout, "RUNNING") })
+	u.t.Logf("%s: drained in %v, takes tasks again after %v", name, drained.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+}
+
+func (u *upgrade) killLeader(string) { u.crash(u.status().Leader) }
+
+// stopWhileLeaderDies stops a tasknode until there is another leader.
+func (u *upgrade) stopWhileLeaderDies(tasknode string) {
+	must(u.t, u.cluster.Stop(u.t.Context(), tasknode))
+	u.crash(u.status().Leader)
+	must(u.t, u.cluster.Continue(u.t.Context(), tasknode))
+}
+
+// slowDisk makes each operation of a tasknode and its tasks on local files take longer.
+func (u *upgrade) slowDisk(tasknode string) { u.setSlowDisk(tasknode, 50*time.Millisecond) }
+
+func (u *upgrade) endSlowDisk(tasknode string) { u.setSlowDisk(tasknode, 0) }
+
+func (u *upgrade) setSlowDisk(tasknode string, by time.Duration) {
+	u.t.Helper()
+	p, err := u.cluster.Process(tasknode)
+	must(u.t, err)
+	token, err := u.cluster.Token()
+	must(u.t, err)
+	faults := faultrpc.NewClient(token)
+	defer faults.Close()
+	must(u.t, faults.SlowDisk(u.t.Context(), p.HTTP, by))
 }
 
 // upgradeMasters upgrades a follower, then lets an old and a new leader die, and upgrades the
@@ -180,12 +250,23 @@ func (u *upgrade) refusedYet() {
 	u.keptFiles("early").wait(u.t).want(u.t, 1, "this submit_job needs cluster version 2, and the cluster has version 1")
 }
 
-// checkNewFeatures uses what the cluster version allows, and restarts the old master's successor
-// from its log and snapshot.
-func (u *upgrade) checkNewFeatures() {
+// refusedByOldTasknodes checks that masters accept no job that tasknodes of the last release would
+// never end, and restarts the leader from its log and snapshot.
+func (u *upgrade) refusedByOldTasknodes() {
 	u.t.Helper()
-	u.keptFiles("late").wait(u.t).want(u.t, 0)
+	u.keptFiles("early-tasknodes").wait(u.t).want(u.t, 1, "this job needs tasknodes of cluster version 2, and tasknode n1 is of a release for version 1")
 	u.crash(u.status().Leader)
+	u.wantVersion(state.FormatVersion, u.masterNames()...)
+}
+
+// usesNewFeatures runs a job that needs the new cluster version beside the others, and waits for
+// all of them.
+func (u *upgrade) usesNewFeatures() {
+	u.t.Helper()
+	u.work()
+	late := u.keptFiles("late")
+	u.finish()
+	late.wait(u.t).want(u.t, 0)
 	u.wantVersion(state.FormatVersion, u.masterNames()...)
 }
 

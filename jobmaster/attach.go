@@ -35,7 +35,8 @@ type Attachment struct {
 // and send must not wait. The master calls end once, with the cause, when it ends the
 // attachment.
 //
-// The error is ErrNotLeader or ErrStopped, or wraps ErrNameTaken.
+// The error is ErrNotLeader or ErrStopped, or wraps ErrNameTaken, or cluster.ErrRefused if the
+// tasknode is too old for the jobs of the cluster.
 func (m *Master) Attach(ctx context.Context, hello *wire.Report, send func(*wire.Order), end func(error)) (*Attachment, error) {
 	joined := hello.GetJoined()
 	if joined == nil || hello.Machine == "" {
@@ -51,21 +52,24 @@ func (m *Master) Attach(ctx context.Context, hello *wire.Report, send func(*wire
 }
 
 // attach replaces the attachment of a tasknode that connects again. It refuses a name that
-// another attached instance has, because orders for one instance would reach the other.
+// another attached instance has, because orders for one instance would reach the other, and a
+// tasknode that is too old (job_version.go).
 func (m *Master) attach(a *Attachment, hello *wire.Report_Joined) error {
 	n := m.tasknode(a.machine)
 	if old := n.attachment; old != nil && old.instance != a.instance {
 		return fmt.Errorf("%w: %q is attached already; give this tasknode another --name", ErrNameTaken, a.machine)
 	}
+	version := max(int(hello.JobVersion), cluster.FirstVersion)
+	if err := m.checkJobs(a.machine, version); err != nil {
+		return err
+	}
 	n.detach(errors.New("the tasknode attached again"))
-	a.lead = m.lead
+	a.lead, n.jobVersion = m.lead, version
 	n.attachment, n.seenThisTerm, n.lastSeen, n.skew, n.expiring = a, true, m.now(), 0, false
 	if hello.Clock != 0 {
 		n.skew = hello.Clock - m.now()
 	}
-	a.send(&wire.Order{Order: &wire.Order_Directories_{Directories: &wire.Order_Directories{
-		Staging: m.cfg.StagingDir, Logs: m.cfg.LogDir, Restores: int32(m.view.Restores()),
-	}}})
+	a.send(m.directoriesOrder())
 	m.endStale(a, hello)
 	// An attempt reports each fetched output only once unless it is asked again. It may have
 	// sent that report to another leader.
@@ -74,6 +78,25 @@ func (m *Master) attach(a *Attachment, hello *wire.Report_Joined) error {
 	}
 	m.join(a, hello)
 	return nil
+}
+
+// directoriesOrder returns the order that begins a session.
+func (m *Master) directoriesOrder() *wire.Order {
+	return &wire.Order{Order: &wire.Order_Directories_{Directories: &wire.Order_Directories{
+		Staging: m.cfg.StagingDir, Logs: m.cfg.LogDir, Restores: int32(m.view.Restores()), Masters: m.cfg.Masters(),
+	}}}
+}
+
+// AnnounceMasters sends the present list of masters to all attached tasknodes, so that they find
+// the leader when all masters that they were started with are gone. It does not wait.
+func (m *Master) AnnounceMasters() {
+	m.post(func() {
+		for _, n := range m.tasknodes {
+			if n.attachment != nil {
+				n.attachment.send(m.directoriesOrder())
+			}
+		}
+	})
 }
 
 // join requests that the state adds or updates the machine of a tasknode. Only a machine
@@ -130,7 +153,7 @@ func (m *Master) machineChanged(name string) {
 		m.progressWanted = true
 		return
 	}
-	if a := n.attachment; a != nil && a.instance == machine.Instance {
+	if a := n.attachment; a != nil && a.instance == machine.Instance && !m.endTooOld(machine, n) {
 		m.unsubscribe(name)
 		a.send(admissionOrder(machine))
 		m.useRetained(a)

@@ -98,6 +98,9 @@ type Config struct {
 	// then on it must let no master join that supports less than it has returned. Default nil:
 	// no other program shares the log, and the state has cluster.FormatVersion from the start.
 	CommonVersion func(ctx context.Context) (int, error)
+	// Masters returns the addresses of the masters, which tasknodes are sent. It must not wait.
+	// Default none: tasknodes know the masters that they were started with.
+	Masters func() []string
 	// Now returns the time of day; default time.Now. Timeouts do not depend on it, see
 	// clock.
 	Now func() time.Time
@@ -109,6 +112,9 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Masters == nil {
+		c.Masters = func() []string { return nil }
 	}
 	if c.ShuffleToken == nil {
 		c.ShuffleToken = func(string) string { return "" }

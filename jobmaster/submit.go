@@ -92,7 +92,11 @@ func (r *submitRequest) handle(m *Master) {
 		r.answer <- submitted{err: err}
 		return
 	}
-	if err := errors.Join(m.view.CheckLimits(r.spec), m.checkFits(r.spec), m.checkMemory(r.spec)); err != nil {
+	err := errors.Join(m.view.CheckLimits(r.spec), m.checkFits(r.spec), m.checkMemory(r.spec))
+	if err == nil {
+		err = m.checkTasknodes(&r.spec)
+	}
+	if err != nil {
 		r.answer <- submitted{err: err}
 		return
 	}

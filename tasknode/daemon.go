@@ -196,7 +196,7 @@ func (d *Daemon) connected(session Session) {
 func (d *Daemon) describeMachine() *wire.Report {
 	joined := &wire.Report_Joined{
 		Address: d.cfg.Address, Http: d.cfg.HTTP, Rack: d.offer.Rack, Hosts: d.cfg.Hosts, Instance: d.cfg.Instance,
-		MemoryMb: d.offer.MemoryMB, Clock: failpoint.Now().UnixMilli(),
+		MemoryMb: d.offer.MemoryMB, Clock: failpoint.Now().UnixMilli(), JobVersion: taskproc.JobVersion,
 		Jobs: slices.Sorted(maps.Keys(d.jobs)), Retained: slices.Sorted(maps.Keys(d.retained)),
 		Attempts: slices.Sorted(maps.Keys(d.attempts)),
 	}

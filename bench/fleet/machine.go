@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/tasknode"
 	"github.com/hammr/hammr/tasknode/masterlink"
@@ -174,7 +175,7 @@ func (m *machine) hello() *wire.Report {
 	m.inbox.Put(func() {
 		answer <- &wire.Report{Machine: m.name, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
 			Address: m.address, MapSlots: int32(m.fleet.cfg.MapSlots), ReduceSlots: int32(m.fleet.cfg.ReduceSlots),
-			Hosts: []string{m.name}, Instance: m.instance, Rack: m.rack, Clock: time.Now().UnixMilli(),
+			Hosts: []string{m.name}, Instance: m.instance, Rack: m.rack, Clock: time.Now().UnixMilli(), JobVersion: taskproc.JobVersion,
 			Attempts: append(slices.Collect(maps.Keys(m.attempts)), slices.Collect(maps.Keys(m.unacked))...),
 			Jobs:     slices.Collect(maps.Keys(m.jobs)), Retained: slices.Collect(maps.Keys(m.retained)),
 		}}}

@@ -37,10 +37,12 @@ func (a admin) AddMaster(id, address string) error {
 		if err := a.checkNewcomer(ctx, newcomer); err != nil {
 			return err
 		}
-		return a.log.AddMaster(ctx, id, address, func(ctx context.Context) (uint64, error) {
+		err := a.log.AddMaster(ctx, id, address, func(ctx context.Context) (uint64, error) {
 			info, err := a.askInfo(ctx, newcomer)
 			return info.GetAppliedIndex(), err
 		})
+		a.master.AnnounceMasters() // after an error it may still be a master without a vote
+		return err
 	})
 }
 

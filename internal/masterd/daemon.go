@@ -248,9 +248,9 @@ func (d *Daemon) openMaster() (err error) {
 		TasknodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, TasknodeForget: d.cfg.TasknodeForget,
 		HistoryDir: d.cfg.HistoryDir, LogDir: d.cfg.JobLogDir, StagingDir: d.cfg.Staging, Retention: d.cfg.Retention,
 		KeepJobs: d.cfg.KeepJobs, KeepTasks: d.cfg.KeepTasks,
-		CommonVersion: d.commonVersion,
-		ShuffleToken:  func(job string) string { return transfer.JobToken(shuffleKey, job) },
-		Limits:        cluster.ReadLimits(d.cfg.Conf.Int), Now: failpoint.Now, Logger: d.cfg.Logger,
+		CommonVersion: d.commonVersion, Masters: d.log.Addresses,
+		ShuffleToken: func(job string) string { return transfer.JobToken(shuffleKey, job) },
+		Limits:       cluster.ReadLimits(d.cfg.Conf.Int), Now: failpoint.Now, Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return err

@@ -21,6 +21,11 @@ import (
 // speak it. Version 2 has both.
 var Protocol = protocol.Versions{Oldest: 1, Newest: 2}
 
+// JobVersion is the newest cluster version whose jobs a tasknode of this program can run: it
+// understands all of Start, such as edges that read the files of another edge (FileInputs). Masters
+// give no such job to an older tasknode.
+const JobVersion = 2
+
 // first is what a tasknode or a program speaks that does not say it.
 var first = protocol.Versions{Oldest: 1, Newest: 1}
 

@@ -5424,12 +5424,13 @@ func (x *Order_DropCopy) GetJobId() string {
 }
 
 // Directories names the directories of the cluster that the tasknode uses for all
-// jobs. It comes before every other order of a session.
+// jobs, and the masters. It comes before every other order of a session.
 type Order_Directories struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Staging       string                 `protobuf:"bytes,1,opt,name=staging,proto3" json:"staging,omitempty"`    // full name of the directory for splits and programs
 	Logs          string                 `protobuf:"bytes,2,opt,name=logs,proto3" json:"logs,omitempty"`          // full name of the directory for logs of attempts, "" when none are kept
 	Restores      int32                  `protobuf:"varint,3,opt,name=restores,proto3" json:"restores,omitempty"` // how often the state of the masters was restored from a backup
+	Masters       []string               `protobuf:"bytes,4,rep,name=masters,proto3" json:"masters,omitempty"`    // host:port of each master; it comes again when they change
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5483,6 +5484,13 @@ func (x *Order_Directories) GetRestores() int32 {
 		return x.Restores
 	}
 	return 0
+}
+
+func (x *Order_Directories) GetMasters() []string {
+	if x != nil {
+		return x.Masters
+	}
+	return nil
 }
 
 // Admission says whether the tasknode gets new tasks. It comes when the tasknode has
@@ -5619,15 +5627,16 @@ type Report_Joined struct {
 	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" when files are local
 	MapSlots      int32                  `protobuf:"varint,2,opt,name=map_slots,json=mapSlots,proto3" json:"map_slots,omitempty"`
 	ReduceSlots   int32                  `protobuf:"varint,3,opt,name=reduce_slots,json=reduceSlots,proto3" json:"reduce_slots,omitempty"`
-	Hosts         []string               `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty"`                         // names and addresses by which storage may know the machine
-	Instance      string                 `protobuf:"bytes,5,opt,name=instance,proto3" json:"instance,omitempty"`                   // of the daemon: another one after each restart
-	Rack          string                 `protobuf:"bytes,6,opt,name=rack,proto3" json:"rack,omitempty"`                           // as in "/rack1", "" when unknown
-	Attempts      []string               `protobuf:"bytes,7,rep,name=attempts,proto3" json:"attempts,omitempty"`                   // attempts that run, or whose last report is not acknowledged
-	Http          string                 `protobuf:"bytes,8,opt,name=http,proto3" json:"http,omitempty"`                           // host:port of its page of metrics and logs, "" when there is none
-	Clock         int64                  `protobuf:"varint,9,opt,name=clock,proto3" json:"clock,omitempty"`                        // of the machine, ms since the epoch
-	Jobs          []string               `protobuf:"bytes,10,rep,name=jobs,proto3" json:"jobs,omitempty"`                          // jobs whose files it has
-	Retained      []string               `protobuf:"bytes,11,rep,name=retained,proto3" json:"retained,omitempty"`                  // attempts whose segments or checkpoints it retains
-	MemoryMb      int64                  `protobuf:"varint,12,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"` // MiB that its tasks may take together, 0 for any amount
+	Hosts         []string               `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty"`                               // names and addresses by which storage may know the machine
+	Instance      string                 `protobuf:"bytes,5,opt,name=instance,proto3" json:"instance,omitempty"`                         // of the daemon: another one after each restart
+	Rack          string                 `protobuf:"bytes,6,opt,name=rack,proto3" json:"rack,omitempty"`                                 // as in "/rack1", "" when unknown
+	Attempts      []string               `protobuf:"bytes,7,rep,name=attempts,proto3" json:"attempts,omitempty"`                         // attempts that run, or whose last report is not acknowledged
+	Http          string                 `protobuf:"bytes,8,opt,name=http,proto3" json:"http,omitempty"`                                 // host:port of its page of metrics and logs, "" when there is none
+	Clock         int64                  `protobuf:"varint,9,opt,name=clock,proto3" json:"clock,omitempty"`                              // of the machine, ms since the epoch
+	Jobs          []string               `protobuf:"bytes,10,rep,name=jobs,proto3" json:"jobs,omitempty"`                                // jobs whose files it has
+	Retained      []string               `protobuf:"bytes,11,rep,name=retained,proto3" json:"retained,omitempty"`                        // attempts whose segments or checkpoints it retains
+	MemoryMb      int64                  `protobuf:"varint,12,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"`       // MiB that its tasks may take together, 0 for any amount
+	JobVersion    int32                  `protobuf:"varint,13,opt,name=job_version,json=jobVersion,proto3" json:"job_version,omitempty"` // newest cluster version whose jobs it can run, 0 from a release before there was one
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5742,6 +5751,13 @@ func (x *Report_Joined) GetRetained() []string {
 func (x *Report_Joined) GetMemoryMb() int64 {
 	if x != nil {
 		return x.MemoryMb
+	}
+	return 0
+}
+
+func (x *Report_Joined) GetJobVersion() int32 {
+	if x != nil {
+		return x.JobVersion
 	}
 	return 0
 }
@@ -7175,7 +7191,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x89\x11\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa3\x11\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x12=\n" +
@@ -7245,11 +7261,12 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\bDropCopy\x12\x1d\n" +
 	"\n" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x15\n" +
-	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x1aW\n" +
+	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x1aq\n" +
 	"\vDirectories\x12\x18\n" +
 	"\astaging\x18\x01 \x01(\tR\astaging\x12\x12\n" +
 	"\x04logs\x18\x02 \x01(\tR\x04logs\x12\x1a\n" +
-	"\brestores\x18\x03 \x01(\x05R\brestores\x1a%\n" +
+	"\brestores\x18\x03 \x01(\x05R\brestores\x12\x18\n" +
+	"\amasters\x18\x04 \x03(\tR\amasters\x1a%\n" +
 	"\tAdmission\x12\x18\n" +
 	"\arefusal\x18\x01 \x01(\tR\arefusal\x1a\x11\n" +
 	"\x0fRequestProgress\x1a(\n" +
@@ -7257,7 +7274,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobIdB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
-	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\x95\r\n" +
+	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xb6\r\n" +
 	"\x06Report\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1d\n" +
 	"\n" +
@@ -7273,7 +7290,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	" \x01(\v2\x1a.hammr.v1.Report.HeartbeatH\x00R\theartbeat\x12D\n" +
 	"\routput_copied\x18\v \x01(\v2\x1d.hammr.v1.Report.OutputCopiedH\x00R\foutputCopied\x12T\n" +
 	"\x13preemption_declined\x18\f \x01(\v2!.hammr.task.v1.PreemptionDeclinedH\x00R\x12preemptionDeclined\x12.\n" +
-	"\x05batch\x18\r \x01(\v2\x16.hammr.v1.Report.BatchH\x00R\x05batch\x1a\xbb\x02\n" +
+	"\x05batch\x18\r \x01(\v2\x16.hammr.v1.Report.BatchH\x00R\x05batch\x1a\xdc\x02\n" +
 	"\x06Joined\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1b\n" +
 	"\tmap_slots\x18\x02 \x01(\x05R\bmapSlots\x12!\n" +
@@ -7287,7 +7304,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x04jobs\x18\n" +
 	" \x03(\tR\x04jobs\x12\x1a\n" +
 	"\bretained\x18\v \x03(\tR\bretained\x12\x1b\n" +
-	"\tmemory_mb\x18\f \x01(\x03R\bmemoryMb\x1a\xc4\x02\n" +
+	"\tmemory_mb\x18\f \x01(\x03R\bmemoryMb\x12\x1f\n" +
+	"\vjob_version\x18\r \x01(\x05R\n" +
+	"jobVersion\x1a\xc4\x02\n" +
 	"\tHeartbeat\x12\x14\n" +
 	"\x05clock\x18\x01 \x01(\x03R\x05clock\x12F\n" +
 	"\vdirectories\x18\x02 \x03(\v2$.hammr.v1.Report.Heartbeat.DirectoryR\vdirectories\x12\x12\n" +

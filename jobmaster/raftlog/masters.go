@@ -72,6 +72,14 @@ func (l *Log) Status() Status {
 	return s
 }
 
+// Addresses returns the addresses of the masters, also of those without a vote.
+func (l *Log) Addresses() (addresses []string) {
+	for _, server := range l.raft.GetConfiguration().Configuration().Servers {
+		addresses = append(addresses, string(server.Address))
+	}
+	return addresses
+}
+
 // stateOf returns the state of a master, "" if this master does not know it.
 func (l *Log) stateOf(id, leader string) string {
 	switch {

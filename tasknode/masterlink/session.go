@@ -77,11 +77,22 @@ func (s *session) Receive(ctx context.Context) ([]*wire.Order, error) {
 	m, err := s.stream.Receive()
 	switch {
 	case err == nil:
+		s.learnMasters(m.Orders)
 		return m.Orders, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
 	return nil, s.link.masters.NoteStreamError(s.master, err)
+}
+
+// learnMasters notes the masters that the leader names: one of them is found even if all masters
+// that the tasknode was started with are replaced.
+func (s *session) learnMasters(orders []*wire.Order) {
+	for _, o := range orders {
+		for _, address := range o.GetDirectories().GetMasters() {
+			s.link.masters.Learn(address)
+		}
+	}
 }
 
 // Close implements tasknode.Session.
