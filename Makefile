@@ -103,16 +103,20 @@ soak-failovers:
 	  go test -tags soak -run '^TestSoak(Failovers|AllMastersLost)$$' -count 1 -timeout 0 -v ./e2e
 
 # A cluster of the last release (.ci/last-release, built from git) is upgraded while jobs run,
-# and programs of each release run on a cluster of the other.
+# also while leaders die, a tasknode stops and a disk is slow, and programs of each release run
+# on a cluster of the other.
 soak-upgrade:
-	go test -tags soak -run '^Test(RollingUpgrade|OldMasterIsNotAdded|ProgramsOfTheLastRelease)$$' -count 1 -timeout 0 -v ./e2e
+	go test -tags soak -run '^Test(RollingUpgrade.*|OldMasterIsNotAdded|ProgramsOfTheLastRelease)$$' -count 1 -timeout 0 -v ./e2e
 
-# Tests of one way to deploy, which take long. TARGET is ssh: sshd on addresses of this machine.
+# Tests of one way to deploy, which take long. TARGET is one of these:
+# ssh: sshd on addresses of this machine.
+# cloud: a metadata service for machines in network namespaces; as root, or where users may make namespaces.
 TARGET ?= ssh
 deploy-test:
-	@[ "$(TARGET)" = ssh ] || { echo "there is no TARGET $(TARGET); use ssh"; exit 1; }
-	go test -tags deploy -count 1 -timeout 0 -v ./internal/sshcluster
-	go test -tags deploy -run '^Test(ClusterOverSSH.*|InterruptedClusterStart|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' -count 1 -timeout 0 -v ./e2e
+	@case '$(TARGET)' in ssh|cloud) ;; *) echo 'there is no TARGET $(TARGET); use ssh or cloud'; exit 1;; esac
+	@[ '$(TARGET)' != cloud ] || go test -tags deploy -run '^TestCloud' -count 1 -timeout 0 -v ./e2e ./cmd/hammr
+	@[ '$(TARGET)' != ssh ] || go test -tags deploy -count 1 -timeout 0 -v ./internal/sshcluster
+	@[ '$(TARGET)' != ssh ] || go test -tags deploy -run '^Test(ClusterOverSSH.*|InterruptedClusterStart|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' -count 1 -timeout 0 -v ./e2e
 
 # A simulated year of a cluster in the replicated state and its controller, in two minutes:
 # 10,000 jobs, a million attempts, ever new machines, users and clients. It prints a table:

@@ -57,6 +57,8 @@ func (c *tasknodeFlags) settings() daemon.Settings {
 		daemon.String("health-script", &c.HealthScript, "`program` that prints a line beginning with ERROR when the machine should get no tasks (default hammr.tasknode.health.script)").Reloadable(),
 		daemon.Duration("health-interval", &c.HealthInterval, "`time` between two runs of --health-script").Reloadable(),
 		daemon.Duration("health-timeout", &c.HealthTimeout, "`time` that --health-script may take").Reloadable(),
+		daemon.Choice("cloud", &c.Cloud, "`cloud` whose notices that the machine will stop are watched: off, aws, gcp, azure, or auto by the firmware", tasknoded.Clouds()...),
+		daemon.Strings("cloud-notices", &c.CloudNotices, "`kinds` of these notices at which the tasknode is drained: interruption, maintenance, rebalance"),
 		daemon.Bool("drills", &c.Drills, "let holders of the token inject faults, also into tasks"),
 		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http"),
 		daemon.String("ready-file", &c.ReadyFile, "`file` to write when the tasknode has joined"),

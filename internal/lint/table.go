@@ -106,6 +106,7 @@ var importTable = []row{
 	{"internal/failpoint", []string{"internal/syncutil"}},
 	{"internal/joblog", []string{"storage"}},
 	{"internal/meminfo", nil},
+	{"internal/notice", []string{"internal/syncutil", "internal/validate"}},
 	{"internal/percentile", nil},
 	{"internal/protocol", nil},
 	{"internal/syncutil", nil},
@@ -130,7 +131,7 @@ var importTable = []row{
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",
-		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/wire",
+		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/notice", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/wire",
 	}},
 	{"internal/doctor", []string{
 		"storage", "tasknode/process", "internal/conf", "internal/failpoint", "internal/meminfo", "internal/percentile", "internal/protocol", "internal/rpc", "internal/wire",

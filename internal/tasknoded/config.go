@@ -3,14 +3,17 @@ package tasknoded
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/notice"
 	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/validate"
@@ -104,6 +107,12 @@ type Config struct {
 	HealthInterval time.Duration
 	// HealthTimeout is how long HealthScript may take. Default 20 min, as in Hadoop.
 	HealthTimeout time.Duration
+	// Cloud is the cloud in which the machine runs, one of Clouds: the tasknode is drained when
+	// its metadata service says that the machine will stop. Default CloudOff.
+	Cloud string
+	// CloudNotices are the kinds of notices to drain at, of notice.Kinds. Default interruption and
+	// maintenance.
+	CloudNotices []string
 	// Drills lets holders of the token inject faults, also into tasks. Default false.
 	Drills bool
 	// Profiles shows Go's profiles on the page. Default false.
@@ -148,6 +157,10 @@ func (c *Config) EnsureDefaults() {
 	c.HealthInterval = cmp.Or(c.HealthInterval, 10*time.Minute)
 	c.HealthTimeout = cmp.Or(c.HealthTimeout, 20*time.Minute)
 	c.MaxProgram = cmp.Or(c.MaxProgram, 1<<30)
+	c.Cloud = cmp.Or(c.Cloud, CloudOff)
+	if c.CloudNotices == nil {
+		c.CloudNotices = []string{string(notice.Interruption), string(notice.Maintenance)}
+	}
 }
 
 // limits returns the limits of connections to Address.
@@ -167,11 +180,28 @@ func (c *Config) Validate() error {
 		validate.That(c.MapSlots+c.ReduceSlots > 0, "--map-slots and --reduce-slots: both are 0, there would be nothing to run"),
 		validate.That(c.MemoryMB >= 0, "--memory-mb %d is negative", c.MemoryMB),
 	}
+	if c.Cloud != "" && !slices.Contains(Clouds(), c.Cloud) {
+		errs = append(errs, fmt.Errorf("--cloud %s: expected one of %s", c.Cloud, strings.Join(Clouds(), ", ")))
+	}
+	for _, kind := range c.CloudNotices {
+		if !slices.Contains(notice.Kinds(), kind) {
+			errs = append(errs, fmt.Errorf("--cloud-notices %s: expected some of %s", kind, strings.Join(notice.Kinds(), ", ")))
+		}
+	}
 	if len(c.Masters) > 0 {
 		_, err := c.masters()
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// noticeKinds returns the kinds of CloudNotices.
+func (c *Config) noticeKinds() []notice.Kind {
+	kinds := make([]notice.Kind, len(c.CloudNotices))
+	for i, kind := range c.CloudNotices {
+		kinds[i] = notice.Kind(kind)
+	}
+	return kinds
 }
 
 // masters returns the addresses of the masters with their ports.

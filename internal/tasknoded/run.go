@@ -34,6 +34,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	serving.Go(func() { d.cfg.Notifier.Run(running, d.watchdog.Check, d.status) })
 	defer context.AfterFunc(ctx, d.cfg.Notifier.Stopping)()
 	serving.Go(func() { d.script.run(outlives) })
+	if d.cfg.Cloud != "" && d.cfg.Cloud != CloudOff {
+		serving.Go(func() { d.watchNotices(running) })
+	}
 	if d.restarts != nil {
 		serving.Go(func() { d.serveRestarts(running) })
 	}

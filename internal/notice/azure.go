@@ -1,0 +1,83 @@
+package notice
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/syncutil"
+)
+
+// Paths of the metadata service of Azure.
+const (
+	azureEventsPath = "/metadata/scheduledevents?api-version=2020-07-01"
+	azureNamePath   = "/metadata/instance/compute/name?api-version=2021-02-01&format=text"
+)
+
+// azureFirstTimeout bounds the first request for events: it enables them for the machine, which
+// takes up to two minutes.
+const azureFirstTimeout = 150 * time.Second
+
+// Azure asks the metadata service of Azure.
+type Azure struct {
+	*service
+	name    string // of the machine among those that an event lists; "" before the first answer
+	enabled bool   // a request for events was answered
+}
+
+// NewAzure makes a Source for Azure. base is Address, except in tests.
+func NewAzure(base string) *Azure { return &Azure{service: newService(base)} }
+
+// Poll implements Source.
+func (a *Azure) Poll(ctx context.Context, wait time.Duration) ([]Notice, error) {
+	if err := syncutil.Sleep(ctx, wait); err != nil {
+		return nil, err
+	}
+	if a.name == "" {
+		body, err := a.call(ctx, request{path: azureNamePath})
+		if err != nil {
+			return nil, err
+		}
+		a.name = strings.TrimSpace(string(body))
+	}
+	q := request{path: azureEventsPath}
+	if !a.enabled {
+		q.timeout = azureFirstTimeout
+	}
+	body, err := a.call(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	a.enabled = true
+	notices, err := decodeAzure(body, a.name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", azureEventsPath, err)
+	}
+	return notices, nil
+}
+
+// Acknowledge implements Source.
+func (a *Azure) Acknowledge(ctx context.Context, n Notice) error {
+	type start struct {
+		EventID string `json:"EventId"`
+	}
+	body, err := json.Marshal(struct{ StartRequests []start }{[]start{{n.ID}}})
+	if err != nil {
+		return err
+	}
+	_, err = a.call(ctx, request{method: http.MethodPost, path: azureEventsPath, body: body})
+	return err
+}
+
+// call asks with the header that the service demands.
+func (a *Azure) call(ctx context.Context, q request) ([]byte, error) {
+	q.headers = map[string]string{"Metadata": "true"}
+	if q.body != nil {
+		q.headers["Content-Type"] = "application/json"
+	}
+	body, _, err := a.ask(ctx, q)
+	return body, err
+}
