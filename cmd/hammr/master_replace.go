@@ -51,10 +51,12 @@ func (q *query) replaceMaster(ctx context.Context, old, next, address string) er
 		return notFound{"master", old}
 	}
 	err = q.AddMaster(ctx, next, address)
-	if err := q.changed(err, "master", apidoc.Change{ID: next, Done: "added"}, "Added master %s", next); err != nil || !isMember(old) {
+	if err := q.changed(err, "master", apidoc.Change{ID: next, Done: "added"}, "Added master %s", next); err != nil {
 		return err
 	}
-	if info, err = q.Info(ctx); err != nil { // the leader may be another one by now
+	// The first answer may have been that of a master which was removed, and does not know it. The
+	// leader is known since the call before.
+	if info, err = q.Info(ctx); err != nil || !isMember(old) {
 		return err
 	}
 	if info.Leader == old {
