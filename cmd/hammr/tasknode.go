@@ -46,6 +46,7 @@ func (c *tasknodeFlags) settings() daemon.Settings {
 		daemon.String("rack", &c.Rack, "`rack` of the machine, as /rack1 (default from Hadoop's topology table)").Reloadable(),
 		daemon.String("cluster-id", &c.ClusterID, "`id` of the cluster to join (default any)"),
 		daemon.Duration("heartbeat", &c.Heartbeat, "`time` between two heartbeats"),
+		daemon.Duration("drain-on-stop", &c.DrainOnStop, "`time` for which SIGTERM moves work to other tasknodes before the tasknode stops (default none, it stops at once)"),
 		daemon.String("cgroup", &c.Cgroup, "`directory` of a control group that limits the memory of tasks; auto creates one if the machine allows it, none uses none"),
 		daemon.Bool("own-user", &c.RunAsDaemonUser, "run tasks as the tasknode's user, also if that is root; without it, root runs them as the users who submitted the jobs"),
 		daemon.Int("max-connections", &c.MaxConnections, 1, "`number` of connections that --address accepts at once, at most half of the process's limit of open files").Reloadable(),
@@ -79,6 +80,10 @@ and variables override keys.
 SIGHUP loads the settings again. The log names each one that has changed, also
 those that need a restart. If a setting is wrong, all stay as they are. If there
 are fewer slots than tasks, the tasks run to their end.
+
+SIGTERM stops it at once, and what runs is lost; with --drain-on-stop it first
+moves its work to other tasknodes, as 'hammr node drain --local' does. A second
+SIGTERM then stops it at once.
 
 SIGUSR2 restarts the tasknode in place, with its present program file and
 settings; its tasks continue. See 'hammr node restart --help'.`,

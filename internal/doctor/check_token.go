@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -43,19 +44,20 @@ func ownDir(d *Daemon) string {
 // checkToken examines one file. dir is a directory of the user who reads it; "" for this user.
 func checkToken(file, dir string) Finding {
 	info, err := os.Stat(file)
+	reader := uidOf(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault("copy the cluster's token there; for a new cluster: head -c 32 /dev/urandom | base64 > "+file, "%s: does not exist", file)
 	case err != nil:
 		return fault("let the daemon's user read the file", "%s", oneLine(err))
-	case info.Mode().Perm()&0o077 != 0:
+	case rpc.OthersCanUse(info, cmp.Or(max(reader, 0), os.Getuid())):
 		return fault("chmod 600 "+file, "%s: mode %04o, other users can use it", file, info.Mode().Perm()).
 			withFix("set the mode of "+file+" to 0600", func() error { return os.Chmod(file, 0o600) })
 	}
 	if _, err := rpc.ReadToken(file); err != nil {
 		return fault("copy the cluster's token there", "%s", oneLine(err))
 	}
-	if owner, reader := uidOf(file), uidOf(dir); reader > 0 && owner != reader {
+	if owner := uidOf(file); reader > 0 && owner != reader && info.Mode().Perm()&0o040 == 0 {
 		return fault("chown the file to the user who runs the daemon", "%s: belongs to uid %d, and %s to uid %d, who cannot read it", file, owner, dir, reader)
 	}
 	return ok("%s: mode %04o", file, info.Mode().Perm())

@@ -182,6 +182,7 @@ var importTable = []row{
 	{"internal/jsonfile", nil},
 	{"internal/procfs", []string{"internal/syncutil"}},
 	{"e2e", nil},
+	{"deploy/test", nil},
 	{"e2e/redteam", nil},
 	{"e2e/redteam/hostile", []string{"internal/taskdir", "internal/taskproc"}},
 	{"e2e/redteam/bystander", []string{"mr"}},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // TokenFileVariable is the environment variable that names the file with the
@@ -108,9 +109,21 @@ func (s TokenStore) Find(tokenFile string, masters []string) (token, clusterID s
 		strings.Join(masters, ", "), TokenFileVariable)
 }
 
-// ReadToken reads a token from a file, which must be for its owner only.
+// OthersCanUse reports whether users other than the reader may use the file of a token. The file is
+// for its owner only. If root owns it and the reader is another user, the group may read it too,
+// because the files of a Kubernetes Secret are like that. PostgreSQL has the same rule for its keys.
+func OthersCanUse(info fs.FileInfo, reader int) bool {
+	forbidden := fs.FileMode(0o077)
+	if stat, isUnix := info.Sys().(*syscall.Stat_t); isUnix && stat.Uid == 0 && reader != 0 {
+		forbidden = 0o037
+	}
+	return info.Mode().Perm()&forbidden != 0
+}
+
+// ReadToken reads a token from a file, which only the user of this process may use; see
+// OthersCanUse.
 func ReadToken(file string) (string, error) {
-	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+	if info, err := os.Stat(file); err == nil && OthersCanUse(info, os.Getuid()) {
 		return "", fmt.Errorf("file of the cluster's token %s: mode %04o, other users can use it; run chmod 600 %[1]s", file, info.Mode().Perm())
 	}
 	token, err := readSmall(file)

@@ -1,9 +1,11 @@
 package rpc
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -110,6 +112,38 @@ func TestTokenFilesOfOthersAreRefused(t *testing.T) {
 	t.Setenv(TokenFileVariable, "")
 	if _, _, err := s.Find("", []string{"a:1"}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a saved token that others can read: %v", err)
+	}
+}
+
+// fileOf is a file with a mode and an owner.
+type fileOf struct {
+	fs.FileInfo
+	mode  fs.FileMode
+	owner uint32
+}
+
+func (f fileOf) Mode() fs.FileMode { return f.mode }
+func (f fileOf) Sys() any          { return &syscall.Stat_t{Uid: f.owner} }
+
+// TestTheGroupMayReadTokensOfRoot has the modes that the volume of a Kubernetes Secret may have.
+func TestTheGroupMayReadTokensOfRoot(t *testing.T) {
+	for _, c := range []struct {
+		mode   fs.FileMode
+		owner  uint32
+		reader int
+		others bool
+	}{
+		{0o440, 0, 65532, false},
+		{0o640, 0, 65532, false},
+		{0o440, 0, 0, true}, // root needs no group
+		{0o440, 65532, 65532, true},
+		{0o460, 0, 65532, true},
+		{0o444, 0, 65532, true},
+		{0o400, 0, 65532, false},
+	} {
+		if got := OthersCanUse(fileOf{mode: c.mode, owner: c.owner}, c.reader); got != c.others {
+			t.Errorf("mode %o, owner %d, reader %d: others can use it: %v", c.mode, c.owner, c.reader, got)
+		}
 	}
 }
 

@@ -76,6 +76,9 @@ type Config struct {
 	ClusterID string
 	// Heartbeat is the time between two heartbeats. Default 1 s.
 	Heartbeat time.Duration
+	// DrainOnStop bounds how long work is moved to other tasknodes when ctx ends, before the tasknode
+	// stops. Default 0: it stops at once, and what runs is lost.
+	DrainOnStop time.Duration
 	// Cgroup is CgroupAuto, CgroupNone, or the directory of a control group that limits the
 	// memory of tasks. Default CgroupAuto.
 	Cgroup string
@@ -178,6 +181,7 @@ func (c *Config) Validate() error {
 		validate.That(c.MinUID >= 0 && int64(c.MinUID) <= math.MaxUint32, "--min-uid %d: no uid", c.MinUID),
 		validate.That(c.MaxProgram > 0, "--max-program has to be above 0"),
 		validate.That(c.MapSlots+c.ReduceSlots > 0, "--map-slots and --reduce-slots: both are 0, there would be nothing to run"),
+		validate.That(c.DrainOnStop >= 0, "--drain-on-stop %v is negative", c.DrainOnStop),
 		validate.That(c.MemoryMB >= 0, "--memory-mb %d is negative", c.MemoryMB),
 	}
 	if c.Cloud != "" && !slices.Contains(Clouds(), c.Cloud) {

@@ -225,7 +225,7 @@ func (d *Daemon) listen() (err error) {
 		d.pageAddress = d.cfg.Advertise
 		return nil
 	}
-	d.pageAddress, err = daemon.AdvertisedAddress(d.page)
+	d.pageAddress, err = pageAddress(d.page.Addr().String(), d.cfg.Advertise)
 	return err
 }
 

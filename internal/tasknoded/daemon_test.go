@@ -23,33 +23,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // joined.
 func TestDaemon(t *testing.T) {
 	dir := t.TempDir()
-	tokenFile := filepath.Join(dir, "token")
-	if err := os.WriteFile(tokenFile, []byte("secret-of-this-test\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var master masterd.Config
-	master.EnsureDefaults()
-	master.ID, master.Dir, master.TokenFile, master.Staging = "m1", filepath.Join(dir, "m1"), tokenFile, "file://"+dir+"/staging"
-	master.Address, master.HTTP, master.Nice = "127.0.0.1:0", "127.0.0.1:0", 0
-	m, err := masterd.Open(master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stopMaster := start(t, m.Run)
-
-	var cfg Config
-	cfg.EnsureDefaults()
-	cfg.Name, cfg.Masters, cfg.Dir, cfg.TokenFile = "n1", []string{m.Address()}, filepath.Join(dir, "n1"), tokenFile
-	cfg.Address, cfg.HTTP, cfg.MapSlots, cfg.Cgroup = "127.0.0.1:0", "127.0.0.1:0", 3, CgroupNone
-	cfg.ReadyFile = filepath.Join(dir, "ready.json")
+	m, stopMaster := startMaster(t, dir)
+	cfg := newConfig(dir, "n1", m)
+	cfg.MapSlots = 3
 	stopTasknode := start(t, func(ctx context.Context) error { return Run(ctx, cfg) })
 	awaitReady(t, cfg.ReadyFile)
 
-	c, err := remote.New(remote.Config{Config: rpc.Config{Masters: []string{m.Address()}, Token: "secret-of-this-test", Timeout: time.Minute}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := connect(t, m)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	tasknodes, err := c.Tasknodes(t.Context(), false)
@@ -68,6 +48,46 @@ func TestDaemon(t *testing.T) {
 	}
 	stopTasknode()
 	stopMaster()
+}
+
+// secret is the token of the clusters of these tests.
+const secret = "secret-of-this-test"
+
+// startMaster runs a jobmaster in a directory.
+func startMaster(t *testing.T, dir string) (m *masterd.Daemon, stop func()) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "token"), []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var cfg masterd.Config
+	cfg.EnsureDefaults()
+	cfg.ID, cfg.Dir, cfg.TokenFile, cfg.Staging = "m1", filepath.Join(dir, "m1"), filepath.Join(dir, "token"), "file://"+dir+"/staging"
+	cfg.Address, cfg.HTTP, cfg.Nice = "127.0.0.1:0", "127.0.0.1:0", 0
+	m, err := masterd.Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, start(t, m.Run)
+}
+
+// newConfig configures a tasknode of a master that startMaster has started.
+func newConfig(dir, name string, m *masterd.Daemon) (cfg Config) {
+	cfg.EnsureDefaults()
+	cfg.Name, cfg.Masters, cfg.Dir, cfg.TokenFile = name, []string{m.Address()}, filepath.Join(dir, name), filepath.Join(dir, "token")
+	cfg.Address, cfg.HTTP, cfg.Cgroup = "127.0.0.1:0", "127.0.0.1:0", CgroupNone
+	cfg.ReadyFile = filepath.Join(dir, name+".ready")
+	return cfg
+}
+
+// connect returns a client, which is closed after the test.
+func connect(t *testing.T, m *masterd.Daemon) *remote.Client {
+	t.Helper()
+	c, err := remote.New(remote.Config{Config: rpc.Config{Masters: []string{m.Address()}, Token: secret, Timeout: time.Minute}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
 }
 
 // start runs a daemon; stop ends it and waits for it.

@@ -43,6 +43,18 @@ func hostsOf(l net.Listener) ([]string, error) {
 	return hosts, nil
 }
 
+// pageAddress returns the address at which others reach the page, given the address at which it
+// listens. If that is all addresses, the host is that of the shuffle server: the name of a machine
+// need not resolve elsewhere, as that of a pod does not.
+func pageAddress(listens, advertised string) (string, error) {
+	host, port, err := net.SplitHostPort(listens)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+		return listens, err
+	}
+	host, _, err = net.SplitHostPort(daemon.WithDefaultPort(advertised, defaultPort))
+	return net.JoinHostPort(host, port), err
+}
+
 // sourceAddress returns the address that connections to HDFS come from. If a tasknode
 // listens on a single address, it is that address, so that the tasknode is local to the
 // DataNode at that address. Otherwise it is "", and the system chooses.

@@ -22,6 +22,19 @@ func TestSourceAddress(t *testing.T) {
 	}
 }
 
+func TestPageAddress(t *testing.T) {
+	for _, tt := range []struct{ listens, advertised, want string }{
+		{"[::]:7081", "n-0.nodes.ns.svc:7071", "n-0.nodes.ns.svc:7081"},
+		{"0.0.0.0:7081", "host", "host:7081"},
+		{"10.1.2.3:7081", "host:7071", "10.1.2.3:7081"},
+		{"127.0.0.1:7081", "127.0.0.1:7071", "127.0.0.1:7081"},
+	} {
+		if got, err := pageAddress(tt.listens, tt.advertised); err != nil || got != tt.want {
+			t.Errorf("a page at %s, beside %s: %q, %v, want %q", tt.listens, tt.advertised, got, err, tt.want)
+		}
+	}
+}
+
 type recordingLauncher struct {
 	tasknode.Adopter
 	seen map[string]string

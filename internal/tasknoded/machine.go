@@ -59,8 +59,19 @@ func (d *Daemon) taskMemoryMB(set int) int64 {
 		return int64(mb)
 	}
 	machine, _ := os.ReadFile("/proc/meminfo")
-	limit, _ := os.ReadFile("/sys/fs/cgroup/memory.max") // of the container, if it is one
-	return defaultMemoryMB(string(machine), string(limit))
+	return defaultMemoryMB(string(machine), containerLimit("/sys/fs/cgroup"))
+}
+
+// containerLimit returns the text of the memory limit of the container that the tasknode runs in,
+// given the directory of control groups; "" or a very large number if it runs in none. The files
+// are those of version 2 and of version 1.
+func containerLimit(cgroups string) string {
+	for _, name := range []string{"memory.max", "memory/memory.limit_in_bytes"} {
+		if limit, err := os.ReadFile(filepath.Join(cgroups, name)); err == nil {
+			return string(limit)
+		}
+	}
+	return ""
 }
 
 // defaultMemoryMB returns the memory of a machine, given the text of /proc/meminfo, or the limit

@@ -1,6 +1,8 @@
 package tasknoded
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/hammr/hammr/internal/meminfo"
@@ -38,6 +40,27 @@ func TestDefaultMemory(t *testing.T) {
 	} {
 		if got := defaultMemoryMB(tt.meminfo, tt.limit); got != tt.want {
 			t.Errorf("%s: %d MiB, want %d", name, got, tt.want)
+		}
+	}
+}
+
+// TestContainerLimit reads the memory limit where each version of control groups has it.
+func TestContainerLimit(t *testing.T) {
+	for _, tt := range []struct{ file, want string }{
+		{"memory.max", "4294967296\n"},
+		{"memory/memory.limit_in_bytes", "1073741824\n"},
+		{"other", ""},
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, tt.file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(tt.want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := containerLimit(dir); got != tt.want {
+			t.Errorf("%s: limit %q, want %q", tt.file, got, tt.want)
 		}
 	}
 }

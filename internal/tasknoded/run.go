@@ -18,12 +18,14 @@ func Run(ctx context.Context, cfg Config) error {
 	return d.Run(ctx)
 }
 
-// Run runs tasks until ctx ends or the masters refuse this tasknode. Then it ends the tasks
-// and closes everything. It must be called only once.
+// Run runs tasks until ctx ends or the masters refuse this tasknode. Then it moves its work to
+// other tasknodes, if the configuration says so, ends the tasks and closes everything. It must be
+// called only once.
 func (d *Daemon) Run(ctx context.Context) error {
-	outlives, endServing := context.WithCancel(context.WithoutCancel(ctx)) // map output is served until the tasks have ended
-	running, stopped := context.WithCancel(ctx)                            // ends with the loop
 	var serving sync.WaitGroup
+	outlives, endServing := context.WithCancel(context.WithoutCancel(ctx)) // map output is served until the tasks have ended
+	drained, endDraining := d.stopDrained(ctx, &serving)
+	running, stopped := context.WithCancel(drained) // ends with the loop
 	serving.Go(func() {
 		if err := d.shuffle.Serve(outlives, d.listener); err != nil {
 			d.cfg.Logger.Error("shuffle server failed", "error", err)
@@ -38,7 +40,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 		serving.Go(func() { d.watchNotices(running) })
 	}
 	if d.restarts != nil {
-		serving.Go(func() { d.serveRestarts(running) })
+		restarts, ended := context.WithCancel(ctx) // a tasknode that stops is not restarted
+		defer ended()
+		context.AfterFunc(running, ended)
+		serving.Go(func() { d.serveRestarts(restarts) })
 	}
 	if d.handover != nil {
 		d.recordRestart(Restarted{Attempts: len(d.handover.Tasknode.Attempts)})
@@ -46,8 +51,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	stopPage := daemon.ServePage(d.page, d.newPage())
 	d.cfg.Logger.Info("tasknode serves", "name", d.cfg.Name, "address", d.cfg.Advertise, "http", d.page.Addr().String(), "dir", d.cfg.Dir)
-	err := d.tasknode.Run(ctx)
+	err := d.tasknode.Run(drained)
 	stopped()
+	endDraining()
 	d.cfg.Logger.Info("tasknode stops", "name", d.cfg.Name, "error", err)
 	stopPage()
 	endServing()
