@@ -6,164 +6,50 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/sshcluster"
+	"github.com/hammr/hammr/internal/sshcluster/sshtest"
 )
 
-// machines are five hosts with an sshd, which are loopback addresses of this machine. Each has
-// a directory of its own.
+// machines are machines with an sshd, which are addresses of this machine, and a hostfile of them.
+// Each has a directory of its own below Dir.
 type machines struct {
+	*sshtest.Machines
 	t        *testing.T
-	dir      string
-	port     string // of sshd
 	hostfile string
 	shell    string
 }
 
-// sshHosts are their names.
-var sshHosts = []string{"127.0.1.1", "127.0.1.2", "127.0.1.3", "127.0.1.4", "127.0.1.5"}
-
-// newMachines starts an sshd with keys of its own. The test is skipped where there is none.
-func newMachines(t *testing.T) *machines {
+// newMachines returns five machines, or as many as given. The test is skipped where there is no
+// sshd.
+func newMachines(t *testing.T, count int) *machines {
 	t.Helper()
 	m := startSSHD(t)
-	m.writeHostfile(strings.Join(sshHosts, "\n"), fmt.Sprintf("port=%d staging=file://%s/staging", freePorts(t, 1, 10, 11), m.dir))
+	m.writeHostfile(strings.Join(sshtest.Hosts[:count], "\n"), fmt.Sprintf("port=%d staging=file://%s/staging", sshtest.FreePort(t, 1, 10, 11), m.Dir))
 	return m
 }
 
-// startSSHD starts an sshd. The caller writes the hostfile.
+// startSSHD starts the machines. The caller writes the hostfile.
 func startSSHD(t *testing.T) *machines {
 	t.Helper()
-	sshd := sshdProgram(t)
-	m := &machines{t: t, dir: t.TempDir()}
-	for _, key := range []string{"host", "user", "other"} {
-		m.system("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(m.dir, key))
-	}
-	public := readFile(t, filepath.Join(m.dir, "user.pub"))
-	must(t, os.WriteFile(filepath.Join(m.dir, "authorized"), public, 0o600))
-	ports := freePorts(t, 0)
-	m.port = strconv.Itoa(ports)
-	m.trust("host")
-	var config strings.Builder
-	for _, host := range sshHosts {
-		fmt.Fprintf(&config, "ListenAddress %s:%s\n", host, m.port)
-	}
-	fmt.Fprintf(&config, "HostKey %s\nAuthorizedKeysFile %s\nPidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nMaxStartups 100\n",
-		filepath.Join(m.dir, "host"), filepath.Join(m.dir, "authorized"))
-	must(t, os.WriteFile(filepath.Join(m.dir, "sshd_config"), []byte(config.String()), 0o600))
-	p := prepare(t, command{program: sshd, args: []string{"-D", "-e", "-f", filepath.Join(m.dir, "sshd_config")}})
-	p.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
-	inLastingThread(func() { p.begin(t) })
-	for _, host := range sshHosts {
-		waitUntil(t, "sshd listens on "+host, func() bool { return listens(net.JoinHostPort(host, m.port)) })
-	}
-	m.hostfile = filepath.Join(m.dir, "hosts")
-	m.shell = fmt.Sprintf("ssh -F /dev/null -p %s -i %s/user -l %s -o IdentitiesOnly=yes -o UserKnownHostsFile=%s/known -o BatchMode=yes {host}", m.port, m.dir, userName(t), m.dir)
+	m := &machines{Machines: sshtest.Start(t, len(sshtest.Hosts)), t: t}
+	m.hostfile, m.shell = filepath.Join(m.Dir, "hosts"), m.Shell(sshtest.UserKey)
 	t.Cleanup(m.end)
 	return m
 }
 
 // writeHostfile writes the hostfile of some machines, with options of all of them.
 func (m *machines) writeHostfile(hosts, options string) {
-	must(m.t, os.WriteFile(m.hostfile, fmt.Appendf(nil, "%s\n* dir=%s/{host} slots=2 tasknode.own-user=true tasknode.heartbeat=200ms %s\n", hosts, m.dir, options), 0o600))
-}
-
-// sshdProgram returns sshd, or skips the test.
-func sshdProgram(t *testing.T) string {
-	t.Helper()
-	file, err := exec.LookPath("sshd")
-	if err != nil {
-		file, err = exec.LookPath("/usr/sbin/sshd")
-	}
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("no sshd; install openssh-server")
-		}
-		t.Skip("no sshd; install openssh-server to run this test")
-	}
-	if os.Getuid() == 0 { // sshd of root needs it; its package makes it at boot
-		must(t, os.MkdirAll("/run/sshd", 0o755))
-	}
-	return file
-}
-
-func userName(t *testing.T) string {
-	t.Helper()
-	u, err := user.Current()
-	must(t, err)
-	return u.Username
-}
-
-func (m *machines) system(program string, args ...string) {
-	m.t.Helper()
-	if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
-		m.t.Fatalf("%s %v: %v\n%s", program, args, err, out)
-	}
-}
-
-// trust writes a known_hosts file with one key for all machines.
-func (m *machines) trust(key string) {
-	m.t.Helper()
-	words := strings.Fields(string(readFile(m.t, filepath.Join(m.dir, key+".pub"))))
-	var known bytes.Buffer
-	for _, host := range sshHosts {
-		fmt.Fprintf(&known, "[%s]:%s %s %s\n", host, m.port, words[0], words[1])
-	}
-	must(m.t, os.WriteFile(filepath.Join(m.dir, "known"), known.Bytes(), 0o600))
-}
-
-// Tests that run at the same time get different ports.
-var nextPorts atomic.Int64
-
-const portsStep = 60
-
-// freePorts returns a port that is free on all machines, together with the ports at the given
-// distances. It is below the range of outgoing connections.
-func freePorts(t *testing.T, distances ...int) int {
-	t.Helper()
-	for {
-		port := int(nextPorts.Add(portsStep)) + 18000 + os.Getpid()%100*portsStep
-		if port > 31000 {
-			break
-		}
-		if !slices.ContainsFunc(append(distances, 0), func(d int) bool { return taken(port + d) }) {
-			return port
-		}
-	}
-	t.Fatal("no free ports")
-	return 0
-}
-
-// taken reports whether a port is in use on any machine.
-func taken(port int) bool {
-	return slices.ContainsFunc(sshHosts, func(host string) bool {
-		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-		if err == nil {
-			l.Close()
-		}
-		return err != nil
-	})
-}
-
-func listens(address string) bool {
-	conn, err := net.Dial("tcp", address)
-	if err == nil {
-		conn.Close()
-	}
-	return err == nil
+	must(m.t, os.WriteFile(m.hostfile, fmt.Appendf(nil, "%s\n* dir=%s/{host} slots=2 tasknode.own-user=true tasknode.heartbeat=200ms %s\n", hosts, m.Dir, options), 0o600))
 }
 
 // end stops the cluster, if there is one, and checks that no process of it is left.
@@ -174,7 +60,7 @@ func (m *machines) end() {
 	}
 	m.wantNoProcesses()
 	if m.t.Failed() {
-		logs, _ := filepath.Glob(m.dir + "/127.*/*.log")
+		logs, _ := filepath.Glob(m.Dir + "/127.*/*.log")
 		for _, log := range logs {
 			text, _ := os.ReadFile(log)
 			m.t.Logf("%s:\n%s", log, text[max(0, len(text)-2000):])
@@ -182,21 +68,17 @@ func (m *machines) end() {
 	}
 }
 
-// wantNoProcesses checks that no daemon, task or connection is left.
+// wantNoProcesses checks that no daemon, task or script is left. A script of a command that was
+// interrupted ends by itself.
 func (m *machines) wantNoProcesses() {
 	m.t.Helper()
-	var left []string
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range lines {
-		text, _ := os.ReadFile(name)
-		line := strings.ReplaceAll(string(text), "\x00", " ")
-		if strings.Contains(line, m.dir+"/127.") || strings.Contains(line, "hammr-ssh-") && strings.Contains(line, m.dir) {
-			left = append(left, line)
-		}
-	}
-	if len(left) > 0 {
-		m.t.Errorf("processes are left: %q", left)
-	}
+	waitUntil(m.t, "no process of the machines is left", func() bool {
+		lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		return !slices.ContainsFunc(lines, func(name string) bool {
+			line, _ := os.ReadFile(name)
+			return strings.Contains(string(line), m.Dir+"/127.")
+		})
+	})
 }
 
 // command returns a command of `hammr cluster`.
@@ -240,58 +122,39 @@ func (m *machines) status() map[string]sshcluster.Row {
 	return byName
 }
 
-// TestClusterOverSSH starts a cluster on five machines, compares the output of programs with
-// that of a run in one process, kills a tasknode under a job, and stops the cluster.
+// TestClusterOverSSH starts a cluster on five machines and compares the output of programs with
+// that of other tools. Then it kills a tasknode and the leader under a job, and starts them again.
 func TestClusterOverSSH(t *testing.T) {
-	t.Parallel()
-	m := newMachines(t)
-	in, out := proseFile(t, "prose", 1<<20), t.TempDir()
+	m := newMachines(t, 5)
+	in, out := proseFile(t, "prose", 4<<20), t.TempDir()
 	rows := filepath.Join(out, "rows")
-	done(t, "run", "teragen", "-D", "mapreduce.job.maps=3", "10000", rows)
-	programs := map[string][]string{
-		"wordcount": {"wordcount", "-D", "mapreduce.job.reduces=3", in}, "terasort": {"terasort", "-D", "mapreduce.job.reduces=3", rows},
+	done(t, "run", "teragen", "-D", "mapreduce.job.maps=3", "30000", rows)
+	var unsorted []byte
+	for _, name := range mapParts(t, rows, 3) {
+		unsorted = append(unsorted, readFile(t, name)...)
 	}
-	for name, args := range programs {
-		done(t, slices.Concat([]string{"run"}, args, []string{filepath.Join(out, name+"-want")})...)
-	}
+	words := shell(t, toolWordcount, in)
 
-	m.done("start") // copies the program
+	first := m.done("start") // copies the program
+	t.Logf("the first start took %v\n%s", first.took, first.stderr)
 	m.done("stop")
 	r := m.done("start")
 	masters := strings.TrimSpace(r.stdout)
-	t.Logf("start without a copy took %v\n%s", r.took, r.stderr)
+	t.Logf("a start without a copy took %v\n%s", r.took, r.stderr)
 	if len(strings.Split(masters, ",")) != 3 || !strings.Contains(r.stderr, "export HAMMR_MASTER="+masters+"\nexport HAMMR_TOKEN_FILE='"+m.hostfile+".token'\n") {
 		t.Errorf("start printed %q and\n%s", masters, r.stderr)
 	}
 	if r := m.done("start"); strings.Count(r.stderr, "runs already") != 8 {
 		t.Errorf("the second start:\n%s", r.stderr)
 	}
-	for name, args := range programs {
-		m.client(masters, slices.Concat([]string{"run"}, args, []string{filepath.Join(out, name)})...)
-		wantSameTree(t, filepath.Join(out, name), filepath.Join(out, name+"-want"))
-	}
+	counts, sorted := filepath.Join(out, "counts"), filepath.Join(out, "sorted")
+	m.client(masters, "run", "wordcount", "-D", "mapreduce.job.reduces=3", in, counts)
+	wantSame(t, sortedLines(parts(t, counts, 3)), words)
+	m.client(masters, "run", "terasort", "-D", "mapreduce.job.reduces=3", rows, sorted)
+	wantSame(t, parts(t, sorted, 3), sortedRows(unsorted))
 
-	before := m.status()
-	if len(before) != 8 {
-		t.Fatalf("%d daemons: %v", len(before), before)
-	}
-	for name, row := range before {
-		if row.State != sshcluster.Running || row.PID == 0 || row.Member == "" {
-			t.Errorf("%s: %+v", name, row)
-		}
-	}
-	slow := filepath.Join(out, "slow")
-	id := strings.TrimSpace(m.client(masters, "run", "wordcount", "--detach", "-D", "mapreduce.job.reduces=3", "-D", "hammr.debug.record.sleep=1", in, slow).stdout)
-	victim := before["tasknode 127.0.1.5"]
-	must(t, syscall.Kill(victim.PID, syscall.SIGKILL))
-	m.client(masters, "job", "wait", id)
-	wantSameTree(t, slow, filepath.Join(out, "wordcount-want"))
-	if row := m.status()["tasknode 127.0.1.5"]; row.State != sshcluster.Stopped {
-		t.Errorf("the tasknode that was killed: %+v", row)
-	}
-	if r := m.done("start"); strings.Count(r.stderr, "runs already") != 7 {
-		t.Errorf("the start after a tasknode was killed:\n%s", r.stderr)
-	}
+	m.reloads()
+	m.disturbJob(masters)
 	m.done("stop")
 	m.wantNoProcesses()
 	for name, row := range m.status() {
@@ -301,34 +164,139 @@ func TestClusterOverSSH(t *testing.T) {
 	}
 }
 
+// reloads changes a setting of all tasknodes while they run. A dry run changes none.
+func (m *machines) reloads() {
+	m.t.Helper()
+	before := m.status()
+	changed := func() (n int) {
+		for _, host := range sshtest.Hosts {
+			if bytes.Contains(readFile(m.t, filepath.Join(m.Dir, host, "tasknode.log")), []byte("object=log-level from=info to=debug")) {
+				n++
+			}
+		}
+		return n
+	}
+	if r := m.done("reload", "--set", "tasknode.log-level=debug", "--dry-run"); !strings.Contains(r.stdout, "reload tasknode") || changed() > 0 {
+		m.t.Errorf("%d tasknodes were reloaded by a dry run:\n%s", changed(), r.stdout)
+	}
+	m.done("reload", "--set", "tasknode.log-level=debug")
+	waitUntil(m.t, "all tasknodes have another log level", func() bool { return changed() == len(sshtest.Hosts) })
+	for name, row := range m.status() {
+		if row.PID != before[name].PID {
+			m.t.Errorf("%s was %+v and is %+v", name, before[name], row)
+		}
+	}
+}
+
+// disturbJob stops the cluster under a job and starts it again, then kills a tasknode that runs a task
+// of it, and the leader. A start brings both back, and the job writes the same bytes.
+func (m *machines) disturbJob(masters string) {
+	t := m.t
+	t.Helper()
+	in := fewWords(t, 10_000, 600)
+	slow := filepath.Join(t.TempDir(), "slow")
+	id := strings.TrimSpace(m.client(masters, "run", "wordcount", "--detach", "-D", "mapreduce.job.reduces=3",
+		"-D", "mapreduce.input.fileinputformat.split.maxsize=8000", "-D", "hammr.input.combine=false", "-D", "hammr.debug.record.sleep=20ms", in, slow).stdout)
+	victim := ""
+	attemptRuns := func() bool {
+		attempts := m.attempts(masters, id)
+		i := slices.IndexFunc(attempts, func(a report.Attempt) bool { return a.State == report.Running })
+		if i >= 0 {
+			victim = "tasknode " + attempts[i].Tasknode
+		}
+		return i >= 0
+	}
+	waitUntil(t, "an attempt runs", attemptRuns)
+	m.done("stop")
+	if r := m.done("start"); !strings.Contains(r.stderr, "resumes job "+id) {
+		t.Errorf("the start after the job was suspended:\n%s", r.stderr)
+	}
+	waitUntil(t, "an attempt runs again", attemptRuns)
+	for _, a := range m.attempts(masters, id) {
+		if a.State == report.Killed || a.State == report.Failed {
+			t.Errorf("%s on %s is %s after the stop", a.ID, a.Tasknode, a.State)
+		}
+	}
+	rows, leader := m.running(), ""
+	for name, row := range rows {
+		if row.Member == "leader" {
+			leader = name
+		}
+	}
+	for _, name := range []string{victim, leader} {
+		must(t, syscall.Kill(rows[name].PID, syscall.SIGKILL))
+	}
+	waitUntil(t, "both are shown as stopped", func() bool {
+		now := m.status()
+		return now[victim].State == sshcluster.Stopped && now[leader].State == sshcluster.Stopped
+	})
+	r := m.done("start")
+	if strings.Count(r.stderr, "runs already") != 6 || strings.Count(r.stderr, "is ready,")+strings.Count(r.stderr, "is ready;") != 2 {
+		t.Errorf("the start after %s and %s were killed:\n%s", victim, leader, r.stderr)
+	}
+	m.client(masters, "job", "wait", id)
+	wantSame(t, sortedLines(parts(t, slow, 3)), shell(t, toolWordcount, in))
+}
+
+// running returns the daemons, which must all run. It waits until the masters know all tasknodes and
+// a leader; only the leader knows the state of the others.
+func (m *machines) running() (rows map[string]sshcluster.Row) {
+	m.t.Helper()
+	waitUntil(m.t, "the leader knows all daemons", func() bool {
+		rows = m.status()
+		known := 0
+		for name, row := range rows {
+			if row.State != sshcluster.Running || row.PID == 0 {
+				m.t.Errorf("%s: %+v", name, row)
+			}
+			if row.Member == "leader" || row.Role == "tasknode" && row.Member != "" {
+				known++
+			}
+		}
+		return known == 1+len(sshtest.Hosts)
+	})
+	return rows
+}
+
+// attempts returns the attempts of a job.
+func (m *machines) attempts(masters, id string) (attempts []report.Attempt) {
+	m.t.Helper()
+	var doc report.Report
+	must(m.t, json.Unmarshal([]byte(m.client(masters, "job", "status", id, "--json").stdout), &doc))
+	for _, task := range doc.Tasks {
+		attempts = append(attempts, task.Attempts...)
+	}
+	return attempts
+}
+
 // TestClusterOverSSHRefuses checks that machines which cannot be used are named with the
 // remedy, and that nothing is started then.
 func TestClusterOverSSHRefuses(t *testing.T) {
-	t.Parallel()
-	m := newMachines(t)
+	m := newMachines(t, 5)
 	good, hosts := m.shell, readFile(t, m.hostfile)
-	m.shell = strings.Replace(good, "/user ", "/other ", 1)
+	m.shell = m.Shell(sshtest.OtherKey)
 	m.cluster("start").want(t, 1, "127.0.1.1: ", "Permission denied", "the machine accepts no key of yours", "127.0.1.5: ")
 	m.shell = good
-	m.trust("other")
-	m.cluster("start").want(t, 1, "127.0.1.3: ", "the machine has another key than in known_hosts")
-	must(t, os.WriteFile(filepath.Join(m.dir, "known"), nil, 0o600))
-	m.cluster("start").want(t, 1, "127.0.1.3: ", "the machine's key is not in known_hosts")
-	m.trust("host")
-	must(t, os.WriteFile(m.hostfile, append([]byte("127.0.1.9\n"), hosts...), 0o600))
-	m.shell = strings.Replace(good, "-o BatchMode", "-o StrictHostKeyChecking=accept-new -o BatchMode", 1)
-	m.cluster("start").want(t, 1, "127.0.1.9: ssh: connect to host 127.0.1.9", "start the machine and its sshd, or remove its line from the hostfile")
+	m.Trust("127.0.1.3", "127.0.1.1")
+	m.Trust("127.0.1.4", "")
+	m.StopServer("127.0.1.5")
+	m.cluster("start").want(t, 1, "127.0.1.3: ", "the machine has another key than in known_hosts", "127.0.1.4: ", "the machine's key is not in known_hosts",
+		"127.0.1.5: ssh: connect to host 127.0.1.5", "start the machine and its sshd, or remove its line from the hostfile")
 	r := m.cluster("status")
 	if r.code != 1 || !strings.Contains(r.stdout, "unknown") || !strings.Contains(r.stdout, "absent") {
 		t.Errorf("status with exit code %d:\n%s", r.code, r.stdout)
 	}
+	for _, host := range []string{"127.0.1.3", "127.0.1.4"} {
+		m.Trust(host, host)
+	}
+	m.StartServer("127.0.1.5")
 	must(t, os.WriteFile(m.hostfile, append([]byte("127.0.1.1\n"), hosts...), 0o600))
 	m.cluster("start").want(t, 2, m.hostfile+":2: 127.0.1.1 appears twice, first on line 1")
 	must(t, os.WriteFile(m.hostfile, hosts, 0o600))
 	m.cluster("start", "--set", "tasknode.map-slot=2").want(t, 1, `127.0.1.1: settings of the tasknode: no setting "map-slot"`)
 	m.wantNoProcesses()
-	for _, host := range sshHosts {
-		if _, err := os.Stat(filepath.Join(m.dir, host)); !os.IsNotExist(err) {
+	for _, host := range sshtest.Hosts {
+		if _, err := os.Stat(filepath.Join(m.Dir, host)); !os.IsNotExist(err) {
 			t.Errorf("%s was changed: %v", host, err)
 		}
 	}
@@ -337,34 +305,31 @@ func TestClusterOverSSHRefuses(t *testing.T) {
 // TestInterruptedClusterStart interrupts a start in its midst. No daemon stays, and the next
 // start works.
 func TestInterruptedClusterStart(t *testing.T) {
-	t.Parallel()
-	m := newMachines(t)
+	m := newMachines(t, 5)
 	p := start(t, m.command("start"))
 	waitUntil(t, "a jobmaster runs", func() bool {
-		files, _ := filepath.Glob(m.dir + "/127.*/jobmaster.pid")
+		files, _ := filepath.Glob(m.Dir + "/127.*/jobmaster.pid")
 		return len(files) > 0
 	})
 	must(t, p.cmd.Process.Signal(os.Interrupt))
 	p.wait(t).want(t, 130, "Interrupted; 'hammr cluster status --hostfile "+m.hostfile+"' shows what runs.")
-	waitUntil(t, "no daemon runs", func() bool {
-		return !slices.ContainsFunc(sshHosts, func(host string) bool {
-			files, _ := filepath.Glob(filepath.Join(m.dir, host, "*.pid"))
-			return len(files) > 0
-		})
-	})
 	m.wantNoProcesses()
+	for name, row := range m.status() {
+		if row.State != sshcluster.Stopped && row.State != sshcluster.Absent {
+			t.Errorf("%s after the interruption: %+v", name, row)
+		}
+	}
 	m.done("start")
 }
 
 // TestClusterRun runs a program on a cluster of its own, from fresh machines.
 func TestClusterRun(t *testing.T) {
-	t.Parallel()
-	m := newMachines(t)
-	in, dir := proseFile(t, "prose", 100<<10), t.TempDir()
+	m := newMachines(t, 5)
+	in, dir := proseFile(t, "prose", 1<<20), t.TempDir()
 	out, results := filepath.Join(dir, "out"), filepath.Join(dir, "results")
-	done(t, "run", "wordcount", in, filepath.Join(dir, "want"))
 	r := m.done("run", "--out", results, "--", "wordcount", in, out)
-	wantSameTree(t, out, filepath.Join(dir, "want"))
+	t.Logf("the run from fresh machines took %v\n%s", r.took, r.stderr)
+	wantSame(t, parts(t, out, 1), shell(t, toolWordcount, in))
 	jobs, err := filepath.Glob(results + "/jobs/*.json")
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("%q, %v\n%s", jobs, err, r.stderr)
@@ -380,45 +345,62 @@ func TestClusterRun(t *testing.T) {
 	m.wantNoProcesses()
 }
 
-// TestClusterUpgrade replaces the program of all daemons while a job runs. No attempt runs
-// again.
+// TestClusterUpgrade replaces the program of three masters and four tasknodes while a job runs. No
+// attempt runs again.
 func TestClusterUpgrade(t *testing.T) {
-	t.Parallel()
-	m := newMachines(t)
-	in, dir := proseFile(t, "prose", 1<<20), t.TempDir()
-	out, want := filepath.Join(dir, "out"), filepath.Join(dir, "want")
-	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=3", in, want)
+	m := newMachines(t, 4)
+	in, dir := fewWords(t, 10_000, 1000), t.TempDir()
+	out := filepath.Join(dir, "out")
 	masters := strings.TrimSpace(m.done("start").stdout)
-	id := strings.TrimSpace(m.client(masters, "run", "wordcount", "--detach", "-D", "mapreduce.job.reduces=3", "-D", "mapreduce.input.fileinputformat.split.maxsize=100000",
-		"-D", "hammr.debug.record.sleep=5", in, out).stdout)
+	// Eight map slots need two minutes for it.
+	id := strings.TrimSpace(m.client(masters, "run", "wordcount", "--detach", "-D", "mapreduce.job.reduces=3", "-D", "mapreduce.input.fileinputformat.split.maxsize=2000",
+		"-D", "hammr.input.combine=false", "-D", "hammr.debug.record.sleep=100ms", "-D", "hammr.preempt.boundary.timeout=1m", in, out).stdout)
 	newer := filepath.Join(dir, "hammr")
 	must(t, os.WriteFile(newer, append(readFile(t, hammr), "newer"...), 0o755))
 	before := m.status()
 	m.cluster("start", "--program", newer).want(t, 1, "127.0.1.1: its jobmaster runs another program")
+	waitUntil(t, "tasks run on all tasknodes", func() bool {
+		busy := make(map[string]bool)
+		for _, a := range m.attempts(masters, id) {
+			if a.State == report.Running {
+				busy[a.Tasknode] = true
+			}
+		}
+		return len(busy) == 4
+	})
 	r := m.done("upgrade", "--program", newer)
 	t.Logf("the upgrade took %v\n%s", r.took, r.stderr)
+	if state := m.jobState(masters, id); state != report.Running {
+		t.Errorf("the job is %s after the upgrade; it must run until then", state)
+	}
 	for name, row := range m.status() {
 		if old := before[name]; row.State != sshcluster.Running || row.Program == old.Program || row.PID == old.PID {
 			t.Errorf("%s was %+v and is %+v", name, old, row)
 		}
 	}
 	m.client(masters, "job", "wait", id)
-	wantSameTree(t, out, want)
-	var doc report.Report
-	must(t, json.Unmarshal([]byte(m.client(masters, "job", "status", id, "--json").stdout), &doc))
-	for _, task := range doc.Tasks {
-		for _, a := range task.Attempts {
-			if a.State == report.Killed || a.State == report.Failed {
-				t.Errorf("%s on %s is %s", a.ID, a.Tasknode, a.State)
-			}
+	wantSame(t, sortedLines(parts(t, out, 3)), shell(t, toolWordcount, in))
+	attempts := m.attempts(masters, id)
+	for _, a := range attempts {
+		if a.State == report.Killed || a.State == report.Failed {
+			t.Errorf("%s on %s is %s", a.ID, a.Tasknode, a.State)
 		}
 	}
+	t.Logf("%d attempts, none killed or failed", len(attempts))
 }
 
-// TestClusterWithHDFS runs a program on a cluster with an HDFS of its own. All DataNodes have
-// the same address for the NameNode, as they are on one machine, so their ports differ.
+// jobState returns the state of a job.
+func (m *machines) jobState(masters, id string) report.State {
+	m.t.Helper()
+	var doc report.Report
+	must(m.t, json.Unmarshal([]byte(m.client(masters, "job", "status", id, "--json").stdout), &doc))
+	return doc.State
+}
+
+// TestClusterWithHDFS runs a program on a cluster with an HDFS of its own, where maps read blocks
+// of the DataNode beside them. All DataNodes have the same address for the NameNode, as they are
+// on one machine, so their ports differ.
 func TestClusterWithHDFS(t *testing.T) {
-	t.Parallel()
 	if err := minihdfs.CheckAvailable(t.Context()); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
@@ -426,27 +408,45 @@ func TestClusterWithHDFS(t *testing.T) {
 		t.Skip(err)
 	}
 	m := startSSHD(t)
-	base := freePorts(t, 1, 10, 11, 20, 21, 22, 23, 24, 30, 31, 40, 41, 52, 53, 54)
-	m.writeHostfile(fmt.Sprintf("%s port=%d\n%s port=%d", sshHosts[0], base, sshHosts[1], base+30), "hdfs=true")
-	in, dir := proseFile(t, "prose", 1<<20), t.TempDir()
-	done(t, "run", "wordcount", in, filepath.Join(dir, "want"))
-	r := m.done("start")
-	t.Logf("%s", r.stderr)
+	var distances []int
+	for _, d := range []int{0, 1, 10, 11, 20, 21, 22, 23, 24} {
+		distances = append(distances, d, d+30, d+60)
+	}
+	base := sshtest.FreePort(t, distances...)
+	var hosts []string
+	for i, host := range sshtest.Hosts[:3] {
+		hosts = append(hosts, fmt.Sprintf("%s port=%d", host, base+30*i))
+	}
+	m.writeHostfile(strings.Join(hosts, "\n"), "masters=1")
+	in, dir := proseFile(t, "prose", 9<<20), t.TempDir()
+	r := m.done("start", "--with-hdfs")
+	t.Logf("the first start with HDFS took %v\n%s", r.took, r.stderr)
 	masters := strings.TrimSpace(r.stdout)
-	if len(m.status()) != 6 {
+	if len(m.status()) != 8 { // a jobmaster, a NameNode, and three tasknodes with DataNodes
 		t.Errorf("daemons: %v", m.status())
 	}
 	hdfs := func(args ...string) result {
+		t.Helper()
 		r := start(t, command{args: args, env: []string{"HAMMR_MASTER=" + masters, "HAMMR_TOKEN_FILE=" + m.hostfile + ".token", "HADOOP_CONF_DIR=" + m.hostfile + ".hadoop"}}).wait(t)
 		r.want(t, 0)
 		return r
 	}
-	hdfs("fs", "-put", in, "/prose")
-	hdfs("run", "wordcount", "/prose", "/out")
+	// Each block is on one DataNode only, so that its place matters.
+	hdfs("fs", "-D", "dfs.replication=1", "-D", "dfs.blocksize=1048576", "-put", in, "/prose")
+	file := filepath.Join(dir, "report.json")
+	hdfs("run", "wordcount", "--report", file, "-D", "hammr.input.combine=false", "/prose", "/out")
 	hdfs("fs", "-get", "/out", filepath.Join(dir, "out"))
-	wantSameTree(t, filepath.Join(dir, "out"), filepath.Join(dir, "want"))
+	wantSame(t, parts(t, filepath.Join(dir, "out"), 1), shell(t, toolWordcount, in))
+	doc, err := report.ReadFile(file)
+	must(t, err)
+	values := doc.Counters[counter.DataLocalMaps.Group]
+	local, maps := values[counter.DataLocalMaps.Name], values[counter.LaunchedMaps.Name]
+	t.Logf("%d of %d maps were local to their block", local, maps)
+	if local < 7 || maps < 9 {
+		t.Errorf("%d of %d maps were local to their block: %v", local, maps, values)
+	}
 	m.done("stop")
 	m.wantNoProcesses()
-	m.done("start")
+	m.done("start", "--with-hdfs")
 	hdfs("fs", "-test", "-e", "/out/_SUCCESS")
 }

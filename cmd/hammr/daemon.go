@@ -86,16 +86,28 @@ func loadAgain(c daemonFlags, sources daemon.Sources) (daemon.Settings, error) {
 	return settings, next.Validate()
 }
 
-// reloading runs a daemon, which reloads its settings at SIGHUP. apply makes the daemon use
-// them.
-func reloading(ctx context.Context, reload *daemon.Reloader, run, apply func(ctx context.Context) error) error {
-	reload.Apply = apply
+// reloadable is a daemon with a configuration C.
+type reloadable[C any] interface {
+	Run(ctx context.Context) error
+	Reload(ctx context.Context, cfg C) error
+}
+
+// reloading runs a daemon, which reloads its settings at SIGHUP. The settings in use point into
+// cfg and log, so that these have the new values when they are applied.
+func reloading[C any](ctx context.Context, reload *daemon.Reloader, d reloadable[C], cfg *C, log *daemon.LogConfig) error {
+	reload.Apply = func(ctx context.Context) error {
+		if err := d.Reload(ctx, *cfg); err != nil {
+			return err
+		}
+		log.UseLevel()
+		return nil
+	}
 	watching, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() { reload.Run(watching) })
 	defer watch.Wait()
 	defer stop()
-	return run(ctx)
+	return d.Run(ctx)
 }
 
 // untilSignal runs a daemon until SIGTERM or Ctrl-C. This end is a success, because an

@@ -109,13 +109,7 @@ func (c *jobmasterFlags) run(ctx context.Context, cmd *cobra.Command, reload *da
 			return err
 		}
 		reload.Logger, reload.Notifier = logger, c.Notifier
-		return reloading(ctx, reload, d.Run, func(ctx context.Context) error {
-			if err := d.Reload(ctx, c.Config); err != nil {
-				return err
-			}
-			c.log.UseLevel()
-			return nil
-		})
+		return reloading(ctx, reload, d, &c.Config, &c.log)
 	})
 }
 

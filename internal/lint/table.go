@@ -177,6 +177,7 @@ var importTable = []row{
 	// cluster over ssh is that of internal/minihdfs.
 	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
+	{"internal/sshcluster/sshtest", []string{"internal/procfs", "internal/syncutil"}},
 	{"internal/lint", nil},
 	{"internal/netns", nil},
 	{"internal/jsonfile", nil},

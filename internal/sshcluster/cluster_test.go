@@ -6,136 +6,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/syncutil"
 )
-
-// lab has machines that are directories of this machine: the shell is sh.
-type lab struct {
-	t       *testing.T
-	dir     string
-	program string
-	text    string // of the hostfile
-	admin   Admin  // nil for none
-
-	mu    sync.Mutex
-	lines []string // of progress
-}
-
-// newLab makes a hostfile of the machines a, b and c. All daemons are stopped when the test
-// ends.
-func newLab(t *testing.T) *lab {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	l := &lab{t: t, dir: dir, program: self, text: fmt.Sprintf("a\nb\nc\n* dir=%[1]s/{host} staging=file://%[1]s/staging slots=2\n", dir)}
-	t.Cleanup(func() {
-		l.text = fmt.Sprintf("a\nb\nc\n* dir=%[1]s/{host} staging=file://%[1]s/staging slots=2\n", dir)
-		// Tests of wrong directories have no cluster to stop.
-		if c, err := l.open(context.Background()); err == nil {
-			l.must(c.Stop(context.Background(), true, 0))
-			l.must(c.Close())
-		}
-	})
-	return l
-}
-
-func (l *lab) must(err error) {
-	l.t.Helper()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-func (l *lab) config() Config {
-	f, err := hostfile.Parse("hosts", []byte(l.text))
-	l.must(err)
-	return Config{
-		File: f, Shell: []string{"sh", "-c"}, Program: l.program, TokenFile: filepath.Join(l.dir, "token"), Timeout: 20 * time.Second,
-		Progress: func(host, text string) {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.lines = append(l.lines, host+": "+text)
-		},
-		Connect: func([]string, string) (Admin, error) {
-			if l.admin == nil {
-				return nil, errors.New("no masters")
-			}
-			return l.admin, nil
-		},
-	}
-}
-
-func (l *lab) open(ctx context.Context) (*Cluster, error) { return Open(ctx, l.config()) }
-
-// with opens the cluster, calls do and closes it.
-func (l *lab) with(do func(c *Cluster) error) error {
-	l.t.Helper()
-	c, err := l.open(l.t.Context())
-	l.must(err)
-	err = do(c)
-	l.must(c.Close())
-	return err
-}
-
-func (l *lab) start() error {
-	l.t.Helper()
-	return l.with(func(c *Cluster) error { return c.Start(l.t.Context()) })
-}
-
-func (l *lab) stop() error {
-	l.t.Helper()
-	return l.with(func(c *Cluster) error { return c.Stop(l.t.Context(), true, 0) })
-}
-
-func (l *lab) status() (rows []Row) {
-	l.t.Helper()
-	l.must(l.with(func(c *Cluster) error {
-		rows = c.Status(l.t.Context())
-		return nil
-	}))
-	return rows
-}
-
-// states returns the states of all daemons, as "a jobmaster running".
-func (l *lab) states() (states []string) {
-	l.t.Helper()
-	for _, r := range l.status() {
-		states = append(states, fmt.Sprintf("%s %s %s", r.Host, r.Role, r.State))
-	}
-	return states
-}
-
-// want checks that all daemons have a state.
-func (l *lab) want(state State) {
-	l.t.Helper()
-	for _, s := range l.states() {
-		if !strings.HasSuffix(s, " "+string(state)) {
-			l.t.Errorf("%s, want %s", s, state)
-		}
-	}
-}
-
-func (l *lab) wantError(err error, texts ...string) {
-	l.t.Helper()
-	for _, text := range texts {
-		if err == nil || !strings.Contains(err.Error(), text) {
-			l.t.Errorf("got %v, want %q", err, text)
-		}
-	}
-}
 
 func TestStartStatusStop(t *testing.T) {
 	l := newLab(t)
@@ -182,13 +62,6 @@ func TestStartStatusStop(t *testing.T) {
 	}
 }
 
-func (l *lab) read(name string) string {
-	l.t.Helper()
-	text, err := os.ReadFile(filepath.Join(l.dir, name))
-	l.must(err)
-	return string(text)
-}
-
 // TestStartAddsMachines checks that machines of an old cluster keep their roles.
 func TestStartAddsMachines(t *testing.T) {
 	l := newLab(t)
@@ -233,43 +106,6 @@ func TestFailedStartKeepsWhatRan(t *testing.T) {
 	l.want(Running)
 }
 
-// signalDaemon sends a signal to a daemon such as b/tasknode, and waits until a process that
-// is killed is gone.
-func (l *lab) signalDaemon(daemon, signal string) {
-	l.t.Helper()
-	pid := strings.TrimSpace(l.read(daemon + ".pid"))
-	sh, err := newShell([]string{"sh", "-c"})
-	l.must(err)
-	_, err = sh.run(l.t.Context(), &Host{Name: "here"}, fmt.Sprintf("kill -%s %s && while [ %s = KILL ] && grep -qs '^State:.[^ZX]' /proc/%s/status; do sleep 0.02; done", signal, pid, signal, pid))
-	l.must(err)
-}
-
-// TestInterruptedStart checks that no daemon of a start stays which is interrupted while a
-// daemon is not ready.
-func TestInterruptedStart(t *testing.T) {
-	l := newLab(t)
-	l.text = strings.Replace(l.text, "c\n", "c jobmaster.act=wait\n", 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	c, err := l.open(ctx)
-	l.must(err)
-	done := make(chan error)
-	go func() { done <- c.Start(ctx) }()
-	l.must(syncutil.Poll(t.Context(), 50*time.Millisecond, func(context.Context) (bool, error) {
-		return slices.Contains(l.states(), "c jobmaster starting"), nil
-	}))
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("the interrupted start: %v", err)
-	}
-	l.must(c.Close())
-	for _, s := range l.states() {
-		if !strings.HasSuffix(s, string(Stopped)) {
-			t.Errorf("%s after the interruption", s)
-		}
-	}
-}
-
 // TestStubbornDaemonsAreKilled checks that a daemon which ignores SIGTERM does not stay.
 func TestStubbornDaemonsAreKilled(t *testing.T) {
 	l := newLab(t)
@@ -306,9 +142,9 @@ func TestRefusedStarts(t *testing.T) {
 			cfg := l.config()
 			switch name {
 			case "unreachable":
-				cfg.Shell = []string{l.shell("[ $1 != b ] || { echo 'ssh: connect to host b port 22: Connection timed out' >&2; exit 255; }"), "{host}"}
+				cfg.Shell = []string{l.wrapper("[ $1 != b ] || { echo 'ssh: connect to host b port 22: Connection timed out' >&2; exit 255; }"), "{host}"}
 			case "no shell":
-				cfg.Shell = []string{l.shell("[ $1 != b ] || { echo 'This account is not available.'; exit; }"), "{host}"}
+				cfg.Shell = []string{l.wrapper("[ $1 != b ] || { echo 'This account is not available.'; exit; }"), "{host}"}
 			}
 			cluster, err := Open(t.Context(), cfg)
 			if err == nil {
@@ -323,14 +159,8 @@ func TestRefusedStarts(t *testing.T) {
 	}
 }
 
-func (l *lab) write(name, text string) {
-	l.t.Helper()
-	l.must(os.MkdirAll(filepath.Dir(filepath.Join(l.dir, name)), 0o755))
-	l.must(os.WriteFile(filepath.Join(l.dir, name), []byte(text), 0o644))
-}
-
-// shell returns a shell that runs a command first, which has the machine as $1.
-func (l *lab) shell(command string) string {
+// wrapper returns a shell that runs a command first, which has the machine as $1.
+func (l *lab) wrapper(command string) string {
 	file := filepath.Join(l.t.TempDir(), "shell")
 	l.must(os.WriteFile(file, []byte("#!/bin/sh\n"+command+"\nexec sh -c \"$2\"\n"), 0o755))
 	return file
@@ -454,7 +284,7 @@ func TestReloadOfDaemonsThatCannot(t *testing.T) {
 func TestUnsharedStaging(t *testing.T) {
 	l := newLab(t)
 	cfg := l.config()
-	cfg.Shell = []string{l.shell(`[ $1 != b ] || { sed "s#-e '#-e '/nowhere#" | sh -s; exit; }`), "{host}"}
+	cfg.Shell = []string{l.wrapper(`[ $1 != b ] || { sed "s#-e '#-e '/nowhere#" | sh -s; exit; }`), "{host}"}
 	c, err := Open(t.Context(), cfg)
 	l.must(err)
 	l.wantError(c.Start(t.Context()), "b: it does not see "+l.dir+" of a; --staging must be on a file system that all machines see")

@@ -26,16 +26,14 @@ func TestMain(m *testing.M) {
 			os.Exit(serve(os.Args[3]))
 		}
 	}
-	// The shells of the tests pass it to the models.
-	if err := os.Setenv(testProcess, strconv.Itoa(os.Getpid())); err != nil {
-		panic(err)
-	}
 	goleak.VerifyTestMain(m)
 }
 
-// testProcess is the environment variable with the process of the tests. A model ends when
-// that process has ended, whatever ended it.
-const testProcess = "HAMMR_TEST_PROCESS"
+// modelSettings are settings of all models: the process of the tests. A model ends when that
+// process has ended, whatever ended it.
+func modelSettings() string {
+	return fmt.Sprintf("jobmaster.test=%[1]d tasknode.test=%[1]d", os.Getpid())
+}
 
 // serve is a model of a daemon.
 func serve(settingsFile string) int {
@@ -62,7 +60,7 @@ func serve(settingsFile string) int {
 			return 1
 		}
 	}
-	test, err := strconv.Atoi(os.Getenv(testProcess))
+	test, err := strconv.Atoi(settings["test"])
 	if err != nil {
 		return 2
 	}

@@ -10,6 +10,9 @@
 set -u
 export LC_ALL=C
 umask 022
+# A script that stops and starts a daemon does both, also if its connection is lost
+# between them.
+trap '' PIPE
 
 # unit_setting NAME prints the last value of a setting in the units.
 unit_setting() { printf '%s\n' "$unit_files" | sed -n "s/^$1=\(..*\)/\1/p" | tail -n 1; }
@@ -49,8 +52,13 @@ by_systemd() {
 	[ $units = yes ] && case $1 in *node) [ "$1" = tasknode ] ;; esac
 }
 
+# runs PID succeeds if a process runs. One that has ended and is not waited for does
+# not.
+runs() { grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+
 # pid_of ROLE prints the process of a daemon of this directory, and fails if there
-# is none. Process ids are reused, so the command line is compared.
+# is none. Process ids are reused, so the command line is compared. It is empty for
+# a moment when a process begins a program; then it is read again.
 pid_of() {
 	if by_systemd "$1"; then
 		pid=$(systemctl show -p MainPID --value "hammr-$1")
@@ -59,9 +67,22 @@ pid_of() {
 	fi
 	pid=$(cat "$dir/$1.pid" 2>/dev/null) || return 1
 	case $pid in '' | *[!0-9]*) return 1 ;; esac
-	tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF -e "$etc/$1.yaml" -e "-Dhammr=$dir/$1" || return 1
-	grep -qs '^State:.[^ZX]' "/proc/$pid/status" && printf '%s\n' "$pid"
+	reads=100
+	while [ $reads -gt 0 ] && runs "$pid"; do
+		words=$(tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline")
+		if [ -n "$words" ]; then
+			printf '%s\n' "$words" | grep -qxF -e "$etc/$1.yaml" -e "-Dhammr=$dir/$1" && printf '%s\n' "$pid"
+			return
+		fi
+		reads=$((reads - 1))
+		sleep 0.02
+	done
+	return 1
 }
+
+# locked CALL... calls a function while no other script on this machine does so for
+# this directory.
+locked() { (flock 9 && "$@") 9>"$dir/lock" || exit 1; }
 
 # is_ready ROLE succeeds if a daemon is ready. systemd knows it from the daemon.
 is_ready() {
@@ -87,10 +108,12 @@ survey() {
 	say units $units
 	say etc "$etc"
 	command -v java >/dev/null && say java yes
-	for tool in sha256sum gzip setsid; do
+	for tool in sha256sum gzip setsid flock; do
 		command -v $tool >/dev/null || say missing $tool
 	done
-	[ -e "$program" ] && say program "$(hash_of "$program")"
+	program_hash=
+	program_version=
+	[ -e "$program" ] && program_hash=$(hash_of "$program") && say program "$program_hash"
 	parent=$dir
 	while [ ! -e "$parent" ]; do parent=$(dirname "$parent"); done
 	say free "$(df -Pk "$parent" | awk 'NR == 2 { print $4 }')"
@@ -120,26 +143,52 @@ survey() {
 	return 0
 }
 
-# survey_daemon ROLE describes a daemon. /proc/PID/exe is the program that runs,
-# even if the file was replaced.
+# version_of PROGRAM prints the line with its version.
+version_of() { "$1" version 2>/dev/null | head -n 1; }
+
+# say_program ROLE describes the program that a daemon runs, which is /proc/PID/exe
+# even if the file was replaced. Most often it is $program, which is read only once:
+# it is large, and all machines may be one.
+say_program() {
+	if [ -n "$program_hash" ] && [ "/proc/$pid/exe" -ef "$program" ]; then
+		[ -n "$program_version" ] || program_version=$(version_of "$program")
+		say "$1.program" "$program_hash"
+		say "$1.version" "$program_version"
+	else
+		say "$1.program" "$(hash_of "/proc/$pid/exe")"
+		say "$1.version" "$(version_of "/proc/$pid/exe")"
+	fi
+}
+
+# survey_daemon ROLE describes a daemon.
 survey_daemon() {
 	[ -e "$etc/$1.yaml" ] || [ -e "$dir/$1.log" ] || return 0
 	if pid=$(pid_of "$1"); then
 		is_ready "$1" && say "$1.state" running || say "$1.state" starting
 		say "$1.pid" "$pid"
 		case $1 in namenode | datanode) return ;; esac
-		say "$1.program" "$(hash_of "/proc/$pid/exe")"
-		say "$1.version" "$("/proc/$pid/exe" version 2>/dev/null | head -n 1)"
+		say_program "$1"
 	else
 		say "$1.state" stopped
 	fi
+}
+
+# create FILE TEXT makes a file with a line, unless there is one already. On a full
+# disk it makes none, and no empty one.
+create() {
+	[ -s "$1" ] && return
+	[ ! -e "$1" ] || [ -s "$1" ] || rm -f "$1"
+	printf '%s\n' "$2" | cat >"$1.$$" && ln "$1.$$" "$1" 2>/dev/null
+	rm -f "$1.$$"
+	[ -s "$1" ] || fail "cannot write $1"
 }
 
 # prepare makes the directory for one cluster and one machine.
 prepare() {
 	mkdir -p "$dir" || fail "cannot make $dir"
 	chmod 711 "$dir" # tasks of other users reach their files in it
-	if ! (set -C && printf '%s\n' "$host" >"$dir/host") 2>/dev/null && [ "$(cat "$dir/host")" != "$host" ]; then
+	create "$dir/host" "$host"
+	if [ "$(cat "$dir/host")" != "$host" ]; then
 		fail "$dir is also the directory of $(cat "$dir/host"); give each machine its own, as with dir=/data/{host}"
 	fi
 }
@@ -147,6 +196,10 @@ prepare() {
 # receive HASH stores the program, which comes compressed on standard input.
 receive() {
 	prepare
+	locked store_program "$1"
+}
+
+store_program() {
 	mkdir -p "$dir/bin" || fail "cannot make $dir/bin"
 	if gzip -dc >"$dir/bin/new" && chmod 755 "$dir/bin/new" && [ "$(hash_of "$dir/bin/new")" = "$1" ]; then
 		mv -f "$dir/bin/new" "$dir/bin/hammr" && return
@@ -159,6 +212,10 @@ receive() {
 # input.
 receive_jars() {
 	prepare
+	locked store_jars "$1"
+}
+
+store_jars() {
 	mkdir -p "$dir/hadoop/new" || fail "cannot make $dir/hadoop/new"
 	if gzip -dc >"$dir/hadoop/new.tar" && [ "$(hash_of "$dir/hadoop/new.tar")" = "$1" ] && tar -xf "$dir/hadoop/new.tar" -C "$dir/hadoop/new"; then
 		rm -rf "$dir/hadoop/jars" "$dir/hadoop/new.tar"
@@ -187,7 +244,9 @@ share() {
 }
 
 # put FILE MODE stores standard input.
-put() {
+put() { locked store_file "$1" "$2"; }
+
+store_file() {
 	if ! (umask 077 && cat >"$1.new") || ! chmod "$2" "$1.new" || ! mv -f "$1.new" "$1"; then
 		rm -f "$1.new"
 		fail "cannot write $1"
@@ -202,60 +261,70 @@ own_token() {
 # claim makes this the directory of the cluster, unless it is another's.
 claim() {
 	prepare
-	if ! (set -C && printf '%s\n' "$id" >"$dir/cluster") 2>/dev/null && [ "$(cat "$dir/cluster")" != "$id" ]; then
+	create "$dir/cluster" "$id"
+	if [ "$(cat "$dir/cluster")" != "$id" ]; then
 		fail "$dir belongs to the cluster $(cat "$dir/cluster"); choose another directory with dir=, or remove this one"
 	fi
 }
 
-# launch ROLE starts a daemon that does not run. SIGHUP is ignored until the
-# daemon asks for it: programs that cannot reload are not ended by it.
+# launch ROLE starts a daemon that does not run.
 launch() {
-	pid_of "$1" >/dev/null && return
 	if by_systemd "$1"; then
+		pid_of "$1" >/dev/null && return
 		systemctl enable --quiet "hammr-$1" && systemctl start --no-block "hammr-$1" || fail "systemd does not start hammr-$1"
 		return
 	fi
-	rm -f "$dir/$1.pid" "$dir/$1.ready"
-	[ -z "$conf" ] || export HADOOP_CONF_DIR="$conf"
-	(
-		trap '' HUP
-		cd "$dir" && exec setsid sh -c 'echo $$ >"$0.new" && mv "$0.new" "$0.pid" && exec "$@"' "$dir/$1" "$program" "$1" --config "$etc/$1.yaml"
-	) </dev/null >"$dir/$1.err" 2>&1 &
-	say launched "$1"
+	locked spawn "$1" "$dir/$1.err" "$program" "$1" --config "$etc/$1.yaml"
 }
 
-# launch_hdfs ROLE CLASS FLAGS... starts a daemon of HDFS that does not run. A new
-# NameNode is formatted first.
-launch_hdfs() {
+# launch_hdfs ROLE CLASS FLAGS... starts a daemon of HDFS that does not run.
+launch_hdfs() { locked spawn_hdfs "$@"; }
+
+# spawn_hdfs is launch_hdfs while it is locked. A new NameNode is formatted first.
+spawn_hdfs() {
 	role=$1
 	class=$2
 	shift 2
 	pid_of "$role" >/dev/null && return
-	rm -f "$dir/$role.pid" "$dir/$role.log"
 	set -- java "$@" -Xmx512m "-Dhammr=$dir/$role" -cp "$conf:$dir/hadoop/jars/*" "$class"
 	if [ "$role" = namenode ] && [ ! -d "$dir/hadoop/namenode/current" ]; then
 		"$@" -format -nonInteractive </dev/null >"$dir/namenode.log" 2>&1 || fail "the NameNode is not formatted: $(excerpt namenode)"
 	fi
+	spawn "$role" "$dir/$role.log" "$@"
+}
+
+# spawn ROLE OUTPUT COMMAND... starts a daemon in a session of its own, unless it
+# runs. At its end pid_of knows the process, or the process has ended. SIGHUP is
+# ignored until the daemon asks for it: programs that cannot reload are not ended
+# by it.
+spawn() {
+	role=$1
+	output=$2
+	shift 2
+	pid_of "$role" >/dev/null && return
+	rm -f "$dir/$role.ready"
+	[ -z "$conf" ] || export HADOOP_CONF_DIR="$conf"
 	(
-		cd "$dir" && exec setsid sh -c 'echo $$ >"$0.new" && mv "$0.new" "$0.pid" && exec "$@"' "$dir/$role" "$@"
-	) </dev/null >"$dir/$role.log" 2>&1 &
+		trap '' HUP
+		trap - PIPE
+		cd "$dir" && exec setsid "$@"
+	) </dev/null >"$output" 2>&1 9>&- &
+	child=$!
+	printf '%s\n' "$child" >"$dir/$role.pid"
+	until pid_of "$role" >/dev/null || ! runs "$child"; do sleep 0.02; done
 	say launched "$role"
 }
 
 # await ROLE SECONDS waits until a daemon is ready. A daemon that has ended is not
-# waited for. A process that just starts its program may have no command line for
-# a moment, and no file with its id before, so one look is not enough.
+# waited for.
 await() {
-	tries=$(($2 * 20))
-	gone=0
-	while ! is_ready "$1"; do
-		if by_systemd "$1" || pid_of "$1" >/dev/null; then gone=0; else gone=$((gone + 1)); fi
-		if [ -e "$dir/$1.pid" ]; then looks=4; else looks=60; fi
-		[ $gone -lt $looks ] || fail "the $1 has ended; the end of $(excerpt "$1")"
-		[ $tries -gt 0 ] || fail "the $1 is not ready after $2 s; the end of $(excerpt "$1")"
-		tries=$((tries - 1))
-		sleep 0.05
+	deadline=$(($(date +%s) + $2))
+	while by_systemd "$1" || pid_of "$1" >/dev/null; do
+		is_ready "$1" && return
+		[ "$(date +%s)" -lt $deadline ] || fail "the $1 is not ready after $2 s; the end of $(excerpt "$1")"
+		sleep 0.1
 	done
+	fail "the $1 has ended; the end of $(excerpt "$1")"
 }
 
 # excerpt ROLE prints where the log of a daemon is, and its end.
@@ -287,6 +356,7 @@ halt() {
 		systemctl stop "hammr-$1" || fail "systemd does not stop hammr-$1"
 		return
 	fi
+	[ ! -e "$dir/lock" ] || locked true # a start in progress comes to its end
 	if pid=$(pid_of "$1"); then
 		kill -TERM "$pid" 2>/dev/null
 		tries=$(($2 * 20))

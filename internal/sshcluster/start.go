@@ -175,25 +175,36 @@ func (c *Cluster) readyText(h *Host, s *survey) string {
 	return strings.Join(words, ", ") + "; files in " + h.Dir
 }
 
-// launchDaemon starts a daemon and waits until it is ready.
+// launchDaemon starts a daemon and waits until it is ready. Only the wait ends with ctx: a script
+// continues on its machine without its connection, and could start the daemon after a rollback.
 func (c *Cluster) launchDaemon(ctx context.Context, i int, role string) error {
-	_, err := c.act(ctx, &c.plan.Hosts[i], launchCall(role), fmt.Sprintf("await %s %d", role, int(c.cfg.Timeout.Seconds())))
+	h := &c.plan.Hosts[i]
+	launching, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), c.cfg.Timeout, fmt.Errorf("the %s is not started after %v", role, c.cfg.Timeout))
+	defer cancel()
+	if _, err := c.act(launching, h, launchCall(role)); err != nil {
+		return err
+	}
+	_, err := c.act(ctx, h, fmt.Sprintf("await %s %d", role, int(c.cfg.Timeout.Seconds())))
 	return err
 }
 
-// rollBackTimeout bounds the end of daemons after a start that failed.
+// rollBackTimeout bounds the end of the daemons of one role after a start that failed.
 const rollBackTimeout = 30 * time.Second
 
-// rollBack ends the daemons that did not run before the start, in the reverse order.
+// rollBack ends the daemons that did not run before the start, in the reverse order. If a machine
+// does not answer any more, it ends those of the others.
 func (c *Cluster) rollBack(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, rollBackTimeout)
-	defer cancel()
+	var errs []error
 	for _, role := range slices.Backward(startOrder) {
 		hosts := c.where(func(i int) bool { return c.has(i, role) && !c.surveys[i].runs(role) })
-		err := c.each(ctx, hosts, func(ctx context.Context, i int) error { return c.halt(ctx, i, role, rollBackTimeout/3) })
-		if err != nil {
-			return fmt.Errorf("end of daemons that were started, which 'hammr cluster status' shows: %w", err)
-		}
+		errs = append(errs, c.each(ctx, hosts, func(ctx context.Context, i int) error {
+			ctx, cancel := context.WithTimeoutCause(ctx, rollBackTimeout, fmt.Errorf("%s: its %s is not ended after %v", c.plan.Hosts[i].Name, role, rollBackTimeout))
+			defer cancel()
+			return c.halt(ctx, i, role, rollBackTimeout/3)
+		}))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("end of daemons that were started; 'hammr cluster status' shows those that are left: %w", err)
 	}
 	return nil
 }

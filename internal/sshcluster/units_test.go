@@ -50,7 +50,7 @@ func TestUnits(t *testing.T) {
 	l := newLab(t)
 	program, err := os.ReadFile(l.program)
 	l.must(err)
-	l.text = "a\nb\nc\n* staging=hdfs://nn:1/x slots=2\n"
+	l.text = "a\nb\nc\n* staging=hdfs://nn:1/x slots=2 " + modelSettings() + "\n"
 	for _, host := range []string{"a", "b", "c"} {
 		box := filepath.Join(l.dir, "box-"+host)
 		for _, dir := range []string{"bin", "etc", "state", "usr"} {
@@ -60,7 +60,7 @@ func TestUnits(t *testing.T) {
 		l.must(os.WriteFile(box+"/usr/hammr", program, 0o755))
 	}
 	cfg := l.config()
-	cfg.Shell = []string{l.shell(fmt.Sprintf("export box=%s/box-$1\nPATH=$box/bin:$PATH", l.dir)), "{host}"}
+	cfg.Shell = []string{l.wrapper(fmt.Sprintf("export box=%s/box-$1\nPATH=$box/bin:$PATH", l.dir)), "{host}"}
 	do := func(do func(c *Cluster) error) error {
 		c, err := Open(t.Context(), cfg)
 		l.must(err)
