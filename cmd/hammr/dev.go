@@ -14,13 +14,14 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
-// newDev asks no daemon of Hammr: it starts and stops the Java processes of a real HDFS.
+// newDev asks no daemon of Hammr: it starts and stops the Java processes of a real HDFS, and writes
+// manual pages.
 func newDev() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "dev",
-		Short:   "Run services for development",
+		Short:   "Run services for development, and write manual pages",
 		Example: "  hammr dev hdfs up --dir /tmp/hdfs",
-	}, group(&cobra.Command{
+	}, newManual(), group(&cobra.Command{
 		Use:   "hdfs",
 		Short: "Run a real HDFS on this machine for development",
 		Long: `Run a real HDFS on this machine for development: a NameNode and some DataNodes

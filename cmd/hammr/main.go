@@ -25,6 +25,7 @@
 //	fs, conf, version              files and settings
 //	jobmaster, tasknode, daemon    the daemons
 //	up, down, dev                  clusters and an HDFS of this machine
+//	dev_man                        manual pages for packages
 //	cluster, cluster_start,
 //	cluster_status, cluster_run    clusters of machines over ssh
 //	sim*                           the simulator

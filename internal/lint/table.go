@@ -182,6 +182,7 @@ var importTable = []row{
 	{"internal/netns", nil},
 	{"internal/jsonfile", nil},
 	{"internal/procfs", []string{"internal/syncutil"}},
+	{"deploy/systemdtest", nil},
 	{"e2e", nil},
 	{"deploy/test", nil},
 	{"e2e/redteam", nil},

@@ -1,7 +1,10 @@
 package task
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 
 	"github.com/hammr/hammr/internal/counter"
@@ -57,6 +60,10 @@ func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
 		p.copy(e, o)
 	case !o.Stored && (o.Address == "" || o.Address == p.r.Node.Attempt.Start.ShuffleAddress):
 		runs, err := p.r.takeLocal(e, o)
+		if errors.Is(err, fs.ErrPermission) {
+			p.copy(e, o) // the tasknode has copied it off a drained machine as root, and serves it
+			return nil
+		}
 		if err != nil {
 			p.r.Node.Attempt.Counters.Add(counter.FailedShuffles, 1)
 			return &LostOutputError{Attempt: o.Attempt, Err: err}
@@ -130,7 +137,7 @@ func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 // output describes an output to the copier.
 func (p *copyPhase) output(o *taskproc.MapOutput) transfer.Output {
 	out := transfer.Output{
-		Address: o.Address, Job: p.r.Node.Attempt.Start.JobId, Attempt: o.Attempt,
+		Address: cmp.Or(o.Address, p.r.Node.Attempt.Start.ShuffleAddress), Job: p.r.Node.Attempt.Start.JobId, Attempt: o.Attempt,
 		File: path.Base(o.Path), IndexChecksum: o.IndexChecksum,
 	}
 	if o.Stored {
