@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -198,7 +199,11 @@ func (d *Driver) Resolve(ctx context.Context, name string) (storage.FS, string, 
 // out, for example because it exists. A chain of jobs calls it before its first job, so that
 // hours of work are not lost when the last job refuses its output.
 func (d *Driver) CheckOutput(ctx context.Context, in []string, out string) error {
-	if _, err := d.checkOutput(ctx, out); err != nil {
+	full, err := d.checkOutput(ctx, out)
+	if errors.Is(err, fs.ErrExist) {
+		err = d.continuesOutput(ctx, full, err)
+	}
+	if err != nil {
 		return err
 	}
 	return d.checkApart(ctx, in, out)

@@ -25,6 +25,9 @@ const killedByUser = "killed by the user"
 // submitAndWatch runs one job and returns its final status. With --dag or --explain it shows
 // the job instead and returns errShown; with --detach it returns errDetached.
 func (d *Driver) submitAndWatch(ctx context.Context, j anyJob, run JobRun) (*wire.JobStatus, error) {
+	if status, err := d.continueJob(ctx, j, run); status != nil || err != nil {
+		return status, err
+	}
 	spec, splits, err := d.prepare(ctx, j, run)
 	if err != nil {
 		return nil, err
@@ -81,9 +84,17 @@ func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobS
 		return nil, err
 	}
 	id, err := submitWhole(ctx, c, spec, splits)
+	if err == nil {
+		_, err = claim(id)
+	}
 	if err != nil {
 		return nil, err
 	}
+	return d.follow(ctx, c, spec, id)
+}
+
+// follow watches a job that the cluster has. With --detach it only prints its id.
+func (d *Driver) follow(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	if d.engine.cluster.detach {
 		d.detached = true
 		fmt.Fprintln(d.Stdout, id)

@@ -1,6 +1,7 @@
 package mr
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,15 +27,7 @@ import (
 // configuration and the names, then the output directory. Then it lists the input for the
 // splits. Last, it reads input for the sample of a total order.
 func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSpec, []*taskproc.Split, error) {
-	config, err := configJSON(j.configType(), run)
-	if err != nil {
-		return nil, nil, err
-	}
-	det, err := j.details(config)
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := d.runConf(det, run)
+	config, det, c, err := d.configure(j, run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +51,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 		return nil, nil, err
 	}
 	spec := &wire.JobSpec{
-		Name: j.Name(), Program: d.program.taskName(j.Name()), User: rpc.UserName(), Group: groupName(), Config: config,
+		Program: d.program.taskName(j.Name()), User: rpc.UserName(), Group: groupName(), Config: config,
 		OutputDir: out, Inputs: run.In, Reduces: int32(reduces(det, c)),
 	}
 	if det.hasReduce && spec.Reduces == 0 && det.needReduce != nil {
@@ -76,11 +69,25 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
 	spec.DisallowedModes = det.disallowedIn(graph)
 	spec.Properties = c.Map()
-	if name := c.String(conf.JobName); name != "" {
-		spec.Name = name
-	}
+	spec.Name = jobName(j, c)
 	return spec, input.splits, nil
 }
+
+// configure returns the configuration of one run of a job: the typed one as JSON, what follows from
+// it, and the properties.
+func (d *Driver) configure(j anyJob, run JobRun) (config []byte, det details, c *conf.Conf, err error) {
+	if config, err = configJSON(j.configType(), run); err != nil {
+		return nil, det, nil, err
+	}
+	if det, err = j.details(config); err != nil {
+		return nil, det, nil, err
+	}
+	c, err = d.runConf(det, run)
+	return config, det, c, err
+}
+
+// jobName returns the name of a job, which the user may have chosen.
+func jobName(j anyJob, c *conf.Conf) string { return cmp.Or(c.String(conf.JobName), j.Name()) }
 
 // groupName returns the primary Unix group of the user, "" if it is unknown. Pools may be
 // chosen by group.

@@ -28,6 +28,7 @@
 //	dev_man                        manual pages for packages
 //	cluster, cluster_start,
 //	cluster_status, cluster_run    clusters of machines over ssh
+//	allocation, slurm, oar         clusters inside of jobs of batch schedulers
 //	sim*                           the simulator
 //	bench*, chaos*                 experiments and drills
 //

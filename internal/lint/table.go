@@ -142,8 +142,13 @@ var importTable = []row{
 	}},
 	{"internal/hostfile", nil},
 	{"internal/sshcluster", []string{
-		"internal/client", "internal/hostfile", "internal/minihdfs", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
+		"internal/client", "internal/hostfile", "internal/minihdfs", "internal/rpc", "internal/suspend", "internal/syncutil", "internal/validate", "internal/wire",
 	}},
+	{"internal/allocation", []string{
+		"internal/daemon", "internal/jsonfile", "internal/masterd", "internal/meminfo", "internal/procfs", "internal/report", "internal/rpc",
+		"internal/suspend", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire",
+	}},
+	{"internal/suspend", []string{"internal/client", "internal/syncutil", "internal/wire"}},
 	{"chaos", []string{"preempt", "internal/failpoint"}},
 	{"chaos/rig", []string{
 		"shuffle", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/taskdir", "internal/testcluster",

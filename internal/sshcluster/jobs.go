@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/suspend"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -66,53 +66,20 @@ func (c *Cluster) suspendedJobs() (ids []string) {
 // The list of jobs is written before they are suspended, so that a start also resumes them
 // after a stop that was interrupted.
 func (c *Cluster) suspendJobs(ctx context.Context, deadline time.Duration) error {
-	return c.withMasters(ctx, func(a Admin) error {
-		jobs, err := a.Jobs(ctx, false)
-		if err != nil {
-			return err
-		}
-		jobs = slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return j.Suspended })
-		ids := c.suspendedJobs()
-		for _, j := range jobs {
-			ids = append(ids, j.JobId)
-		}
-		if len(jobs) > 0 {
-			if _, err := c.act(ctx, c.keeper(), putCall(`"$dir/suspended"`, "644", strings.Join(ids, "\n")+"\n")); err != nil {
-				return err
-			}
-		}
-		for _, j := range jobs {
-			err := a.SuspendJob(ctx, j.JobId, "auto")
-			if err != nil && !isOver(err) {
-				return fmt.Errorf("job %s: %w", j.JobId, err)
-			}
-			c.cfg.Progress(c.keeper().Name, "suspends job "+j.JobId)
-		}
-		return c.awaitIdle(ctx, a, deadline)
-	})
-}
-
-// isOver reports whether a job cannot be suspended or resumed because it is over.
-func isOver(err error) bool {
-	return errors.Is(err, client.ErrRefused) || errors.Is(err, client.ErrUnknownJob)
-}
-
-// awaitIdle waits until no attempt has a slot.
-func (c *Cluster) awaitIdle(ctx context.Context, a Admin, deadline time.Duration) error {
-	var attempts []string
-	err := c.await(ctx, deadline, func(ctx context.Context) (bool, error) {
-		tasknodes, err := a.Tasknodes(ctx, false)
-		attempts = nil
-		for _, n := range tasknodes {
-			attempts = append(attempts, n.Attempts...)
-		}
-		return err == nil && len(attempts) == 0, err
-	})
-	if errors.Is(err, errLate) {
-		return fmt.Errorf("%d attempts still run after %v: %s; repeat the command to wait longer, or give --now to stop them; 'hammr job resume' lets the jobs continue",
-			len(attempts), deadline, strings.Join(attempts[:min(len(attempts), 5)], ", "))
+	ids := c.suspendedJobs()
+	note := func(more []string) error {
+		ids = append(ids, more...)
+		_, err := c.act(ctx, c.keeper(), putCall(`"$dir/suspended"`, "644", strings.Join(ids, "\n")+"\n"))
+		return err
 	}
-	return err
+	return c.withMasters(ctx, func(a Admin) error {
+		err := suspend.All(ctx, a, deadline, note, func(id string) { c.cfg.Progress(c.keeper().Name, "suspends job "+id) })
+		var late *suspend.LateError
+		if errors.As(err, &late) {
+			return fmt.Errorf("%w; repeat the command to wait longer, or give --now to stop them; 'hammr job resume' lets the jobs continue", err)
+		}
+		return err
+	})
 }
 
 // errLate is the error of await at its deadline.
@@ -136,11 +103,8 @@ func (c *Cluster) resumeJobs(ctx context.Context) error {
 		return nil
 	}
 	return c.withMasters(ctx, func(a Admin) error {
-		for _, id := range ids {
-			if err := a.ResumeJob(ctx, id); err != nil && !isOver(err) {
-				return fmt.Errorf("job %s, which was suspended: %w", id, err)
-			}
-			c.cfg.Progress(c.keeper().Name, "resumes job "+id)
+		if err := suspend.Resume(ctx, a, ids, func(id string) { c.cfg.Progress(c.keeper().Name, "resumes job "+id) }); err != nil {
+			return err
 		}
 		_, err := c.act(ctx, c.keeper(), `rm -f "$dir/suspended"`)
 		return err

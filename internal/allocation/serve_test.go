@@ -1,0 +1,232 @@
+package allocation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/procfs"
+)
+
+// connection is Serve in this process, as Run sees it.
+type connection struct {
+	t        *testing.T
+	in       *io.PipeWriter
+	requests *json.Encoder
+	answers  *json.Decoder
+	served   chan error
+}
+
+func newConnection(t *testing.T) *connection {
+	t.Helper()
+	in, requests := io.Pipe()
+	answers, out := io.Pipe()
+	c := &connection{t, requests, json.NewEncoder(requests), json.NewDecoder(answers), make(chan error, 1)}
+	starter := procfs.NewStarter()
+	go func() {
+		c.served <- Serve(t.Context(), ServeConfig{Program: []string{os.Args[0]}, Starter: starter, In: in, Out: out})
+		starter.Close()
+	}()
+	return c
+}
+
+func (c *connection) ask(q request) answer {
+	c.t.Helper()
+	if err := c.requests.Encode(q); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.next()
+}
+
+func (c *connection) next() (a answer) {
+	c.t.Helper()
+	if err := c.answers.Decode(&a); err != nil {
+		c.t.Fatal(err)
+	}
+	return a
+}
+
+func (c *connection) end() {
+	c.t.Helper()
+	c.in.Close()
+	if err := <-c.served; err != nil {
+		c.t.Error(err)
+	}
+}
+
+func TestServe(t *testing.T) {
+	c := newConnection(t)
+	base := t.TempDir()
+	t.Setenv("LOCAL_BASE", base)
+	link := filepath.Join(t.TempDir(), "n1")
+	saved := filepath.Join(t.TempDir(), "n1")
+	info, err := saveTree(t.Context(), newTree(t), saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Files that an allocation has left which could not end are removed.
+	old := filepath.Join(base, "n1.files", "old")
+	if err := errors.Join(os.MkdirAll(old, 0o700), os.Symlink("nowhere", link)); err != nil {
+		t.Fatal(err)
+	}
+	a := c.ask(request{Open: &openRequest{Place: place{Link: link, Base: "$LOCAL_BASE"}, Saved: saved, Want: info}})
+	if a.Error != "" || a.Tree != info || a.MemoryMB == 0 {
+		t.Errorf("open: %+v, want %+v", a, info)
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Errorf("%s is left", old)
+	}
+	local := filepath.Join(link, diskDir, tasksDir)
+	if got := len(files(t, local+"/.")); got != info.Files {
+		t.Errorf("%d files in %s, want %d", got, local, info.Files)
+	}
+
+	ready := filepath.Join(link, "model.ready")
+	start := func(act string, timeout time.Duration) answer {
+		return c.ask(request{Start: &startRequest{Name: "d-" + act, Args: []string{"model", act, ready}, Ready: ready, Timeout: timeout}})
+	}
+	a = start("serve", time.Minute)
+	if a.Error != "" || a.Ready.Address != "here:1" {
+		t.Errorf("start: %+v", a)
+	}
+	if a := start("wait", 50*time.Millisecond); !strings.Contains(a.Error, "d-wait is not ready after 50ms") {
+		t.Errorf("a daemon that does not become ready: %+v", a)
+	}
+	first, second := start("fail", time.Minute), c.next() // the failure, and that it ended
+	if second.Ended == "" {
+		first, second = second, first
+	}
+	if !strings.Contains(first.Error, "d-fail ended: exit status 1: the model fails") || second.Ended != "d-fail" {
+		t.Errorf("a daemon that fails: %+v, %+v", first, second)
+	}
+	if a := c.ask(request{Tool: []string{"tool", "restore"}}); !strings.Contains(a.Error, "tool restore: exit status 3: the tool fails") {
+		t.Errorf("a tool that fails: %+v", a)
+	}
+	if a := c.ask(request{}); !strings.Contains(a.Error, "use the same program on all nodes") {
+		t.Errorf("an unknown request: %+v", a)
+	}
+	if a := c.ask(request{Port: true}); a.Error != "" || !strings.Contains(a.Address, ":") {
+		t.Errorf("a port: %+v", a)
+	}
+	to := filepath.Join(t.TempDir(), "n1")
+	if a := c.ask(request{Save: &saveRequest{From: local, To: to}}); a.Error != "" || a.Tree != info {
+		t.Errorf("save: %+v, want %+v", a, info)
+	}
+	if a := c.ask(request{Stop: "d-serve"}); a.Error != "" {
+		t.Errorf("stop: %+v", a)
+	}
+	if a := c.ask(request{Stop: "d-serve"}); a.Error != "daemon d-serve was not started here" {
+		t.Errorf("stop again: %+v", a)
+	}
+	c.end()
+	for _, path := range []string{link, filepath.Join(base, "n1.files")} {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s is left", path)
+		}
+	}
+}
+
+// TestADaemonThatEndsIsReported kills a daemon.
+func TestADaemonThatEndsIsReported(t *testing.T) {
+	c := newConnection(t)
+	pid := filepath.Join(t.TempDir(), "ready")
+	a := c.ask(request{Start: &startRequest{Name: "m1", Args: []string{"model", "serve", pid}, Ready: pid, Timeout: time.Minute}})
+	if a.Error != "" {
+		t.Fatal(a.Error)
+	}
+	children, err := exec.Command("pgrep", "-f", "model serve "+pid).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(strings.TrimSpace(string(children)))
+	if err == nil {
+		err = syscall.Kill(number, syscall.SIGKILL)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := c.next(); a.Ended != "m1" || a.Cause != "signal: killed" {
+		t.Errorf("%+v", a)
+	}
+	c.end()
+}
+
+// TestAForeignLinkIsNotReplaced refuses a name in /tmp that is not a link of this user.
+func TestAForeignLinkIsNotReplaced(t *testing.T) {
+	c := newConnection(t)
+	link := filepath.Join(t.TempDir(), "n1")
+	if err := os.Mkdir(link, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if a := c.ask(request{Open: &openRequest{Place: place{Link: link, Base: t.TempDir()}}}); a.Error != link+" is not a link of this user: remove it" {
+		t.Errorf("%+v", a)
+	}
+	c.end()
+}
+
+// TestAStepThatEnds checks the errors of Run for a node that fails.
+func TestAStepThatEnds(t *testing.T) {
+	for name, c := range map[string]struct{ script, want string }{
+		"at once":  {"echo gone >&2; exit 7", "node a: the step with its daemons has ended: exit status 7"},
+		"garbage":  {"echo this is no answer; cat", "node a: the step with its daemons has ended: invalid character"},
+		"no shell": {"", "node a: the step with its daemons has ended: exit status 127"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stderr sharedBuffer
+			shell := Shell{"sh", "-c", c.script, "{host}"}
+			if c.script == "" {
+				shell = Shell{"sh", "-c"}
+			}
+			m, err := connect(t.Context(), shell, Node{Host: "a"}, []string{"/none/hammr"}, &lineWriter{prefix: "a: ", to: &sharedWriter{to: &stderr}}, func(string, string) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "garbage" {
+				m.in.Close()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			<-m.broken
+			if _, err := m.ask(ctx, request{Port: true}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if name == "at once" && string(stderr.text) != "a: gone\n" {
+				t.Errorf("stderr %q", stderr.text)
+			}
+			_ = m.close()
+		})
+	}
+}
+
+// sharedBuffer keeps what is written to it.
+type sharedBuffer struct{ text []byte }
+
+// Write implements io.Writer.
+func (b *sharedBuffer) Write(p []byte) (int, error) {
+	b.text = append(b.text, p...)
+	return len(p), nil
+}
+
+func TestLaunchers(t *testing.T) {
+	n := Node{Host: "b7", Cores: 4}
+	for want, l := range map[string]Launcher{
+		"srun --overlap --nodes=1 --ntasks=1 --cpus-per-task=4 --mem=0 --nodelist=b7 --unbuffered --quiet -- /bin/it's x": Srun{},
+		`ssh -p 1 b7 exec '/bin/it'\''s' 'x'`: Shell{"ssh", "-p", "1", "{host}"},
+	} {
+		if got := strings.Join(l.Command(t.Context(), n, []string{"/bin/it's", "x"}).Args, " "); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+	if _, err := ParseShell(" "); err == nil {
+		t.Error("an empty shell is accepted")
+	}
+}

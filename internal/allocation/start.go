@@ -1,0 +1,271 @@
+package allocation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/suspend"
+	"github.com/hammr/hammr/internal/syncutil"
+)
+
+// readyTimeout bounds the start of a daemon.
+const readyTimeout = 60 * time.Second
+
+// start starts the cluster, and continues what is saved:
+//
+//	connect ─► directories, with saved files ─► masters ─► new backup ─► tasknodes ─► jobs resume
+//
+// All files are there before the masters start: a master that finds no tasknode for a while counts
+// it as lost, with its checkpoints.
+func (r *runner) start(ctx context.Context) error {
+	begin := time.Now()
+	if err := r.prepareState(); err != nil {
+		return err
+	}
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	r.tasknodes = placeTasknodes(len(r.machines), r.manifest.Tasknodes)
+	if err := each(r.tasknodes, func(p *placed) error { return r.openTasknode(ctx, p) }); err != nil {
+		return err
+	}
+	if err := r.startMasters(ctx); err != nil {
+		return err
+	}
+	if err := each(r.tasknodes, func(p *placed) error { return r.startTasknode(ctx, p) }); err != nil {
+		return err
+	}
+	if err := suspend.Resume(ctx, r.admin, r.manifest.Suspended, func(id string) { r.note("resumes %s", id) }); err != nil {
+		return err
+	}
+	r.note("cluster %s is ready after %v: %d masters and %d tasknodes on %d nodes of %s job %s", r.manifest.Cluster,
+		time.Since(begin).Round(10*time.Millisecond), len(r.masters), len(r.tasknodes), len(r.machines), r.cfg.Allocation.Scheduler, r.cfg.Allocation.Job)
+	return os.WriteFile(r.state.mastersFile(), []byte(strings.Join(r.masters, ",")+"\n"), 0o600)
+}
+
+// prepareState removes what an allocation has left that could not save, and makes what this one
+// needs.
+func (r *runner) prepareState() (err error) {
+	if r.token, err = r.state.token(); err != nil {
+		return err
+	}
+	errs := []error{r.state.clean(r.manifest.Generation), os.RemoveAll(r.claims()), os.RemoveAll(r.state.mastersFile())}
+	if r.manifest.Generation == 0 {
+		errs = append(errs, r.state.write(r.manifest), os.RemoveAll(r.state.path("staging")), os.RemoveAll(r.state.path("local")))
+	} else {
+		r.note("continues cluster %s as job %s has saved it at %s", r.manifest.Cluster, r.manifest.Job, r.manifest.SavedAt.Format(time.DateTime))
+	}
+	for _, dir := range []string{r.claims(), r.state.path("logs"), r.state.path("jobs")} {
+		errs = append(errs, os.MkdirAll(dir, 0o700))
+	}
+	return errors.Join(errs...)
+}
+
+// claims returns the directory in which programs note the jobs that they have continued.
+func (r *runner) claims() string { return r.state.path("claims") }
+
+// connect starts Serve on all nodes.
+func (r *runner) connect(ctx context.Context) error {
+	args := append(r.cfg.Program[:len(r.cfg.Program):len(r.cfg.Program)], r.cfg.Serve...)
+	for i, n := range r.cfg.Allocation.Nodes {
+		stderr := &lineWriter{prefix: n.Host + ": ", to: r.stderr}
+		m, err := connect(ctx, r.cfg.Launcher, n, args, stderr, func(daemon, cause string) { r.daemonEnded(i, daemon, cause) })
+		if err != nil {
+			return err
+		}
+		r.machines = append(r.machines, m)
+	}
+	return nil
+}
+
+// placeOf returns where the files of a daemon lie.
+func (r *runner) placeOf(daemon string) place {
+	return place{Link: linkOf(r.manifest.Cluster, daemon), Base: r.cfg.LocalDir}
+}
+
+// openTasknode makes the directory of a tasknode, with its saved files.
+func (r *runner) openTasknode(ctx context.Context, p *placed) error {
+	q := &openRequest{Place: r.placeOf(p.name)}
+	switch {
+	case r.cfg.Shared || p.saved != nil && p.saved.Shared:
+		q.Shared = r.state.path("local", p.name)
+	case p.saved != nil:
+		q.Saved, q.Want = filepath.Join(r.state.saved(r.manifest.Generation), p.name), p.saved.Tree
+	}
+	a, err := r.machines[p.node].ask(ctx, request{Open: q})
+	if err == nil && a.Tree.Files > 0 {
+		r.note("%s on node %s has %d files of %s again, %d bytes", p.name, r.machines[p.node].node.Host, a.Tree.Files, r.cfg.State, a.Tree.Bytes)
+	}
+	r.machines[p.node].noteMemory(a.MemoryMB)
+	return err
+}
+
+// startMasters starts the first master, from the backup if there is one, and adds the others.
+func (r *runner) startMasters(ctx context.Context) error {
+	restored := r.manifest.Generation > 0
+	for i := range r.cfg.Masters {
+		if err := r.startMaster(ctx, i, restored && i == 0); err != nil {
+			return err
+		}
+		if !restored || i > 0 {
+			continue
+		}
+		// Numbers of attempts must be new after each restore, also if this allocation fails and the
+		// same state is restored once more. A backup of the restored master has counted this one.
+		if _, err := masterd.SaveBackup(r.backupFile(r.manifest.Generation), r.backup(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backupFile returns the backup of a generation.
+func (r *runner) backupFile(generation int) string {
+	return filepath.Join(r.state.saved(generation), "masters")
+}
+
+// startMaster starts a master.
+func (r *runner) startMaster(ctx context.Context, i int, restored bool) error {
+	m, id := r.machines[i], masterName(i)
+	where := r.placeOf(id)
+	if _, err := m.ask(ctx, request{Open: &openRequest{Place: where}}); err != nil {
+		return err
+	}
+	port, err := m.ask(ctx, request{Port: true})
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(where.Link, "master")
+	if restored {
+		tool := []string{"master", "restore", r.backupFile(r.manifest.Generation), "--id", id, "--dir", dir, "--address", port.Address,
+			"--cluster-id", r.manifest.Cluster, "--token-file", r.token}
+		if _, err := m.ask(ctx, request{Tool: tool}); err != nil {
+			return err
+		}
+	}
+	if _, err := m.ask(ctx, request{Start: r.masterDaemon(i, dir, port.Address)}); err != nil {
+		return err
+	}
+	r.masters = append(r.masters, port.Address)
+	if i > 0 {
+		return r.addMaster(ctx, id, port.Address)
+	}
+	token, err := rpc.ReadToken(r.token)
+	if err == nil {
+		r.admin, err = r.cfg.Connect(r.masters, token)
+	}
+	return err
+}
+
+// addMaster adds a master that has just been started. It is ready only then, so it is added as soon
+// as it answers.
+func (r *runner) addMaster(ctx context.Context, id, address string) error {
+	bounded, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	var last error
+	err := syncutil.Poll(bounded, 200*time.Millisecond, func(ctx context.Context) (bool, error) {
+		if err := r.admin.AddMaster(ctx, id, address); ctx.Err() == nil {
+			last = err
+			return err == nil, nil
+		}
+		return false, context.Cause(ctx)
+	})
+	if err != nil && last != nil {
+		return fmt.Errorf("master %s: %w", id, last)
+	}
+	return err
+}
+
+// masterDaemon returns the request that starts a master.
+//
+// Expiry: a new leader probes tasknodes that have not joined it three times in each expiry, at
+// their addresses of the last allocation. They must join before the first probe.
+func (r *runner) masterDaemon(i int, dir, address string) *startRequest {
+	id := masterName(i)
+	args := []string{"jobmaster", "--id", id, "--cluster-id", r.manifest.Cluster, "--dir", dir, "--token-file", r.token,
+		"--address", address[strings.LastIndexByte(address, ':'):], "--advertise", address, "--http", "127.0.0.1:0",
+		"--staging", r.cfg.Staging, "--nice", "0", "--expiry", "1m"}
+	if i > 0 {
+		args = append(args, "--join")
+	} else {
+		args = append(args, "--masters", id+"="+address)
+	}
+	jobmaster, _, _ := r.cfg.settings() // Validate has reported errors
+	q := r.daemon(id, dir, append(args, jobmaster...))
+	if i > 0 {
+		q.Ready = "" // it is ready when it has been added
+	}
+	return q
+}
+
+// startTasknode starts a tasknode with its share of the node.
+func (r *runner) startTasknode(ctx context.Context, p *placed) error {
+	m := r.machines[p.node]
+	link := r.placeOf(p.name).Link
+	slots := max(1, m.node.Cores/p.share)
+	args := []string{"tasknode", "--name", p.name, "--cluster-id", r.manifest.Cluster, "--dir", filepath.Join(link, "tasknode"), "--token-file", r.token,
+		"--local-dir", filepath.Join(link, diskDir, filepath.Dir(tasksDir)), "--masters", strings.Join(r.masters, ","), "--own-user",
+		"--address", ":0", "--http", "127.0.0.1:0", "--map-slots", strconv.Itoa(slots), "--reduce-slots", strconv.Itoa(max(1, slots/2))}
+	if memory := memoryOf(m.node.MemoryMB, m.memory(), p.share); memory > 0 {
+		args = append(args, "--memory-mb", strconv.Itoa(memory))
+	}
+	_, tasknode, _ := r.cfg.settings() // Validate has reported errors
+	_, err := m.ask(ctx, request{Start: r.daemon(p.name, filepath.Join(link, "tasknode"), append(args, tasknode...))})
+	return err
+}
+
+// memoryOf returns the MiB that tasks of one of several tasknodes may take together: of what the
+// scheduler gives, or else of the machine. 0 leaves it to the tasknode.
+func memoryOf(given, machine, share int) int {
+	switch {
+	case given > 0:
+		return max(1, (given-min(1024, given/4))/share) // the rest is for daemons
+	case share > 1 && machine > 0:
+		return max(1, (machine-min(1024, machine/4))/share)
+	}
+	return 0
+}
+
+// daemon returns the request that starts a daemon.
+func (r *runner) daemon(name, dir string, args []string) *startRequest {
+	ready := dir + ".ready"
+	return &startRequest{
+		Name: name, Ready: ready, Timeout: readyTimeout,
+		Args: append(args, "--ready-file", ready, "--log-file", r.state.path("logs", name+".log")), Env: hadoopVariables(os.Environ()),
+	}
+}
+
+// hadoopVariables returns the variables that daemons need on every node. Not every Launcher passes
+// them on.
+func hadoopVariables(environment []string) []string {
+	return slices.DeleteFunc(environment, func(v string) bool { return !strings.HasPrefix(v, "HADOOP_") })
+}
+
+// settings returns Settings as flags of the daemons.
+func (c *Config) settings() (jobmaster, tasknode []string, err error) {
+	var errs []error
+	for _, s := range c.Settings {
+		name, value, ok := strings.Cut(s, "=")
+		role, flag, isSetting := strings.Cut(name, ".")
+		switch {
+		case !ok || !isSetting || flag == "":
+			errs = append(errs, fmt.Errorf("--set %s: expected jobmaster.NAME=VALUE or tasknode.NAME=VALUE", s))
+		case role == "jobmaster":
+			jobmaster = append(jobmaster, "--"+flag+"="+value)
+		case role == "tasknode":
+			tasknode = append(tasknode, "--"+flag+"="+value)
+		default:
+			errs = append(errs, fmt.Errorf("--set %s: there is no daemon %q", s, role))
+		}
+	}
+	return jobmaster, tasknode, errors.Join(errs...)
+}

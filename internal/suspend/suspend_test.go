@@ -1,0 +1,119 @@
+package suspend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// masters is a model: the attempts of a job end some questions after it was suspended.
+type masters struct {
+	jobs     []*wire.JobStatus
+	attempts map[string]int // by job: questions until its attempt ends
+	over     string         // a job that ends before it is suspended
+	late     string         // a job that is submitted after the first question
+	calls    []string
+}
+
+func (m *masters) Jobs(context.Context, bool) (jobs []*wire.JobStatus, err error) {
+	jobs = slices.Clone(m.jobs)
+	if m.late != "" {
+		m.jobs = append(m.jobs, &wire.JobStatus{JobId: m.late})
+		m.late = ""
+	}
+	return jobs, nil
+}
+
+func (m *masters) job(id string) *wire.JobStatus {
+	return m.jobs[slices.IndexFunc(m.jobs, func(j *wire.JobStatus) bool { return j.JobId == id })]
+}
+
+func (m *masters) SuspendJob(_ context.Context, id, mode string) error {
+	m.calls = append(m.calls, "suspend "+id+" "+mode)
+	if id == m.over {
+		m.jobs = slices.DeleteFunc(m.jobs, func(j *wire.JobStatus) bool { return j.JobId == id })
+		return fmt.Errorf("it is over: %w", client.ErrRefused)
+	}
+	m.job(id).Suspended = true
+	return nil
+}
+
+func (m *masters) ResumeJob(_ context.Context, id string) error {
+	m.calls = append(m.calls, "resume "+id)
+	if id == m.over {
+		return client.ErrUnknownJob
+	}
+	return nil
+}
+
+func (m *masters) Tasknodes(context.Context, bool) ([]*wire.Tasknode, error) {
+	n := new(wire.Tasknode)
+	for _, j := range m.jobs {
+		if m.attempts[j.JobId] > 0 {
+			n.Attempts = append(n.Attempts, "attempt of "+j.JobId)
+			if j.Suspended {
+				m.attempts[j.JobId]--
+			}
+		}
+	}
+	return []*wire.Tasknode{n}, nil
+}
+
+func TestAllSuspendsAndResumes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &masters{
+			jobs:     []*wire.JobStatus{{JobId: "j1"}, {JobId: "j2", Suspended: true}, {JobId: "j3"}},
+			attempts: map[string]int{"j1": 3, "j4": 2}, over: "j3", late: "j4",
+		}
+		var noted, done []string
+		err := All(t.Context(), m, time.Minute,
+			func(ids []string) error { noted = append(noted, ids...); return nil }, func(id string) { done = append(done, id) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"j1", "j3", "j4"}; !slices.Equal(noted, want) {
+			t.Errorf("noted before: %v, want %v", noted, want)
+		}
+		if want := []string{"j1", "j4"}; !slices.Equal(done, want) {
+			t.Errorf("suspended: %v, want %v", done, want)
+		}
+		if want := []string{"suspend j1 auto", "suspend j3 auto", "suspend j4 auto"}; !slices.Equal(m.calls, want) {
+			t.Errorf("calls: %v, want %v", m.calls, want)
+		}
+		done = nil
+		if err := Resume(t.Context(), m, noted, func(id string) { done = append(done, id) }); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"j1", "j4"}; !slices.Equal(done, want) {
+			t.Errorf("resumed: %v, want %v", done, want)
+		}
+	})
+}
+
+func TestAllAtTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &masters{jobs: []*wire.JobStatus{{JobId: "j1"}}, attempts: map[string]int{"j1": 1_000_000}}
+		err := All(t.Context(), m, time.Minute, func([]string) error { return nil }, func(string) {})
+		var late *LateError
+		if !errors.As(err, &late) || !strings.Contains(err.Error(), "1 attempts still run after 1m0s: attempt of j1") {
+			t.Fatalf("error %v", err)
+		}
+	})
+}
+
+func TestJobsAreRecordedBeforeTheyAreSuspended(t *testing.T) {
+	m := &masters{jobs: []*wire.JobStatus{{JobId: "j1"}}}
+	full := errors.New("the disk is full")
+	err := All(t.Context(), m, time.Minute, func([]string) error { return full }, func(string) {})
+	if !errors.Is(err, full) || len(m.calls) > 0 {
+		t.Errorf("error %v, calls %v", err, m.calls)
+	}
+}
