@@ -34,7 +34,7 @@ LINK := -ldflags=-w
 # package is compiled once.
 PLAIN := CGO_ENABLED=0
 
-.PHONY: all build test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build packages image manifests test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -109,14 +109,39 @@ soak-upgrade:
 	go test -tags soak -run '^Test(RollingUpgrade.*|OldMasterIsNotAdded|ProgramsOfTheLastRelease)$$' -count 1 -timeout 0 -v ./e2e
 
 # Tests of one way to deploy, which take long. TARGET is one of these:
-# ssh: sshd on addresses of this machine.
-# cloud: a metadata service for machines in network namespaces; as root, or where users may make namespaces.
+#   ssh      sshd on addresses of this machine (apt-get install openssh-server)
+#   systemd  packages on Debian machines that boot in namespaces (apt-get install mmdebstrap lintian rpm; as root)
+#   podman   containers of the image that `make image` builds (apt-get install podman buildah crun netavark aardvark-dns iptables)
+#   helm     the chart, by Helm itself
+#   slurm    a Slurm with three nodes, which are this machine (apt-get install munge slurmctld slurmd slurm-client; as root)
+#   oar      an OAR with three nodes, which are this machine (apt-get install oar-server oar-server-pgsql oar-node oar-user oar-user-pgsql postgresql openssh-server; as root)
+#   cloud    a metadata service for machines in network namespaces (apt-get install cloud-init; as root, or where users may make namespaces)
 TARGET ?= ssh
+DEPLOYED       = go test -tags deploy -count 1 -timeout 1h -v
+deploy_ssh     = $(DEPLOYED) ./internal/sshcluster/... && $(DEPLOYED) -run '^Test(ClusterOverSSH.*|InterruptedClusterStart|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' ./e2e
+deploy_systemd = $(DEPLOYED) ./deploy/systemdtest
+deploy_podman  = $(DEPLOYED) -run '^TestPodman' ./deploy/test
+deploy_helm    = $(DEPLOYED) -run '^TestChart' ./deploy/test
+deploy_slurm   = $(DEPLOYED) -run '^TestSlurm' ./e2e
+deploy_oar     = $(DEPLOYED) -run '^TestOAR' ./e2e
+deploy_cloud   = $(DEPLOYED) -run '^TestCloud' ./e2e ./cmd/hammr
 deploy-test:
-	@case '$(TARGET)' in ssh|cloud) ;; *) echo 'there is no TARGET $(TARGET); use ssh or cloud'; exit 1;; esac
-	@[ '$(TARGET)' != cloud ] || go test -tags deploy -run '^TestCloud' -count 1 -timeout 0 -v ./e2e ./cmd/hammr
-	@[ '$(TARGET)' != ssh ] || go test -tags deploy -count 1 -timeout 0 -v ./internal/sshcluster
-	@[ '$(TARGET)' != ssh ] || go test -tags deploy -run '^Test(ClusterOverSSH.*|InterruptedClusterStart|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' -count 1 -timeout 0 -v ./e2e
+	$(or $(deploy_$(TARGET)),$(error there is no TARGET $(TARGET); the Makefile lists them))
+
+# .deb and .rpm of VERSION in dist/, for ARCH. The same commit gives the same bytes.
+VERSION ?= 0~$(shell TZ=UTC git show -s --format=%cd --date=format-local:%Y%m%d%H%M%S)
+packages:
+	deploy/packages/build.sh '$(VERSION)' dist
+
+# The container image IMAGE: one static binary. It needs buildah.
+IMAGE ?= hammr:latest
+image:
+	deploy/image/build.sh $(IMAGE)
+
+# deploy/kubernetes, rendered from the chart in deploy/helm/hammr. A test refuses a difference.
+HELM ?= go run helm.sh/helm/v3/cmd/helm@v3.22.0
+manifests:
+	HELM='$(HELM)' deploy/kubernetes/render.sh
 
 # A simulated year of a cluster in the replicated state and its controller, in two minutes:
 # 10,000 jobs, a million attempts, ever new machines, users and clients. It prints a table:
@@ -224,4 +249,4 @@ proto:
 	PATH="$(CURDIR)/bin:$$PATH" go generate $(PROTOS)
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

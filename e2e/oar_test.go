@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/sshcluster/sshtest"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
@@ -93,7 +94,7 @@ func (o *oar) makeShared() {
 }
 
 // port returns a port that is free.
-func port(t *testing.T) string { return strconv.Itoa(freePort(t)) }
+func port(t *testing.T) string { return strconv.Itoa(sshtest.FreePort(t)) }
 
 func (o *oar) system(program string, args ...string) {
 	o.t.Helper()

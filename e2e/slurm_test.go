@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/sshcluster/sshtest"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
@@ -78,9 +78,9 @@ func newSlurm(t *testing.T) *slurm {
 	must(t, os.Chmod(dir, 0o755))
 	must(t, os.WriteFile(s.path("munge.key"), []byte(strings.Repeat("a key for tests ", 8)), 0o600))
 	must(t, os.Mkdir(s.path("ctl"), 0o755))
-	conf, hosts := fmt.Sprintf(slurmConf, dir, freePort(t)), "127.0.0.1 localhost\n127.0.2.9 ctl\n"
+	conf, hosts := fmt.Sprintf(slurmConf, dir, sshtest.FreePort(t)), "127.0.0.1 localhost\n127.0.2.9 ctl\n"
 	for i, node := range slurmNodes {
-		conf += fmt.Sprintf("NodeName=%s NodeAddr=127.0.2.%d Port=%d CPUs=2 RealMemory=2000 State=UNKNOWN\n", node, i+1, freePort(t))
+		conf += fmt.Sprintf("NodeName=%s NodeAddr=127.0.2.%d Port=%d CPUs=2 RealMemory=2000 State=UNKNOWN\n", node, i+1, sshtest.FreePort(t))
 		hosts += fmt.Sprintf("127.0.2.%d %s\n", i+1, node)
 	}
 	must(t, os.WriteFile(s.path("slurm.conf"), []byte(conf), 0o644))
@@ -99,21 +99,6 @@ func newSlurm(t *testing.T) *slurm {
 }
 
 func (s *slurm) path(name string) string { return filepath.Join(s.dir, name) }
-
-// freePort returns a port that is free, below those of outgoing connections.
-func freePort(t *testing.T) int {
-	t.Helper()
-	for {
-		port := int(nextPorts.Add(portsStep)) + 18000 + os.Getpid()%100*portsStep
-		if port > 31000 {
-			t.Fatal("no free ports")
-		}
-		if l, err := net.Listen("tcp", ":"+strconv.Itoa(port)); err == nil {
-			must(t, l.Close())
-			return port
-		}
-	}
-}
 
 // begin starts a daemon on a node, "" for this machine.
 func (s *slurm) begin(node, program string, args ...string) {

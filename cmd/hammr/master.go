@@ -51,7 +51,7 @@ cluster gets that version when all masters support it.`,
 		Example: "  hammr master status --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) (doc apidoc.Masters, err error) {
-		info, err := q.Info(ctx)
+		info, err := q.leaderInfo(ctx)
 		if err == nil {
 			doc = q.askEach(ctx, info)
 		}
@@ -173,4 +173,14 @@ func (r clusterCommands) newMasterTransfer() *cobra.Command {
 		err := q.TransferLeadership(ctx, id)
 		return q.changed(err, "master", apidoc.Change{ID: id, Done: "handed the lead"}, "Transferred leadership to %s", target)
 	})
+}
+
+// leaderInfo returns the description of the cluster by the leader, or by another master if none
+// leads. The first master that answers may have been removed: it does not know that,
+// and describes the cluster as it was. But it names the leader, which is asked next.
+func (q *query) leaderInfo(ctx context.Context) (*wire.Info, error) {
+	if info, err := q.Info(ctx); err != nil || info.Leader == "" {
+		return info, err
+	}
+	return q.Info(ctx)
 }

@@ -40,7 +40,7 @@ func (q *query) replaceMaster(ctx context.Context, old, next, address string) er
 	if old == next {
 		return usageError{fmt.Errorf("master %s cannot replace itself: give the new one another id", old)}
 	}
-	info, err := q.Info(ctx)
+	info, err := q.leaderInfo(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,9 +54,8 @@ func (q *query) replaceMaster(ctx context.Context, old, next, address string) er
 	if err := q.changed(err, "master", apidoc.Change{ID: next, Done: "added"}, "Added master %s", next); err != nil {
 		return err
 	}
-	// The first answer may have been that of a master which was removed, and does not know it. The
-	// leader is known since the call before.
-	if info, err = q.Info(ctx); err != nil || !isMember(old) {
+	// The leader may be another one by now.
+	if info, err = q.leaderInfo(ctx); err != nil || !isMember(old) {
 		return err
 	}
 	if info.Leader == old {
