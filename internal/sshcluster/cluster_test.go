@@ -17,6 +17,12 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
+// newLab makes machines a, b and c that are directories.
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	return makeLab(t, t.TempDir(), []string{"sh", "-c"}, "a", "b", "c")
+}
+
 func TestStartStatusStop(t *testing.T) {
 	l := newLab(t)
 	l.want(Absent)

@@ -2,7 +2,9 @@ package task
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -26,14 +28,30 @@ func (o origin) isHere() bool { return o.address == "" && !o.copied }
 
 // checkpointOrigins returns the places that have a checkpoint, in the order to try them: the
 // machine that wrote it, unless it is lost, and then the copy, which is slower to read.
+//
+// A tasknode that runs as root makes files for itself when it copies a checkpoint off a drained
+// machine. The attempt of another user gets them from its server.
 func (a *Attempt) checkpointOrigins(c *taskproc.Checkpoint) (places []origin) {
 	if !c.MachineLost {
-		places = append(places, origin{checkpoint.FileRef{Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum}, c.Address, false})
+		address := c.Address
+		if address == "" && a.isForbidden(c.Path) {
+			address = a.Start.ShuffleAddress
+		}
+		places = append(places, origin{checkpoint.FileRef{Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum}, address, false})
 	}
 	if c.Copy != nil {
 		places = append(places, origin{checkpoint.FileRef{Path: c.Copy.Path, Bytes: c.Copy.Bytes, Checksum: c.Copy.Checksum}, "", true})
 	}
 	return places
+}
+
+// isForbidden reports whether a file of this machine is there, and this user may not read it.
+func (a *Attempt) isForbidden(path string) bool {
+	f, err := a.Local.Open(a.ctx, path)
+	if err == nil {
+		err = f.Close()
+	}
+	return errors.Is(err, fs.ErrPermission)
 }
 
 // open opens the files of a place, until done is called.

@@ -3,6 +3,7 @@ package task
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage/fault"
+	"github.com/hammr/hammr/storage/local"
 )
 
 // startOn returns the Start of attempt n of the reduce on a machine that serves its files.
@@ -348,6 +351,26 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 				t.Errorf("last message %v", last)
 			}
 		})
+	}
+}
+
+// TestForbiddenFilesComeFromTheServer checks that a reduce resumes from files of this machine that
+// only the tasknode may read.
+func TestForbiddenFilesComeFromTheServer(t *testing.T) {
+	m := newMachine(t, withoutErrors)
+	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 5, m)
+	want, _ := readHere(t, outputs)
+	c, p := checkpointedWith(t, m, outputs, func(*taskproc.Start) {})
+	start := from(m.startOn(1), c, m)
+	start.Maps = 5
+	disk := fault.New(local.New(local.Options{}), fault.Options{}, fault.Rule{Op: fault.Open, Path: filepath.Dir(c.Path) + "/*", Err: fs.ErrPermission})
+	run := startReduceOn(t, p, start, disk)
+	run.report(true, outputs...)
+	if last := run.finish(); start.Checkpoint.Address != "" || last.GetFinished() == nil || p.seen.String() != want {
+		t.Errorf("last message %v", last)
+	}
+	if files, err := filepath.Glob(filepath.Join(start.LocalDir, "resumed", "*")); err != nil || len(files) == 0 {
+		t.Errorf("files that were fetched: %q, %v", files, err)
 	}
 }
 
