@@ -12,10 +12,11 @@ FUZZTIME    ?= 10s
 # Packages whose tests search or simulate for minutes in one goroutine. They run without
 # the race detector, which could find nothing.
 PLAYED      := ./bench/paper ./bench/compare ./cluster
-# Packages that start no goroutine, and whose tests simulate or decode for long. The race
-# detector does not see them at all.
+# Packages that start no goroutine, and whose tests simulate, decode or read all sources for
+# long. The race detector does not see them at all.
 SEQUENTIAL  := ./sched/chronos ./sched/disco ./sched/fair ./sched/fifo ./sched/hfsp ./sched/registry \
-               ./sim ./sim/fluid ./sim/results ./sim/workload ./internal/format/seqfile ./internal/format/compress
+               ./sim ./sim/fluid ./sim/results ./sim/workload ./internal/format/seqfile ./internal/format/compress \
+               ./internal/format/text ./internal/format/bzip2 ./internal/lint
 BENCH       ?= .
 CASE        ?=
 RIVAL       ?=
@@ -46,7 +47,7 @@ build:
 # notice faults, for daemons to be given up.
 EVERY = -p 3 ./storage/hdfs ./e2e $(if $(RACE),$(filter-out $(SEQUENTIAL:.%=$(MODULE)%),$(shell go list ./...)),./...)
 
-# Every test; what go vet says, lint tells. Those that need a real HDFS start one if
+# Every test, without go vet, which `make lint` runs. Those that need a real HDFS start one if
 # Java and Maven are there; with CI=true they fail instead of being skipped.
 test:
 	@{ status=0; go test $(RACE) $(LINK) -vet=off -v -timeout 15m $(if $(filter ./...,$(PACKAGES)),$(EVERY),$(PACKAGES)) || status=1; \
@@ -56,12 +57,12 @@ test:
 race:
 	$(MAKE) test RACE=-race
 
+# Formatting, go vet and staticcheck. The rules of internal/lint are tests.
 lint:
 	@unformatted="$$(git ls-files '*.go' | xargs gofmt -l)"; \
 	  if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
 	$(PLAIN) go vet ./...
 	$(PLAIN) go run $(STATICCHECK) ./...
-	$(PLAIN) go test ./internal/lint
 
 # Every fuzz target, FUZZTIME each.
 fuzz:
