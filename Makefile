@@ -43,9 +43,9 @@ all: build
 build:
 	$(PLAIN) go build -o bin/hammr ./cmd/hammr
 
-# Three packages at once, and first those that wait for much of their time: for HDFS to
-# notice faults, for daemons to be given up.
-EVERY = -p 3 ./storage/hdfs ./e2e $(if $(RACE),$(filter-out $(SEQUENTIAL:.%=$(MODULE)%),$(shell go list ./...)),./...)
+# Three packages at once. First come those that wait for much of their time, for HDFS to notice
+# faults or for daemons to be given up, and those that take long, which would run alone at the end.
+EVERY = -p 3 ./storage/hdfs ./e2e ./mr ./shuffle $(if $(RACE),$(filter-out $(SEQUENTIAL:.%=$(MODULE)%),$(shell go list ./...)),./...)
 
 # Every test, without go vet, which `make lint` runs. Those that need a real HDFS start one if
 # Java and Maven are there; with CI=true they fail instead of being skipped.
