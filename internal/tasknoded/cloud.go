@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/internal/notice"
-	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -37,7 +36,7 @@ func (d *Daemon) watchNotices(ctx context.Context) {
 		return
 	}
 	defer source.Close() // returns no error
-	w, err := notice.New(notice.Config{Source: source, Drainer: &drainer{calls: masterCalls{d.masters, d.cfg.Name}}, Kinds: d.cfg.noticeKinds(), Logger: d.cfg.Logger})
+	w, err := notice.New(notice.Config{Source: source, Drainer: &drainer{calls: d.masterCalls()}, Kinds: d.cfg.noticeKinds(), Logger: d.cfg.Logger})
 	if err != nil {
 		d.cfg.Logger.Error("no notices of a cloud are watched", "error", err)
 		return
@@ -94,30 +93,4 @@ func (d *drainer) Undo(ctx context.Context) error {
 	}
 	d.began, d.earlier = false, false
 	return nil
-}
-
-// States of a tasknode that a user has excluded.
-const (
-	decommissioning = "DECOMMISSIONING"
-	decommissioned  = "DECOMMISSIONED"
-)
-
-// masterCalls implements nodeCalls.
-type masterCalls struct {
-	masters *rpc.Masters
-	name    string
-}
-
-func (c masterCalls) status(ctx context.Context) (*wire.Tasknode, error) {
-	return rpc.Call(ctx, c.masters, (*rpc.Master).GetNode, &wire.GetNodeRequest{Name: c.name})
-}
-
-func (c masterCalls) drain(ctx context.Context) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).DrainNode, &wire.DrainNodeRequest{Name: c.name, UntilRestart: true})
-	return err
-}
-
-func (c masterCalls) admit(ctx context.Context) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).AdmitNode, &wire.AdmitNodeRequest{Name: c.name})
-	return err
 }

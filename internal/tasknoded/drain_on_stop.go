@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -62,15 +61,20 @@ func (d *Daemon) drain(ctx context.Context) {
 // awaitDrained drains this tasknode until its next start. It returns when nothing is left; after
 // an error it returns what was left when the leader answered last.
 func (d *Daemon) awaitDrained(ctx context.Context) (left *wire.Tasknode, err error) {
-	if _, err := askLeader(ctx, d.masters, (*rpc.Master).DrainNode, &wire.DrainNodeRequest{Name: d.cfg.Name, UntilRestart: true}); err != nil {
+	calls := d.masterCalls()
+	if err := whileLed(ctx, calls.drain); err != nil {
 		return nil, err
 	}
 	err = syncutil.Poll(ctx, drainPoll, func(ctx context.Context) (bool, error) {
-		n, err := askLeader(ctx, d.masters, (*rpc.Master).GetNode, &wire.GetNodeRequest{Name: d.cfg.Name})
+		var n *wire.Tasknode
+		err := whileLed(ctx, func(ctx context.Context) (err error) {
+			n, err = calls.status(ctx)
+			return err
+		})
 		switch {
 		case err != nil:
 			return false, err
-		case n.State == "DECOMMISSIONED":
+		case n.State == decommissioned:
 			return true, nil
 		case n.Lost || !n.Draining:
 			return false, fmt.Errorf("its state is %s, and it is not drained any more", n.State)
@@ -81,9 +85,9 @@ func (d *Daemon) awaitDrained(ctx context.Context) (left *wire.Tasknode, err err
 	return left, err
 }
 
-// askLeader makes a call to the leader. It does not search for a leader for long.
-func askLeader[Q, A any](ctx context.Context, masters *rpc.Masters, call func(*rpc.Master, context.Context, Q) (A, error), question Q) (A, error) {
+// whileLed makes a call to the leader. It does not search for a leader for long.
+func whileLed(ctx context.Context, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, leaderTimeout, errors.New("no leading master answers"))
 	defer cancel()
-	return rpc.Call(ctx, masters, call, question)
+	return call(ctx)
 }

@@ -1,0 +1,37 @@
+package tasknoded
+
+import (
+	"context"
+
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// masterCalls are calls to the masters about this tasknode.
+type masterCalls struct {
+	masters *rpc.Masters
+	name    string
+}
+
+func (d *Daemon) masterCalls() masterCalls { return masterCalls{d.masters, d.cfg.Name} }
+
+// States of a tasknode that a user has excluded, in the answer of status.
+const (
+	decommissioning = "DECOMMISSIONING"
+	decommissioned  = "DECOMMISSIONED"
+)
+
+func (c masterCalls) status(ctx context.Context) (*wire.Tasknode, error) {
+	return rpc.Call(ctx, c.masters, (*rpc.Master).GetNode, &wire.GetNodeRequest{Name: c.name})
+}
+
+// drain excludes the tasknode until its next start.
+func (c masterCalls) drain(ctx context.Context) error {
+	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).DrainNode, &wire.DrainNodeRequest{Name: c.name, UntilRestart: true})
+	return err
+}
+
+func (c masterCalls) admit(ctx context.Context) error {
+	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).AdmitNode, &wire.AdmitNodeRequest{Name: c.name})
+	return err
+}
