@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
 )
@@ -179,7 +180,7 @@ func useText(masters []string, tokenFile string) string {
 export HAMMR_TOKEN_FILE=%s
   hammr run wordcount IN OUT
   hammr node list
-`, strings.Join(masters, ","), "'"+strings.ReplaceAll(tokenFile, "'", `'\''`)+"'")
+`, strings.Join(masters, ","), hostfile.Quote(tokenFile))
 }
 
 // keepToken saves a copy of the token for the user, where commands look for it by the masters'

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/hostfile"
 )
 
 // Launcher starts a command on a node. The command has the standard input and output of the
@@ -36,14 +38,11 @@ type Shell []string
 
 // Command implements Launcher.
 func (s Shell) Command(ctx context.Context, n Node, args []string) *exec.Cmd {
-	var words, quoted []string
-	for _, word := range s {
-		words = append(words, strings.ReplaceAll(word, "{host}", n.Host))
-	}
+	var quoted []string
 	for _, arg := range args {
-		quoted = append(quoted, "'"+strings.ReplaceAll(arg, "'", `'\''`)+"'")
+		quoted = append(quoted, hostfile.Quote(arg))
 	}
-	return command(ctx, append(words, "exec "+strings.Join(quoted, " ")))
+	return command(ctx, append(hostfile.ShellWords(s, n.Host), "exec "+strings.Join(quoted, " ")))
 }
 
 // ParseShell returns the launcher of a command line such as "ssh -p 2222 {host}".
@@ -55,8 +54,8 @@ func ParseShell(text string) (Shell, error) {
 	return words, nil
 }
 
-// command returns a command that is killed some time after the end of ctx: its input ends
-// first, so that it can end by itself.
+// command returns a command that is killed some time after the end of ctx. Its input ends
+// first, at which it should exit.
 func command(ctx context.Context, words []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Cancel = func() error { return nil }

@@ -14,3 +14,6 @@ func ShellWords(shell []string, host string) []string {
 	}
 	return words
 }
+
+// Quote returns a text as one word of a POSIX shell.
+func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

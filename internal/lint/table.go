@@ -114,6 +114,7 @@ var importTable = []row{
 	{"internal/validate", nil},
 	{"internal/faultrpc", []string{"internal/failpoint", "internal/rpc", "internal/wire", "internal/wire/wireconnect"}},
 	{"internal/report", []string{"internal/counter", "internal/taskproc", "internal/wire"}},
+	{"internal/report/reporttest", []string{"internal/report"}},
 	{"internal/console", []string{"internal/counter", "internal/report"}},
 	{"internal/fsshell", []string{
 		"storage", "storage/...", "internal/conf", "internal/format", "internal/format/...",
@@ -145,7 +146,7 @@ var importTable = []row{
 		"internal/client", "internal/hostfile", "internal/minihdfs", "internal/rpc", "internal/suspend", "internal/syncutil", "internal/validate", "internal/wire",
 	}},
 	{"internal/allocation", []string{
-		"internal/daemon", "internal/jsonfile", "internal/masterd", "internal/meminfo", "internal/procfs", "internal/report", "internal/rpc",
+		"internal/daemon", "internal/hostfile", "internal/jsonfile", "internal/masterd", "internal/meminfo", "internal/procfs", "internal/report", "internal/rpc",
 		"internal/suspend", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire",
 	}},
 	{"internal/suspend", []string{"internal/client", "internal/syncutil", "internal/wire"}},

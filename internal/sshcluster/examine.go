@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/hammr/hammr/internal/hostfile"
 )
 
 // Examination is what `hammr doctor` reports of a machine.
@@ -17,7 +19,7 @@ type Examination struct {
 // also connects to all daemons of the cluster that run.
 func (c *Cluster) Examine(ctx context.Context) []Examination {
 	all := make([]Examination, len(c.plan.Hosts))
-	call := "examine " + quote(strings.Join(c.addresses(), ","))
+	call := "examine " + hostfile.Quote(strings.Join(c.addresses(), ","))
 	_ = c.each(ctx, c.all(), func(ctx context.Context, i int) error { // errors are in the examinations
 		h := &c.plan.Hosts[i]
 		all[i].Host = h.Name

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+
+	"github.com/hammr/hammr/internal/hostfile"
 )
 
 //go:embed script.sh
@@ -18,11 +20,8 @@ func (p *Plan) script(h *Host, calls ...string) string {
 
 // variables returns the assignments that script.sh needs.
 func (p *Plan) variables(h *Host) string {
-	return fmt.Sprintf("dir=%s\nunits=%s\nhost=%s\nid=%s\nconf=%s\n", quote(h.Dir), h.units, quote(h.Name), quote(p.ClusterID), quote(p.confDir(h)))
+	return fmt.Sprintf("dir=%s\nunits=%s\nhost=%s\nid=%s\nconf=%s\n", hostfile.Quote(h.Dir), h.units, hostfile.Quote(h.Name), hostfile.Quote(p.ClusterID), hostfile.Quote(p.confDir(h)))
 }
-
-// quote returns a word of a shell.
-func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // putCall returns the call that stores a file, which is a word of a shell. The content travels in the script itself, so it
 // is on no command line. It ends with a line break.

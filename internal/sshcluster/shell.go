@@ -100,7 +100,7 @@ func (s *shell) run(ctx context.Context, h *Host, script string) (stdout string,
 
 // feed runs a script on a host with a standard input.
 func (s *shell) feed(ctx context.Context, h *Host, script string, stdin io.Reader) (stdout string, err error) {
-	return s.command(ctx, h, "sh -c "+quote(script), stdin)
+	return s.command(ctx, h, "sh -c "+hostfile.Quote(script), stdin)
 }
 
 func (s *shell) command(ctx context.Context, h *Host, command string, stdin io.Reader) (string, error) {

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"github.com/hammr/hammr/internal/hostfile"
 )
 
 // checkStaging checks that all machines see a staging directory that is mounted: the first
@@ -18,7 +20,7 @@ func (c *Cluster) checkStaging(ctx context.Context) error {
 		return nil
 	}
 	first := &c.plan.Hosts[0]
-	text, err := c.shell.run(ctx, first, c.plan.script(first, "share "+quote(u.Path)+" .hammr-"+newToken()))
+	text, err := c.shell.run(ctx, first, c.plan.script(first, "share "+hostfile.Quote(u.Path)+" .hammr-"+newToken()))
 	if err != nil {
 		return err
 	}
@@ -28,10 +30,10 @@ func (c *Cluster) checkStaging(ctx context.Context) error {
 	}
 	err = c.each(ctx, c.all(), func(ctx context.Context, i int) error {
 		h := &c.plan.Hosts[i]
-		call := fmt.Sprintf("[ -e %s ] || fail %s", quote(file), quote(fmt.Sprintf("it does not see %s of %s; --staging must be on a file system that all machines see", path.Dir(file), first.Name)))
+		call := fmt.Sprintf("[ -e %s ] || fail %s", hostfile.Quote(file), hostfile.Quote(fmt.Sprintf("it does not see %s of %s; --staging must be on a file system that all machines see", path.Dir(file), first.Name)))
 		_, err := c.shell.run(ctx, h, c.plan.script(h, call))
 		return err
 	})
-	_, removal := c.shell.run(context.WithoutCancel(ctx), first, c.plan.script(first, "rm -f "+quote(file)))
+	_, removal := c.shell.run(context.WithoutCancel(ctx), first, c.plan.script(first, "rm -f "+hostfile.Quote(file)))
 	return errors.Join(err, removal)
 }
