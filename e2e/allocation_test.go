@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/report/reporttest"
 )
 
 // allocations are several allocations of one program. Their nodes are directories of this
@@ -90,28 +91,12 @@ func once(t *testing.T, state string, jobs int) {
 	for _, file := range files {
 		doc, err := report.ReadFile(file)
 		must(t, err)
-		states := make(map[report.State]int)
-		for _, task := range doc.Tasks {
-			finished := 0
-			for _, attempt := range task.Attempts {
-				states[attempt.State]++
-				switch attempt.State {
-				case report.Succeeded:
-					finished++
-				case report.Preempted:
-				default:
-					t.Errorf("attempt %+v", attempt)
-				}
-			}
-			if finished != 1 {
-				t.Errorf("%s was finished %d times: %+v", task.ID, finished, task.Attempts)
-			}
-		}
+		preempted := reporttest.FinishedOnce(t, doc)
 		lost := doc.Counters[counter.GroupJob][counter.WorkLostMillis.Name]
-		if doc.State != report.Succeeded || lost != 0 || len(doc.Failures) > 0 || states[report.Preempted] == 0 {
-			t.Errorf("%s: %s, %d ms of work are lost, failures %+v, attempts %v", doc.JobID, doc.State, lost, doc.Failures, states)
+		if doc.State != report.Succeeded || lost != 0 || len(doc.Failures) > 0 || preempted == 0 {
+			t.Errorf("%s: %s, %d ms of work are lost, failures %+v, %d attempts were preempted", doc.JobID, doc.State, lost, doc.Failures, preempted)
 		}
-		t.Logf("%s: %d tasks, attempts %v, %d ms of work lost", doc.Name, len(doc.Tasks), states, lost)
+		t.Logf("%s: %d tasks, %d attempts were preempted, %d ms of work lost", doc.Name, len(doc.Tasks), preempted, lost)
 	}
 }
 

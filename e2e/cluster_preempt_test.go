@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/report/reporttest"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -88,21 +89,7 @@ func (j *preempted) succeeds(killed ...string) {
 	if len(doc.Failures) > 0 {
 		j.t.Errorf("failures %+v", doc.Failures)
 	}
-	for _, task := range doc.Tasks {
-		finished := 0
-		for _, a := range task.Attempts {
-			switch a.State {
-			case report.Succeeded:
-				finished++
-			case report.Preempted:
-			default:
-				j.t.Errorf("attempt %+v", a)
-			}
-		}
-		if finished != 1 {
-			j.t.Errorf("%s was finished %d times: %+v", task.ID, finished, task.Attempts)
-		}
-	}
+	reporttest.FinishedOnce(j.t, doc)
 	if lost := doc.Counters[counter.GroupJob][counter.WorkLostMillis.Name]; (lost > 0) != (len(killed) > 0) {
 		j.t.Errorf("%d ms of work are lost, with %q killed", lost, killed)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/internal/netns"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/report/reporttest"
 )
 
 // Units of the packages.
@@ -178,22 +179,6 @@ func (l *lab) wantOnce(t *testing.T, id, out string) {
 	for _, f := range doc.Failures {
 		t.Errorf("%s on %s failed: %s", f.Attempt, f.Tasknode, f.Cause)
 	}
-	preempted := 0
-	for _, task := range doc.Tasks {
-		finished := 0
-		for _, a := range task.Attempts {
-			switch a.State {
-			case report.Succeeded:
-				finished++
-			case report.Preempted:
-				preempted++
-			default:
-				t.Errorf("attempt %+v", a)
-			}
-		}
-		if finished != 1 {
-			t.Errorf("%s was finished %d times: %+v", task.ID, finished, task.Attempts)
-		}
-	}
+	preempted := reporttest.FinishedOnce(t, doc)
 	t.Logf("%s: %d tasks, %d attempts preempted, none run again, %.0f s", id, len(doc.Tasks), preempted, doc.ElapsedSeconds)
 }

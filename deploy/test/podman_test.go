@@ -16,6 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/report/reporttest"
 )
 
 // TestPodman runs a cluster in containers: three masters and two tasknodes in one network. Names
@@ -235,27 +236,11 @@ func (p *podman) checkStoppedTasknode(t *testing.T) {
 // work.
 func checkNothingLost(t *testing.T, doc report.Report) {
 	t.Helper()
-	moved := 0
-	for _, task := range doc.Tasks {
-		finished := 0
-		for _, a := range task.Attempts {
-			switch a.State {
-			case report.Succeeded:
-				finished++
-			case report.Preempted:
-				moved++
-			default:
-				t.Errorf("attempt %+v", a)
-			}
-		}
-		if finished != 1 {
-			t.Errorf("%s was finished %d times", task.ID, finished)
-		}
-	}
+	preempted := reporttest.FinishedOnce(t, doc)
 	if lost := doc.Counters[counter.GroupJob][counter.WorkLostMillis.Name]; lost > 0 || len(doc.Failures) > 0 {
 		t.Errorf("%d ms of work are lost, failures %v", lost, doc.Failures)
 	}
-	t.Logf("%d tasks, %d attempts were preempted, 0 run again", len(doc.Tasks), moved)
+	t.Logf("%d tasks, %d attempts were preempted, 0 run again", len(doc.Tasks), preempted)
 }
 
 // checkZombies checks that the first process of a container, which is the daemon, has no children
