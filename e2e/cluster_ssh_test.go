@@ -68,8 +68,8 @@ func (m *machines) end() {
 	}
 }
 
-// wantNoProcesses checks that no daemon, task or script is left. A script of a command that was
-// interrupted ends by itself.
+// wantNoProcesses checks that no daemon, task or script is left. The scripts of a
+// command that was interrupted may still run for a moment.
 func (m *machines) wantNoProcesses() {
 	m.t.Helper()
 	waitUntil(m.t, "no process of the machines is left", func() bool {

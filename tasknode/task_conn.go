@@ -61,9 +61,9 @@ func (t *taskConn) close() {
 	t.workers.Wait()
 }
 
-// write sends messages until there are no more to send, or until the task has closed its end. The
-// reader then still receives the last message of the task. The task would wait for a message that
-// cannot be sent, so write then closes the connection, which ends the attempt.
+// write sends all messages, unless the task closes its end of the connection before. The reader
+// then still receives the last message of the task. The task would wait for a message that cannot
+// be sent, so write then closes the connection, which ends the attempt.
 func (t *taskConn) write(a *attempt) {
 	if err := t.writeAll(a); err != nil && !isBroken(err) {
 		t.sendErr = fmt.Errorf("message to the task: %w", err)

@@ -82,8 +82,8 @@ func (r *runner) suspend(ctx context.Context, next *manifest) error {
 	return err
 }
 
-// suspendTime returns how long jobs may take to be suspended: what is left of the allocation less
-// what copies are expected to take. copies is what they took the last time.
+// suspendTime returns how long jobs may take to be suspended: the remaining time of the allocation
+// less the time that copies are expected to take. copies is what they took the last time.
 func suspendTime(now, end time.Time, notice, copies time.Duration) time.Duration {
 	left := notice
 	if !end.IsZero() {

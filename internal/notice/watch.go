@@ -14,7 +14,7 @@ import (
 
 // Drainer moves the work off the machine. Its methods are called again until they succeed.
 type Drainer interface {
-	// Drain orders that everything moves off the machine, and returns what is left; "" for nothing.
+	// Drain orders all work off the machine. It describes the work that is still there, "" for none.
 	Drain(ctx context.Context) (left string, err error)
 	// Undo ends what Drain has begun.
 	Undo(ctx context.Context) error
