@@ -51,7 +51,7 @@ EVERY = -p 3 ./storage/hdfs ./e2e ./mr ./shuffle $(if $(RACE),$(filter-out $(SEQ
 # Java and Maven are there; with CI=true they fail instead of being skipped.
 test:
 	@{ status=0; go test $(RACE) $(LINK) -vet=off -v -timeout 20m $(if $(filter ./...,$(PACKAGES)),$(EVERY),$(PACKAGES)) || status=1; \
-	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),go test $(LINK) -vet=off -v $(PLAYED) $(SEQUENTIAL) || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
+	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),$(PLAIN) go test $(LINK) -vet=off -v $(PLAYED) $(SEQUENTIAL) || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
 
 # The same, but a missing C compiler is an error.
 race:

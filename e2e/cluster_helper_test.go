@@ -61,6 +61,9 @@ func (e *engine) end() {
 		must(e.t, e.up.cmd.Process.Signal(syscall.SIGINT))
 		e.up.wait(e.t).want(e.t, 0)
 	}
+	if e.cluster == nil {
+		return // it has not started
+	}
 	must(e.t, e.cluster.Close())
 	e.checkEnd()
 }

@@ -55,6 +55,8 @@ func (f *fakeCluster) Kill(_ context.Context, id, cause string) error {
 
 func (f *fakeCluster) Close() error { return nil }
 
+func (f *fakeCluster) LeaderInfo(ctx context.Context) (*wire.Info, error) { return f.Info(ctx) }
+
 func (f *fakeCluster) Info(context.Context) (*wire.Info, error) {
 	info := &wire.Info{
 		ClusterId: "1763700000000", Leader: "m2", Term: 7,

@@ -51,7 +51,7 @@ cluster gets that version when all masters support it.`,
 		Example: "  hammr master status --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) (doc apidoc.Masters, err error) {
-		info, err := q.leaderInfo(ctx)
+		info, err := q.info(ctx)
 		if err == nil {
 			doc = q.askEach(ctx, info)
 		}
@@ -61,6 +61,16 @@ cluster gets that version when all masters support it.`,
 
 // masterTimeout bounds the answer of one master.
 const masterTimeout = 2 * time.Second
+
+// info returns the description of the cluster by its leader, or by another master if none leads.
+func (q *query) info(ctx context.Context) (*wire.Info, error) {
+	inTime, cancel := context.WithTimeout(ctx, masterTimeout)
+	defer cancel()
+	if info, err := q.LeaderInfo(inTime); err == nil {
+		return info, nil
+	}
+	return q.Info(ctx) // with an error that waiting for a leader would not have changed
+}
 
 // askEach asks all masters at the same time for their own state, so that several masters
 // that hang cost only one masterTimeout.
@@ -173,14 +183,4 @@ func (r clusterCommands) newMasterTransfer() *cobra.Command {
 		err := q.TransferLeadership(ctx, id)
 		return q.changed(err, "master", apidoc.Change{ID: id, Done: "handed the lead"}, "Transferred leadership to %s", target)
 	})
-}
-
-// leaderInfo returns the description of the cluster by the leader, or by another master if none
-// leads. The first master that answers may have been removed: it does not know that,
-// and describes the cluster as it was. But it names the leader, which is asked next.
-func (q *query) leaderInfo(ctx context.Context) (*wire.Info, error) {
-	if info, err := q.Info(ctx); err != nil || info.Leader == "" {
-		return info, err
-	}
-	return q.Info(ctx)
 }

@@ -40,7 +40,7 @@ func (q *query) replaceMaster(ctx context.Context, old, next, address string) er
 	if old == next {
 		return usageError{fmt.Errorf("master %s cannot replace itself: give the new one another id", old)}
 	}
-	info, err := q.leaderInfo(ctx)
+	info, err := q.LeaderInfo(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (q *query) replaceMaster(ctx context.Context, old, next, address string) er
 		return err
 	}
 	// The leader may be another one by now.
-	if info, err = q.leaderInfo(ctx); err != nil || !isMember(old) {
+	if info, err = q.LeaderInfo(ctx); err != nil || !isMember(old) {
 		return err
 	}
 	if info.Leader == old {

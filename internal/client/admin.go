@@ -15,6 +15,9 @@ import (
 type Admin interface {
 	// Info describes the cluster and its masters as the answering master knows them.
 	Info(ctx context.Context) (*wire.Info, error)
+	// LeaderInfo is Info as the leader knows it. A master that was removed and still runs does
+	// not know that, and describes the cluster as it was.
+	LeaderInfo(ctx context.Context) (*wire.Info, error)
 
 	// Jobs returns the status of every job in order of submission. Unless all is set, it
 	// leaves out jobs that are over. A status has no tasks, counters, phases, failures,

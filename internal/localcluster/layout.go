@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hammr/hammr/internal/jsonfile"
@@ -147,30 +148,48 @@ func masterPorts(cfg Config) (ports []string, err error) {
 	return ports, nil
 }
 
-// FreePorts returns n addresses with free ports that no outgoing connection gets. They stay
-// open until all are found, so that no two are the same. Another process may take one
-// between the return and its use; random ports make that unlikely.
+// reserved has the reservations of this process, which end with it.
+var reserved struct {
+	sync.Mutex
+	sockets []net.Listener
+}
+
+// reserve reserves a port for this process, so that clusters that start at the same time do not
+// choose the same. A reservation is an abstract Unix socket: it belongs to a network namespace, as
+// ports do, and leaves no file.
+func reserve(port string) error {
+	socket, err := net.Listen("unix", "@hammr-port-"+port)
+	if err != nil {
+		return err
+	}
+	reserved.Lock()
+	defer reserved.Unlock()
+	reserved.sockets = append(reserved.sockets, socket)
+	return nil
+}
+
+// FreePorts returns n addresses with free ports that no outgoing connection gets. They are
+// reserved until this process ends. Only a program other than Hammr may still take one; random
+// ports make that unlikely.
 func FreePorts(host string, n int) (addresses []string, err error) {
-	var listening []net.Listener
-	defer func() {
-		for _, l := range listening {
-			l.Close()
-		}
-	}()
-	for try := 0; len(addresses) < n; try++ {
-		if try == 100*n {
+	for tries := 100 * n; len(addresses) < n; tries-- {
+		if tries == 0 {
 			return nil, fmt.Errorf("no %d free ports within %d to %d on %s: %w", n, firstPort, lastPort, host, err)
 		}
-		port, err := rand.Int(rand.Reader, big.NewInt(lastPort-firstPort+1))
-		if err != nil {
-			return nil, err
+		number, randErr := rand.Int(rand.Reader, big.NewInt(lastPort-firstPort+1))
+		if randErr != nil {
+			return nil, randErr
 		}
-		address := net.JoinHostPort(host, strconv.FormatInt(firstPort+port.Int64(), 10))
-		l, listenErr := net.Listen("tcp", address)
-		if listenErr != nil {
+		port := strconv.FormatInt(firstPort+number.Int64(), 10)
+		if err = reserve(port); err != nil {
 			continue
 		}
-		listening, addresses = append(listening, l), append(addresses, address)
+		address := net.JoinHostPort(host, port)
+		listener, listenErr := net.Listen("tcp", address)
+		if err = listenErr; err == nil {
+			err = listener.Close()
+			addresses = append(addresses, address)
+		}
 	}
-	return addresses, nil
+	return addresses, err
 }

@@ -82,7 +82,16 @@ func Call[Q, A any](ctx context.Context, c *Masters, call func(*Master, context.
 // Info returns the description of the cluster by one of its masters, which need not be the
 // leader. It also adds the addresses of the masters in the description.
 func (c *Masters) Info(ctx context.Context) (*wire.Info, error) {
-	info, err := Call(ctx, c, (*Master).GetInfo, new(wire.InfoRequest))
+	return c.info(ctx, new(wire.InfoRequest))
+}
+
+// LeaderInfo is Info of the leader.
+func (c *Masters) LeaderInfo(ctx context.Context) (*wire.Info, error) {
+	return c.info(ctx, &wire.InfoRequest{OfLeader: true})
+}
+
+func (c *Masters) info(ctx context.Context, q *wire.InfoRequest) (*wire.Info, error) {
+	info, err := Call(ctx, c, (*Master).GetInfo, q)
 	for _, m := range info.GetMasters() {
 		c.Learn(m.Address)
 		if m.Id == info.Leader && checkAddress(m.Address) == nil {

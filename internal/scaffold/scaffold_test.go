@@ -80,7 +80,7 @@ func run(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil || len(out) > 0 && !strings.HasPrefix(string(out), "ok ") {
 		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)

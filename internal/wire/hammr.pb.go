@@ -1898,6 +1898,7 @@ func (x *Refusal) GetExpected() string {
 
 type InfoRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	OfLeader      bool                   `protobuf:"varint,1,opt,name=of_leader,json=ofLeader,proto3" json:"of_leader,omitempty"` // only the leader answers; masters of before this field all do
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1930,6 +1931,13 @@ func (x *InfoRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use InfoRequest.ProtoReflect.Descriptor instead.
 func (*InfoRequest) Descriptor() ([]byte, []int) {
 	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *InfoRequest) GetOfLeader() bool {
+	if x != nil {
+		return x.OfLeader
+	}
+	return false
 }
 
 // Info describes a cluster as one of its masters knows it.
@@ -7348,8 +7356,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\aCLUSTER\x10\x02\x12\t\n" +
 	"\x05TOKEN\x10\x03\x12\x0e\n" +
 	"\n" +
-	"NAME_TAKEN\x10\x04\"\r\n" +
-	"\vInfoRequest\"\x87\x06\n" +
+	"NAME_TAKEN\x10\x04\"*\n" +
+	"\vInfoRequest\x12\x1b\n" +
+	"\tof_leader\x18\x01 \x01(\bR\bofLeader\"\x87\x06\n" +
 	"\x04Info\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +

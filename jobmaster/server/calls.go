@@ -19,7 +19,10 @@ import (
 // leads (read). Other calls need no check, because a leader that is cut off cannot commit.
 type calls struct{ cfg Config }
 
-func (c *calls) GetInfo(context.Context, *wire.InfoRequest) (*wire.Info, error) {
+func (c *calls) GetInfo(ctx context.Context, q *wire.InfoRequest) (*wire.Info, error) {
+	if q.OfLeader {
+		return read(ctx, c, func() (*wire.Info, error) { return c.cfg.Info(), nil })
+	}
 	return c.cfg.Info(), nil
 }
 

@@ -11,6 +11,11 @@ import (
 // Info implements client.Admin.
 func (c *Client) Info(ctx context.Context) (*wire.Info, error) { return c.masters.Info(ctx) }
 
+// LeaderInfo implements client.Admin.
+func (c *Client) LeaderInfo(ctx context.Context) (*wire.Info, error) {
+	return c.masters.LeaderInfo(ctx)
+}
+
 // Jobs implements client.Admin.
 func (c *Client) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) {
 	a, err := rpc.Call(ctx, c.masters, (*rpc.Master).ListJobs, &wire.ListJobsRequest{All: all})
