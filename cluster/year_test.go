@@ -29,6 +29,9 @@ type yearScale struct {
 // are archived and retired. At the end the state and its controller are as large as after a
 // third of the year.
 func TestYear(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the year is one goroutine: make test runs it without the race detector")
+	}
 	reports := playYear(t, yearScale{jobs: 900, keep: 60, tick: time.Hour})
 	checkYear(t, reports)
 }
