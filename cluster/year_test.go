@@ -32,8 +32,7 @@ func TestYear(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the year is one goroutine: make test runs it without the race detector")
 	}
-	reports := playYear(t, yearScale{jobs: 900, keep: 60, tick: time.Hour})
-	checkYear(t, reports)
+	checkYear(t, playYear(t, yearScale{jobs: 900, keep: 60, tick: time.Hour}))
 }
 
 // checkYear compares the end of a year with the end of its first third.
