@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/jobmaster/board"
 )
 
 var (
@@ -45,6 +46,8 @@ type Master struct {
 	historyProblem atomic.Pointer[HistoryProblem] // nil if the master does not lead
 	version        atomic.Int64                   // cluster version of the state
 	reloaded       atomic.Pointer[Reloadable]     // the fields of cfg that may change; those of cfg are the first values
+
+	board *board.Board // what readers see of the state; only the loop changes it
 
 	// Only the loop uses the fields below.
 	clock *clock
@@ -89,7 +92,7 @@ func New(cfg Config) (*Master, error) {
 	}
 	m := &Master{
 		cfg: cfg, inbox: syncutil.NewMailbox[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now), meters: newMeters(),
-		largeAnswers: make(chan struct{}, maxLargeAnswers),
+		largeAnswers: make(chan struct{}, maxLargeAnswers), board: newBoard(cfg),
 	}
 	m.reloaded.Store(cfg.reloadable())
 	m.setState(cluster.NewAt(cfg.ClusterID, cfg.firstVersion()))
@@ -101,6 +104,7 @@ func New(cfg Config) (*Master, error) {
 func (m *Master) setState(state *cluster.State) {
 	m.state, m.view = state, state.View()
 	m.version.Store(int64(m.view.Version()))
+	m.containBoard(func() { m.board.Restore(m.view) })
 }
 
 // Run runs the loop until ctx ends. It then refuses waiting requests with ErrStopped, and
@@ -221,6 +225,7 @@ func (m *Master) apply(batch []cluster.Entry) {
 	for i, entry := range batch {
 		delta, err := m.applyEntry(entry)
 		results[i] = control.Result{Entry: entry, Delta: delta, Err: err}
+		m.commitToBoard(entry, delta, err)
 		internal := errors.Is(err, cluster.ErrInternal)
 		if internal {
 			results[i].Err = nil // the delta has changed the state

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/jobmaster/board"
 )
 
 // PoolStats counts the work of one pool.
@@ -24,48 +25,47 @@ const maxPoolStats = 100
 // of a pool, which has no parentheses.
 const OtherPools = "(other)"
 
-// poolStats counts the work of each pool.
-func (m *Master) poolStats() []PoolStats {
+// shares returns the fair share of each pool in slots of each kind.
+func (m *Master) shares() map[string][2]float64 {
+	shares := make(map[string][2]float64)
+	for _, p := range m.brain.Pools(m.now()) {
+		shares[p.Name] = p.Share
+	}
+	return shares
+}
+
+// poolStats counts the work of each pool on a board: of those for jobs, and of those that jobs
+// are still in.
+func (s *Stats) poolStats(b *board.Snapshot) []PoolStats {
 	pools := make(map[string]*PoolStats)
 	of := func(name string) *PoolStats {
 		p := pools[name]
 		if p == nil {
-			p = &PoolStats{Name: name}
+			p = &PoolStats{Name: name, Share: s.shares[name]}
 			pools[name] = p
 		}
 		return p
 	}
-	for _, name := range m.view.Pools() {
+	for _, name := range s.pools {
 		of(name)
 	}
-	for j := range m.view.Jobs() {
+	for _, j := range b.Jobs {
 		if j.State.Final() {
 			continue
 		}
-		p := of(j.Spec.Pool)
-		for _, s := range j.Stages {
-			p.Running += s.Running
-			p.Pending += s.ToStart()
-		}
-	}
-	for machine := range m.view.Machines() {
-		for _, a := range machine.Attempts {
-			if j, stage, _, known := m.view.Task(a.ID.Task); known && a.OccupiesSlot() {
-				p := of(j.Spec.Pool)
-				p.Used = p.Used.Plus(stage.Slots)
-			}
-		}
-	}
-	for _, p := range m.brain.Pools(m.now()) {
-		if known := pools[p.Name]; known != nil {
-			known.Share = p.Share
+		p := of(j.Pool)
+		for i := range j.Stages {
+			stage := &j.Stages[i]
+			p.Running += stage.Running
+			p.Pending += stage.Waiting
+			p.Used = p.Used.Plus(stage.Used())
 		}
 	}
 	all := make([]PoolStats, 0, len(pools))
 	for _, p := range pools {
 		all = append(all, *p)
 	}
-	return boundPools(all, maxPoolStats)
+	return all
 }
 
 // boundPools returns the largest pools by tasks, sorted by name, and the sums over the others.

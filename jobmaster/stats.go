@@ -3,10 +3,11 @@ package jobmaster
 import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/board"
 )
 
-// Stats counts what the leader knows, for metrics. The loop publishes it; readers do not change
-// it.
+// Stats counts what the leader knows, for metrics. Jobs and Pools come from the board. The
+// loop publishes the rest, also the fair shares in Pools. Readers do not change it.
 type Stats struct {
 	Jobs      map[string]int // jobs in the state, by state; 0 for a state without jobs
 	Tasknodes map[string]int // tasknodes by state, as Tasknodes reports it
@@ -14,6 +15,9 @@ type Stats struct {
 	Used      cluster.Slots  // in use, also by tasknodes that are drained
 	Pools     []PoolStats    // the largest pools, and one entry for all others
 	Counts    Counts         // since this master leads
+
+	pools  []string              // pools for jobs
+	shares map[string][2]float64 // fair shares by pool; none under a policy without shares
 }
 
 const (
@@ -30,7 +34,27 @@ type statsPublisher struct {
 
 // Stats returns what the loop has published last. It is at most about a second old while
 // CheckLoop is called each second. It is nil if this master has not led.
-func (m *Master) Stats() *Stats { return m.stats.Load() }
+func (m *Master) Stats() *Stats {
+	published := m.stats.Load()
+	if published == nil {
+		return nil
+	}
+	s, now := *published, m.board.Snapshot()
+	s.Jobs, s.Pools = jobStats(now), boundPools(s.poolStats(now), maxPoolStats)
+	return &s
+}
+
+// jobStats counts the jobs of a board by state.
+func jobStats(b *board.Snapshot) map[string]int {
+	jobs := make(map[string]int)
+	for state := wire.JobState_PREP; state <= wire.JobState_KILLED; state++ {
+		jobs[state.String()] = 0
+	}
+	for _, j := range b.Jobs {
+		jobs[wire.JobState(j.State).String()]++
+	}
+	return jobs
+}
 
 // CheckLoop makes the loop call answer, whether this master leads or not. The loop then also
 // publishes Stats, at most once in a second. CheckLoop does not wait.
@@ -42,21 +66,15 @@ type loopCheck func()
 func (c loopCheck) handle(m *Master) { m.publishStats(); c() }
 func (c loopCheck) refuse(error)     { c() }
 
-// publishStats publishes Stats if it is due. Its cost is linear in jobs, tasknodes and slots,
-// not in tasks.
+// publishStats publishes Stats if it is due. Its cost is linear in tasknodes and pools, and in
+// what the policy does to compute shares.
 func (m *Master) publishStats() {
 	p := &m.lead.publisher
 	if m.now() < p.due {
 		return
 	}
 	p.due = m.now() + statsInterval
-	s := &Stats{Jobs: make(map[string]int), Tasknodes: make(map[string]int)}
-	for state := wire.JobState_PREP; state <= wire.JobState_KILLED; state++ {
-		s.Jobs[state.String()] = 0
-	}
-	for j := range m.view.Jobs() {
-		s.Jobs[wire.JobState(j.State).String()]++
-	}
+	s := &Stats{Tasknodes: make(map[string]int), Counts: m.counts.clone(), pools: m.view.Pools(), shares: m.shares()}
 	var fetching map[string][]cluster.TaskID // by machine; nil without a search
 	if m.now() >= p.drainDue {
 		fetching = m.fetchedCheckpoints()
@@ -70,7 +88,6 @@ func (m *Master) publishStats() {
 			s.Slots = s.Slots.Plus(machine.Offered)
 		}
 	}
-	s.Pools, s.Counts = m.poolStats(), m.counts.clone()
 	m.stats.Store(s)
 }
 

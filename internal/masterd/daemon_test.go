@@ -2,8 +2,11 @@ package masterd_test
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +80,13 @@ func TestDaemon(t *testing.T) {
 	if err != nil || info.Leader != "m1" || info.Version != "v1.2.3" || info.ClusterVersion != cluster.FormatVersion || info.FormatVersion != cluster.FormatVersion {
 		t.Errorf("info is %v, %v", info, err)
 	}
+	board := "http://" + info.Masters[0].Http + "/board/jobs/" + id
+	if status, body := fetch(t, board, "secret-of-this-test"); status != http.StatusOK || !strings.Contains(body, `"name":"test"`) {
+		t.Errorf("the board answers %d: %s", status, body)
+	}
+	if status, body := fetch(t, board, "another token"); status != http.StatusUnauthorized || strings.Contains(body, "test") {
+		t.Errorf("without the token the board answers %d: %s", status, body)
+	}
 
 	stop()
 	if err := <-ended; err != nil {
@@ -86,4 +96,25 @@ func TestDaemon(t *testing.T) {
 	if _, err := masterd.Open(cfg); err == nil {
 		t.Error("the directory is used for another cluster")
 	}
+}
+
+// fetch asks a page with a token.
+func fetch(t *testing.T, address, token string) (status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/faultrpc"
+	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/boardhttp"
 )
 
 // info returns this master's answer to callers that have the token. This master need not be
@@ -44,8 +46,9 @@ func (d *Daemon) info() *wire.Info {
 
 // newPage returns the handler of the master's HTTP page. Add further handlers to Handlers. A
 // handler must call d.log.ConfirmLead before it reads from d.master, as calls do
-// (jobmaster/server/calls.go). If d.master has no method for the data, add one in
-// jobmaster/query.go. docs/cluster.md lists the paths.
+// (jobmaster/server/calls.go), unless it reads d.master.Board(), which every master has. If
+// d.master has no method for the data, add one in jobmaster/query.go. docs/cluster.md lists the
+// paths.
 func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
@@ -54,7 +57,22 @@ func (d *Daemon) newPage() http.Handler {
 		Health:       func(*http.Request) error { return d.health() },
 		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
-		Handlers:     map[string]http.Handler{faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger)},
+		Handlers: map[string]http.Handler{
+			faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger),
+			"/board/":     withToken(d.token, boardhttp.New(d.master.Board())),
+		},
+	})
+}
+
+// withToken returns a handler that refuses requests without the cluster's token.
+func withToken(token string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !rpc.Authorized(r.Header, token) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "the token is not the cluster's", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

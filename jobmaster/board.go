@@ -1,0 +1,66 @@
+package jobmaster
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/jobmaster/board"
+)
+
+// Board returns the board of this master, for readers outside the loop. Followers have the same
+// board as the leader, as old as the last entry that they have applied.
+func (m *Master) Board() *board.Board { return m.board }
+
+// newBoard returns an empty board.
+func newBoard(cfg Config) *board.Board {
+	return board.New(board.Config{
+		Name:         nameOfSummary,
+		InputRecords: []cluster.CounterName{cluster.CounterName(counter.MapInputRecords), cluster.CounterName(counter.ReduceInputRecords)},
+		Spilled:      []cluster.CounterName{cluster.CounterName(counter.SpilledRecords)},
+		Now:          cfg.Now,
+	})
+}
+
+// nameOfSummary returns the name of an archived job; "" if a master of another version wrote the
+// summary in another form.
+func nameOfSummary(line []byte) string {
+	var s struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(line, &s) != nil {
+		return ""
+	}
+	return s.Name
+}
+
+// commitToBoard updates the board after an entry that was applied, or whose job was condemned.
+// err is that of applyEntry.
+func (m *Master) commitToBoard(e cluster.Entry, delta cluster.Delta, err error) {
+	switch {
+	case errors.Is(err, cluster.ErrInternal):
+		m.containBoard(func() { m.board.Sync(e.At, m.view) })
+	case err == nil:
+		m.containBoard(func() { m.board.Commit(e, delta, m.view) })
+	}
+}
+
+// containBoard calls do, which updates the board. If do panics, the board starts over from the
+// state: a mistake in what readers see must not stop the masters.
+func (m *Master) containBoard(do func()) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		m.logPanic("panic while the board was updated: it starts over, and shows no events before", v)
+		defer func() {
+			if v := recover(); v != nil {
+				m.logPanic("panic while the board was restored", v)
+			}
+		}()
+		m.board.Restore(m.view)
+	}()
+	do()
+}

@@ -1,0 +1,135 @@
+package board
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// publishInterval is the least time between two snapshots.
+const publishInterval = 250 * time.Millisecond
+
+// Config is what a Board needs to know.
+type Config struct {
+	// Name returns the name of an archived job from its summary in the state, "" if it has none.
+	// Required.
+	Name func(summary []byte) string
+	// InputRecords are counters whose sum is the number of records that a task has read. Spilled
+	// are counters of records that it has spilled. Default none: both numbers are 0.
+	InputRecords, Spilled []cluster.CounterName
+	// Now returns the time; default time.Now.
+	Now func() time.Time
+}
+
+// Board has rows of all jobs, tasks and attempts of a state. Commit, Sync and Restore are called
+// in the loop that changes the state; Snapshot may be called anywhere.
+type Board struct {
+	cfg Config
+	mu  struct {
+		sync.Mutex
+		contents
+	}
+}
+
+// contents is what the lock of a Board guards. Commit has the lock while it changes rows, and
+// Snapshot while it makes a snapshot. Neither waits for anything else.
+type contents struct {
+	jobs      []*job            // ascending by number
+	names     []string          // of machines, in the order in which the board has met them
+	nameOf    map[string]uint32 // place in names
+	machines  map[string]machine
+	changes   uint64    // entries, and calls of Sync and Restore, so far
+	since     int64     // time of the first entry since Restore, ms since the epoch; 0 for none
+	published int       // snapshots made
+	last      *Snapshot // the latest; nil for none
+}
+
+// job is a job of a Board.
+type job struct {
+	JobRow
+	stages   []*stage
+	attempts int          // of all stages
+	tape     table[event] // at most eventsPerAttempt for each attempt, and a chunk
+	frozen   *Job         // as the latest snapshot has it; nil if it has changed
+}
+
+// stage is a stage of a job, with its tasks by number.
+type stage struct {
+	StageRow
+	index    int // in job.stages
+	tasks    table[taskRow]
+	attempts table[attemptRow]
+}
+
+// machine is what the board knows of the last join of a machine.
+type machine struct {
+	instance string
+	epoch    int
+}
+
+// New returns the board of an empty state.
+func New(cfg Config) *Board {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	b := &Board{cfg: cfg}
+	b.mu.clear()
+	return b
+}
+
+// Restore replaces everything by what a view shows. Events and places are unknown then.
+func (b *Board) Restore(view cluster.View) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := &b.mu.contents
+	c.clear()
+	c.changes++
+	for m := range view.Machines() {
+		c.machines[m.Name] = machine{m.Instance, m.Epoch}
+	}
+	u := update{Board: b, contents: c, view: view, silent: true}
+	for j := range view.Jobs() {
+		u.syncJob(j.ID)
+	}
+}
+
+// Sync compares all rows with a view, at a time in ms since the epoch. It is for changes that no
+// delta describes, such as the repair after a panic in Apply.
+func (b *Board) Sync(at int64, view cluster.View) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mu.changes++
+	u := update{Board: b, contents: &b.mu.contents, view: view, at: at}
+	for _, j := range slices.Clone(b.mu.jobs) {
+		u.syncJob(j.ID)
+	}
+	for j := range view.Jobs() {
+		u.syncJob(j.ID)
+	}
+}
+
+// clear drops everything but the latest snapshot.
+func (c *contents) clear() {
+	c.jobs, c.names, c.since = nil, nil, 0
+	c.nameOf, c.machines = make(map[string]uint32), make(map[string]machine)
+	c.intern("")
+}
+
+// find returns the place of a job in jobs, or where it belongs.
+func (c *contents) find(id cluster.JobID) (place int, found bool) {
+	return slices.BinarySearchFunc(c.jobs, id.Number, func(j *job, n int) int { return j.ID.Number - n })
+}
+
+// intern returns the number of a name of a machine. Names are never dropped: a cluster has
+// thousands of them, not millions.
+func (c *contents) intern(name string) uint32 {
+	n, known := c.nameOf[name]
+	if !known {
+		n = uint32(len(c.names))
+		c.names = append(c.names, name)
+		c.nameOf[name] = n
+	}
+	return n
+}

@@ -1,0 +1,175 @@
+package board
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+)
+
+// story applies commands, which the state must accept, a second apart.
+type story struct {
+	*testing.T
+	state *cluster.State
+	board *Board
+	at    int64
+}
+
+func newStory(t *testing.T, maps, reduces int) *story {
+	s := &story{T: t, state: cluster.New("1"), board: testBoard()}
+	s.do(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(maps, reduces), MaxAttempts: [2]int{4, 4}}})
+	splits := make([]cluster.Split, maps)
+	for i := range splits {
+		splits[i] = cluster.Split{Range: whole, Bytes: 100}
+	}
+	if err := s.state.Load(jobOne, splits); err != nil {
+		t.Fatal(err)
+	}
+	s.do(cluster.StartJob{Job: jobOne})
+	for _, name := range []string{"a", "b"} {
+		s.do(cluster.JoinMachine{Name: name, Instance: "x", Slots: cluster.Slots{4, 4}})
+	}
+	return s
+}
+
+var (
+	jobOne = cluster.JobID{Cluster: "1", Number: 1}
+	whole  = dag.Range{End: dag.Position{Offset: 100}}
+)
+
+func mapTask(n int) cluster.TaskID { return cluster.TaskID{Job: jobOne, Stage: "m", Number: n} }
+
+func try(task, n int) cluster.AttemptID { return cluster.AttemptID{Task: mapTask(task), Number: n} }
+
+func (s *story) do(c cluster.Command) {
+	s.Helper()
+	s.at += 1000
+	e := cluster.Entry{At: s.at, Command: c}
+	delta, err := s.state.Apply(e)
+	if err != nil {
+		s.Fatalf("%T: %v", c, err)
+	}
+	s.board.Commit(e, delta, s.state.View())
+}
+
+func (s *story) start(task int, machine string, local bool) {
+	s.Helper()
+	_, _, t, _ := s.state.View().Task(mapTask(task))
+	s.do(cluster.StartAttempt{Task: mapTask(task), Machine: machine, Range: s.state.View().Job(jobOne).RangeOf(t), Local: local})
+}
+
+// lines returns the events of the job, a line for each.
+func (s *story) lines(f EventFilter) string {
+	s.Helper()
+	all, _, err := s.board.Snapshot().Events(jobOne, f)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var b strings.Builder
+	for e := range all {
+		fmt.Fprintf(&b, "%d %v m%d.%d on %s", e.At/1000, e.Kind, e.Attempt.Task.Number, e.Attempt.Number, e.Machine)
+		if e.Mode != "" {
+			fmt.Fprintf(&b, " by %s", e.Mode)
+		}
+		if e.Bytes != 0 {
+			fmt.Fprintf(&b, ", %d bytes", e.Bytes)
+		}
+		if e.Kind == EventContinue {
+			fmt.Fprintf(&b, ", of m%d.%d", e.Source.Task.Number, e.Source.Number)
+		}
+		if e.Kind == EventSplit {
+			fmt.Fprintf(&b, ", rest m%d", e.Rest.Number)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// TestEventsSayWhoLeftWorkToWhom preempts attempts in every mode, and loses a machine.
+func TestEventsSayWhoLeftWorkToWhom(t *testing.T) {
+	s := newStory(t, 4, 0)
+	s.start(0, "a", true)
+	s.do(cluster.PreemptAttempt{Attempt: try(0, 0), Mode: preempt.Split})
+	s.do(cluster.SplitTask{Attempt: try(0, 0), At: dag.Position{Offset: 40}})
+	s.do(cluster.FinishAttempt{Attempt: try(0, 0), Range: dag.Range{End: dag.Position{Offset: 40}}, Output: cluster.Manifest{Bytes: 8}})
+	s.start(1, "a", false)
+	s.do(cluster.PreemptAttempt{Attempt: try(1, 0), Mode: preempt.Suspend})
+	s.do(cluster.ResumeAttempt{Attempt: try(1, 0)})
+	s.do(cluster.PreemptAttempt{Attempt: try(1, 0), Mode: preempt.Suspend})
+	s.do(cluster.MoveAttempt{Attempt: try(1, 0)})
+	s.do(cluster.DeclinePreemption{Attempt: try(1, 0)})
+	s.do(cluster.PreemptAttempt{Attempt: try(1, 0), Mode: preempt.Checkpoint})
+	s.do(cluster.CheckpointAttempt{Attempt: try(1, 0), Checkpoint: cluster.Checkpoint{Path: "c", Bytes: 5}})
+	s.start(1, "b", false)
+	s.start(2, "a", false)
+	s.do(cluster.SpeculateTask{Task: mapTask(2), Machine: "b"})
+	s.do(cluster.PreemptAttempt{Attempt: try(2, 0), Mode: preempt.Kill})
+	s.do(cluster.ExitAttempt{Attempt: try(2, 0)})
+	s.do(cluster.FailAttempt{Attempt: try(2, 1), Failure: cluster.Failure{Cause: "bad"}})
+	s.do(cluster.ExpireMachine{Name: "b", Epoch: 1})
+	want := `5 start m0.0 on a
+6 order m0.0 on a by split
+7 split m0.0 on a, rest m4
+8 finish m0.0 on a by split, 8 bytes
+9 start m1.0 on a
+10 suspend m1.0 on a
+11 resume m1.0 on a
+12 suspend m1.0 on a
+13 resume m1.0 on a
+13 order m1.0 on a by split
+14 decline m1.0 on a by split
+15 order m1.0 on a by checkpoint
+16 checkpoint m1.0 on a by checkpoint, 5 bytes
+17 continue m1.1 on b, of m1.0
+18 start m2.0 on a
+19 speculate m2.1 on b
+20 preempt m2.0 on a
+21 exit m2.0 on a
+22 fail m2.1 on b
+23 lose m1.1 on b
+`
+	if got := s.lines(EventFilter{}); got != want {
+		t.Errorf("events are:\n%swant:\n%s", got, want)
+	}
+	if got, want := s.lines(EventFilter{From: 22_000, To: 23_000}), "22 fail m2.1 on b\n"; got != want {
+		t.Errorf("in a window: %q, want %q", got, want)
+	}
+	if places, err := s.board.Snapshot().Attempts(mapTask(0)); err != nil || len(places) != 1 || places[0].Place != PlaceNode {
+		t.Errorf("the attempts at m0 are %+v, %v, want one with place node", places, err)
+	}
+}
+
+// TestEventsAreBounded suspends and resumes one attempt again and again. The oldest events are
+// dropped, and readers are informed.
+func TestEventsAreBounded(t *testing.T) {
+	s := newStory(t, 1, 0)
+	s.start(0, "a", true)
+	if _, complete, err := s.board.Snapshot().Events(jobOne, EventFilter{}); !complete || err != nil {
+		t.Errorf("before: complete: %v, %v", complete, err)
+	}
+	for range 3 * chunkRows {
+		s.do(cluster.PreemptAttempt{Attempt: try(0, 0), Mode: preempt.Suspend})
+		s.do(cluster.ResumeAttempt{Attempt: try(0, 0)})
+	}
+	seq, complete, _ := s.board.Snapshot().Events(jobOne, EventFilter{})
+	all := slices.Collect(seq)
+	if len(all) > 2*chunkRows || complete || all[len(all)-1].At != s.at {
+		t.Errorf("%d events, complete: %v, the last at %d; want at most %d, and that at %d", len(all), complete, all[len(all)-1].At, 2*chunkRows, s.at)
+	}
+	from := all[1].At
+	if _, complete, _ := s.board.Snapshot().Events(jobOne, EventFilter{From: from + 1}); !complete {
+		t.Errorf("events from %d on are said to be incomplete", from+1)
+	}
+	if some, complete, _ := s.board.Snapshot().Events(jobOne, EventFilter{From: from + 1, Limit: 3}); complete || len(slices.Collect(some)) != 3 {
+		t.Errorf("with a limit: %v, complete: %v", slices.Collect(some), complete)
+	}
+	restored := testBoard()
+	restored.Restore(s.state.View())
+	if all, complete, _ := restored.Snapshot().Events(jobOne, EventFilter{}); len(slices.Collect(all)) > 0 || complete {
+		t.Errorf("of a restored board: %v, complete: %v", slices.Collect(all), complete)
+	}
+}

@@ -1,0 +1,162 @@
+package board
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// Snapshot is a board as it was at one moment, between two entries. It never changes, so any
+// number of goroutines may read it.
+type Snapshot struct {
+	At      time.Time // when it was made
+	Changes uint64    // number of the changes that it has; a later snapshot with the same number is the same
+	Since   int64     // time of the first entry that this master has followed, ms since the epoch: events begin there; 0 for none
+	Jobs    []*Job    // in the state, ascending by number
+
+	names []string // of machines
+}
+
+// Job is a job of a Snapshot.
+type Job struct {
+	JobRow
+	Stages []StageRow // in the order of its graph; none if it is archived
+
+	tasks    []rows[taskRow]    // by stage
+	attempts []rows[attemptRow] // by stage
+	tape     rows[event]
+}
+
+// Snapshot returns the present contents. The result may be as old as 250 ms.
+func (b *Board) Snapshot() *Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := &b.mu.contents
+	now := b.cfg.Now()
+	if last := c.last; last != nil && (last.Changes == c.changes || now.Sub(last.At).Abs() < publishInterval) {
+		return last
+	}
+	c.last = c.freeze(now)
+	c.published++
+	return c.last
+}
+
+// freeze makes a snapshot. Jobs that have not changed are those of the latest one.
+func (c *contents) freeze(now time.Time) *Snapshot {
+	s := &Snapshot{At: now, Changes: c.changes, Since: c.since, names: slices.Clip(c.names), Jobs: make([]*Job, len(c.jobs))}
+	for i, j := range c.jobs {
+		if j.frozen == nil {
+			j.frozen = j.freeze()
+		}
+		s.Jobs[i] = j.frozen
+	}
+	return s
+}
+
+// freeze returns the job as it is now.
+func (j *job) freeze() *Job {
+	frozen := &Job{JobRow: j.JobRow, tape: j.tape.freeze()}
+	for _, s := range j.stages {
+		frozen.Stages = append(frozen.Stages, s.StageRow)
+		frozen.tasks = append(frozen.tasks, s.tasks.freeze())
+		frozen.attempts = append(frozen.attempts, s.attempts.freeze())
+	}
+	return frozen
+}
+
+// Job returns the job with an id, nil if the state does not have it.
+func (s *Snapshot) Job(id cluster.JobID) *Job {
+	if j := s.numbered(id.Number); j != nil && j.ID == id {
+		return j
+	}
+	return nil
+}
+
+// numbered returns the job with a number, nil if the state does not have it.
+func (s *Snapshot) numbered(number int) *Job {
+	i, found := slices.BinarySearchFunc(s.Jobs, number, func(j *Job, n int) int { return j.ID.Number - n })
+	if !found {
+		return nil
+	}
+	return s.Jobs[i]
+}
+
+// Task is a task of a Snapshot. Times are ms since the epoch; 0 is "not yet".
+type Task struct {
+	ID       cluster.TaskID
+	Part     int // number in the names of its output files
+	State    cluster.TaskState
+	Start    int64 // of the first attempt
+	End      int64 // of the winner
+	Bytes    int64 // output of the winner
+	Records  int64 // output of the winner
+	In       int64 // records that the winner has read
+	Spilled  int64 // records that the winner has spilled
+	Attempts int   // number of attempts
+	Winner   int   // number of the winner in its id, -1 if there is none
+
+	// These are of the winner or, if there is none, of the last attempt.
+	Machine  string // "" for none
+	Place    Place
+	Duration int64 // time for which it has had its slot, ms
+}
+
+// task returns a task as readers see it.
+func (s *Snapshot) task(j *Job, stage, n int) Task {
+	row := s.shown(j, stage, n)
+	t := Task{
+		ID: cluster.TaskID{Job: j.ID, Stage: j.Stages[stage].Code, Number: n}, Part: int(row.part), State: cluster.TaskState(row.state),
+		Start: row.start, End: row.end, Bytes: row.bytes, Records: row.records, In: row.in, Spilled: row.spilled,
+		Attempts: int(row.attempts), Winner: -1,
+		Machine: s.names[row.attempt.machine], Place: row.attempt.place, Duration: row.duration(s.At.UnixMilli()),
+	}
+	if row.winner != 0 {
+		t.Winner = int(row.attempt.number)
+	}
+	return t
+}
+
+// Attempt is an attempt of a Snapshot. Times are ms since the epoch; 0 is "not yet".
+type Attempt struct {
+	ID          cluster.AttemptID
+	Machine     string
+	MovedTo     string // machine to which its output or checkpoint was moved; "" for none
+	State       cluster.AttemptState
+	Start, End  int64
+	From        int // number, counted from 1, of the attempt from whose checkpoint it resumed; 0 for none
+	Place       Place
+	SuspendedAt int64 // when it was suspended last
+	Suspended   int64 // sum of its suspensions that have ended, ms
+}
+
+// Attempts returns the attempts at a task, ascending. The error wraps cluster.ErrUnknown if the
+// job is archived or has no such task.
+func (s *Snapshot) Attempts(id cluster.TaskID) ([]Attempt, error) {
+	j := s.Job(id.Job)
+	if j == nil {
+		return nil, fmt.Errorf("%w: %v", cluster.ErrUnknown, id.Job)
+	}
+	stage := slices.IndexFunc(j.Stages, func(st StageRow) bool { return st.Code == id.Stage })
+	if stage < 0 || id.Number < 0 || id.Number >= j.tasks[stage].end() {
+		return nil, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+	}
+	var all []Attempt
+	for at := j.tasks[stage].at(id.Number).last; at != 0; {
+		row := j.attempts[stage].at(int(at) - 1)
+		all = append(all, s.attempt(id, row))
+		at = row.prev
+	}
+	slices.Reverse(all)
+	return all, nil
+}
+
+// attempt returns an attempt as readers see it.
+func (s *Snapshot) attempt(task cluster.TaskID, row *attemptRow) Attempt {
+	return Attempt{
+		ID: cluster.AttemptID{Task: task, Number: int(row.number)}, Machine: s.names[row.machine], MovedTo: s.names[row.movedTo],
+		State: cluster.AttemptState(row.state), Start: row.start, End: row.end, From: int(row.from), Place: row.place,
+		SuspendedAt: row.suspendedAt, Suspended: row.suspended,
+	}
+}
