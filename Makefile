@@ -121,6 +121,7 @@ soak-upgrade:
 #   systemd  packages on Debian machines that boot in namespaces (apt-get install mmdebstrap lintian rpm; as root)
 #   podman   containers of the image that `make image` builds (apt-get install podman buildah crun netavark aardvark-dns iptables)
 #   helm     the chart, by Helm itself
+#   kubernetes  manifests and chart on a Kubernetes with fake nodes, which Go builds at first use; it has not been run yet
 #   slurm    a Slurm with three nodes, which are this machine (apt-get install munge slurmctld slurmd slurm-client; as root)
 #   oar      an OAR with three nodes, which are this machine (apt-get install oar-server oar-server-pgsql oar-node oar-user oar-user-pgsql postgresql openssh-server; as root)
 #   cloud    a metadata service for machines in network namespaces (apt-get install cloud-init; as root, or where users may make namespaces)
@@ -130,6 +131,7 @@ deploy_ssh     = $(DEPLOYED) ./internal/sshcluster/... && $(DEPLOYED) -run '^Tes
 deploy_systemd = $(DEPLOYED) ./deploy/systemdtest
 deploy_podman  = $(DEPLOYED) -run '^TestPodman' ./deploy/test
 deploy_helm    = $(DEPLOYED) -run '^TestChart' ./deploy/test
+deploy_kubernetes = $(DEPLOYED) -run '^TestKubernetes' ./deploy/test
 deploy_slurm   = $(DEPLOYED) -run '^TestSlurm' ./e2e
 deploy_oar     = $(DEPLOYED) -run '^TestOAR' ./e2e
 deploy_cloud   = $(DEPLOYED) -run '^TestCloud' ./e2e ./cmd/hammr

@@ -15,6 +15,10 @@ import (
 // helmVersion is the version of Helm that `make manifests` uses too.
 const helmVersion = "v3.22.0"
 
+// oldest renders the chart for the oldest Kubernetes that it takes, as `make manifests` does. Helm's own
+// default is older if `go install` has built it.
+const oldest = "--kube-version=1.27.0"
+
 // newHelm returns a function that runs Helm: the program that the variable HELM names, else one that
 // is installed for the test.
 func newHelm(t *testing.T) func(args ...string) (stdout []byte, problem string) {
@@ -40,12 +44,30 @@ func newHelm(t *testing.T) func(args ...string) (stdout []byte, problem string) 
 	}
 }
 
+// refusedValues are values that the API server would refuse when a part of the objects is there, or that
+// would mean something else than they say. The chart refuses them, and the error has the word.
+var refusedValues = map[string]string{
+	"tasknode.resources.limits.cpu=2cores":      "cpu",
+	"jobmaster.resources.limits.memory=2GB":     "memory",
+	"jobmaster.storage.size=":                   "size",
+	"jobmaster.storage.size=large":              "size",
+	"tasknode.storage.size=10GB":                "size",
+	"tasknode.storage.emptyDirLimit=10GB":       "emptyDirLimit",
+	"tasknode.nodeSelector.rack=1":              "rack",
+	"tasknode.podAnnotations.rack=true":         "rack",
+	"tasknode.tolerations[0].effekt=NoSchedule": "effekt",
+	"jobmaster.env[0].value=x":                  "name",
+}
+
+// refusedNames are names of releases that Helm accepts and a Service does not.
+var refusedNames = []string{"a.b", "1a"}
+
 // TestChart renders the chart by Helm, with the values of the manifests and with others.
 func TestChart(t *testing.T) {
 	helm := newHelm(t)
 	values := []string{"--values", "../kubernetes/values.yaml"}
 	template := func(args ...string) ([]byte, string) {
-		return helm(append([]string{"template", "hammr", "../helm/hammr", "--namespace", "hammr"}, args...)...)
+		return helm(append([]string{"template", "hammr", "../helm/hammr", "--namespace", "hammr", oldest}, args...)...)
 	}
 	if _, problem := helm(append([]string{"lint", "--strict", "../helm/hammr"}, values...)...); problem != "" {
 		t.Error(problem)
@@ -70,7 +92,7 @@ func TestChart(t *testing.T) {
 		{"--set tasknode.mapSlots=0,tasknode.reduceSlots=7", []string{"map-slots: 0", "reduce-slots: 7"}},
 		{"--set tasknode.storage.size=50Gi", []string{"storage: \"50Gi\""}},
 		{"--set tasknode.drainSeconds=600", []string{"600s", "terminationGracePeriodSeconds: 620"}},
-		{"--set jobmaster.replicas=5,jobmaster.join=true", []string{"minAvailable: 3", "join: true", "hammr-jobmaster-4=hammr-jobmaster-4.hammr-jobmaster.hammr.svc.cluster.local:7070"}},
+		{"--set jobmaster.replicas=5,jobmaster.join=true", []string{"join: true", "hammr-jobmaster-4=hammr-jobmaster-4.hammr-jobmaster.hammr.svc.cluster.local:7070"}},
 		{"--set token.value=0123456789abcdef", []string{"kind: Secret", "token: \"0123456789abcdef\""}},
 		{"--set shared.claim=disk,hadoop.configMap=site", []string{"claimName: \"disk\"", "mountPath: \"/shared\"", "value: /etc/hadoop"}},
 		{"--set jobmaster.settings.policy=fair,jobmaster.settings.nice=-5", []string{"policy: fair", "nice: -5"}},
@@ -99,6 +121,21 @@ func TestChart(t *testing.T) {
 	} {
 		if _, problem := template(strings.Fields(args)...); !strings.Contains(problem, want) {
 			t.Errorf("%s: want an error about %q, not %q", args, want, problem)
+		}
+	}
+}
+
+// TestChartRefuses renders the chart with values and names that no cluster can have.
+func TestChartRefuses(t *testing.T) {
+	helm := newHelm(t)
+	for value, want := range refusedValues {
+		if _, problem := helm("template", "hammr", "../helm/hammr", oldest, "--values", "../kubernetes/values.yaml", "--set", value); !strings.Contains(problem, want) {
+			t.Errorf("%s: want an error about %q, not %q", value, want, problem)
+		}
+	}
+	for _, name := range refusedNames {
+		if _, problem := helm("template", name, "../helm/hammr", oldest, "--values", "../kubernetes/values.yaml"); !strings.Contains(problem, "release's name") {
+			t.Errorf("name %s: want an error about the release's name, not %q", name, problem)
 		}
 	}
 }

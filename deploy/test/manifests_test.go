@@ -174,7 +174,7 @@ func TestManifests(t *testing.T) {
 		{"StatefulSet hammr-tasknode", append(slices.Clone(container), "readinessProbe", "httpGet", "path"), "/ready"},
 		{"StatefulSet hammr-tasknode", append(slices.Clone(pod), "terminationGracePeriodSeconds"), "120"},
 		{"StatefulSet hammr-tasknode", append(slices.Clone(container), "lifecycle", "preStop", "exec", "command"), "[/hammr node drain --local --deadline 100s --timeout 10s]"},
-		{"PodDisruptionBudget hammr-jobmaster", []any{"spec", "minAvailable"}, "2"},
+		{"PodDisruptionBudget hammr-jobmaster", []any{"spec", "maxUnavailable"}, "1"},
 		{"PodDisruptionBudget hammr-tasknode", []any{"spec", "maxUnavailable"}, "1"},
 		{"Service hammr-jobmaster", []any{"spec", "clusterIP"}, "None"},
 		{"Service hammr-jobmaster", []any{"spec", "publishNotReadyAddresses"}, "true"},
@@ -187,6 +187,12 @@ func TestManifests(t *testing.T) {
 	} {
 		if got := fmt.Sprint(objects[c.object].at(c.path...)); got != c.want {
 			t.Errorf("%s: %v is %s, want %s", c.object, c.path, got, c.want)
+		}
+	}
+	// kubectl applies them to the namespace that the masters' names have, whatever its own default is.
+	for name, object := range objects {
+		if got := object.at("metadata", "namespace"); got != "hammr" {
+			t.Errorf("%s: namespace is %v, want hammr", name, got)
 		}
 	}
 	// A pod has its volume, not the file system of the image, where it writes.

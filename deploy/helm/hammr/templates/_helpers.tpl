@@ -1,5 +1,9 @@
-{{/* Name of the release's objects: the release's name, with the chart's if it does not contain it. */}}
+{{/* Name of the release's objects: the release's name, with the chart's if it does not contain it. A Service
+needs a name that begins with a letter and has no dot. */}}
 {{- define "hammr.fullname" -}}
+{{- if not (regexMatch "^[a-z][-a-z0-9]*$" .Release.Name) -}}
+{{- fail (printf "the release's name %q must be lower-case letters, digits and -, and begin with a letter: choose another one" .Release.Name) -}}
+{{- end -}}
 {{- if contains "hammr" .Release.Name -}}
 {{- .Release.Name | trunc 40 | trimSuffix "-" -}}
 {{- else -}}
