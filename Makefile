@@ -118,7 +118,7 @@ soak-upgrade:
 
 # Tests of one way to deploy, which take long. TARGET is one of these:
 #   ssh      sshd on addresses of this machine (apt-get install openssh-server)
-#   systemd  packages on Debian machines that boot in namespaces (apt-get install mmdebstrap lintian rpm; as root)
+#   systemd  packages and `hammr cluster` on Debian machines that boot in namespaces (apt-get install mmdebstrap lintian rpm; as root)
 #   podman   containers of the image that `make image` builds (apt-get install podman buildah crun netavark aardvark-dns iptables)
 #   helm     the chart, by Helm itself
 #   kubernetes  manifests and chart on a Kubernetes with fake nodes, which Go builds at first use; it has not been run yet

@@ -18,10 +18,7 @@ import (
 // from the one before.
 func TestPackageOnMachines(t *testing.T) {
 	l := newLab(t)
-	for _, step := range []struct {
-		name string
-		do   func(*testing.T)
-	}{
+	runSteps(t, []step{
 		{"install", l.install},
 		{"settings", l.configure},
 		{"start", l.start},
@@ -35,13 +32,7 @@ func TestPackageOnMachines(t *testing.T) {
 		{"remove", l.remove},
 		{"rpm", l.installRPM},
 		{"shutdown", l.shutDown},
-	} {
-		began := time.Now()
-		if !t.Run(step.name, step.do) {
-			return
-		}
-		t.Logf("%s: %.1f s", step.name, time.Since(began).Seconds())
-	}
+	})
 }
 
 // install installs the package. It starts nothing.

@@ -1,5 +1,6 @@
 // Package systemdtest tests the packages as an administrator and a user meet them. Debian machines
-// boot with systemd on this one, in namespaces, and the packages make a cluster of them:
+// boot with systemd on this one, in namespaces. The packages make a cluster of them, and so does
+// `hammr cluster` over ssh:
 //
 //	TestMain   builds the packages and the tree of Debian, and starts itself again in namespaces
 //	  tests    run there: what they mount, start and connect ends with them

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/minihdfs"
@@ -32,6 +33,24 @@ const (
 	network = "10.77.0"
 	hdfs    = "hdfs://" + network + ".1:8020"
 )
+
+// step is a part of a test.
+type step struct {
+	name string
+	do   func(*testing.T)
+}
+
+// runSteps runs steps, each of which continues from the one before.
+func runSteps(t *testing.T, steps []step) {
+	t.Helper()
+	for _, s := range steps {
+		began := time.Now()
+		if !t.Run(s.name, s.do) {
+			return
+		}
+		t.Logf("%s: %.1f s", s.name, time.Since(began).Seconds())
+	}
+}
 
 // lab is three machines with an HDFS:
 //
@@ -56,7 +75,7 @@ func newLab(t *testing.T) *lab {
 	for i := range units {
 		name, address := fmt.Sprintf("n%d", i+1), fmt.Sprintf("%s.%d", network, 11+i)
 		must(t, bridge.AddMachine(name, address))
-		l.machines = append(l.machines, newMachine(t, filepath.Join(work, "machines"), name, address))
+		l.machines = append(l.machines, newMachine(t, filepath.Join(work, "machines", t.Name()), name, address))
 		hosts += address + " " + name + "\n"
 	}
 	for i, m := range l.machines {
@@ -71,7 +90,7 @@ func newLab(t *testing.T) *lab {
 		m.boot(t, 1+i%2)
 		t.Cleanup(func() { l.explain(t, m) })
 	}
-	h, err := minihdfs.Start(t.Context(), minihdfs.Config{Dir: filepath.Join(work, "hdfs"), DataNodes: 2, Namespaces: []string{"n1", "n2"}, Network: network})
+	h, err := minihdfs.Start(t.Context(), minihdfs.Config{Dir: filepath.Join(work, "hdfs-"+t.Name()), DataNodes: 2, Namespaces: []string{"n1", "n2"}, Network: network})
 	must(t, err)
 	t.Cleanup(func() { must(t, h.Close()) })
 	return l
@@ -110,9 +129,7 @@ func (l *lab) configure(t *testing.T) {
 		if got := m.do(t, "stat", "--format=%U %a", "/etc/hammr/token"); got != "hammr 600" {
 			t.Errorf("owner and mode of the secret: %s", got)
 		}
-		m.do(t, "useradd", "--create-home", "--uid=2000", "alice")
-		m.write(t, "/home/alice/secret", secret, 0o600)
-		m.do(t, "chown", "alice:", "/home/alice/secret")
+		m.addAlice(t, secret)
 		for _, unit := range units[i] { // a hang is noticed earlier than in production
 			m.write(t, "/etc/systemd/system/"+unit+".d/test.conf", "[Service]\nWatchdogSec=8s\nTimeoutAbortSec=4s\n", 0o644)
 		}

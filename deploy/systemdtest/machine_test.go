@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -68,6 +69,7 @@ func newMachine(t *testing.T, dir, name, address string) *machine {
 	tree, err := treeDir()
 	must(t, err)
 	must(t, mount{"overlay", m.root, "overlay", 0, fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", tree, upper, work)}.mount())
+	t.Cleanup(func() { must(t, errors.Join(unix.Unmount(m.root, 0), os.RemoveAll(filepath.Join(dir, name)))) })
 	m.write(t, "/etc/hostname", name+"\n", 0o644)
 	m.write(t, "/etc/machine-id", fmt.Sprintf("%032x\n", len(dir)+int(name[1])), 0o444)
 	return m
@@ -96,6 +98,9 @@ func (m *machine) boot(t *testing.T, cgroup int) {
 	t.Cleanup(func() {
 		_ = m.init.Process.Kill() // it may have ended
 		<-m.ended
+		for _, group := range groups {
+			must(t, removeGroup(group))
+		}
 	})
 	go func() { // until the last process on the machine has closed the terminal
 		buffer := make([]byte, 4096)
@@ -161,6 +166,20 @@ func (m *machine) do(t *testing.T, args ...string) string {
 	out, err := m.try(args...)
 	must(t, err)
 	return out
+}
+
+// addAlice makes the account of alice, who has a copy of the secret.
+func (m *machine) addAlice(t *testing.T, secret string) {
+	t.Helper()
+	m.do(t, "useradd", "--create-home", "--uid=2000", "alice")
+	m.giveAlice(t, secret)
+}
+
+// giveAlice gives alice the secret of a cluster.
+func (m *machine) giveAlice(t *testing.T, secret string) {
+	t.Helper()
+	m.write(t, "/home/alice/secret", secret, 0o600)
+	m.do(t, "chown", "alice:", "/home/alice/secret")
 }
 
 // asAlice returns a command of the user alice.

@@ -173,8 +173,8 @@ func enterNamespaces(work string) error {
 }
 
 // treePackages are the packages of a machine in addition to the essential ones. rpm installs the
-// other package there.
-var treePackages = []string{"systemd", "systemd-sysv", "dbus", "rpm"}
+// other package there, and `hammr cluster` comes by ssh.
+var treePackages = []string{"systemd", "systemd-sysv", "dbus", "rpm", "openssh-server"}
 
 // makeTree makes the files of a Debian machine, once.
 func makeTree(ctx context.Context) error {

@@ -349,18 +349,20 @@ logs() {
 	fi
 }
 
-# halt ROLE SECONDS ends a daemon. It is killed if it does not end in time.
+# halt ROLE SECONDS ends a daemon. It is killed if it does not end in time. A unit
+# would drain its tasknode first, for nothing: before an upgrade it is drained, and
+# when all tasknodes stop there is none left to drain to. So the process is ended:
+# systemd then runs no ExecStop.
 halt() {
 	if by_systemd "$1"; then
 		systemctl disable --quiet "hammr-$1"
-		systemctl stop "hammr-$1" || fail "systemd does not stop hammr-$1"
-		return
+	else
+		[ ! -e "$dir/lock" ] || locked true # a start in progress comes to its end
 	fi
-	[ ! -e "$dir/lock" ] || locked true # a start in progress comes to its end
 	if pid=$(pid_of "$1"); then
 		kill -TERM "$pid" 2>/dev/null
 		tries=$(($2 * 20))
-		while pid_of "$1" >/dev/null; do
+		while [ "$(pid_of "$1")" = "$pid" ]; do
 			if [ $tries -le 0 ]; then
 				kill -KILL "$pid" 2>/dev/null
 				say killed "$1"
@@ -370,6 +372,10 @@ halt() {
 			sleep 0.05
 		done
 		say halted "$1"
+	fi
+	if by_systemd "$1"; then
+		systemctl stop "hammr-$1" || fail "systemd does not stop hammr-$1"
+		return
 	fi
 	rm -f "$dir/$1.pid" "$dir/$1.ready"
 	remove_cgroup "$dir/$1"

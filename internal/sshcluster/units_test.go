@@ -19,7 +19,10 @@ verb=$1
 for unit; do :; done
 role=${unit#hammr-}
 role=${role%.service}
-pid() { cat "$box/$role.pid" 2>/dev/null; }
+pid() {
+	p=$(cat "$box/$role.pid" 2>/dev/null)
+	grep -qs '^State:.[^ZX]' "/proc/${p:-none}/status" && echo "$p"
+}
 case $verb in
 cat)
 	for role in jobmaster tasknode; do
@@ -30,15 +33,14 @@ show)
 	*User*) id -un ;;
 	*) pid || echo 0 ;;
 	esac ;;
-is-active) pid >/dev/null && kill -0 "$(pid)" ;;
+is-active) pid >/dev/null ;;
 start)
 	(exec setsid "$box/usr/hammr" $role --config "$box/etc/$role.yaml") </dev/null >/dev/null 2>&1 &
 	echo $! >"$box/$role.pid" ;;
 stop)
-	pid >/dev/null || exit 0
-	kill "$(pid)"
-	while grep -qs '^State:.[^ZX]' "/proc/$(pid)/status"; do sleep 0.02; done
-	rm "$box/$role.pid" ;;
+	# A unit drains the tasknode if it runs.
+	pid >/dev/null && echo "drain $role" >>"$box/calls" && kill "$p"
+	while pid >/dev/null; do sleep 0.02; done ;;
 esac
 `
 
@@ -108,9 +110,12 @@ func TestUnits(t *testing.T) {
 		t.Errorf("after the stop: %s", got)
 	}
 	calls := l.read("box-b/calls")
-	for _, want := range []string{"enable --quiet hammr-jobmaster\nstart --no-block hammr-jobmaster\n", "reload hammr-tasknode\n", "disable --quiet hammr-tasknode\nstop hammr-tasknode\n"} {
+	for _, want := range []string{"enable --quiet hammr-jobmaster\nstart --no-block hammr-jobmaster\n", "reload hammr-tasknode\n", "disable --quiet hammr-tasknode\n", "\nstop hammr-tasknode\n"} {
 		if !strings.Contains(calls, want) {
 			t.Errorf("%q is not in\n%s", want, calls)
 		}
+	}
+	if strings.Contains(calls, "drain") {
+		t.Errorf("a stop of all tasknodes drained one:\n%s", calls)
 	}
 }
