@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -11,10 +12,12 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // engine is a cluster of real processes, started by `hammr up` in the foreground. It ends
@@ -117,6 +120,18 @@ func (e *engine) job(id string) (doc report.Report) {
 	e.t.Helper()
 	e.json(&doc, "job", "status", id)
 	return doc
+}
+
+// look returns the status of the job, nil if no master answers. It needs no command, so tests may
+// call it often.
+func (e *engine) look(id string) *wire.JobStatus {
+	ctx, cancel := context.WithTimeout(e.t.Context(), time.Second)
+	defer cancel()
+	status, err := e.cluster.Client().Job(ctx, id, true)
+	if err != nil {
+		return nil
+	}
+	return status
 }
 
 // lasting runs functions on a thread that lives as long as the process: the kernel signals a

@@ -12,7 +12,6 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // rigged is a cluster of three masters whose daemons accept injected faults.
@@ -93,17 +92,6 @@ func (c *rigged) follows(name string) {
 	waitUntil(c.t, name+" takes the lead", func() bool {
 		return start(c.t, c.command("master", "transfer", name)).wait(c.t).code == 0
 	})
-}
-
-// look returns the status of the job, nil if no master answers.
-func (c *rigged) look(id string) *wire.JobStatus {
-	ctx, cancel := context.WithTimeout(c.t.Context(), time.Second)
-	defer cancel()
-	status, err := c.client.Job(ctx, id, true)
-	if err != nil {
-		return nil
-	}
-	return status
 }
 
 // watched is a job with a client that reports its progress.

@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/hammr/hammr/internal/report"
 )
 
 // slowly makes a job last long enough for the test to act on it.
@@ -39,16 +37,8 @@ func startSlowJob(t *testing.T, e *engine) *slowJob {
 	j := &slowJob{engine: e, in: proseFile(t, "prose", 400<<10), out: filepath.Join(t.TempDir(), "out")}
 	j.id = e.submit(slices.Concat([]string{"wordcount"}, slowly, []string{j.in, j.out})...)
 	waitUntil(t, "some maps are done and some run", func() bool {
-		done, running := 0, 0
-		for _, task := range e.job(j.id).Tasks {
-			switch {
-			case task.Type == report.Map && task.State == report.Succeeded:
-				done++
-			case task.Type == report.Map && len(task.Attempts) > 0:
-				running++
-			}
-		}
-		return done > 0 && running > 0
+		s := e.look(j.id)
+		return s != nil && s.MapsDone > 0 && s.MapsRunning > 0
 	})
 	return j
 }

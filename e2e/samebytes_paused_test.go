@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // TestCheckpointedProgramsWriteTheSameBytes runs every bundled program while all jobs
@@ -17,8 +17,7 @@ import (
 // the last checkpoint. For every graph, the files equal those of an undisturbed run.
 func TestCheckpointedProgramsWriteTheSameBytes(t *testing.T) {
 	t.Parallel()
-	inputs, want := bytesInputs(t), outputs(nil)
-	t.Run("in peace", func(t *testing.T) { want = runCases(t, newDiskPlace(t, inputs), command{}, nil) })
+	inputs, want := undisturbedCases(t)
 	e := newEngine(t, "--tasknodes", "2", "--map-slots", "2", "--reduce-slots", "2")
 	var pausing sync.WaitGroup
 	over, killed := make(chan struct{}), make(map[string]int)
@@ -35,13 +34,28 @@ func TestCheckpointedProgramsWriteTheSameBytes(t *testing.T) {
 	}
 }
 
-// jobName is an entry of 'job list'.
-type jobName struct{ JobID, Name string }
-
-func (e *engine) jobs(which ...string) (jobs []jobName) {
+// jobs returns the jobs of the cluster, those that are over too if all is set. It asks the
+// masters without a command, since tests call it often.
+func (e *engine) jobs(all bool) []*wire.JobStatus {
 	e.t.Helper()
-	e.json(&jobs, append([]string{"job", "list"}, which...)...)
+	jobs, err := e.cluster.Client().Jobs(e.t.Context(), all)
+	must(e.t, err)
 	return jobs
+}
+
+// attempts returns the attempts of a job in one of the states.
+func (e *engine) attempts(id string, states ...wire.AttemptState) (found []*wire.TaskStatus_Attempt) {
+	e.t.Helper()
+	job, err := e.cluster.Client().Job(e.t.Context(), id, true)
+	must(e.t, err)
+	for _, task := range job.Tasks {
+		for _, a := range task.Attempts {
+			if slices.Contains(states, a.State) {
+				found = append(found, a)
+			}
+		}
+	}
+	return found
 }
 
 // enoughPauses is how often jobs of one name are checkpointed. More would hardly let the
@@ -59,20 +73,21 @@ func (e *engine) pauseJobs(over <-chan struct{}, killed map[string]int) {
 			return
 		case <-time.After(time.Duration(random.IntN(100)) * time.Millisecond):
 		}
-		jobs := e.jobs("--state", "running")
+		jobs := slices.DeleteFunc(e.jobs(false), func(j *wire.JobStatus) bool { return j.State != wire.JobState_RUNNING })
 		if len(jobs) == 0 {
 			continue
 		}
-		next := slices.MinFunc(jobs, func(a, b jobName) int { return cmp.Compare(paused[a.Name], paused[b.Name]) })
-		id := next.JobID
+		next := slices.MinFunc(jobs, func(a, b *wire.JobStatus) int { return cmp.Compare(paused[a.Name], paused[b.Name]) })
+		id := next.JobId
 		if paused[next.Name]++; paused[next.Name] > enoughPauses {
 			continue
 		}
-		if start(e.t, e.command("job", "suspend", id, "--how", "checkpoint")).wait(e.t).code != 0 {
+		client := e.cluster.Client()
+		if client.SuspendJob(e.t.Context(), id, "checkpoint") != nil {
 			continue // it has ended
 		}
 		waitUntil(e.t, "a suspended job rests", func() bool { return e.rests(id) })
-		_ = start(e.t, e.command("job", "resume", id)).wait(e.t) // it may have ended, too
+		_ = client.ResumeJob(e.t.Context(), id) // it may have ended, too
 		if random.IntN(3) == 0 && e.killOne(id, random) {
 			killed[next.Name]++
 		}
@@ -82,34 +97,24 @@ func (e *engine) pauseJobs(over <-chan struct{}, killed map[string]int) {
 // killOne preempts one of the running attempts of a job by kill, and reports whether it
 // found one.
 func (e *engine) killOne(id string, random *rand.Rand) bool {
-	var running []string
+	var running []*wire.TaskStatus_Attempt
 	waitUntil(e.t, "a job that was resumed runs, or is over", func() bool {
-		job := e.job(id)
-		for _, task := range job.Tasks {
-			for _, a := range task.Attempts {
-				if a.State == report.Running {
-					running = append(running, a.ID)
-				}
-			}
-		}
-		return len(running) > 0 || job.State != report.Running
+		job, err := e.cluster.Client().Job(e.t.Context(), id, false)
+		must(e.t, err)
+		running = e.attempts(id, wire.AttemptState_ATTEMPT_RUNNING)
+		return len(running) > 0 || job.State != wire.JobState_RUNNING
 	})
-	return len(running) > 0 &&
-		start(e.t, e.command("task", "preempt", running[random.IntN(len(running))], "--how", "kill")).wait(e.t).code == 0
+	if len(running) == 0 {
+		return false
+	}
+	_, err := e.cluster.Client().PreemptAttempt(e.t.Context(), running[random.IntN(len(running))].Id, "kill")
+	return err == nil
 }
 
 // rests reports whether all attempts of a job are suspended. Attempts that cannot be
 // checkpointed are suspended.
 func (e *engine) rests(id string) bool {
-	running := 0
-	for _, task := range e.job(id).Tasks {
-		for _, a := range task.Attempts {
-			if a.State == report.Running {
-				running++
-			}
-		}
-	}
-	return running == 0 || running == strings.Count(e.done("task", "list", id).stdout, "SUSPENDED")
+	return !slices.ContainsFunc(e.attempts(id, wire.AttemptState_ATTEMPT_RUNNING), func(a *wire.TaskStatus_Attempt) bool { return !a.Suspended })
 }
 
 // wantPaused expects most kinds of graphs to have been checkpointed, and no attempt to have
@@ -117,8 +122,8 @@ func (e *engine) rests(id string) bool {
 func (e *engine) wantPaused() {
 	e.t.Helper()
 	paused := make(map[string]int)
-	for _, j := range e.jobs("--all") {
-		for _, task := range e.job(j.JobID).Tasks {
+	for _, j := range e.jobs(true) {
+		for _, task := range e.job(j.JobId).Tasks {
 			for _, a := range task.Attempts {
 				switch a.State {
 				case report.Preempted:

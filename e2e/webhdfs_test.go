@@ -35,7 +35,7 @@ type entry struct {
 
 func newWeb(t *testing.T, c *minihdfs.Cluster) *web {
 	return &web{t: t, c: c, client: http.Client{
-		Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true},
 	}}
 }
 

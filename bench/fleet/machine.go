@@ -61,7 +61,7 @@ type job struct {
 func (f *Fleet) newMachine(i int) (*machine, error) {
 	m := &machine{
 		fleet: f, name: fmt.Sprintf("f%04d", i), rack: fmt.Sprintf("/rack%d", i/f.cfg.RackSize),
-		address: fmt.Sprintf("%s:13562", addressOf(i)), inbox: syncutil.NewMailbox[func()](), instance: rand.Text(),
+		inbox: syncutil.NewMailbox[func()](), instance: rand.Text(),
 		attempts: make(map[string]*attempt), unacked: make(map[string]*wire.Report),
 		retained: make(map[string]*wire.Report), jobs: make(map[string]*job),
 	}
@@ -73,9 +73,10 @@ func (f *Fleet) newMachine(i int) (*machine, error) {
 	now := time.Now()
 	m.beat, m.progress, m.absent = now.Add(phase), now.Add(phase/2), now
 	var err error
-	if m.server, err = net.Listen("tcp", m.address); err != nil {
+	if m.server, err = net.Listen("tcp", net.JoinHostPort(addressOf(i).String(), "0")); err != nil {
 		return nil, err
 	}
+	m.address = m.server.Addr().String()
 	m.masters, err = rpc.New(rpc.Config{
 		Masters: f.cfg.Masters, Token: f.cfg.Token, ClusterID: f.cfg.ClusterID, Timeout: time.Second, Dial: m.dialer(i),
 	})
@@ -108,6 +109,7 @@ func (m *machine) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-m.inbox.Ready():
+			m.excuseSilence(time.Now()) // before masters' orders end attempts because of it
 			for _, do := range m.inbox.Take() {
 				do()
 			}
@@ -262,7 +264,7 @@ func (m *machine) excuseSilence(now time.Time) {
 	if now.Sub(m.beat) < limit && (m.absent.IsZero() || now.Sub(m.absent) < limit) {
 		return
 	}
-	m.absent = time.Time{}
+	m.absent, m.beat = time.Time{}, now
 	m.fleet.counts.silences.Add(1)
 	m.excuseAll(false)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -239,13 +240,13 @@ func mixed(ctx context.Context, r *run) error {
 		if rounds%3 == 0 {
 			r.disturb(rng)
 		}
-		var err error
-		if time.Now().After(faults) {
+		err := r.restartMasters(ctx)
+		if err == nil && time.Now().After(faults) {
 			faults = time.Now().Add(period)
 			err = r.breakMaster(ctx, kills)
 			kills++
 		}
-		if early == nil && time.Now().After(third) {
+		if err == nil && early == nil && time.Now().After(third) {
 			early, err = r.heaps(ctx)
 		}
 		if err = errors.Join(err, syncutil.Sleep(ctx, time.Second)); err != nil {
@@ -293,12 +294,45 @@ func killLeader(ctx context.Context, r *run, leader string) error {
 	return errors.Join(err, r.cluster.Start(ctx, leader))
 }
 
-// revive ends the faults inside a master, and starts the master if they have ended it.
+// reviveTimeout is how long a master may take to answer after its faults, or to end.
+const reviveTimeout = time.Minute
+
+// revive ends the faults inside a master. A master that they have ended, perhaps during the call,
+// is started again by restartMasters: some take seconds to notice that they cannot serve.
 func (r *run) revive(ctx context.Context, master string) error {
-	if err := r.cluster.ClearFaults(ctx, master); err != nil && !errors.Is(err, testcluster.ErrNotRunning) {
-		return err
+	return r.retry(ctx, "end of the faults of "+master, func(ctx context.Context) error {
+		if err := r.cluster.ClearFaults(ctx, master); !errors.Is(err, testcluster.ErrNotRunning) {
+			return err
+		}
+		return nil
+	})
+}
+
+// retry calls f until it succeeds, for reviveTimeout at most.
+func (r *run) retry(ctx context.Context, what string, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, reviveTimeout)
+	defer cancel()
+	var last error
+	err := syncutil.Poll(ctx, 100*time.Millisecond, func(ctx context.Context) (bool, error) {
+		last = f(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, errors.Join(err, last))
 	}
-	return r.cluster.Start(ctx, master)
+	return nil
+}
+
+// restartMasters starts the masters that do not run. Without that, a later fault could leave the
+// cluster without a majority.
+func (r *run) restartMasters(ctx context.Context) error {
+	masters, _ := r.cluster.Names()
+	ended := slices.DeleteFunc(masters, r.cluster.Running)
+	if len(ended) == 0 {
+		return nil
+	}
+	r.Logf("starting %s again", strings.Join(ended, ", "))
+	return r.cluster.Start(ctx, ended...)
 }
 
 // breakMaster injects fault n of masterFaults, or drains a machine and admits it again.
@@ -307,26 +341,41 @@ func (r *run) breakMaster(ctx context.Context, n int) error {
 	if kind == len(masterFaults) {
 		return r.drainOne(ctx, n)
 	}
-	leader, err := r.cluster.AwaitLeader(ctx)
-	if err != nil {
-		return err
+	for {
+		leader, err := r.cluster.AwaitLeader(ctx)
+		if err != nil {
+			return err
+		}
+		r.Logf("leader %s %s", leader, masterFaults[kind].does)
+		if err = masterFaults[kind].inflict(ctx, r, leader); !errors.Is(err, testcluster.ErrNotRunning) {
+			return err
+		}
+		// An earlier fault has ended it only now.
+		if err := errors.Join(r.restartMasters(ctx), syncutil.Sleep(ctx, 100*time.Millisecond)); err != nil {
+			return err
+		}
 	}
-	r.Logf("leader %s %s", leader, masterFaults[kind].does)
-	return masterFaults[kind].inflict(ctx, r, leader)
 }
 
 // drainOne drains a machine for 2 s. It begins with machine n, and continues with the next ones
-// while machines are refused because they are lost: they flap at the same time.
-func (r *run) drainOne(ctx context.Context, n int) (err error) {
-	for i := range 10 {
-		name := r.fleet.Names()[(n+i)%r.Machines]
-		if err = r.client.DrainTasknode(ctx, name, false); err == nil {
-			r.Logf("machine %s is drained", name)
-			return errors.Join(syncutil.Sleep(ctx, 2*time.Second), r.client.AdmitTasknode(ctx, name, false))
+// while machines are refused because they are lost: they flap at the same time, and on a busy
+// computer many may be lost at once.
+func (r *run) drainOne(ctx context.Context, n int) error {
+	var name string
+	err := r.retry(ctx, "drain of a machine", func(ctx context.Context) error {
+		name = r.fleet.Names()[n%r.Machines]
+		n++
+		err := r.client.DrainTasknode(ctx, name, false)
+		if err != nil {
+			r.Logf("machine %s is not drained: %v", name, err)
 		}
-		r.Logf("machine %s is not drained: %v", name, err)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return err
+	r.Logf("machine %s is drained", name)
+	return errors.Join(syncutil.Sleep(ctx, 2*time.Second), r.client.AdmitTasknode(ctx, name, false))
 }
 
 // heaps returns the heap of each master after a garbage collection.
@@ -334,11 +383,16 @@ func (r *run) heaps(ctx context.Context) (map[string]int64, error) {
 	masters, _ := r.cluster.Names()
 	out := make(map[string]int64)
 	for _, name := range masters {
-		heap, err := heapOf(ctx, r.cluster.Cluster, name)
-		if err != nil {
+		var notStarted error
+		err := r.retry(ctx, "heap of "+name, func(ctx context.Context) (err error) {
+			if notStarted = r.restartMasters(ctx); notStarted == nil {
+				out[name], err = heapOf(ctx, r.cluster.Cluster, name)
+			}
+			return err
+		})
+		if err := errors.Join(err, notStarted); err != nil {
 			return nil, err
 		}
-		out[name] = heap
 	}
 	return out, nil
 }

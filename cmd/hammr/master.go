@@ -162,7 +162,7 @@ func (r clusterCommands) newMasterRemove() *cobra.Command {
 		Example: "  hammr master remove m4",
 		Args:    oneArg("the id of a master"),
 	}, "master", "removed", "Removed master %s", func(ctx context.Context, q *query, id string) error {
-		return q.RemoveMaster(ctx, id)
+		return q.removeMaster(ctx, id)
 	})
 }
 

@@ -44,25 +44,55 @@ func (q *query) replaceMaster(ctx context.Context, old, next, address string) er
 	if err != nil {
 		return err
 	}
-	isMember := func(id string) bool {
-		return slices.ContainsFunc(info.Masters, func(m *wire.Info_Master) bool { return m.Id == id })
-	}
-	if !isMember(old) && !isMember(next) {
+	if !isMember(info, old) && !isMember(info, next) {
 		return notFound{"master", old}
 	}
 	err = q.AddMaster(ctx, next, address)
 	if err := q.changed(err, "master", apidoc.Change{ID: next, Done: "added"}, "Added master %s", next); err != nil {
 		return err
 	}
-	// The leader may be another one by now.
-	if info, err = q.LeaderInfo(ctx); err != nil || !isMember(old) {
-		return err
-	}
-	if info.Leader == old {
-		err := q.TransferLeadership(ctx, next)
-		if err := q.changed(err, "master", apidoc.Change{ID: next, Done: "handed the lead"}, "Transferred leadership to master %s", next); err != nil {
+	return q.removeReplaced(ctx, old, next)
+}
+
+// removeReplaced removes a master unless that was done before. If it leads, next leads first. The
+// leader may change at any time, so each round asks for it again.
+func (q *query) removeReplaced(ctx context.Context, old, next string) error {
+	for {
+		info, err := q.LeaderInfo(ctx)
+		if err != nil || !isMember(info, old) {
 			return err
 		}
+		if info.Leader == old {
+			err := q.TransferLeadership(ctx, next)
+			if err := q.changed(err, "master", apidoc.Change{ID: next, Done: "handed the lead"}, "Transferred leadership to master %s", next); err != nil {
+				return err
+			}
+		}
+		if err = q.removeMaster(ctx, old); err != nil {
+			if again, infoErr := q.LeaderInfo(ctx); infoErr == nil && again.Leader == old {
+				continue // it has become the leader in the meantime
+			}
+		}
+		return q.changed(err, "master", apidoc.Change{ID: old, Done: "removed"}, "Removed master %s", old)
 	}
-	return q.changed(q.RemoveMaster(ctx, old), "master", apidoc.Change{ID: old, Done: "removed"}, "Removed master %s", old)
+}
+
+// removeMaster removes a master. If the answer is lost with a leader, the call is repeated with
+// the next one, which does not know the master any more: that is a success too.
+func (q *query) removeMaster(ctx context.Context, id string) error {
+	before, err := q.LeaderInfo(ctx)
+	if err != nil {
+		return err
+	}
+	if err = q.RemoveMaster(ctx, id); err == nil || !isMember(before, id) {
+		return err
+	}
+	if after, infoErr := q.LeaderInfo(ctx); infoErr == nil && !isMember(after, id) {
+		return nil
+	}
+	return err
+}
+
+func isMember(info *wire.Info, id string) bool {
+	return slices.ContainsFunc(info.Masters, func(m *wire.Info_Master) bool { return m.Id == id })
 }

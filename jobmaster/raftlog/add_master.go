@@ -42,7 +42,7 @@ type Applied func(ctx context.Context) (uint64, error)
 // A known master with another address must be removed first, except for this one itself.
 func (l *Log) AddMaster(ctx context.Context, id, address string, applied Applied) error {
 	what := fmt.Sprintf("adding master %q at %s", id, address)
-	if err := l.checkLeads(what); err != nil {
+	if err := l.ConfirmLead(ctx); err != nil {
 		return err
 	}
 	err := CheckReachable(address)
@@ -55,7 +55,7 @@ func (l *Log) AddMaster(ctx context.Context, id, address string, applied Applied
 	}
 	server, at := raft.ServerID(id), raft.ServerAddress(address)
 	if id != l.cfg.ID && !voter {
-		err := l.asLeader(ctx, what, func() error {
+		err := l.changeMasters(ctx, what, func() error {
 			if err := l.tryDial(at); err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func (l *Log) AddMaster(ctx context.Context, id, address string, applied Applied
 			return l.explain(what, err)
 		}
 	}
-	return l.asLeader(ctx, what, func() error {
+	return l.changeMasters(ctx, what, func() error {
 		if err := l.tryDial(at); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (l *Log) awaitCaughtUp(ctx context.Context, applied Applied) error {
 	var silent error
 	err := syncutil.Poll(ctx, catchUpInterval, func(ctx context.Context) (bool, error) {
 		if l.raft.State() != raft.Leader {
-			return false, raft.ErrLeadershipLost
+			return false, raft.ErrNotLeader
 		}
 		if has, silent = applied(ctx); silent != nil || has < target {
 			return false, nil
@@ -119,7 +119,7 @@ func (l *Log) awaitCaughtUp(ctx context.Context, applied Applied) error {
 		return round < l.cfg.ElectionTimeout, nil
 	})
 	switch {
-	case err == nil, errors.Is(err, raft.ErrLeadershipLost):
+	case err == nil, errors.Is(err, raft.ErrNotLeader):
 		return err
 	case silent != nil:
 		return fmt.Errorf("it is a non-voter now, but does not answer: %w; check it, and repeat the command", silent)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/percentile"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
 )
@@ -97,17 +98,47 @@ func (l *Log) stateOf(id, leader string) string {
 
 // RemoveMaster removes a master from the cluster. The leader cannot be removed before it has
 // transferred its lead.
+//
+// Only the leader knows the masters: the configuration of any other one may be old. So this
+// server first confirms that it leads, here and in the other changes of the masters.
 func (l *Log) RemoveMaster(ctx context.Context, id string) error {
 	what := fmt.Sprintf("removing master %q", id)
+	if err := l.ConfirmLead(ctx); err != nil {
+		return err
+	}
 	if _, err := l.addressOf(id); err != nil {
 		return fmt.Errorf("raftlog: %s: %w", what, err)
 	}
-	if id == l.cfg.ID && l.raft.State() == raft.Leader {
+	if id == l.cfg.ID {
 		return fmt.Errorf("raftlog: %s: it is the leader: transfer leadership to another master first", what)
 	}
-	return l.asLeader(ctx, what, func() error {
+	return l.changeMasters(ctx, what, func() error {
 		return l.raft.RemoveServer(raft.ServerID(id), 0, timeLeft(ctx)).Error()
 	})
+}
+
+// changeMasters runs change as the leader, again and again while Raft refuses it for a moment.
+//
+// A change has no effect if it was made before. So after a loss of leadership, which leaves
+// the outcome open, the caller repeats it with the next leader: the error wraps ErrNotLeading.
+func (l *Log) changeMasters(ctx context.Context, what string, change func() error) error {
+	err := l.asLeader(ctx, what, func() error {
+		for {
+			err := change()
+			switch {
+			case !neverEntered(err):
+				return err
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case !l.waitRetry():
+				return errClosed
+			}
+		}
+	})
+	if errors.Is(err, raft.ErrLeadershipLost) {
+		return fmt.Errorf("%w: %w", ErrNotLeading, err)
+	}
+	return err
 }
 
 // TransferLeadership makes the master with this id the leader, or any master that answers if
@@ -116,19 +147,53 @@ func (l *Log) RemoveMaster(ctx context.Context, id string) error {
 // Raft gives the successor one VoteTimeout to catch up with the log and to win its election.
 // A busy machine needs longer, so the transfer is tried again until ctx ends. Trying again
 // is safe, because it changes only the leader. An earlier try may take effect late. In that
-// case too this server no longer leads, as the caller requests.
+// case too this server no longer leads.
+//
+// The successor may lose its election to another master. If id names the successor, the error
+// then wraps ErrNotLeading, and the caller repeats the call with the master that leads.
 func (l *Log) TransferLeadership(ctx context.Context, id string) error {
 	what := "transferring leadership to another master"
 	if id != "" {
 		what = fmt.Sprintf("transferring leadership to master %q", id)
 	}
+	if err := l.ConfirmLead(ctx); err != nil {
+		return err
+	}
 	successors, err := l.successors(id)
 	if err != nil {
 		return fmt.Errorf("raftlog: %s: %w", what, err)
 	}
-	if id == l.cfg.ID && l.raft.State() == raft.Leader {
+	if id == l.cfg.ID {
 		return nil
 	}
+	if err := l.transferTo(ctx, what, successors); err != nil || id == "" {
+		return err
+	}
+	return l.awaitLeader(ctx, what, id)
+}
+
+// awaitLeader waits until this server knows its successor, which must be the master with this id.
+func (l *Log) awaitLeader(ctx context.Context, what, id string) error {
+	var leader string
+	err := syncutil.Poll(ctx, retryInterval, func(context.Context) (bool, error) {
+		leader = l.Leader().ID
+		if l.closing.Err() != nil {
+			return false, errClosed
+		}
+		// Raft names this server for a moment after it has stepped down.
+		return leader != "" && (leader != l.cfg.ID || l.raft.State() == raft.Leader), nil
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("raftlog: %s: %w", what, err)
+	case leader != id:
+		return fmt.Errorf("%s: %w: master %q has become the leader", what, ErrNotLeading, leader)
+	}
+	return nil
+}
+
+// transferTo transfers the lead to one of some masters, which it tries in turn.
+func (l *Log) transferTo(ctx context.Context, what string, successors []Master) error {
 	return l.asLeader(ctx, what, func() error {
 		for try := 0; ; try++ {
 			to := successors[try%len(successors)]
@@ -136,7 +201,9 @@ func (l *Log) TransferLeadership(ctx context.Context, id string) error {
 			switch {
 			case try > 0 && errors.Is(err, raft.ErrNotLeader):
 				return nil
-			case !tookTooLong(err) || ctx.Err() != nil || !l.waitRetry():
+			case tookTooLong(err) && ctx.Err() != nil:
+				return ctx.Err()
+			case !tookTooLong(err) || !l.waitRetry():
 				return err
 			}
 		}

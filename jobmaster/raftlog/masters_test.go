@@ -91,6 +91,38 @@ func TestTransferWaitsForASuccessorThatLags(t *testing.T) {
 	leader.await("follows", func() bool { return leader.mu.term == 0 })
 }
 
+// TestChangeOfMastersDuringATransfer removes a master while the lead is transferred to a successor
+// whose log stalls. Raft refuses changes during a transfer; the call waits, or asks to be repeated
+// with the next leader.
+func TestChangeOfMastersDuringATransfer(t *testing.T) {
+	t.Parallel()
+	members := startCluster(t, 3, nil)
+	leader := awaitLeader(t, members)
+	successor, third := without(members, leader)[0], without(members, leader)[1]
+	resume := successor.stall()
+	proposeAll(t, []*member{leader}, 0, 1)
+	transferred := make(chan error, 1)
+	go func() { transferred <- leader.log.TransferLeadership(withTimeout(t), successor.cfg.ID) }()
+	time.AfterFunc(3*leader.cfg.ElectionTimeout, resume)
+	ctx := withTimeout(t)
+	for ctx.Err() == nil {
+		leader := awaitLeader(t, []*member{leader, successor})
+		err := leader.log.RemoveMaster(ctx, third.cfg.ID)
+		if err == nil || strings.Contains(err.Error(), "no such master") {
+			break
+		}
+		if !errors.Is(err, ErrNotLeading) {
+			t.Fatal(err)
+		}
+	}
+	if got := idsOf(awaitLeader(t, []*member{leader, successor}).log.Status()); slices.Contains(got, third.cfg.ID) || len(got) != 2 {
+		t.Errorf("masters are %v", got)
+	}
+	if err := <-transferred; err != nil && !errors.Is(err, ErrNotLeading) {
+		t.Error(err)
+	}
+}
+
 // TestTransferToAnyMaster leaves the choice of the successor to the log.
 func TestTransferToAnyMaster(t *testing.T) {
 	t.Parallel()
@@ -182,6 +214,15 @@ func TestRefusedChangesOfMasters(t *testing.T) {
 	}
 	if err := leader.log.TransferLeadership(ctx, leader.cfg.ID); err != nil {
 		t.Errorf("to whom it has: %v", err)
+	}
+	// What a follower knows may be old.
+	for _, err := range []error{
+		follower.log.RemoveMaster(ctx, "m4"), follower.log.TransferLeadership(ctx, "m4"),
+		follower.log.AddMaster(ctx, "m4", leader.cfg.Advertise, nil),
+	} {
+		if !errors.Is(err, ErrNotLeading) {
+			t.Errorf("a follower refuses a change: %v", err)
+		}
 	}
 	err = follower.log.RemoveMaster(ctx, leader.cfg.ID)
 	if !errors.Is(err, ErrNotLeading) || !strings.Contains(err.Error(), leader.cfg.Advertise) {
