@@ -67,6 +67,8 @@ func TestCommandLines(t *testing.T) {
 		{"new a b", exitUsage, "", "more than a directory: a b"},
 		{"new . --source /no/such", exitFailed, "", "/no/such has no go.mod"},
 
+		{"ui --masters=", exitUsage, "", "no cluster is named"},
+		{"ui --masters a:b:c", exitFailed, "", "not an address"},
 		{"version", exitDone, "hammr ", ""},
 		{"--version", exitDone, ownVersion(), ""},
 		{"completion bash", exitDone, "__start_hammr", ""},

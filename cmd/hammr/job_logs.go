@@ -10,8 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/tasknoded"
+	"github.com/hammr/hammr/internal/nodelog"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -89,7 +90,7 @@ func (l *logReader) write() error {
 	}
 	show := func(text string) string { return text }
 	if f, ok := l.stdout.(*os.File); ok && console.IsTerminal(f) {
-		show = console.Printable
+		show = clean.Text
 	}
 	for _, log := range l.logs {
 		fmt.Fprintf(l.stdout, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Tasknode, show(strings.TrimRight(log.Text, "\n")))
@@ -106,7 +107,7 @@ func fetchLog(ctx context.Context, f clusterFlags, page, attempt, stream string)
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	return tasknoded.FetchLog(ctx, page, attempt, stream, token, id)
+	return nodelog.Read(ctx, page, attempt, stream, token, id)
 }
 
 // listLogs returns ATTEMPT/STREAM of each log that a tasknode still has of a job.
@@ -117,5 +118,5 @@ func listLogs(ctx context.Context, f clusterFlags, page, job string) ([]string, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	return tasknoded.FetchLogNames(ctx, page, job, token, id)
+	return nodelog.List(ctx, page, job, token, id)
 }

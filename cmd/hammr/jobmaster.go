@@ -29,7 +29,7 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.String("dir", &c.Dir, "`directory` of the master's log, on a disk without shuffle files").Required(),
 		daemon.String("token-file", &c.TokenFile, "`file` with the cluster's secret").Required(),
 		daemon.String("address", &c.Address, "`host:port` for clients, tasknodes and other masters"),
-		daemon.String("http", &c.HTTP, "`host:port` of the HTTP server for health and metrics"),
+		daemon.String("http", &c.HTTP, "`host:port` of the HTTP server for the pages, the API, health and metrics"),
 		daemon.String("advertise", &c.Advertise, "`host:port` at which others reach --address (default its entry in --masters)"),
 		daemon.Strings("masters", &c.Masters, "first masters of a new cluster, as `id=host:port,...`, the same on each (default this one alone)"),
 		daemon.Bool("join", &c.Join, "wait for 'hammr master add' instead of starting a cluster"),
@@ -61,6 +61,8 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.Int("user-call-rate", &c.UserCallRate, 0, "`number` of other calls that a user may make in a second; 0 for any").Reloadable(),
 		daemon.Int("user-call-burst", &c.UserCallBurst, 1, "`number` of other calls that a user may make at once").Reloadable(),
 		daemon.Bool("drills", &c.Drills, "let holders of the token inject faults"),
+		daemon.Bool("anonymous-readers", &c.AnonymousReaders, "let browsers without the token view the pages; logs and changes need it"),
+		daemon.Strings("page-hosts", &c.PageHosts, "names by which browsers reach the pages, besides IP addresses, localhost and the names of the machine and of --advertise and --http, as `name,...`"),
 		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http"),
 		daemon.String("ready-file", &c.ReadyFile, "`file` to write when the master serves and knows a leader"),
 	}, c.log.Settings()...)

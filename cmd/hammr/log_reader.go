@@ -5,17 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/joblog"
-	"github.com/hammr/hammr/internal/tasknoded"
+	"github.com/hammr/hammr/internal/nodelog"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 )
@@ -52,7 +49,7 @@ func (l *logReader) read(ctx context.Context, attempts []*wire.TaskStatus_Attemp
 	}
 	var errs []error
 	for _, a := range attempts {
-		for _, stream := range tasknoded.LogStreams {
+		for _, stream := range nodelog.Streams {
 			switch text, err := l.text(ctx, a, stream); {
 			case err == nil:
 				l.logs = append(l.logs, apidoc.AttemptLog{Attempt: a.Id, Tasknode: a.Machine, Stream: stream, Text: text})
@@ -98,7 +95,7 @@ func (l *logReader) openDirs(ctx context.Context) error {
 		}
 		return nil
 	}
-	for _, name := range []string{l.job.LogDir, undatedDir(l.job.LogDir)} {
+	for _, name := range []string{l.job.LogDir, joblog.Undated(l.job.LogDir)} {
 		if name == "" {
 			continue
 		}
@@ -113,17 +110,6 @@ func (l *logReader) openDirs(ctx context.Context) error {
 		l.dirs = append(l.dirs, d)
 	}
 	return nil
-}
-
-// undatedDir returns the log directory that masters of older versions gave a job, whose
-// directory is not in the directory of a day; "" if dir is not in such a directory.
-func undatedDir(dir string) string {
-	day, job := path.Split(dir)
-	root, name := path.Split(strings.TrimSuffix(day, "/"))
-	if _, err := time.Parse(time.DateOnly, name); err != nil {
-		return ""
-	}
-	return root + job
 }
 
 // hasDir reports whether an attempt has a directory of its own. Then no tasknode is asked.

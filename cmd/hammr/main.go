@@ -19,6 +19,7 @@
 //	cluster_command.go             commands that ask a cluster, and the steps to add one
 //	job*, task, node*, master,
 //	queue, scheduler               their nouns
+//	ui                             the web pages of a cluster
 //	doctor*                        checks of this machine and of a cluster
 //	run, submit, program_file,
 //	dag, new                       programs

@@ -118,6 +118,7 @@ operate a cluster, and a generator for your own programs.`,
 	root.AddCommand(newRun(), newSubmit(), newFS(), newNew(), newConf(), newDev(), newVersion())
 	root.AddCommand(newDAG(), newSim(), newBench(), newChaos())
 	root.AddCommand(newClusterUp(), newClusterDown(), newCluster(), newSlurm(), newOAR(), newJobmaster(), newTasknode(), newAllocationNode())
+	root.AddCommand(newUI())
 	root.AddCommand(newClusterCommands().all()...)
 	// Use lines name the flags that matter; cobra would add [flags].
 	for _, cmd := range root.Commands() {

@@ -32,12 +32,17 @@ type PageConfig struct {
 	Listeners map[string]*Listener
 	// Handlers serve further paths, by pattern of http.ServeMux; default none.
 	Handlers map[string]http.Handler
+	// Front serves all other paths, the front page too; default a front page that lists the paths.
+	Front http.Handler
 	// Profiles shows Go's profiles, which cost time and reveal internals; default false.
 	Profiles bool
 	// ProfileToken is the cluster's token if a request for a profile must show it; default "",
 	// no token. A page that other machines can reach needs it.
 	ProfileToken string
 }
+
+// IdentityHeader is a header of every answer of a daemon's page. Its value is PageConfig.Title.
+const IdentityHeader = "Hammr-Daemon"
 
 // NewPage returns the handler of a daemon's HTTP page. /health answers status 503 and the
 // cause while the daemon should be restarted, and /ready while it should get no requests.
@@ -47,13 +52,11 @@ type PageConfig struct {
 // most once in a second, however many clients ask.
 func NewPage(cfg PageConfig) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		fmt.Fprintf(w, "%s\n\n/health\n/ready\n/metrics\n", cfg.Title)
-		if cfg.Profiles {
-			io.WriteString(w, "/debug/pprof/\n")
-		}
-	})
+	if cfg.Front != nil {
+		mux.Handle("/", cfg.Front)
+	} else {
+		mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { writeFront(w, &cfg) })
+	}
 	addProbes(mux, cfg.Health, cfg.Ready)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -66,7 +69,19 @@ func NewPage(cfg PageConfig) http.Handler {
 	if cfg.Profiles {
 		addProfiles(mux, cfg.ProfileToken)
 	}
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(IdentityHeader, cfg.Title)
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// writeFront writes the front page of a daemon that has no other pages.
+func writeFront(w http.ResponseWriter, cfg *PageConfig) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	fmt.Fprintf(w, "%s\n\n/health\n/ready\n/metrics\n", cfg.Title)
+	if cfg.Profiles {
+		io.WriteString(w, "/debug/pprof/\n")
+	}
 }
 
 // NewPublicPage returns a handler of /health, /ready and further paths, for callers on other

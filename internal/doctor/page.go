@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/rpc"
 )
 
@@ -75,7 +76,8 @@ func (d *Daemon) runs(ctx context.Context) bool {
 	return pageBelongsTo(ctx, dialable(d.HTTP), d.Kind, d.Name)
 }
 
-// pageBelongsTo reports whether a page is that of a daemon. The front page begins with the kind and the name:
+// pageBelongsTo reports whether a page is that of a daemon. Its answers have a header with the kind and the name; in
+// older versions, the front page begins with them:
 //
 //	jobmaster m1 of cluster 1763700000000
 //	tasknode n1
@@ -85,6 +87,9 @@ func pageBelongsTo(ctx context.Context, page, kind, name string) bool {
 		return false
 	}
 	title, _, _ := strings.Cut(a.body, "\n")
+	if identity := a.header.Get(daemon.IdentityHeader); identity != "" {
+		title = identity
+	}
 	return title == kind+" "+name || strings.HasPrefix(title, kind+" "+name+" of cluster ")
 }
 

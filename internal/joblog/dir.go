@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strings"
+	"time"
 
 	"github.com/hammr/hammr/storage"
 )
@@ -29,6 +31,17 @@ type Dir struct {
 func OpenDir(ctx context.Context, fsys storage.FS, dir string) (*Dir, error) {
 	d := &Dir{fsys: fsys, path: dir, indexes: make(map[string]*Index)}
 	return d, d.Refresh(ctx)
+}
+
+// Undated returns the directory that masters of older versions gave a job whose directory is dir,
+// "" if there is none: their directories are not in the directory of a day.
+func Undated(dir string) string {
+	day, job := path.Split(dir)
+	root, name := path.Split(strings.TrimSuffix(day, "/"))
+	if _, err := time.Parse(time.DateOnly, name); err != nil {
+		return ""
+	}
+	return root + job
 }
 
 // Refresh lists the directory again.

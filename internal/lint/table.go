@@ -76,10 +76,13 @@ var importTable = []row{
 	{"jobmaster/boardhttp", []string{"dag", "cluster", "preempt", "jobmaster/board"}},
 	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/percentile", "internal/syncutil", "internal/validate"}},
 	{"jobmaster/server", []string{
-		"jobmaster", "cluster", "preempt", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
+		"jobmaster", "cluster", "preempt", "internal/audit", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},
 	{"tasknode/masterlink", []string{"tasknode", "internal/syncutil", "internal/rpc", "internal/wire"}},
 	{"internal/rpc", []string{"internal/protocol", "internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect"}},
+	{"internal/audit", []string{"internal/rpc"}},
+	{"internal/clean", nil},
+	{"internal/web/access", []string{"internal/audit", "internal/rpc", "internal/syncutil", "internal/validate"}},
 	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
 	{"internal/client/remote", []string{
 		"storage", "internal/client", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/wire",
@@ -108,6 +111,7 @@ var importTable = []row{
 	{"internal/failpoint", []string{"internal/syncutil"}},
 	{"internal/joblog", []string{"storage"}},
 	{"internal/meminfo", nil},
+	{"internal/nodelog", []string{"internal/rpc"}},
 	{"internal/notice", []string{"internal/syncutil", "internal/validate"}},
 	{"internal/percentile", nil},
 	{"internal/protocol", nil},
@@ -128,16 +132,24 @@ var importTable = []row{
 	{"internal/scaffold", nil},
 	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/wire"}},
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
+	{"internal/web", []string{
+		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/report", "internal/web/access",
+	}},
+	{"internal/web/leader", []string{
+		"cluster", "storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
+		"internal/wire",
+	}},
 	{"internal/masterd", []string{
 		"cluster", "jobmaster", "jobmaster/boardhttp", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
+		"internal/audit", "internal/web", "internal/web/access", "internal/web/leader",
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",
-		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/notice", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/wire",
+		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/nodelog", "internal/notice", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/wire",
 	}},
 	{"internal/doctor", []string{
-		"storage", "tasknode/process", "internal/conf", "internal/failpoint", "internal/meminfo", "internal/percentile", "internal/protocol", "internal/rpc", "internal/wire",
+		"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/failpoint", "internal/meminfo", "internal/percentile", "internal/protocol", "internal/rpc", "internal/wire",
 	}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{

@@ -35,7 +35,7 @@ type Config struct {
 	Dir string
 	// Address is the host:port for clients, tasknodes and other masters. Default ":7070".
 	Address string
-	// HTTP is the host:port of the page of health and metrics. Default "127.0.0.1:7080".
+	// HTTP is the host:port of the pages, the API, health and metrics. Default "127.0.0.1:7080".
 	HTTP string
 	// Advertise is the host:port at which others reach Address. Default this master's entry
 	// in Masters; without an entry, the address at which it listens.
@@ -118,6 +118,12 @@ type Config struct {
 	UserCallBurst int
 	// Drills lets holders of the token inject faults. Default false.
 	Drills bool
+	// AnonymousReaders lets browsers without the token view the pages, but neither read logs nor
+	// change anything. Default false.
+	AnonymousReaders bool
+	// PageHosts are names by which browsers reach the pages, besides localhost, IP addresses, and the
+	// names of the machine, Advertise and HTTP. Default none.
+	PageHosts []string
 	// Profiles shows Go's profiles on the page. Default false.
 	Profiles bool
 	// ReadyFile is written when the master serves and knows a leader. Default none.

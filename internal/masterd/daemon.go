@@ -22,6 +22,8 @@ import (
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/leader"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 	"github.com/hammr/hammr/jobmaster/server"
@@ -31,7 +33,7 @@ import (
 
 // Daemon is a jobmaster with its log, its network port, its HTTP page and its files.
 //
-//	Open: resolve ─► listen ─► findAddress ─► openLog ─► openDrills ─► openMaster
+//	Open: resolve ─► listen ─► findAddress ─► openLog ─► openDrills ─► openMaster ─► openPages
 //	Run:  serve clients, masters and the page ──► ctx ends: yieldLeadership, close all
 //	                                          └─► fatal: the log failed, abandon
 //
@@ -50,6 +52,8 @@ type Daemon struct {
 	calls    *server.Server // answers clients and tasknodes
 	fatal    chan error     // receives the error that ended the log
 	drills   daemon.Drills
+	source   *leader.Source    // the cluster, as the pages see it
+	gate     *access.Gate      // checks the callers of the pages
 	watchdog *daemon.Watchdog  // asks the loop of master
 	members  members           // the set of masters, while it changes
 	isNew    bool              // this is one of the first masters of a cluster, at its first start
@@ -64,7 +68,7 @@ func Open(cfg Config) (*Daemon, error) {
 	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
 	d := &Daemon{cfg: cfg, pools: cfg.AllocationFile, fatal: make(chan error, 1)}
 	// The log locks the directory, so drills are opened after the log.
-	for _, step := range []func() error{d.resolve, d.listen, d.findAddress, d.openLog, d.openDrills, d.openMaster} {
+	for _, step := range []func() error{d.resolve, d.listen, d.findAddress, d.openLog, d.openDrills, d.openMaster, d.openPages} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, d.open.Close())
 		}

@@ -2,6 +2,7 @@ package masterd_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/rpc"
@@ -76,16 +78,10 @@ func TestDaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkPages(t, cfg.ReadyFile, id)
 	info, err := c.Info(t.Context())
 	if err != nil || info.Leader != "m1" || info.Version != "v1.2.3" || info.ClusterVersion != cluster.FormatVersion || info.FormatVersion != cluster.FormatVersion {
 		t.Errorf("info is %v, %v", info, err)
-	}
-	board := "http://" + info.Masters[0].Http + "/board/jobs/" + id
-	if status, body := fetch(t, board, "secret-of-this-test"); status != http.StatusOK || !strings.Contains(body, `"name":"test"`) {
-		t.Errorf("the board answers %d: %s", status, body)
-	}
-	if status, body := fetch(t, board, "another token"); status != http.StatusUnauthorized || strings.Contains(body, "test") {
-		t.Errorf("without the token the board answers %d: %s", status, body)
 	}
 
 	stop()
@@ -98,23 +94,50 @@ func TestDaemon(t *testing.T) {
 	}
 }
 
-// fetch asks a page with a token.
-func fetch(t *testing.T, address, token string) (status int, body string) {
+// checkPages checks what a running master serves by HTTP: a list of jobs that needs the token, and the
+// paths for machines, which do not.
+func checkPages(t *testing.T, readyFile, job string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	text, err := os.ReadFile(readyFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+token)
+	var ready daemon.Ready
+	if err := json.Unmarshal(text, &ready); err != nil {
+		t.Fatal(err)
+	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		path, token string
+		status      int
+		text        string
+	}{
+		{"/api/v1/jobs", "secret-of-this-test", http.StatusOK, job},
+		{"/jobs/" + job, "secret-of-this-test", http.StatusOK, "<h1>"},
+		{"/jobs", "", http.StatusUnauthorized, "Sign in"},
+		{"/board/jobs/" + job, "secret-of-this-test", http.StatusOK, `"name":"test"`},
+		{"/board/jobs/" + job, "another token", http.StatusUnauthorized, ""},
+		{"/health", "", http.StatusOK, "ok"},
+		{"/metrics", "", http.StatusOK, "hammr_leads 1"},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+ready.HTTP+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.token != "" {
+			request.Header.Set("Authorization", "Bearer "+c.token)
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close() // it was only read
+		if err != nil || answer.StatusCode != c.status || !strings.Contains(string(body), c.text) {
+			t.Errorf("%s: status %d, want %d with %q: %.1000s, %v", c.path, answer.StatusCode, c.status, c.text, body, err)
+		}
+		if identity := answer.Header.Get(daemon.IdentityHeader); !strings.HasPrefix(identity, "jobmaster m1 of cluster ") {
+			t.Errorf("%s: daemon %q", c.path, identity)
+		}
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(text)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +16,9 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/leader"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/boardhttp"
 )
@@ -44,11 +49,10 @@ func (d *Daemon) info() *wire.Info {
 	return info
 }
 
-// newPage returns the handler of the master's HTTP page. Add further handlers to Handlers. A
-// handler must call d.log.ConfirmLead before it reads from d.master, as calls do
-// (jobmaster/server/calls.go), unless it reads d.master.Board(), which every master has. If
-// d.master has no method for the data, add one in jobmaster/query.go. docs/cluster.md lists the
-// paths.
+// newPage returns the handler of the master's HTTP page: the pages and the API of package web, the
+// board, and the paths of every daemon. To add a page, see package web; to add another path, add it
+// to Handlers. A handler must call d.log.ConfirmLead before it reads from d.master, unless it reads
+// d.master.Board(), which every master has. docs/cluster.md lists the paths.
 func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
@@ -59,21 +63,61 @@ func (d *Daemon) newPage() http.Handler {
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
 		Handlers: map[string]http.Handler{
 			faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger),
-			"/board/":     withToken(d.token, boardhttp.New(d.master.Board())),
+			"/board/":     d.gate.Handler(d.viewed(boardhttp.New(d.master.Board()))),
 		},
+		Front: d.gate.Handler(web.New(web.Config{Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Logger: d.cfg.Logger})),
 	})
 }
 
-// withToken returns a handler that refuses requests without the cluster's token.
-func withToken(token string, next http.Handler) http.Handler {
+// viewed returns a handler for callers that may view jobs.
+func (d *Daemon) viewed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !rpc.Authorized(r.Header, token) {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "the token is not the cluster's", http.StatusUnauthorized)
+		if err := d.gate.Check(r.Context(), access.View, access.Object{Kind: "job"}); err != nil {
+			d.gate.Refuse(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// openPages opens what the pages read: the cluster, as a client sees it. So every master serves
+// them, whichever leads.
+func (d *Daemon) openPages() (err error) {
+	masters := []string{d.cfg.Advertise}
+	for _, p := range d.peers {
+		if p.Address != d.cfg.Advertise {
+			masters = append(masters, p.Address)
+		}
+	}
+	d.source, err = leader.New(leader.Config{
+		RPC:     rpc.Config{Masters: masters, Token: d.token, ClusterID: d.cfg.ClusterID, User: "web"},
+		Resolve: d.files.Resolve,
+	})
+	if err != nil {
+		return err
+	}
+	d.open.Add(d.source.Close)
+	d.gate, err = access.New(access.Config{
+		Token: d.token, AnonymousReaders: d.cfg.AnonymousReaders, Hosts: d.pageHosts(), Refuse: web.Refuse,
+		Audit: func(r access.Record) { r.Log(d.cfg.Logger) },
+	})
+	return err
+}
+
+// pageHosts returns the names by which browsers may reach the pages, besides IP addresses and
+// localhost: those of the configuration, the machine's own name, and those of the addresses of this
+// master.
+func (d *Daemon) pageHosts() []string {
+	hosts := slices.Clone(d.cfg.PageHosts)
+	if name, err := os.Hostname(); err == nil {
+		hosts = append(hosts, name)
+	}
+	for _, address := range []string{d.cfg.Advertise, d.cfg.HTTP} {
+		if host, _, err := net.SplitHostPort(address); err == nil && host != "" {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
 }
 
 // maxPendingWrite is how long a write to the log may take before this master is unhealthy.

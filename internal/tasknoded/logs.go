@@ -1,7 +1,6 @@
 package tasknoded
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/nodelog"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskdir"
 )
@@ -22,14 +22,7 @@ import (
 //	GET /logs/ATTEMPT/STREAM    the text that the log has so far
 //	GET /logs/JOB               a line ATTEMPT/STREAM for each log of a job
 //
-// with the cluster's token. logHandler serves the requests, FetchLog and FetchLogNames send
-// them.
-
-// LogStreams are the output streams of an attempt's process.
-var LogStreams = []string{"stdout", "stderr"}
-
-// maxLogBytes bounds an answer. If a log is longer, the answer is its end.
-const maxLogBytes = 16 << 20
+// with the cluster's token. logHandler serves the requests; package nodelog sends them.
 
 // logHandler serves the logs in the directories of tasks.
 //
@@ -70,7 +63,7 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // os.Root makes sure that the file is inside the directory.
 func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 	id, err := cluster.ParseAttemptID(attempt)
-	if err != nil || !slices.Contains(LogStreams, stream) {
+	if err != nil || !slices.Contains(nodelog.Streams, stream) {
 		return nil, fmt.Errorf("%s of %s: %w", stream, attempt, fs.ErrNotExist)
 	}
 	for _, dir := range h.dirs {
@@ -134,9 +127,9 @@ func listLogs(names *strings.Builder, dir fs.FS, logs string) {
 			listLogs(names, dir, path.Join(logs, a.Name()))
 			continue
 		}
-		for _, stream := range LogStreams {
+		for _, stream := range nodelog.Streams {
 			info, err := fs.Stat(dir, logs+"/"+a.Name()+"/"+stream)
-			if err == nil && info.Size() > 0 && names.Len() < maxLogBytes {
+			if err == nil && info.Size() > 0 && names.Len() < nodelog.MaxBytes {
 				names.WriteString(a.Name() + "/" + stream + "\n")
 			}
 		}
@@ -146,52 +139,12 @@ func listLogs(names *strings.Builder, dir fs.FS, logs string) {
 // sendEnd sends the last bytes of a log, which may grow during the call.
 func sendEnd(w io.Writer, file *os.File) {
 	info, err := file.Stat()
-	if err == nil && info.Size() > maxLogBytes {
-		skipped := info.Size() - maxLogBytes
+	if err == nil && info.Size() > nodelog.MaxBytes {
+		skipped := info.Size() - nodelog.MaxBytes
 		fmt.Fprintf(w, "[… %d bytes are left out here …]\n", skipped)
 		_, err = file.Seek(skipped, io.SeekStart)
 	}
 	if err == nil {
-		_, _ = io.CopyN(w, file, maxLogBytes) // the client may have disconnected
+		_, _ = io.CopyN(w, file, nodelog.MaxBytes) // the client may have disconnected
 	}
-}
-
-// FetchLog reads a log of an attempt from a tasknode's page at host:port. clusterID may be
-// "". If there is no such log, the error wraps fs.ErrNotExist.
-//
-// It makes a connection for each call, because users read one log at a time.
-func FetchLog(ctx context.Context, page, attempt, stream, token, clusterID string) (string, error) {
-	return fetch(ctx, page, attempt+"/"+stream, token, clusterID)
-}
-
-// FetchLogNames returns ATTEMPT/STREAM of each log that a tasknode has of a job. If it has
-// none, the error wraps fs.ErrNotExist.
-func FetchLogNames(ctx context.Context, page, job, token, clusterID string) ([]string, error) {
-	text, err := fetch(ctx, page, job, token, clusterID)
-	return strings.Fields(text), err
-}
-
-// fetch sends a request to a tasknode's page.
-func fetch(ctx context.Context, page, name, token, clusterID string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/logs/"+name, nil)
-	if err != nil {
-		return "", err
-	}
-	rpc.SetHeaders(request.Header, token, clusterID)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Do(request)
-	if err != nil {
-		return "", fmt.Errorf("the tasknode's page: %w", err)
-	}
-	defer answer.Body.Close() // the answer was only read
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxLogBytes+1<<10))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("the tasknode's page: %w", err)
-	case answer.StatusCode == http.StatusNotFound:
-		return "", fs.ErrNotExist
-	case answer.StatusCode != http.StatusOK:
-		return "", fmt.Errorf("the tasknode's page at %s: %s: %.200s", page, answer.Status, text)
-	}
-	return string(text), nil
 }

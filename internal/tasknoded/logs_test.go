@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/nodelog"
 )
 
 // Attempts with logs: in the layout of this version, and in that of older ones.
@@ -48,19 +49,19 @@ func TestLogOfRunningAttempt(t *testing.T) {
 	page, log := newLogPage(t)
 	want := func(text string) {
 		t.Helper()
-		if got, err := FetchLog(t.Context(), page, loggedAttempt, "stderr", "secret", ""); err != nil || got != text {
+		if got, err := nodelog.Read(t.Context(), page, loggedAttempt, "stderr", "secret", ""); err != nil || got != text {
 			t.Errorf("the log is %.100q of %d bytes, %v; want %.100q of %d", got, len(got), err, text, len(text))
 		}
 	}
 	want("so far\n")
-	if got, err := FetchLog(t.Context(), page, olderAttempt, "stdout", "secret", ""); err != nil || got != "before\n" {
+	if got, err := nodelog.Read(t.Context(), page, olderAttempt, "stdout", "secret", ""); err != nil || got != "before\n" {
 		t.Errorf("the log in the older layout is %q, %v", got, err)
 	}
 	if err := os.WriteFile(log, []byte("so far\nand further\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want("so far\nand further\n")
-	long := strings.Repeat("0123456789abcde\n", (maxLogBytes+160)/16)
+	long := strings.Repeat("0123456789abcde\n", (nodelog.MaxBytes+160)/16)
 	if err := os.WriteFile(log, []byte(long), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -72,16 +73,16 @@ func TestLogsOfAJobAreListed(t *testing.T) {
 	if err := errors.Join(os.WriteFile(filepath.Join(filepath.Dir(log), "stdout"), nil, 0o600), os.WriteFile(filepath.Join(filepath.Dir(log), "other"), []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	names, err := FetchLogNames(t.Context(), page, "job_1763700000000_0001", "secret", "")
+	names, err := nodelog.List(t.Context(), page, "job_1763700000000_0001", "secret", "")
 	if err != nil || !slices.Equal(names, []string{olderAttempt + "/stdout", loggedAttempt + "/stderr"}) {
 		t.Errorf("logs %v, %v", names, err)
 	}
 	for _, job := range []string{"job_1763700000000_0002", "job_x", "%2e%2e"} {
-		if names, err := FetchLogNames(t.Context(), page, job, "secret", ""); !errors.Is(err, fs.ErrNotExist) {
+		if names, err := nodelog.List(t.Context(), page, job, "secret", ""); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("logs of %s: %v, %v", job, names, err)
 		}
 	}
-	if _, err := FetchLogNames(t.Context(), page, "job_1763700000000_0001", "guessed", ""); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if _, err := nodelog.List(t.Context(), page, "job_1763700000000_0001", "guessed", ""); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("with another token: %v", err)
 	}
 }
@@ -95,11 +96,11 @@ func TestLogPageRefusesRequests(t *testing.T) {
 		{loggedAttempt, "stdout"}, {loggedAttempt, "other"}, {olderAttempt, "stderr"}, {"m_000000", "stderr"}, {"attempt_1763700000000_0002_m_000001_1", "stderr"},
 		{"..", "stderr"}, {"attempt_x", "stderr"}, {"%2e%2e%2fjob", "stderr"},
 	} {
-		if text, err := FetchLog(t.Context(), page, c[0], c[1], "secret", ""); !errors.Is(err, fs.ErrNotExist) {
+		if text, err := nodelog.Read(t.Context(), page, c[0], c[1], "secret", ""); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s of %s: %q, %v", c[1], c[0], text, err)
 		}
 	}
-	if text, err := FetchLog(t.Context(), page, loggedAttempt, "stderr", "guessed", ""); err == nil || !strings.Contains(err.Error(), "token is not the cluster's") {
+	if text, err := nodelog.Read(t.Context(), page, loggedAttempt, "stderr", "guessed", ""); err == nil || !strings.Contains(err.Error(), "token is not the cluster's") {
 		t.Errorf("with another token: %q, %v", text, err)
 	}
 }

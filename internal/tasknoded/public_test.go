@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/nodelog"
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
@@ -45,11 +46,11 @@ func TestShufflePortServesLogs(t *testing.T) {
 	server := httptest.NewServer(shuffle)
 	defer server.Close()
 	address := server.Listener.Addr().String()
-	if text, err := FetchLog(t.Context(), address, loggedAttempt, "stderr", "secret", ""); err != nil || text != "so far\n" {
+	if text, err := nodelog.Read(t.Context(), address, loggedAttempt, "stderr", "secret", ""); err != nil || text != "so far\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 	for _, token := range []string{"", key, transfer.JobToken(key, "job_1763700000000_0001")} {
-		if text, err := FetchLog(t.Context(), address, loggedAttempt, "stderr", token, ""); err == nil {
+		if text, err := nodelog.Read(t.Context(), address, loggedAttempt, "stderr", token, ""); err == nil {
 			t.Errorf("with token %q: %q", token, text)
 		}
 	}

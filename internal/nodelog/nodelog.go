@@ -1,0 +1,65 @@
+// Package nodelog reads logs of attempts from the pages of tasknodes, which have them until they are
+// aggregated:
+//
+//	text, err := nodelog.Read(ctx, page, attempt, "stderr", token, clusterID)
+//
+// internal/tasknoded/logs.go serves the requests. Aggregated logs are in files that package joblog
+// reads.
+package nodelog
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/hammr/hammr/internal/rpc"
+)
+
+// Streams are the output streams of an attempt's process.
+var Streams = []string{"stdout", "stderr"}
+
+// MaxBytes bounds an answer. If a log is longer, the answer is its end.
+const MaxBytes = 16 << 20
+
+// Read reads a log of an attempt from a tasknode's page at host:port. clusterID may be
+// "". If there is no such log, the error wraps fs.ErrNotExist.
+//
+// It makes a connection for each call, because users read one log at a time.
+func Read(ctx context.Context, page, attempt, stream, token, clusterID string) (string, error) {
+	return fetch(ctx, page, attempt+"/"+stream, token, clusterID)
+}
+
+// List returns ATTEMPT/STREAM of each log that a tasknode has of a job. If it has
+// none, the error wraps fs.ErrNotExist.
+func List(ctx context.Context, page, job, token, clusterID string) ([]string, error) {
+	text, err := fetch(ctx, page, job, token, clusterID)
+	return strings.Fields(text), err
+}
+
+// fetch sends a request to a tasknode's page.
+func fetch(ctx context.Context, page, name, token, clusterID string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/logs/"+name, nil)
+	if err != nil {
+		return "", err
+	}
+	rpc.SetHeaders(request.Header, token, clusterID)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("the tasknode's page: %w", err)
+	}
+	defer answer.Body.Close() // the answer was only read
+	text, err := io.ReadAll(io.LimitReader(answer.Body, MaxBytes+1<<10))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("the tasknode's page: %w", err)
+	case answer.StatusCode == http.StatusNotFound:
+		return "", fs.ErrNotExist
+	case answer.StatusCode != http.StatusOK:
+		return "", fmt.Errorf("the tasknode's page at %s: %s: %.200s", page, answer.Status, text)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,72 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/hammr/hammr/internal/audit"
+)
+
+// Check returns nil if the caller of a request may do something to an object, else a *Refusal; see
+// May. A change is in the audit log with the result allowed or refused. Do has the result of the
+// change itself, so use Do where the change is made.
+func (g *Gate) Check(ctx context.Context, v Verb, o Object) error {
+	err := May(CallerOf(ctx), v, o)
+	if v.Changes() {
+		record := Record{Call: string(v), Object: o.audited(), Err: err}
+		if err == nil {
+			record.Result = audit.Allowed
+		}
+		g.audit(requestOf(ctx), record)
+	}
+	return err
+}
+
+// Action is a change that a caller orders.
+type Action struct {
+	Verb   Verb
+	Object Object
+	Call   string // its name in the audit log, as of the call that does the same: Kill, MoveJob
+	Detail string // to what the object is changed, for the audit log; "" for nothing to say
+}
+
+// Do makes a change if the caller of a request may make it, and writes a record with the result. It
+// returns a *Refusal, or the error of change.
+func (g *Gate) Do(ctx context.Context, a Action, change func() error) error {
+	err := May(CallerOf(ctx), a.Verb, a.Object)
+	if err == nil {
+		err = change()
+	}
+	g.audit(requestOf(ctx), Record{Call: a.Call, Object: a.Object.audited(), Detail: a.Detail, Err: err})
+	return err
+}
+
+// audited returns the object as the audit log shows it: as a call would name it.
+func (o Object) audited() string {
+	if o.ID == "" {
+		return o.Kind
+	}
+	return o.ID
+}
+
+// audit writes a record about a request. Records about callers without the token are throttled,
+// because these callers could fill the log.
+func (g *Gate) audit(r request, record Record) {
+	record.Who, record.From = r.caller.Name, r.from
+	if !r.caller.Token {
+		var ok bool
+		if record.Skipped, ok = g.strangers.Allow(); !ok {
+			return
+		}
+	}
+	g.cfg.Audit(record)
+}
+
+// refusalOf returns the refusal in an error.
+func refusalOf(err error) *Refusal {
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		return refusal
+	}
+	return &Refusal{Status: http.StatusInternalServerError, Text: "internal error; the log of this master has it"}
+}

@@ -1,0 +1,157 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/syncutil"
+)
+
+// MaxBodyBytes is the largest body of a request.
+const MaxBodyBytes = 1 << 20
+
+// Gate checks requests before handlers get them. Any goroutine may use it.
+type Gate struct {
+	cfg         Config
+	host        *hostCheck
+	crossOrigin *http.CrossOriginProtection
+	cookies     *cookies // nil if the cluster has no token
+	tries       *tries
+	running     *running
+
+	strangers syncutil.Throttle // audit records of callers without the token
+}
+
+// New returns a gate. It starts nothing.
+func New(cfg Config) (*Gate, error) {
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	g := &Gate{cfg: cfg, host: newHostCheck(&cfg), crossOrigin: http.NewCrossOriginProtection(), tries: newTries(), running: newRunning()}
+	if cfg.Token != "" {
+		var err error
+		if g.cookies, err = newCookies(&cfg); err != nil {
+			return nil, fmt.Errorf("access: key of sessions: %w", err)
+		}
+	}
+	return g, nil
+}
+
+// Handler returns a handler that checks requests and passes the good ones to next, with their callers
+// in their contexts. All pages, calls, streams and files go through it, and Login and Logout too.
+func (g *Gate) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setHeaders(w.Header(), &g.cfg)
+		if r.Body != nil {
+			r.Body = http.MaxBytesReader(w, r.Body, MaxBodyBytes)
+		}
+		if refusal := g.checkRequest(r); refusal != nil {
+			g.Refuse(w, r, refusal)
+			return
+		}
+		info := request{from: r.RemoteAddr, passed: true}
+		if !strings.HasPrefix(r.URL.Path, g.cfg.Assets) {
+			var refusal *Refusal
+			var session string
+			info.caller, session, refusal = g.identify(w.Header(), r)
+			if refusal != nil {
+				g.Refuse(w, r, refusal)
+				return
+			}
+			limit := g.cfg.Requests
+			if isStream(r) {
+				session, limit = "stream "+session, limit*streamRatio
+			}
+			leave, refusal := g.running.enter(r.Context(), session, limit)
+			if refusal != nil {
+				g.Refuse(w, r, refusal)
+				return
+			}
+			defer leave()
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, info)))
+	})
+}
+
+// checkRequest checks what does not depend on the caller.
+func (g *Gate) checkRequest(r *http.Request) *Refusal {
+	if refusal := g.host.check(r); refusal != nil {
+		return refusal
+	}
+	if g.crossOrigin.Check(r) != nil {
+		return &Refusal{Status: http.StatusForbidden, Text: "this request comes from a page of another origin; only pages of this master may send it (a proxy must pass on the Host header)"}
+	}
+	if r.ContentLength > MaxBodyBytes {
+		return &Refusal{Status: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf("body of %d bytes; at most %d are accepted", r.ContentLength, MaxBodyBytes)}
+	}
+	return nil
+}
+
+// identify returns the caller of a request, and a text that is the same for all requests of a
+// session. It renews the cookie of the session in the headers of the answer.
+func (g *Gate) identify(answer http.Header, r *http.Request) (c Caller, session string, refusal *Refusal) {
+	now, network := g.cfg.Now(), networkOf(r.RemoteAddr)
+	if g.cookies == nil {
+		return Caller{Name: rpc.UserOf(r.Header), Token: true}, network, nil
+	}
+	if text := r.Header.Get("Authorization"); text != "" {
+		name, token, ok := credentials(r)
+		if !ok {
+			return Caller{}, "", &Refusal{Status: http.StatusUnauthorized, Text: "header Authorization: neither Bearer TOKEN nor Basic with the token as password"}
+		}
+		if refusal := g.checkToken(network, token, now); refusal != nil {
+			return Caller{}, "", refusal
+		}
+		return Caller{Name: name, Token: true}, network, nil
+	}
+	s, valid, found := g.cookies.find(r, now)
+	switch {
+	case valid:
+		if now.Sub(s.renewed) >= renewAfter {
+			s.renewed = now
+			g.cookies.set(answer, s, now)
+		}
+		return Caller{Name: s.name, Token: true}, "session " + s.id, nil
+	case found:
+		g.cookies.remove(answer)
+	}
+	return Caller{Name: Anonymous, Reader: g.cfg.AnonymousReaders}, network, nil
+}
+
+// credentials returns the name and the token in the header of a client that is no browser.
+func credentials(r *http.Request) (name, token string, ok bool) {
+	if user, password, basic := r.BasicAuth(); basic {
+		name = rpc.Printable(user, maxNameBytes)
+		if name == "" {
+			name = rpc.UserOf(r.Header)
+		}
+		return name, password, true
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return rpc.UserOf(r.Header), strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
+}
+
+// checkToken returns a refusal unless the token is that of the cluster.
+func (g *Gate) checkToken(network, token string, now time.Time) *Refusal {
+	right, wait := g.tries.try(network, now, func() bool { return rpc.SameToken(token, g.cfg.Token) })
+	switch {
+	case right:
+		return nil
+	case wait > 0:
+		return &Refusal{Status: http.StatusTooManyRequests, RetryAfter: wait, Text: fmt.Sprintf("too many wrong tokens from this address; wait %d s", wholeSeconds(wait))}
+	}
+	return &Refusal{Status: http.StatusUnauthorized, Text: "not the cluster's token; it is in the file that the masters' --token-file names"}
+}
+
+// Refuse answers a request with an error of this package. Any other error is answered with status
+// 500 and without its text.
+func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	refusal := refusalOf(err)
+	refusal.SetHeaders(w.Header())
+	g.cfg.Refuse(w, r, refusal)
+}

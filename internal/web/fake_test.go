@@ -1,0 +1,198 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/web/access"
+)
+
+// Ids of the fake cluster.
+const (
+	aJob     = "job_1763700000000_0001"
+	aTask    = "task_1763700000000_0001_m_000000"
+	anOpen   = "attempt_1763700000000_0001_m_000001_0"
+	anOver   = "attempt_1763700000000_0001_m_000000_0"
+	aToken   = "0123456789abcdef-token"
+	atMillis = 1_763_700_100_000
+)
+
+// fakeSource is a Source in memory. Tests change its fields before they use it.
+type fakeSource struct {
+	masters apidoc.Masters
+	jobs    []apidoc.Job
+	reports map[string]report.Report
+	tasks   map[string][]report.Task
+	conf    map[string]string
+	explain apidoc.Explanation
+	nodes   []apidoc.Tasknode
+	pools   []apidoc.Queue
+	policy  apidoc.Policy
+	logs    map[string]string
+	acted   []Action
+	stale   error // of each answer
+	err     error // of each question except that for masters
+}
+
+func fresh[T any](f *fakeSource, v T) (Answer[T], error) {
+	return Answer[T]{Value: v, At: time.UnixMilli(atMillis), Stale: f.stale}, f.err
+}
+
+func (f *fakeSource) Masters(context.Context) (Answer[apidoc.Masters], error) {
+	return Answer[apidoc.Masters]{Value: f.masters, At: time.UnixMilli(atMillis)}, nil
+}
+
+func (f *fakeSource) Jobs(_ context.Context, q JobQuery) (Answer[JobPage], error) {
+	page, err := SelectJobs(f.jobs, q, "1763700000000")
+	return Answer[JobPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
+}
+
+func (f *fakeSource) Job(_ context.Context, id string) (Answer[report.Report], error) {
+	r, known := f.reports[id]
+	if !known {
+		return Answer[report.Report]{}, fmt.Errorf("no job %q: %w", id, ErrUnknown)
+	}
+	return fresh(f, r)
+}
+
+func (f *fakeSource) Tasks(_ context.Context, job string, q TaskQuery) (Answer[TaskPage], error) {
+	tasks, known := f.tasks[job]
+	if !known {
+		return Answer[TaskPage]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+	}
+	page, err := SelectTasks(tasks, q, job)
+	return Answer[TaskPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
+}
+
+func (f *fakeSource) Task(_ context.Context, job, task string) (Answer[report.Task], error) {
+	i := slices.IndexFunc(f.tasks[job], func(t report.Task) bool { return t.ID == task })
+	if i < 0 {
+		return Answer[report.Task]{}, fmt.Errorf("no task %q: %w", task, ErrUnknown)
+	}
+	return fresh(f, f.tasks[job][i])
+}
+
+func (f *fakeSource) Configuration(_ context.Context, job string) (Answer[map[string]string], error) {
+	if _, known := f.reports[job]; !known {
+		return Answer[map[string]string]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+	}
+	return fresh(f, f.conf)
+}
+
+func (f *fakeSource) Explain(_ context.Context, job, task string) (Answer[apidoc.Explanation], error) {
+	if _, known := f.reports[job]; !known {
+		return Answer[apidoc.Explanation]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+	}
+	e := f.explain
+	e.JobID = job
+	if task != "" {
+		e.Task = &apidoc.ExplainedTask{ID: task, Stage: "map", State: "RUNNING", Reasons: []string{"no slot is free"}, FailedOn: []string{"n2"},
+			Candidates: []apidoc.Candidate{{Tasknode: "n1", Place: "node", LocalBytes: 1 << 20}}}
+	}
+	return fresh(f, e)
+}
+
+func (f *fakeSource) Log(_ context.Context, attempt, stream string) (string, error) {
+	text, known := f.logs[attempt+"/"+stream]
+	if !known {
+		return "", fmt.Errorf("no log of %s: %w", attempt, ErrUnknown)
+	}
+	return text, f.err
+}
+
+func (f *fakeSource) Nodes(context.Context) (Answer[[]apidoc.Tasknode], error) {
+	return fresh(f, f.nodes)
+}
+func (f *fakeSource) Pools(context.Context) (Answer[[]apidoc.Queue], error) { return fresh(f, f.pools) }
+func (f *fakeSource) Policy(context.Context) (Answer[apidoc.Policy], error) {
+	return fresh(f, f.policy)
+}
+
+func (f *fakeSource) Act(_ context.Context, a Action) (apidoc.Change, error) {
+	if f.err != nil {
+		return apidoc.Change{}, f.err
+	}
+	f.acted = append(f.acted, a)
+	return apidoc.Change{ID: a.ID, Done: a.Do, To: a.Value}, nil
+}
+
+// newFake returns a cluster with two jobs, two nodes, two pools and three masters. name is the name
+// of everything whose name users choose.
+func newFake(name string) *fakeSource {
+	lag := uint64(3)
+	running := report.Attempt{ID: anOpen, Tasknode: "n1", State: report.Running, StartTime: atMillis - 5000}
+	over := report.Attempt{ID: anOver, Tasknode: "n2", State: report.Succeeded, StartTime: atMillis - 9000, FinishTime: atMillis - 4000}
+	f := &fakeSource{
+		masters: apidoc.Masters{Cluster: "1763700000000", Leader: "m1", Term: 7, Version: 2, Masters: []apidoc.Master{
+			{ID: "m1", Address: "a:7070", State: "leader", Lag: &lag, LogWrites: &apidoc.LogWrites{Count: 9, MedianMicros: 800, P99Micros: 2100}},
+			{ID: "m2", Address: "b:7070", State: "follower", HistoryError: name}, {ID: "m3", Address: "c:7070", State: "unreachable"},
+		}},
+		jobs: []apidoc.Job{
+			{JobID: aJob, Name: name, User: name, Queue: name, Priority: "NORMAL", State: "RUNNING", WaitsFor: name, SubmitTime: atMillis - 10_000,
+				Maps: apidoc.Progress{Total: 3, Done: 1, Running: 1, Fraction: .5}, Reduces: apidoc.Progress{Total: 1}, OutputDir: name},
+			{JobID: "job_1763700000000_0002", Name: "sort", User: "bob", Queue: "default", Priority: "HIGH", State: "FAILED", Cause: name,
+				SubmitTime: atMillis - 90_000, FinishTime: atMillis - 20_000},
+		},
+		reports: map[string]report.Report{},
+		tasks:   map[string][]report.Task{},
+		conf:    map[string]string{"mapreduce.job.reduces": "4", "my." + name: name, "my.password": "hunter2", "dfs.replication": "3"},
+		explain: apidoc.Explanation{State: "RUNNING", Queue: name, Policy: "fair", Reasons: []string{name}, Details: []apidoc.Detail{{Name: name, Value: name}},
+			Stages: []apidoc.Stage{{Name: "map", Slot: "map", Tasks: 3, Finished: 1, Running: 1, Waiting: 1, Slots: 4}, {Name: name, Slot: "reduce", Tasks: 1, Waiting: 1, Reasons: []string{name}, Avoids: []string{"n2"}}},
+			Taken:  []apidoc.ExplainedAttempt{{ID: anOpen, Tasknode: "n1", State: "PREEMPTED", Cause: name}}},
+		nodes: []apidoc.Tasknode{
+			{Name: "n1", State: "RUNNING", Rack: name, Hosts: []string{name}, MapSlots: 2, MapsRunning: 1, ReduceSlots: 1, MemoryMB: 1000, Directories: []apidoc.Directory{{Path: name, Free: 5, Total: 10, Fault: name}}, Attempts: []string{anOpen}},
+			{Name: "n2", State: "DECOMMISSIONING", Draining: true, MapSlots: 2, ReduceSlots: 1, Outputs: []string{anOver}, Unhealthy: name, Suspicion: name},
+		},
+		pools:  []apidoc.Queue{{Name: "default", State: "RUNNING"}, {Name: name, State: "RUNNING", Allotment: &apidoc.Allotment{Order: "fair", Weight: 2, Max: apidoc.Slots{Map: -1, Reduce: 3}, MaxJobs: -1}}},
+		policy: apidoc.Policy{Policy: "fair", Conf: map[string]string{name: name}, Allocations: &apidoc.AllocationFile{File: name, Taken: atMillis, Problems: []string{name}, Warnings: []string{name}}},
+		logs:   map[string]string{anOver + "/stdout": "out " + name + "\xff"},
+	}
+	failure := report.Failure{Task: aTask, Attempt: anOver, Tasknode: "n2", Cause: name, Input: name, Offset: 17, Log: name, Stack: name}
+	for _, j := range f.jobs {
+		r := report.Report{JobID: j.JobID, Name: j.Name, State: report.State(j.State), User: j.User, Queue: j.Queue, Priority: j.Priority, WaitsFor: j.WaitsFor,
+			StartTime: j.SubmitTime, FinishTime: j.FinishTime, Counters: counter.Values{name: {name: 1234567}}, Failures: []report.Failure{failure},
+			Phases: []report.Phase{{Name: "setup", Seconds: 1}}, SubmitHost: name}
+		f.reports[j.JobID] = r
+		f.tasks[j.JobID] = nil
+	}
+	f.tasks[aJob] = []report.Task{
+		{ID: aTask, Type: report.Map, State: report.Succeeded, Attempts: []report.Attempt{over}},
+		{ID: "task_1763700000000_0001_m_000001", Type: report.Map, State: report.Running, Attempts: []report.Attempt{running}},
+		{ID: "task_1763700000000_0001_r_000000", Type: report.Reduce, State: "PENDING", Attempts: []report.Attempt{}},
+	}
+	return f
+}
+
+// newHandler returns the handler of a fake cluster, behind a gate with a token.
+func newHandler(t testing.TB, f *fakeSource) http.Handler {
+	t.Helper()
+	gate, err := access.New(access.Config{Token: aToken, Refuse: Refuse})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gate.Handler(New(Config{Source: f, Gate: gate, Name: "master m1", Now: func() time.Time { return time.UnixMilli(atMillis + 300) }}))
+}
+
+// request sends a request with the token. body is the form of a POST, nil for a GET.
+func request(h http.Handler, target string, body url.Values) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+target, nil)
+	if body != nil {
+		r = httptest.NewRequest(http.MethodPost, "http://localhost"+target, strings.NewReader(body.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	r.Header.Set("Authorization", "Bearer "+aToken)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}

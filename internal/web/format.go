@@ -1,0 +1,77 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// functions are what templates call.
+var functions = template.FuncMap{
+	"time": func(millis int64) string {
+		if millis == 0 {
+			return "–"
+		}
+		return time.UnixMilli(millis).UTC().Format("2006-01-02 15:04:05 UTC")
+	},
+	"iso":      func(millis int64) string { return time.UnixMilli(millis).UTC().Format(time.RFC3339) },
+	"duration": durationText,
+	"bytes":    bytesText,
+	"count":    countText,
+	"percent":  func(fraction float64) string { return fmt.Sprintf("%.0f %%", min(max(fraction, 0), 1)*100) },
+	"decimal":  func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) },
+	"lower":    func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
+	"ms":       func(micros int64) string { return fmt.Sprintf("%.1f ms", float64(micros)/1000) },
+	"add":      func(a, b int) int { return a + b },
+	"first":    func(ids []string) []string { return ids[:min(len(ids), maxShownIDs)] },
+	"taskOf":   taskOf,
+	"jobOf":    jobOf,
+}
+
+// maxShownIDs bounds a list of ids on a page.
+const maxShownIDs = 200
+
+// durationText formats ms: 850 ms, 12.3 s, 4 min 10 s, 3 h 5 min, 2 d 4 h.
+func durationText(millis int64) string {
+	d := time.Duration(millis) * time.Millisecond
+	switch {
+	case millis <= 0:
+		return "–"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", millis)
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// bytesText formats a number of bytes.
+func bytesText(n int64) string {
+	value, unit := float64(n), "B"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
+		if value < 1000 {
+			break
+		}
+		value, unit = value/1024, u
+	}
+	return fmt.Sprintf("%.4g %s", value, unit)
+}
+
+// countText formats a whole number with thin spaces between groups of three digits.
+func countText(number any) string {
+	text := fmt.Sprint(number)
+	sign, digits := "", text
+	if strings.HasPrefix(text, "-") {
+		sign, digits = "-", text[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "\u202f" + digits[i:]
+	}
+	return sign + digits
+}

@@ -1,0 +1,124 @@
+package leader
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hammr/hammr/internal/web"
+)
+
+const (
+	// keepStale is how long an answer is given while the cluster does not answer.
+	keepStale = 10 * time.Minute
+	// finishedAge is how long the answer about a finished job is fresh.
+	finishedAge = time.Minute
+	// askTime bounds one question. It continues if the reader disconnects, for the other readers.
+	askTime = 15 * time.Second
+)
+
+// cache keeps answers by question.
+type cache struct {
+	now  func() time.Time
+	most int // entries
+
+	changes atomic.Int64 // calls of expire
+
+	mu struct {
+		sync.Mutex
+		entries map[string]*entry
+	}
+}
+
+func newCache(now func() time.Time, most int) *cache {
+	c := &cache{now: now, most: most}
+	c.mu.entries = make(map[string]*entry)
+	return c
+}
+
+// entry is the answer to one question. Its lock is held while the question is asked, so that other
+// readers wait for the answer.
+type entry struct {
+	sync.Mutex
+	value  any           // nil before the first answer
+	at     time.Time     // of value
+	fresh  time.Duration // how long value is fresh
+	change int64         // calls of expire before the question was asked
+	err    error         // of the last try, nil if it succeeded
+	failed time.Time     // of err
+
+	used time.Time // guarded by the cache
+}
+
+// entry returns the entry of a question, and removes entries that were not used for long.
+func (c *cache) entry(question string) *entry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.mu.entries[question]
+	if e == nil {
+		c.evictLocked()
+		e = new(entry)
+		c.mu.entries[question] = e
+	}
+	e.used = c.now()
+	return e
+}
+
+func (c *cache) evictLocked() {
+	type named struct {
+		question string
+		used     time.Time
+	}
+	var all []named
+	for question, e := range c.mu.entries {
+		if c.now().Sub(e.used) > keepStale {
+			delete(c.mu.entries, question)
+			continue
+		}
+		all = append(all, named{question, e.used})
+	}
+	slices.SortFunc(all, func(a, b named) int { return cmp.Compare(a.used.UnixNano(), b.used.UnixNano()) })
+	for _, n := range all[:max(0, len(all)+1-c.most)] {
+		delete(c.mu.entries, n.question)
+	}
+}
+
+// expire makes all answers old, so that a caller that changes the cluster sees the change.
+func (c *cache) expire() { c.changes.Add(1) }
+
+// ask returns the answer to a question: that of the cache if it is fresh, else that of fetch. fetch
+// also returns how long the answer is fresh. If fetch fails because the cluster does not answer, ask
+// returns the old answer, if there is one.
+func ask[T any](ctx context.Context, c *cache, question string, fetch func(ctx context.Context) (T, time.Duration, error)) (web.Answer[T], error) {
+	if err := ctx.Err(); err != nil {
+		return web.Answer[T]{}, err
+	}
+	e := c.entry(question)
+	e.Lock()
+	defer e.Unlock()
+	now, change := c.now(), c.changes.Load()
+	value, has := e.value.(T)
+	if has && e.change == change && now.Sub(e.at) < e.fresh {
+		return web.Answer[T]{Value: value, At: e.at}, nil
+	}
+	if e.err == nil || e.change != change || now.Sub(e.failed) >= time.Second {
+		e.change = change
+		inTime, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
+		defer cancel()
+		fetched, fresh, err := fetch(inTime)
+		now = c.now()
+		if err == nil {
+			e.value, e.at, e.fresh, e.err = fetched, now, fresh, nil
+			return web.Answer[T]{Value: fetched, At: now}, nil
+		}
+		e.err, e.failed, e.fresh = err, now, 0
+	}
+	if has && now.Sub(e.at) < keepStale && (errors.Is(e.err, web.ErrUnavailable) || errors.Is(e.err, context.DeadlineExceeded)) {
+		return web.Answer[T]{Value: value, At: e.at, Stale: e.err}, nil
+	}
+	return web.Answer[T]{}, e.err
+}

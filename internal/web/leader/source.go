@@ -1,0 +1,306 @@
+package leader
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+)
+
+// Client is the cluster as the source asks it.
+type Client interface {
+	client.Admin
+	Kill(ctx context.Context, jobID, cause string) error
+	Close() error
+}
+
+// Config configures a Source.
+type Config struct {
+	// RPC says which cluster to ask. Required. Its Timeout is how long a page waits for a leader;
+	// default 3 s.
+	RPC rpc.Config
+	// Resolve maps the full name of a file to its file system and its path there, for logs of
+	// finished jobs. Default none: such logs are read from the tasknodes that still have them.
+	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
+	// Age is how long an answer is fresh; default 1 s.
+	Age time.Duration
+	// Now returns the time; default time.Now.
+	Now func() time.Time
+	// Connect opens a client; default remote.New.
+	Connect func(rpc.Config) (Client, error)
+}
+
+// EnsureDefaults sets the fields that have a default and are not set.
+func (c *Config) EnsureDefaults() {
+	c.RPC.Timeout, c.Age = cmp.Or(c.RPC.Timeout, 3*time.Second), cmp.Or(c.Age, time.Second)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Connect == nil {
+		c.Connect = func(cfg rpc.Config) (Client, error) { return remote.New(remote.Config{Config: cfg}) }
+	}
+}
+
+// Numbers of answers that are kept. One with all tasks of a job can be large.
+const (
+	maxAnswers = 512
+	maxLarge   = 4
+)
+
+// Source implements web.Source. It starts no goroutines of its own.
+type Source struct {
+	cfg     Config
+	client  Client
+	answers *cache
+	large   *cache // tasks of jobs
+
+	mu struct {
+		sync.Mutex
+		single map[string]Client // clients of single masters, by address
+	}
+}
+
+var _ web.Source = (*Source)(nil)
+
+// New returns a Source. It connects at the first question.
+func New(cfg Config) (*Source, error) {
+	cfg.EnsureDefaults()
+	c, err := cfg.Connect(cfg.RPC)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{cfg: cfg, client: c, answers: newCache(cfg.Now, maxAnswers), large: newCache(cfg.Now, maxLarge)}
+	s.mu.single = make(map[string]Client)
+	return s, nil
+}
+
+// Close closes the connections. No question may be under way.
+func (s *Source) Close() error {
+	errs := []error{s.client.Close()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.mu.single {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// classify marks errors with the sentinels of package web.
+func classify(err error) error {
+	var unavailable *rpc.UnavailableError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, client.ErrUnknownJob), errors.Is(err, client.ErrUnknown):
+		return classified{web.ErrUnknown, err}
+	case errors.Is(err, client.ErrRefused):
+		return classified{web.ErrRefused, err}
+	case errors.As(err, &unavailable), errors.Is(err, context.DeadlineExceeded):
+		return classified{web.ErrUnavailable, err}
+	}
+	return err
+}
+
+// classified wraps a sentinel without adding its text.
+type classified struct{ class, error error }
+
+func (c classified) Error() string { return c.error.Error() }
+
+// Unwrap returns the sentinel and the error.
+func (c classified) Unwrap() []error { return []error{c.class, c.error} }
+
+// fetched returns what a call has returned, as ask wants it.
+func fetched[T any](s *Source, value T, err error) (T, time.Duration, error) {
+	return value, s.cfg.Age, classify(err)
+}
+
+// Masters implements web.Source. It asks all masters at the same time.
+func (s *Source) Masters(ctx context.Context) (web.Answer[apidoc.Masters], error) {
+	return ask(ctx, s.answers, "masters", func(ctx context.Context) (doc apidoc.Masters, fresh time.Duration, err error) {
+		info, err := s.client.Info(ctx)
+		if err != nil {
+			return doc, 0, classified{web.ErrUnavailable, err} // no master answers
+		}
+		answers := make([]*wire.Info, len(info.Masters))
+		var all sync.WaitGroup
+		for i, m := range info.Masters {
+			all.Go(func() { answers[i] = s.askMaster(ctx, m.Address) })
+		}
+		all.Wait()
+		fresh = s.cfg.Age
+		if slices.Contains(answers, nil) { // pages must not wait for it all the time
+			fresh = max(fresh, unreachableAge)
+		}
+		return apidoc.MastersOf(info, answers), fresh, nil
+	})
+}
+
+const (
+	// masterTimeout bounds the answer of one master. A page waits for it.
+	masterTimeout = time.Second
+	// unreachableAge is how long the masters are not asked again if one has not answered.
+	unreachableAge = 5 * time.Second
+)
+
+// askMaster returns what one master knows, nil if it does not answer in time.
+func (s *Source) askMaster(ctx context.Context, address string) *wire.Info {
+	ctx, cancel := context.WithTimeout(ctx, masterTimeout)
+	defer cancel()
+	s.mu.Lock()
+	c := s.mu.single[address]
+	if c == nil {
+		cfg := s.cfg.RPC
+		cfg.Masters, cfg.Timeout = []string{address}, masterTimeout
+		var err error
+		if c, err = s.cfg.Connect(cfg); err != nil {
+			s.mu.Unlock()
+			return nil
+		}
+		s.mu.single[address] = c
+	}
+	s.mu.Unlock()
+	info, err := c.Info(ctx)
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+// Jobs implements web.Source.
+func (s *Source) Jobs(ctx context.Context, q web.JobQuery) (web.Answer[web.JobPage], error) {
+	all, err := ask(ctx, s.answers, "jobs", func(ctx context.Context) ([]apidoc.Job, time.Duration, error) {
+		jobs, err := s.client.Jobs(ctx, true)
+		return fetched(s, apidoc.Jobs(jobs), err)
+	})
+	if err != nil {
+		return web.Answer[web.JobPage]{}, err
+	}
+	page, err := web.SelectJobs(all.Value, q, s.cfg.RPC.ClusterID)
+	return web.Answer[web.JobPage]{Value: page, At: all.At, Stale: all.Stale}, err
+}
+
+// Job implements web.Source.
+func (s *Source) Job(ctx context.Context, id string) (web.Answer[report.Report], error) {
+	return ask(ctx, s.answers, "job "+id, func(ctx context.Context) (report.Report, time.Duration, error) {
+		status, err := s.client.Job(ctx, id, false)
+		if err != nil {
+			return report.Report{}, 0, classify(err)
+		}
+		return apidoc.Report(status), s.ageOf(status), nil
+	})
+}
+
+// ageOf returns how long the status of a job is fresh.
+func (s *Source) ageOf(status *wire.JobStatus) time.Duration {
+	if status.GetState() >= wire.JobState_SUCCEEDED {
+		return max(finishedAge, s.cfg.Age)
+	}
+	return s.cfg.Age
+}
+
+// Explain implements web.Source.
+func (s *Source) Explain(ctx context.Context, job, task string) (web.Answer[apidoc.Explanation], error) {
+	return ask(ctx, s.answers, "explain "+job+" "+task, func(ctx context.Context) (apidoc.Explanation, time.Duration, error) {
+		e, err := s.client.Explain(ctx, job, task)
+		if err != nil {
+			return apidoc.Explanation{}, 0, classify(err)
+		}
+		return apidoc.ExplanationOf(e), s.cfg.Age, nil
+	})
+}
+
+// Nodes implements web.Source.
+func (s *Source) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], error) {
+	return ask(ctx, s.answers, "nodes", func(ctx context.Context) ([]apidoc.Tasknode, time.Duration, error) {
+		nodes, err := s.client.Tasknodes(ctx, true)
+		return fetched(s, apidoc.Tasknodes(nodes), err)
+	})
+}
+
+// Pools implements web.Source.
+func (s *Source) Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error) {
+	return ask(ctx, s.answers, "pools", func(ctx context.Context) ([]apidoc.Queue, time.Duration, error) {
+		queues, err := s.client.Queues(ctx)
+		return fetched(s, apidoc.Queues(queues.GetQueues()), err)
+	})
+}
+
+// Policy implements web.Source.
+func (s *Source) Policy(ctx context.Context) (web.Answer[apidoc.Policy], error) {
+	return ask(ctx, s.answers, "policy", func(ctx context.Context) (apidoc.Policy, time.Duration, error) {
+		policy, err := s.client.Policy(ctx)
+		if err != nil {
+			return apidoc.Policy{}, 0, classify(err)
+		}
+		return fetched(s, apidoc.PolicyOf(policy), nil)
+	})
+}
+
+// Act implements web.Source. Later questions are asked again, so that their answers show the change.
+func (s *Source) Act(ctx context.Context, a web.Action) (apidoc.Change, error) {
+	change, err := s.act(ctx, a)
+	if err == nil {
+		s.answers.expire()
+		s.large.expire()
+	}
+	return change, classify(err)
+}
+
+func (s *Source) act(ctx context.Context, a web.Action) (change apidoc.Change, err error) {
+	change = apidoc.Change{ID: a.ID, Done: a.Do}
+	switch a.Do {
+	case "job.kill":
+		change.Done, err = "killed", s.kill(ctx, a)
+	case "job.suspend":
+		change.Done, err = "suspended", s.client.SuspendJob(ctx, a.ID, a.Value)
+	case "job.resume":
+		change.Done, err = "resumed", s.client.ResumeJob(ctx, a.ID)
+	case "job.move":
+		change.Done, change.To, err = "moved", a.Value, s.client.MoveJob(ctx, a.ID, a.Value)
+	case "job.priority":
+		rank := slices.Index(web.Priorities, a.Value)
+		change.Done, change.To, err = "given priority", a.Value, s.client.SetPriority(ctx, a.ID, 2-rank)
+	case "attempt.kill":
+		change.Done, err = "killed", s.client.EndAttempt(ctx, a.ID, false)
+	case "attempt.fail":
+		change.Done, err = "failed", s.client.EndAttempt(ctx, a.ID, true)
+	case "attempt.preempt":
+		change.Done = "preempted"
+		change.To, err = s.client.PreemptAttempt(ctx, a.ID, a.Value)
+	case "attempt.resume":
+		change.Done, err = "resumed", s.client.ResumeAttempt(ctx, a.ID)
+	case "node.drain":
+		change.Done, err = "drained", s.client.DrainTasknode(ctx, a.ID, false)
+	case "node.admit":
+		change.Done, err = "added", s.client.AdmitTasknode(ctx, a.ID, false)
+	case "master.transfer":
+		change.Done, err = "handed the lead", s.client.TransferLeadership(ctx, a.ID)
+	default:
+		err = fmt.Errorf("no action %q", a.Do)
+	}
+	return change, err
+}
+
+// kill kills a job. A job that is over is refused, as `hammr job kill` does.
+func (s *Source) kill(ctx context.Context, a web.Action) error {
+	status, err := s.client.Job(ctx, a.ID, false)
+	switch {
+	case err != nil:
+		return err
+	case status.State >= wire.JobState_SUCCEEDED:
+		return fmt.Errorf("job %s is over already: %v: %w", a.ID, status.State, client.ErrRefused)
+	}
+	return s.client.Kill(ctx, a.ID, "killed by "+cmp.Or(a.User, "a user")+" on a page")
+}

@@ -1,0 +1,269 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/mem"
+)
+
+const (
+	openJob    = "job_1763700000000_0001"
+	overJob    = "job_1763700000000_0002"
+	openID     = "attempt_1763700000000_0001_m_000000_0"
+	overID     = "attempt_1763700000000_0002_m_000000_0"
+	testPeriod = time.Second
+)
+
+// fakeClient is a cluster with two jobs. It counts questions.
+type fakeClient struct {
+	client.Admin // panics for calls that the tests do not expect
+
+	asked atomic.Int64
+	down  atomic.Bool
+	page  string // of the tasknode
+	mu    struct {
+		sync.Mutex
+		calls []string
+	}
+}
+
+var errDown = &rpc.UnavailableError{Errs: []error{errors.New("m1: no answer")}}
+
+func (f *fakeClient) ask() error {
+	f.asked.Add(1)
+	if f.down.Load() {
+		return errDown
+	}
+	return nil
+}
+
+func (f *fakeClient) note(call string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mu.calls = append(f.mu.calls, call)
+	return f.ask()
+}
+
+func (f *fakeClient) Close() error { return nil }
+
+func (f *fakeClient) Info(context.Context) (*wire.Info, error) {
+	return &wire.Info{ClusterId: "1763700000000", Leader: "m1", Masters: []*wire.Info_Master{{Id: "m1", Address: "a:7070", State: "leader"}}}, f.ask()
+}
+
+func (f *fakeClient) Jobs(context.Context, bool) ([]*wire.JobStatus, error) {
+	return []*wire.JobStatus{{JobId: openJob, State: wire.JobState_RUNNING}, {JobId: overJob, State: wire.JobState_SUCCEEDED}}, f.ask()
+}
+
+func (f *fakeClient) Job(_ context.Context, id string, tasks bool) (*wire.JobStatus, error) {
+	if err := f.ask(); err != nil {
+		return nil, err
+	}
+	s := &wire.JobStatus{JobId: id}
+	var attempt *wire.TaskStatus_Attempt
+	switch id {
+	case openJob:
+		s.State, attempt = wire.JobState_RUNNING, &wire.TaskStatus_Attempt{Id: openID, Machine: "n1", State: wire.AttemptState_ATTEMPT_RUNNING}
+	case overJob:
+		s.State, s.LogDir = wire.JobState_SUCCEEDED, "mem:/joblogs/"+overJob
+		attempt = &wire.TaskStatus_Attempt{Id: overID, Machine: "n1", State: wire.AttemptState_ATTEMPT_SUCCEEDED}
+	default:
+		return nil, client.ErrUnknownJob
+	}
+	if tasks {
+		s.Tasks = []*wire.TaskStatus{{Id: strings.TrimSuffix(strings.Replace(attempt.Id, "attempt", "task", 1), "_0"), Attempts: []*wire.TaskStatus_Attempt{attempt}}}
+		s.Properties = map[string]string{"a": "b"}
+	}
+	return s, nil
+}
+
+func (f *fakeClient) Tasknodes(context.Context, bool) ([]*wire.Tasknode, error) {
+	return []*wire.Tasknode{{Name: "n1", State: "RUNNING", Http: f.page}}, f.ask()
+}
+
+func (f *fakeClient) Kill(_ context.Context, id, cause string) error {
+	return f.note("kill " + id + ": " + cause)
+}
+func (f *fakeClient) SetPriority(_ context.Context, id string, p int) error {
+	return f.note("priority " + id + " " + strings.Repeat("+", p))
+}
+
+// clock is a time that tests move.
+type clock struct{ now atomic.Int64 }
+
+func (c *clock) time() time.Time      { return time.Unix(0, c.now.Load()) }
+func (c *clock) pass(d time.Duration) { c.now.Add(int64(d)) }
+func newClock() (c *clock)            { c = new(clock); c.pass(1_763_700_000 * time.Second); return c }
+
+func newSource(t *testing.T) (*Source, *fakeClient, *clock) {
+	t.Helper()
+	f, now := new(fakeClient), newClock()
+	files := mem.New(mem.Options{})
+	s, err := New(Config{
+		Now: now.time, Age: testPeriod, Connect: func(rpc.Config) (Client, error) { return f, nil },
+		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
+			return files, strings.TrimPrefix(name, "mem:"), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, f, now
+}
+
+// TestManyReadersCostOneQuestion lets many readers ask for lists at once, in each of five seconds.
+func TestManyReadersCostOneQuestion(t *testing.T) {
+	s, f, now := newSource(t)
+	for second := range int64(5) {
+		var readers sync.WaitGroup
+		for range 50 {
+			readers.Go(func() {
+				a, err := s.Jobs(t.Context(), web.JobQuery{States: []string{"RUNNING"}})
+				if err != nil || a.Value.Total != 1 || a.Stale != nil {
+					t.Errorf("%+v, %v", a, err)
+				}
+			})
+		}
+		readers.Wait()
+		if asked := f.asked.Load(); asked != second+1 {
+			t.Errorf("%d questions in %d seconds", asked, second+1)
+		}
+		now.pass(testPeriod)
+	}
+}
+
+func TestFinishedJobsAreAskedForOnce(t *testing.T) {
+	s, f, now := newSource(t)
+	for range 20 {
+		if _, err := s.Job(t.Context(), overJob); err != nil {
+			t.Fatal(err)
+		}
+		now.pass(testPeriod)
+	}
+	if asked := f.asked.Load(); asked != 1 {
+		t.Errorf("%d questions", asked)
+	}
+}
+
+func TestStaleAnswers(t *testing.T) {
+	s, f, now := newSource(t)
+	first, err := s.Jobs(t.Context(), web.JobQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.down.Store(true)
+	now.pass(5 * time.Second)
+	a, err := s.Jobs(t.Context(), web.JobQuery{})
+	if err != nil || a.Value.Total != 2 || !a.At.Equal(first.At) || !errors.Is(a.Stale, web.ErrUnavailable) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	asked := f.asked.Load()
+	for range 10 { // a cluster that does not answer is not asked by every reader
+		_, _ = s.Jobs(t.Context(), web.JobQuery{})
+	}
+	if again := f.asked.Load(); again != asked {
+		t.Errorf("%d more questions", again-asked)
+	}
+	if _, err := s.Job(t.Context(), openJob); !errors.Is(err, web.ErrUnavailable) {
+		t.Errorf("error of a job that was never shown: %v", err)
+	}
+	f.down.Store(false)
+	now.pass(testPeriod)
+	if a, err := s.Jobs(t.Context(), web.JobQuery{}); err != nil || a.Stale != nil {
+		t.Errorf("after the leader is back: %+v, %v", a, err)
+	}
+}
+
+func TestActionsAreSeenAtOnce(t *testing.T) {
+	s, f, _ := newSource(t)
+	if _, err := s.Job(t.Context(), openJob); err != nil {
+		t.Fatal(err)
+	}
+	change, err := s.Act(t.Context(), web.Action{Do: "job.priority", ID: openJob, Value: "VERY_HIGH"})
+	if err != nil || change.To != "VERY_HIGH" {
+		t.Errorf("%+v, %v", change, err)
+	}
+	before := f.asked.Load()
+	if _, err := s.Job(t.Context(), openJob); err != nil || f.asked.Load() != before+1 {
+		t.Errorf("%d questions after a change, %v", f.asked.Load()-before, err)
+	}
+	if _, err := s.Act(t.Context(), web.Action{Do: "job.kill", ID: openJob, User: "ada"}); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"priority " + openJob + " ++", "kill " + openJob + ": killed by ada on a page"}; strings.Join(f.mu.calls, ";") != strings.Join(want, ";") {
+		t.Errorf("calls %q, want %q", f.mu.calls, want)
+	}
+	if _, err := s.Act(t.Context(), web.Action{Do: "job.kill", ID: overJob}); !errors.Is(err, web.ErrRefused) {
+		t.Errorf("kill of a finished job: %v", err)
+	}
+	if _, err := s.Act(t.Context(), web.Action{Do: "job.kill", ID: "job_9_0009"}); !errors.Is(err, web.ErrUnknown) {
+		t.Errorf("kill of an unknown job: %v", err)
+	}
+}
+
+func TestEachActionIsKnown(t *testing.T) {
+	s, _, _ := newSource(t)
+	for _, a := range web.Actions {
+		func() {
+			defer func() { _ = recover() }() // a call that the fake does not have
+			_, err := s.act(t.Context(), web.Action{Do: a.Object + "." + a.Do, ID: "x"})
+			if err != nil && strings.Contains(err.Error(), "no action") {
+				t.Error(err)
+			}
+		}()
+	}
+}
+
+func TestLogs(t *testing.T) {
+	s, f, _ := newSource(t)
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/logs/"+openID+"/stderr" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write([]byte("so far\n"))
+	}))
+	defer node.Close()
+	f.page = strings.TrimPrefix(node.URL, "http://")
+	if text, err := s.Log(t.Context(), openID, "stderr"); err != nil || text != "so far\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	files, _, _ := s.cfg.Resolve(t.Context(), "mem:/")
+	err := storage.WriteFile(t.Context(), files, "/joblogs/"+overJob+"/"+overID+"/stdout", func(w io.Writer) error {
+		_, err := w.Write([]byte("kept\n"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := s.Log(t.Context(), overID, "stdout"); err != nil || text != "kept\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	for _, id := range []string{overID[:len(overID)-1] + "7", "nonsense", "attempt_9_0009_m_000000_0"} {
+		if _, err := s.Log(t.Context(), id, "stdout"); !errors.Is(err, web.ErrUnknown) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if _, err := s.Log(t.Context(), overID, "stderr"); !errors.Is(err, web.ErrUnknown) || errors.Is(err, fs.ErrExist) {
+		t.Errorf("log that does not exist: %v", err)
+	}
+}

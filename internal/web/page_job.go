@@ -1,0 +1,283 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/report"
+)
+
+// jobData is the page of a job.
+type jobData struct {
+	jobHead
+	Job     apidoc.Job // the job's line of the list; the zero value if the list does not have it
+	Report  report.Report
+	Explain apidoc.Explanation
+	Elapsed int64 // ms
+	Graph   Graph
+	Stages  []apidoc.Stage // as many as the page shows
+	LeftOut int            // other stages
+	Final   bool
+	Forms   []Form
+}
+
+func showJob(c *call) error {
+	d := jobData{jobHead: c.jobHead()}
+	a, err := c.cfg.Source.Job(c.ctx, d.ID)
+	if d.Report, err = use(c, a, err); err != nil {
+		return err
+	}
+	e, err := c.cfg.Source.Explain(c.ctx, d.ID, "")
+	if d.Explain, err = use(c, e, err); err != nil {
+		return err
+	}
+	if d.Job, err = c.jobLine(d.ID); err != nil {
+		return err
+	}
+	d.Final = d.Report.State != report.Running
+	end := d.Report.FinishTime
+	if end == 0 {
+		end = c.cfg.Now().UnixMilli()
+	}
+	d.Elapsed = end - d.Report.StartTime
+	d.Stages, d.LeftOut = shownStages(d.Explain.Stages)
+	d.Graph = drawGraph(d.Stages)
+	if !d.Final {
+		without := "resume"
+		if d.Job.Suspended {
+			without = "suspend"
+		}
+		d.Forms = formsOn(actionsOn("job", without), d.ID, c.poolNames())
+	}
+	id := shellWord(d.ID)
+	return c.render(http.StatusOK, "job", d.ID, &d, Command{"its state", "hammr job status " + id}, Command{"why it waits", "hammr job explain " + id}, Command{"its logs", "hammr job logs " + id})
+}
+
+// jobLine returns a job as the list of jobs has it, the zero value if the list does not have it.
+func (c *call) jobLine(id string) (apidoc.Job, error) {
+	a, err := c.cfg.Source.Jobs(c.ctx, JobQuery{Text: id, Page: Page{Limit: 10}})
+	page, err := use(c, a, err)
+	for _, j := range page.Jobs {
+		if j.JobID == id {
+			return j, err
+		}
+	}
+	return apidoc.Job{}, err
+}
+
+// poolNames returns the names of the pools that accept jobs. A form is shown without them if they
+// are not known.
+func (c *call) poolNames() (names []string) {
+	a, err := c.cfg.Source.Pools(c.ctx)
+	pools, _ := use(c, a, err)
+	for _, p := range pools {
+		if p.State == "RUNNING" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// State returns the state of the job as users see it.
+func (d *jobData) State() string {
+	if d.Job.Suspended {
+		return apidoc.Suspended
+	}
+	if d.Job.State != "" {
+		return d.Job.State
+	}
+	return string(d.Report.State)
+}
+
+// Maps and Reduces return the numbers of tasks by the stages of the explanation if the list does not
+// have the job.
+func (d *jobData) Maps() apidoc.Progress { return d.progress(d.Job.Maps, "map") }
+
+// Reduces is like Maps.
+func (d *jobData) Reduces() apidoc.Progress { return d.progress(d.Job.Reduces, "reduce") }
+
+func (d *jobData) progress(listed apidoc.Progress, slot string) apidoc.Progress {
+	if d.Job.JobID != "" {
+		return listed
+	}
+	var p apidoc.Progress
+	for _, s := range d.Explain.Stages {
+		if s.Slot == slot || s.Slot == "" && s.Name == slot {
+			p.Total, p.Done, p.Running = p.Total+s.Tasks, p.Done+s.Finished, p.Running+s.Running
+		}
+	}
+	if p.Total > 0 {
+		p.Fraction = float64(p.Done) / float64(p.Total)
+	}
+	return p
+}
+
+// maxShownStages bounds the stages on the page of a job. An iterative program can have hundreds.
+const maxShownStages = 40
+
+// shownStages returns the stages that the page shows. It leaves out the first ones that are finished,
+// then the last ones.
+func shownStages(all []apidoc.Stage) (shown []apidoc.Stage, leftOut int) {
+	leftOut = max(0, len(all)-maxShownStages)
+	first := 0
+	for first < leftOut && all[first].Finished == all[first].Tasks {
+		first++
+	}
+	return all[first:min(len(all), first+maxShownStages)], leftOut
+}
+
+// maxShownFailures bounds the failures on the page of a job.
+const maxShownFailures = 20
+
+// Failures returns the failures that the page shows, the first cause on top.
+func (d *jobData) Failures() []report.Failure {
+	return d.Report.Failures[:min(len(d.Report.Failures), maxShownFailures)]
+}
+
+// taskRow is a task in a table.
+type taskRow struct {
+	report.Task
+	Last    report.Attempt
+	Elapsed int64  // of the last attempt, ms; 0 if it runs or has not started
+	URL     string // of the page of the task
+}
+
+// asRows adds to tasks what the table shows.
+func asRows(t tableData[report.Task]) tableData[taskRow] {
+	out := tableData[taskRow]{Total: t.Total, States: t.States, Headings: t.Headings, Next: t.Next, First: t.First, CSV: t.CSV}
+	for _, task := range t.Rows {
+		last := lastAttempt(task)
+		out.Rows = append(out.Rows, taskRow{task, last, duration(last), "/jobs/" + jobOf(task.ID) + "/tasks/" + task.ID})
+	}
+	return out
+}
+
+// attemptRow is an attempt on the page of its task.
+type attemptRow struct {
+	report.Attempt
+	Cause   string // why it was killed or preempted, or has failed; "" if unknown
+	Elapsed int64
+	Streams []string
+	Forms   []Form
+}
+
+func showTask(c *call) error {
+	job, id := c.params["job"], c.params["task"]
+	a, err := c.cfg.Source.Task(c.ctx, job, id)
+	task, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	e, err := c.cfg.Source.Explain(c.ctx, job, id)
+	explanation, err := use(c, e, err)
+	if err != nil {
+		return err
+	}
+	causes := make(map[string]apidoc.ExplainedAttempt)
+	if explanation.Task != nil {
+		for _, attempt := range explanation.Task.Attempts {
+			causes[attempt.ID] = attempt
+		}
+	}
+	var rows []attemptRow
+	for _, attempt := range slices.Backward(task.Attempts) {
+		r := attemptRow{Attempt: attempt, Cause: causes[attempt.ID].Cause, Elapsed: duration(attempt), Streams: LogStreams}
+		if attempt.State == report.Running {
+			without := "resume"
+			if causes[attempt.ID].State == apidoc.Suspended {
+				r.State, without = apidoc.Suspended, "preempt"
+			}
+			r.Forms = formsOn(actionsOn("attempt", without), attempt.ID, nil)
+		}
+		rows = append(rows, r)
+	}
+	return c.render(http.StatusOK, "task", id, struct {
+		jobHead
+		Task     report.Task
+		Explain  *apidoc.ExplainedTask
+		Attempts []attemptRow
+	}{c.jobHead(), task, explanation.Task, rows},
+		Command{"why it waits", "hammr job explain " + shellWord(job) + " " + shellWord(id)}, Command{"its logs", "hammr task logs " + shellWord(id)})
+}
+
+// counterGroup is a group of counters, in Hadoop's order.
+type counterGroup struct {
+	Name     string
+	Counters []counterRow
+}
+
+type counterRow struct {
+	Name  string
+	Value int64
+}
+
+func showCounters(c *call) error {
+	a, err := c.cfg.Source.Job(c.ctx, c.params["job"])
+	r, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	return c.render(http.StatusOK, "counters", "Counters of "+c.params["job"], struct {
+		jobHead
+		Groups []counterGroup
+	}{c.jobHead(), counterGroups(r.Counters)}, Command{"its counters", "hammr job counters " + shellWord(c.params["job"])})
+}
+
+func counterGroups(values counter.Values) (groups []counterGroup) {
+	for _, name := range values.Groups() {
+		g := counterGroup{Name: strings.TrimSpace(name)}
+		for _, counterName := range values.Names(name) {
+			g.Counters = append(g.Counters, counterRow{counterName, values[name][counterName]})
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// property is a line of a job's configuration.
+type property struct{ Name, Value, Default, Doc string }
+
+func showConfiguration(c *call) error {
+	a, err := c.cfg.Source.Configuration(c.ctx, c.params["job"])
+	set, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	changed, same := sortProperties(clean.Properties(set), c.params["all"] == "yes")
+	return c.render(http.StatusOK, "conf", "Configuration of "+c.params["job"], struct {
+		jobHead
+		Changed, Same []property
+		All           string // URL of the page with all defaults
+	}{c.jobHead(), changed, same, "/jobs/" + url.PathEscape(c.params["job"]) + "/conf?all=yes"},
+		Command{"it as JSON", fmt.Sprintf("hammr job status %s --json", shellWord(c.params["job"]))})
+}
+
+// sortProperties returns the properties that differ from their defaults, or have none, and the
+// others. If all is set, the others include properties that are not set.
+func sortProperties(set map[string]string, all bool) (changed, same []property) {
+	known := make(map[string]conf.Key)
+	for _, k := range conf.Keys() {
+		known[k.Name] = k
+		if _, isSet := set[k.Name]; all && !isSet {
+			same = append(same, property{k.Name, k.Default, k.Default, k.Doc})
+		}
+	}
+	for _, name := range sortedKeys(set) {
+		k, declared := known[name]
+		p := property{name, set[name], k.Default, k.Doc}
+		if declared && p.Value == k.Default {
+			same = append(same, p)
+		} else {
+			changed = append(changed, p)
+		}
+	}
+	slices.SortFunc(same, func(a, b property) int { return strings.Compare(a.Name, b.Name) })
+	return changed, same
+}

@@ -1,0 +1,275 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
+)
+
+// ClusterSummary has figures of the whole cluster.
+type ClusterSummary struct {
+	Cluster     string         `json:"cluster"`
+	Leader      string         `json:"leader"` // "" if there is none
+	Jobs        map[string]int `json:"jobs"`   // by displayed state
+	Nodes       map[string]int `json:"nodes"`  // by state
+	MapSlots    SlotUse        `json:"mapSlots"`
+	ReduceSlots SlotUse        `json:"reduceSlots"`
+}
+
+// SlotUse is how many slots of running tasknodes are in use.
+type SlotUse struct {
+	Total int32 `json:"total"`
+	Used  int32 `json:"used"`
+}
+
+// summary adds up figures of the cluster.
+func (c *call) summary() (ClusterSummary, error) {
+	masters := c.masters()
+	doc := ClusterSummary{Cluster: masters.Cluster, Leader: masters.Leader, Nodes: make(map[string]int)}
+	a, err := c.cfg.Source.Jobs(c.ctx, JobQuery{Page: Page{Limit: 1}})
+	page, err := use(c, a, err)
+	if err != nil {
+		return doc, err
+	}
+	doc.Jobs = page.States
+	n, err := c.cfg.Source.Nodes(c.ctx)
+	nodes, err := use(c, n, err)
+	for _, node := range nodes {
+		doc.Nodes[node.State]++
+		if node.State == "RUNNING" {
+			doc.MapSlots.Total += node.MapSlots
+			doc.ReduceSlots.Total += node.ReduceSlots
+		}
+		doc.MapSlots.Used += node.MapsRunning
+		doc.ReduceSlots.Used += node.ReducesRunning
+	}
+	return doc, err
+}
+
+func showOverview(c *call) error {
+	data := struct {
+		ClusterSummary
+		Active, Over []apidoc.Job
+		Pools        []apidoc.Queue
+	}{}
+	var err error
+	if data.ClusterSummary, err = c.summary(); err != nil {
+		return err
+	}
+	active, err := c.cfg.Source.Jobs(c.ctx, JobQuery{States: []string{"PREP", "RUNNING"}, Page: Page{Limit: 10}})
+	page, err := use(c, active, err)
+	if err != nil {
+		return err
+	}
+	data.Active = page.Jobs
+	over, err := c.cfg.Source.Jobs(c.ctx, JobQuery{States: []string{"SUCCEEDED", "FAILED", "KILLED"}, Page: Page{Sort: "-finishTime", Limit: 10}})
+	if page, err = use(c, over, err); err != nil {
+		return err
+	}
+	data.Over = page.Jobs
+	pools, err := c.cfg.Source.Pools(c.ctx)
+	if data.Pools, err = use(c, pools, err); err != nil {
+		return err
+	}
+	return c.render(http.StatusOK, "overview", "Overview", data, Command{"jobs", "hammr job list"}, Command{"tasknodes", "hammr node list"}, Command{"masters", "hammr master status"})
+}
+
+// tableData is a page of a table.
+type tableData[T any] struct {
+	Rows     []T
+	Total    int
+	States   map[string]int
+	Headings []Heading
+	Next     string // URL of the next page, "" on the last
+	First    string // URL of the first page, "" on the first
+	CSV      string // URL of the table for a spreadsheet
+}
+
+// newTable returns the data of a table whose page a source has returned.
+func newTable[T any](c *call, rows []T, total int, states map[string]int, next string, columns []Column[T]) tableData[T] {
+	v := &view{call: c}
+	t := tableData[T]{Rows: rows, Total: total, States: states, Headings: headings(c, columns)}
+	if next != "" {
+		t.Next = v.With("cursor", next)
+	}
+	if c.params["cursor"] != "" {
+		t.First = v.With()
+	}
+	q := c.r.URL.Query()
+	for _, name := range []string{"live", "done", "cursor"} {
+		q.Del(name)
+	}
+	q.Set("format", "csv")
+	q.Set("limit", fmt.Sprint(MaxLimit))
+	t.CSV = apiRoot + c.r.URL.EscapedPath() + "?" + q.Encode()
+	return t
+}
+
+func showJobs(c *call) error {
+	a, err := c.cfg.Source.Jobs(c.ctx, jobQuery(c.params))
+	page, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	command := "hammr job list --all"
+	for flag, value := range map[string]string{"state": strings.ToLower(c.params["state"]), "user": c.params["user"], "queue": c.params["pool"]} {
+		if value != "" {
+			command += " --" + flag + " " + shellWord(value)
+		}
+	}
+	table := newTable(c, page.Jobs, page.Total, page.States, page.Next, JobColumns)
+	return c.render(http.StatusOK, "jobs", "Jobs", struct {
+		tableData[apidoc.Job]
+		AllStates []string
+	}{table, jobStates}, Command{"these jobs", command})
+}
+
+// tabs are the pages of a job: path below the job's, and text.
+var tabs = [][2]string{{"", "Job"}, {"/tasks", "Tasks"}, {"/counters", "Counters"}, {"/conf", "Configuration"}}
+
+// Tab is a link to a page of a job.
+type Tab struct {
+	URL, Text string
+	Here      bool
+}
+
+// jobHead is what every page of a job shows.
+type jobHead struct {
+	ID   string
+	Tabs []Tab
+}
+
+func (c *call) jobHead() jobHead {
+	h := jobHead{ID: c.params["job"]}
+	root := "/jobs/" + url.PathEscape(h.ID)
+	for _, tab := range tabs {
+		h.Tabs = append(h.Tabs, Tab{root + tab[0], tab[1], c.r.URL.EscapedPath() == root+tab[0]})
+	}
+	return h
+}
+
+func showTasks(c *call) error {
+	a, err := c.cfg.Source.Tasks(c.ctx, c.params["job"], taskQuery(c.params))
+	page, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	table := newTable(c, page.Tasks, page.Total, page.States, page.Next, TaskColumns)
+	return c.render(http.StatusOK, "tasks", "Tasks of "+c.params["job"], struct {
+		tableData[taskRow]
+		jobHead
+		AllStates []string
+	}{asRows(table), c.jobHead(), taskStates}, Command{"all tasks", "hammr task list " + shellWord(c.params["job"])})
+}
+
+// goToAttempt leads to the attempt on the page of its task.
+func goToAttempt(c *call) error {
+	a, err := cluster.ParseAttemptID(c.params["attempt"])
+	if err != nil {
+		return fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], ErrUnknown)
+	}
+	to := attemptURL(a)
+	if done := c.params["done"]; done != "" {
+		path, fragment, _ := strings.Cut(to, "#")
+		to = path + "?done=" + url.QueryEscape(done) + "#" + fragment
+	}
+	return c.redirect(to)
+}
+
+func showNodes(c *call) error {
+	a, err := c.cfg.Source.Nodes(c.ctx)
+	nodes, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	states := make(map[string]int)
+	keep := func(n *apidoc.Tasknode) bool {
+		states[n.State]++
+		return c.params["state"] == "" || c.params["state"] == n.State
+	}
+	rows, total, next, err := PageOf(nodes, keep, NodeColumns, pageOf(c.params), "name", "nodes")
+	if err != nil {
+		return err
+	}
+	table := newTable(c, rows, total, states, next, NodeColumns)
+	table.CSV = ""
+	return c.render(http.StatusOK, "nodes", "Nodes", table, Command{"all tasknodes", "hammr node list --all"})
+}
+
+// node returns one tasknode.
+func (c *call) node(name string) (apidoc.Tasknode, error) {
+	a, err := c.cfg.Source.Nodes(c.ctx)
+	nodes, err := use(c, a, err)
+	if err != nil {
+		return apidoc.Tasknode{}, err
+	}
+	i := slices.IndexFunc(nodes, func(n apidoc.Tasknode) bool { return n.Name == name })
+	if i < 0 {
+		return apidoc.Tasknode{}, fmt.Errorf("no tasknode %.200q: %w", name, ErrUnknown)
+	}
+	return nodes[i], nil
+}
+
+func showNode(c *call) error {
+	n, err := c.node(c.params["node"])
+	if err != nil {
+		return err
+	}
+	excluded := n.Draining || strings.HasPrefix(n.State, "DECOMMISSION") || n.Suspicion != ""
+	without := "admit"
+	if excluded {
+		without = "drain"
+	}
+	return c.render(http.StatusOK, "node", "Node "+n.Name, struct {
+		apidoc.Tasknode
+		Forms []Form
+	}{n, formsOn(actionsOn("node", without), n.Name, nil)}, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
+}
+
+func showPools(c *call) error {
+	a, err := c.cfg.Source.Pools(c.ctx)
+	pools, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	return c.render(http.StatusOK, "pools", "Pools", pools, Command{"all pools", "hammr queue list"})
+}
+
+func showScheduler(c *call) error {
+	a, err := c.cfg.Source.Policy(c.ctx)
+	policy, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	return c.render(http.StatusOK, "scheduler", "Scheduler", policy,
+		Command{"the policy", "hammr scheduler show"}, Command{"another policy", "hammr scheduler set POLICY --conf NAME=VALUE"})
+}
+
+func showMasters(c *call) error {
+	a, err := c.cfg.Source.Masters(c.ctx)
+	masters, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	type row struct {
+		apidoc.Master
+		Forms []Form
+	}
+	var rows []row
+	for _, m := range masters.Masters {
+		r := row{Master: m}
+		if m.ID != masters.Leader && m.State == "follower" && !m.NonVoter {
+			r.Forms = formsOn(actionsOn("master"), m.ID, nil)
+		}
+		rows = append(rows, r)
+	}
+	return c.render(http.StatusOK, "masters", "Masters", struct {
+		apidoc.Masters
+		Rows []row
+	}{masters, rows}, Command{"all masters", "hammr master status"})
+}

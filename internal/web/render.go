@@ -1,0 +1,262 @@
+package web
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/clean"
+)
+
+//go:embed assets templates
+var files embed.FS
+
+// templates has a template for each page, with the layout around it.
+var templates = parseTemplates()
+
+// parseTemplates parses the templates. A broken one is a mistake in the source, which every test
+// of the package finds.
+func parseTemplates() map[string]*template.Template {
+	shared := template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"asset": embedded.url}).
+		ParseFS(files, "templates/layout.html", "templates/parts.html"))
+	names, _ := fs.Glob(files, "templates/*.html") // the pattern is valid
+	all := make(map[string]*template.Template)
+	for _, name := range names {
+		base := strings.TrimSuffix(path.Base(name), ".html")
+		if base != "layout" && base != "parts" {
+			all[base] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
+		}
+	}
+	return all
+}
+
+// view is what templates get.
+type view struct {
+	*call
+	Title    string
+	Masters  apidoc.Masters
+	Server   string      // who serves the page
+	Age      string      // how old the figures are
+	AsOf     string      // when the oldest figure was true, "" if there is none
+	Stale    string      // why they are not fresh, "" if they are
+	Notice   string      // what an action has done, "" for none
+	SignedIn bool        // the caller has the token
+	Commands []Command   // commands that do the same
+	Data     any         // of the page
+	Links    [][2]string // navigation: path and text
+}
+
+// Command is a command that does the same as a page.
+type Command struct{ What, Text string }
+
+// navigation lists the pages that every page links to.
+var navigation = [][2]string{
+	{"/", "Overview"}, {"/jobs", "Jobs"}, {"/pools", "Pools"}, {"/nodes", "Nodes"}, {"/scheduler", "Scheduler"}, {"/masters", "Masters"},
+}
+
+// render answers with a page.
+func (c *call) render(status int, name, title string, data any, commands ...Command) error {
+	v := &view{
+		call: c, Title: title, Masters: c.masters(), Server: c.cfg.Name, SignedIn: c.caller.Token,
+		Commands: commands, Data: data, Links: navigation, Notice: c.notice(),
+	}
+	v.Age = durationText(c.age().Milliseconds())
+	if !c.oldest.IsZero() {
+		v.AsOf = c.oldest.UTC().Format("15:04:05 UTC")
+	}
+	if c.stale != nil {
+		v.Stale = c.stale.Error()
+	}
+	var page strings.Builder
+	if err := templates[name].Execute(&page, v); err != nil {
+		return fmt.Errorf("template %s: %w", name, err)
+	}
+	if seconds := c.params["live"]; seconds != "" {
+		c.w.Header().Set("Refresh", seconds)
+	}
+	// The templates have no unsafe characters, so each is from data.
+	return c.send(status, "text/html; charset=utf-8", []byte(clean.Text(page.String())))
+}
+
+// notice returns what the parameter done says, "" for an action that does not exist.
+func (c *call) notice() string {
+	object, do, _ := strings.Cut(c.params["done"], ".")
+	for _, a := range Actions {
+		if a.Object == object && a.Do == do {
+			return fmt.Sprintf("The %s is %s.", a.Object, a.Done)
+		}
+	}
+	return ""
+}
+
+// Live reports whether the page is loaded again by itself.
+func (v *view) Live() bool { return v.params["live"] != "" }
+
+// Param returns a parameter of the page.
+func (v *view) Param(name string) string { return v.params[name] }
+
+// Here reports whether a link of the navigation leads to this page, or one below it.
+func (v *view) Here(link string) bool {
+	return v.r.URL.Path == link || link != "/" && strings.HasPrefix(v.r.URL.Path, link+"/")
+}
+
+// Path returns the path of the page.
+func (v *view) Path() string { return v.r.URL.EscapedPath() }
+
+// With returns the URL of the page with other parameters: pairs of a name and a value, "" to
+// leave the parameter out. A page begins at its first row if something else changes.
+func (v *view) With(pairs ...any) string {
+	q := v.r.URL.Query()
+	q.Del("done")
+	q.Del("cursor")
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, value := fmt.Sprint(pairs[i]), fmt.Sprint(pairs[i+1])
+		if value == "" {
+			q.Del(name)
+		} else {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return v.Path()
+	}
+	return v.Path() + "?" + q.Encode()
+}
+
+// Heading is the heading of a sortable column.
+type Heading struct {
+	Text, URL, Order string // Order is ascending, descending or none
+	Number           bool   // the column has numbers, on the right
+}
+
+// headings returns the headings of a table that is sorted by the parameter sort.
+func headings[T any](v *call, columns []Column[T]) (list []Heading) {
+	view := &view{call: v}
+	for _, c := range columns {
+		h := Heading{c.Heading, view.With("sort", c.Name), "none", c.Right}
+		switch v.params["sort"] {
+		case c.Name:
+			h.URL, h.Order = view.With("sort", "-"+c.Name), "ascending"
+		case "-" + c.Name:
+			h.Order = "descending"
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// Form is an action that a page offers on one object.
+type Form struct {
+	*ActionKind
+	ID      string
+	Options []string // values to choose from; nil for none, or for free text
+}
+
+// URL returns where the form is sent.
+func (f Form) URL() string {
+	return "/" + f.Object + "s/" + url.PathEscape(f.ID) + "/" + f.Do
+}
+
+// Text returns the command that does the same.
+func (f Form) Text() string { return f.Command(f.ID, "") }
+
+// formsOn returns the forms for an object. options are the values of actions that have no Enum.
+func formsOn(kinds []*ActionKind, id string, options []string) (forms []Form) {
+	for _, k := range kinds {
+		f := Form{ActionKind: k, ID: id}
+		if k.Param != nil {
+			if f.Options = k.Param.Enum; f.Options == nil {
+				f.Options = options
+			}
+		}
+		forms = append(forms, f)
+	}
+	return forms
+}
+
+// showError shows a page for an error.
+func (c *call) showError(status int, err error) {
+	data := struct {
+		Status int
+		Text   string
+		Detail string
+		Hint   string
+		Hits   []Hit
+		Login  bool
+	}{Status: status, Text: http.StatusText(status), Detail: err.Error(), Hint: c.hint(status), Login: status == http.StatusUnauthorized}
+	if status == http.StatusNotFound {
+		data.Hits = c.suggest()
+	}
+	c.params = map[string]string{}
+	if err := c.render(status, "error", data.Text, data); err != nil {
+		c.cfg.Logger.Error("page of an error failed", "path", c.r.URL.Path, "error", err)
+		http.Error(c.w, data.Detail, status)
+	}
+}
+
+// assets serves the embedded files. Their URLs contain a hash of their content, so browsers keep
+// them.
+type assets struct {
+	content map[string][]byte // by name
+	urls    map[string]string // by name
+}
+
+// embedded are the assets of this program.
+var embedded = loadAssets()
+
+func loadAssets() *assets {
+	a := &assets{map[string][]byte{}, map[string]string{}}
+	entries, _ := files.ReadDir("assets") // it is embedded
+	for _, e := range entries {
+		text, _ := files.ReadFile("assets/" + e.Name()) // it is embedded
+		a.content[e.Name()] = text
+		a.urls[e.Name()] = fmt.Sprintf("/assets/%016x/%s", xxhash.Sum64(text), e.Name())
+	}
+	return a
+}
+
+// url returns the URL of an asset. An unknown one is a mistake in a template.
+func (a *assets) url(name string) (string, error) {
+	if a.urls[name] == "" {
+		return "", fmt.Errorf("no asset %q", name)
+	}
+	return a.urls[name], nil
+}
+
+// ServeHTTP implements http.Handler. It serves old hashes too: a page may be older than the program.
+func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name := path.Base(r.URL.Path)
+	content, known := a.content[name]
+	if !known {
+		http.Error(w, "no such file", http.StatusNotFound)
+		return
+	}
+	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+	w.Header().Set("Content-Type", cmp.Or(kinds[path.Ext(name)], "application/octet-stream"))
+	if a.urls[name] == r.URL.Path {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	} else {
+		w.Header().Set("Cache-Control", "no-cache")
+	}
+	_, _ = w.Write(content) // the client may have disconnected
+}
+
+// sortedKeys returns the keys of a map, sorted.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,153 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// Hit is an object that a search has found.
+type Hit struct {
+	Kind string `json:"kind"` // job, task, attempt, node, pool or user
+	ID   string `json:"id"`
+	Name string `json:"name,omitempty"` // of a job
+	URL  string `json:"url"`            // of its page
+}
+
+// maxHits bounds the answer of a search.
+const maxHits = 20
+
+// exact returns the object that an id names by its form, nil if the form is not known. The
+// object need not exist.
+func exact(id string) *Hit {
+	id = strings.TrimSpace(id)
+	if rest, ok := strings.CutPrefix(id, "application_"); ok { // what YARN calls a job
+		id = "job_" + rest
+	}
+	if _, err := cluster.ParseJobID(id); err == nil {
+		return &Hit{Kind: "job", ID: id, URL: "/jobs/" + id}
+	}
+	if t, err := cluster.ParseTaskID(id); err == nil {
+		return &Hit{Kind: "task", ID: id, URL: "/jobs/" + t.Job.String() + "/tasks/" + id}
+	}
+	if a, err := cluster.ParseAttemptID(id); err == nil {
+		return &Hit{Kind: "attempt", ID: id, URL: attemptURL(a)}
+	}
+	return nil
+}
+
+// attemptURL returns the place of an attempt on the page of its task.
+func attemptURL(a cluster.AttemptID) string {
+	return "/jobs/" + a.Task.Job.String() + "/tasks/" + a.Task.String() + "#" + a.String()
+}
+
+// search returns the objects whose id or name contains a text: jobs, tasknodes, pools and users. An
+// id of a job, task or attempt is found without asking the cluster.
+func (c *call) search(text string) (hits []Hit, err error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return nil, nil
+	}
+	if hit := exact(text); hit != nil {
+		return []Hit{*hit}, nil
+	}
+	nodes, err := c.cfg.Source.Nodes(c.ctx)
+	all, err := use(c, nodes, err)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range all {
+		hits = appendMatch(hits, Hit{Kind: "node", ID: n.Name, URL: "/nodes/" + url.PathEscape(n.Name)}, text)
+	}
+	pools, err := c.cfg.Source.Pools(c.ctx)
+	queues, err := use(c, pools, err)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range queues {
+		hits = appendMatch(hits, Hit{Kind: "pool", ID: q.Name, URL: "/jobs?pool=" + url.QueryEscape(q.Name)}, text)
+	}
+	jobs, err := c.searchJobs(c.ctx, text)
+	hits = append(hits, jobs...)
+	return hits[:min(len(hits), maxHits)], err
+}
+
+// searchJobs returns jobs by a part of their id or name, and the user of that name.
+func (c *call) searchJobs(ctx context.Context, text string) (hits []Hit, err error) {
+	byUser, err := c.cfg.Source.Jobs(ctx, JobQuery{User: text, Page: Page{Limit: 1}})
+	if page, err := use(c, byUser, err); err == nil && page.Total > 0 {
+		hits = append(hits, Hit{Kind: "user", ID: text, Name: fmt.Sprintf("%d jobs", page.Total), URL: "/jobs?user=" + url.QueryEscape(text)})
+	}
+	byText, err := c.cfg.Source.Jobs(ctx, JobQuery{Text: text, Page: Page{Limit: maxHits}})
+	page, err := use(c, byText, err)
+	for _, j := range page.Jobs {
+		hits = append(hits, Hit{Kind: "job", ID: j.JobID, Name: j.Name, URL: "/jobs/" + url.PathEscape(j.JobID)})
+	}
+	return hits, err
+}
+
+// appendMatch adds a hit if its id contains a text, in any case of letters. An equal id comes first.
+func appendMatch(hits []Hit, h Hit, text string) []Hit {
+	switch {
+	case strings.EqualFold(h.ID, text):
+		return append([]Hit{h}, hits...)
+	case strings.Contains(strings.ToLower(h.ID), strings.ToLower(text)):
+		return append(hits, h)
+	}
+	return hits
+}
+
+// showSearch leads to the object if there is one, and lists what it has found otherwise.
+func showSearch(c *call) error {
+	text := strings.TrimSpace(c.params["q"])
+	hits, err := c.search(text)
+	if err != nil {
+		return err
+	}
+	if len(hits) == 1 || len(hits) > 0 && hits[0].ID == text {
+		return c.redirect(hits[0].URL)
+	}
+	return c.render(http.StatusOK, "search", "Search", struct {
+		Text string
+		Hits []Hit
+	}{text, hits})
+}
+
+// suggest returns objects that the caller may have meant by the id in an unknown path.
+func (c *call) suggest() []Hit {
+	id := cmp.Or(c.params["job"], c.params["attempt"], c.params["node"])
+	if job := jobOf(id); job != "" {
+		id = job
+	}
+	if id == "" {
+		return nil
+	}
+	var hits []Hit
+	switch {
+	case c.params["node"] != "":
+		nodes, err := c.cfg.Source.Nodes(c.ctx)
+		all, _ := use(c, nodes, err)
+		for _, n := range all {
+			hits = append(hits, Hit{Kind: "node", ID: n.Name, URL: "/nodes/" + url.PathEscape(n.Name)})
+		}
+	default:
+		number := id[strings.LastIndexByte(id, '_')+1:] // a job of another cluster has the same form
+		hits, _ = c.searchJobs(c.ctx, number)
+		if len(hits) == 0 {
+			hits, _ = c.searchJobs(c.ctx, "")
+		}
+	}
+	return hits[:min(len(hits), 5)]
+}
+
+// redirect leads the browser to another page.
+func (c *call) redirect(to string) error {
+	c.w.Header().Set("Location", to)
+	c.w.WriteHeader(http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,260 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/web/access"
+)
+
+// Config configures a Server.
+type Config struct {
+	// Source is the cluster. Required.
+	Source Source
+	// Gate checks callers. Required.
+	Gate *access.Gate
+	// Name says who serves the pages, as "master m1". Required.
+	Name string
+	// Now returns the time; default time.Now.
+	Now func() time.Time
+	// Logger takes errors that are no fault of the caller; default none.
+	Logger *slog.Logger
+}
+
+// EnsureDefaults sets the fields that have a default and are not set.
+func (c *Config) EnsureDefaults() {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+}
+
+// server serves the routes.
+type server struct {
+	cfg   Config
+	files *assets
+}
+
+// New returns the handler of pages, API and assets. It checks nothing: the caller puts
+// Config.Gate.Handler around it, together with what else it serves.
+func New(cfg Config) http.Handler {
+	cfg.EnsureDefaults()
+	s := &server{cfg: cfg, files: embedded}
+	mux := http.NewServeMux()
+	for _, rt := range Routes() {
+		mux.HandleFunc(cmp.Or(rt.Method, http.MethodGet)+" "+rt.Path, func(w http.ResponseWriter, r *http.Request) { s.serve(rt, w, r) })
+	}
+	mux.Handle("GET /assets/", s.files)
+	mux.HandleFunc("GET /login", s.showLogin)
+	mux.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) { cfg.Gate.Login(w, r) })
+	mux.HandleFunc("/logout", func(w http.ResponseWriter, r *http.Request) { cfg.Gate.Logout(w, r) })
+	mux.HandleFunc("/", s.notFound)
+	return mux
+}
+
+// call is one request to a route.
+type call struct {
+	*server
+	ctx    context.Context
+	w      http.ResponseWriter
+	r      *http.Request
+	route  *Route
+	params map[string]string
+	caller access.Caller
+	oldest time.Time // time of the oldest value that the answer has; zero if it has none
+	stale  error     // why a value is not fresh
+}
+
+// callTime bounds the work for one request.
+const callTime = 20 * time.Second
+
+// serve serves a request: it reads the parameters, checks the caller and calls the handler.
+func (s *server) serve(rt *Route, w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), callTime)
+	defer cancel()
+	c := &call{server: s, ctx: ctx, w: w, r: r, route: rt, caller: access.CallerOf(ctx)}
+	var err error
+	if c.params, err = readParams(rt, w, r); err == nil {
+		err = c.checked(access.Object{Kind: rt.Object, ID: r.PathValue(rt.Object)})
+	}
+	if err != nil {
+		c.fail(err)
+	}
+}
+
+// checked calls the handler if the caller may do to the object what the route does. The gate writes
+// changes to the audit log.
+func (c *call) checked(o access.Object) error {
+	rt := c.route
+	if rt.Verb.Changes() {
+		detail := ""
+		if rt.action.Param != nil {
+			detail = c.params[rt.action.Param.Name]
+		}
+		a := access.Action{Verb: rt.Verb, Object: o, Call: rt.action.Call, Detail: detail}
+		return c.cfg.Gate.Do(c.ctx, a, func() error { return rt.Serve(c) })
+	}
+	if err := c.cfg.Gate.Check(c.ctx, rt.Verb, o); err != nil {
+		return err
+	}
+	return rt.Serve(c)
+}
+
+// use returns the value of an answer, and notes how old it is.
+func use[T any](c *call, a Answer[T], err error) (T, error) {
+	if err == nil {
+		if c.oldest.IsZero() || a.At.Before(c.oldest) {
+			c.oldest = a.At
+		}
+		c.stale = cmp.Or(c.stale, a.Stale)
+	}
+	return a.Value, err
+}
+
+// age returns how old the oldest value is.
+func (c *call) age() time.Duration {
+	if c.oldest.IsZero() {
+		return 0
+	}
+	return max(0, c.cfg.Now().Sub(c.oldest))
+}
+
+// setAge sets the headers that say how old the answer is.
+func (c *call) setAge() {
+	c.w.Header().Set("Hammr-Age", fmt.Sprint(c.age().Milliseconds()))
+	if c.stale != nil {
+		c.w.Header().Set("Hammr-Stale", headerText(c.stale.Error()))
+	}
+}
+
+// headerText makes a text fit for a header: one line of printable ASCII.
+func headerText(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// statusOf returns the HTTP status of an error.
+func statusOf(err error) int {
+	var bad *badParam
+	var refusal *access.Refusal
+	switch {
+	case errors.As(err, &bad), errors.Is(err, ErrCursor):
+		return http.StatusBadRequest
+	case errors.As(err, &refusal):
+		return refusal.Status
+	case errors.Is(err, ErrUnknown):
+		return http.StatusNotFound
+	case errors.Is(err, ErrRefused):
+		return http.StatusConflict
+	case errors.Is(err, ErrUnavailable):
+		return http.StatusServiceUnavailable
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusInternalServerError
+}
+
+// fail answers with an error.
+func (c *call) fail(err error) {
+	status := statusOf(err)
+	if status == http.StatusInternalServerError {
+		c.cfg.Logger.Error("request failed", "path", c.r.URL.Path, "error", err)
+	}
+	var refusal *access.Refusal
+	if errors.As(err, &refusal) {
+		refusal.SetHeaders(c.w.Header())
+	}
+	switch {
+	case c.route.isAPI():
+		sendProblem(c.w, c.problem(status, err))
+		return
+	case status == http.StatusUnauthorized:
+		to := "/"
+		if c.r.Method == http.MethodGet {
+			to = c.r.URL.RequestURI()
+		}
+		c.loginPage(c.w, c.r, status, err.Error(), to)
+		return
+	}
+	if status == http.StatusServiceUnavailable {
+		c.w.Header().Set("Refresh", "2")
+	}
+	c.showError(status, err)
+}
+
+// notFound answers requests for other paths.
+func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
+	c := &call{server: s, ctx: r.Context(), w: w, r: r, route: &Route{Path: r.URL.Path}, params: map[string]string{}, caller: access.CallerOf(r.Context())}
+	if err := s.cfg.Gate.Check(r.Context(), access.View, access.Object{Kind: "cluster"}); err != nil {
+		c.fail(err) // strangers do not learn which paths exist
+		return
+	}
+	c.fail(fmt.Errorf("no page at %s %.200q: %w", r.Method, r.URL.Path, ErrUnknown))
+}
+
+// send writes an answer of a type.
+func (c *call) send(status int, contentType string, body []byte) error {
+	c.setAge()
+	c.w.Header().Set("Content-Type", contentType)
+	c.w.WriteHeader(status)
+	if c.r.Method != http.MethodHead {
+		_, _ = c.w.Write(body) // the client may have disconnected
+	}
+	return nil
+}
+
+// showLogin shows the form to sign in.
+func (s *server) showLogin(w http.ResponseWriter, r *http.Request) {
+	s.loginPage(w, r, http.StatusOK, "", r.URL.Query().Get("to"))
+}
+
+// loginPage shows the form to sign in, with what was wrong. It leads to the path to.
+func (s *server) loginPage(w http.ResponseWriter, r *http.Request, status int, problem, to string) {
+	c := &call{server: s, ctx: r.Context(), w: w, r: r, route: &Route{Path: "/login"}, params: map[string]string{}}
+	data := struct{ Problem, To string }{problem, to}
+	if err := c.render(status, "login", "Sign in", data); err != nil {
+		s.cfg.Logger.Error("page failed", "error", err)
+	}
+}
+
+// Refuse answers a request that the gate refuses: by JSON below the API, by the form to sign in, or
+// by text. It is for access.Config.
+func Refuse(w http.ResponseWriter, r *http.Request, refusal *access.Refusal) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, apiRoot+"/"):
+		sendProblem(w, problem{Title: http.StatusText(refusal.Status), Status: refusal.Status, Detail: refusal.Text, Code: "refused"})
+	case r.URL.Path == "/login":
+		cfg := Config{}
+		cfg.EnsureDefaults()
+		(&server{cfg: cfg}).loginPage(w, r, refusal.Status, refusal.Text, r.PostFormValue("to"))
+	default:
+		http.Error(w, refusal.Text, refusal.Status)
+	}
+}
+
+// masters returns the masters for the head of a page. A page is shown even if none answers. A caller
+// that may not view the cluster sees none.
+func (c *call) masters() apidoc.Masters {
+	if access.May(c.caller, access.View, access.Object{Kind: "cluster"}) != nil {
+		return apidoc.Masters{}
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, 3*time.Second)
+	defer cancel()
+	m, err := c.cfg.Source.Masters(ctx)
+	if err != nil {
+		c.stale = cmp.Or(c.stale, err)
+		return apidoc.Masters{}
+	}
+	return m.Value
+}
