@@ -111,8 +111,8 @@ soak-failovers:
 	  go test -tags soak -run '^TestSoak(Failovers|AllMastersLost)$$' -count 1 -timeout 0 -v ./e2e
 
 # A cluster of the last release (.ci/last-release, built from git) is upgraded while jobs run,
-# also while leaders die, a tasknode stops and a disk is slow, and programs of each release run
-# on a cluster of the other.
+# also while leaders die, a tasknode stops and a disk is slow, and while `hammr chaos run` plays
+# a plan on it. Programs of each release run on a cluster of the other.
 soak-upgrade:
 	go test -tags soak -run '^Test(RollingUpgrade.*|OldMasterIsNotAdded|ProgramsOfTheLastRelease)$$' -count 1 -timeout 0 -v ./e2e
 
@@ -124,6 +124,7 @@ soak-upgrade:
 #   kubernetes  manifests and chart on a Kubernetes with fake nodes, which Go builds at first use; it has not been run yet
 #   slurm    a Slurm with three nodes, which are this machine (apt-get install munge slurmctld slurmd slurm-client; as root)
 #   oar      an OAR with three nodes, which are this machine (apt-get install oar-server oar-server-pgsql oar-node oar-user oar-user-pgsql postgresql openssh-server; as root)
+#   doctor   a machine with a swap file (as root)
 #   cloud    a metadata service for machines in network namespaces (apt-get install cloud-init; as root, or where users may make namespaces)
 TARGET ?= ssh
 DEPLOYED       = go test -tags deploy -count 1 -timeout 1h -v
@@ -134,6 +135,7 @@ deploy_helm    = $(DEPLOYED) -run '^TestChart' ./deploy/test
 deploy_kubernetes = $(DEPLOYED) -run '^TestKubernetes' ./deploy/test
 deploy_slurm   = $(DEPLOYED) -run '^TestSlurm' ./e2e
 deploy_oar     = $(DEPLOYED) -run '^TestOAR' ./e2e
+deploy_doctor  = $(DEPLOYED) -run '^TestSwapOfThisMachine$$' ./internal/doctor
 deploy_cloud   = $(DEPLOYED) -run '^TestCloud' ./e2e ./cmd/hammr
 deploy-test:
 	$(or $(deploy_$(TARGET)),$(error there is no TARGET $(TARGET); the Makefile lists them))

@@ -17,7 +17,7 @@ import (
 // or twice. In the smallest job a lost machine may also be forgotten. The job's output
 // always consists of one attempt for each task, and does not change once it is settled.
 func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
-	if raceEnabled {
+	if RaceEnabled {
 		t.Skip("each walk is one goroutine: make test runs it without the race detector")
 	}
 	gang, late := dag.MapReduce(1, 1), gangGraph(1)

@@ -2,4 +2,4 @@
 
 package cluster
 
-const raceEnabled = false
+const RaceEnabled = false

@@ -2,4 +2,4 @@
 
 package cluster
 
-const raceEnabled = true
+const RaceEnabled = true

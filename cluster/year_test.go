@@ -29,7 +29,7 @@ type yearScale struct {
 // are archived and retired. At the end the state and its controller are as large as after a
 // third of the year.
 func TestYear(t *testing.T) {
-	if raceEnabled {
+	if cluster.RaceEnabled {
 		t.Skip("the year is one goroutine: make test runs it without the race detector")
 	}
 	checkYear(t, playYear(t, yearScale{jobs: 900, keep: 60, tick: time.Hour}))

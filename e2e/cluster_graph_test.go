@@ -27,14 +27,15 @@ func startGangJob(t *testing.T, e *engine) *gangJob {
 func startGangJobTo(t *testing.T, e *engine, out string) *gangJob {
 	t.Helper()
 	j := &gangJob{engine: e, in: proseFile(t, "prose", 400<<10), out: out}
-	j.id = e.submit(slices.Concat([]string{"streamcount"}, slowly, []string{j.in, j.out})...)
+	// No member may end before the test acts on it, even on a busy machine.
+	j.id = e.submit(slices.Concat([]string{"streamcount"}, slowly, []string{"-D", "hammr.debug.record.sleep=2", j.in, j.out})...)
 	waitUntil(t, "the gang runs", func() bool { return len(j.running()) >= 4 })
 	return j
 }
 
 // running returns the running attempts of the gang. The stage before it is s0.
 func (j *gangJob) running() (found []report.Attempt) {
-	for _, task := range j.job(j.id).Tasks {
+	for _, task := range j.present(j.id).Tasks {
 		for _, a := range task.Attempts {
 			if a.State == report.Running && !strings.Contains(a.ID, "_s0_") {
 				found = append(found, a)

@@ -122,6 +122,15 @@ func (e *engine) job(id string) (doc report.Report) {
 	return doc
 }
 
+// present returns the document of a job that the masters still have. It needs no command, so it
+// is not old when the test acts on it, even on a busy machine.
+func (e *engine) present(id string) report.Report {
+	e.t.Helper()
+	status, err := e.cluster.Client().Job(e.t.Context(), id, true)
+	must(e.t, err)
+	return report.FromStatus(status, nil)
+}
+
 // look returns the status of the job, nil if no master answers. It needs no command, so tests may
 // call it often.
 func (e *engine) look(id string) *wire.JobStatus {

@@ -54,7 +54,7 @@ type preempted struct {
 
 // attempts returns the attempts of a kind that are in a state.
 func (j *preempted) attempts(kind report.Kind, state report.State) (found []report.Attempt) {
-	for _, task := range j.job(j.id).Tasks {
+	for _, task := range j.present(j.id).Tasks {
 		for _, a := range task.Attempts {
 			if task.Type == kind && a.State == state {
 				found = append(found, a)

@@ -44,11 +44,15 @@ func newMixedEngine(t *testing.T, program string, cfg localcluster.Config) *mixe
 	t.Helper()
 	cfg.Dir = filepath.Join(t.TempDir(), "cluster")
 	e := &mixedEngine{engine: &engine{t: t, dir: cfg.Dir}, programs: make(map[string]string)}
-	cfg.BeforeStart = func(name, _ string, cmd *exec.Cmd) error {
+	before := cfg.BeforeStart
+	cfg.BeforeStart = func(name, dir string, cmd *exec.Cmd) error {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if other := e.programs[name]; other != "" {
 			cmd.Path, cmd.Args[0] = other, other
+		}
+		if before != nil {
+			return before(name, dir, cmd)
 		}
 		return nil
 	}
@@ -64,16 +68,21 @@ func newMixedEngine(t *testing.T, program string, cfg localcluster.Config) *mixe
 	return e
 }
 
-// replace stops a daemon as an operator does, and starts it with another program.
+// replace stops a daemon as an operator does, and starts it with another program. If another process
+// starts the daemon in between, that is the new program too.
 func (e *mixedEngine) replace(name, program string) {
 	e.t.Helper()
-	p, err := e.cluster.Process(name)
-	must(e.t, err)
-	must(e.t, syscall.Kill(p.PID, syscall.SIGTERM))
-	waitUntil(e.t, name+" has stopped", func() bool { return !e.cluster.Running(name) })
 	e.mu.Lock()
 	e.programs[name] = program
 	e.mu.Unlock()
+	p, err := e.cluster.Process(name)
+	must(e.t, err)
+	if p.Alive() {
+		if err := syscall.Kill(p.PID, syscall.SIGTERM); !errors.Is(err, syscall.ESRCH) {
+			must(e.t, err)
+		}
+	}
+	waitUntil(e.t, name+" has stopped", func() bool { return !p.Alive() })
 	must(e.t, e.cluster.Start(e.t.Context(), name))
 }
 

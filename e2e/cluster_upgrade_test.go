@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +25,8 @@ type upgrade struct {
 	running *preempted // nil between two jobs
 	out     string     // of running
 	jobs    int
-	ended   int // attempts of jobs that have ended; none of them ran again
+	ended   int             // attempts of jobs that have ended
+	check   func(id string) // waits for the end of a job, and checks its attempts
 }
 
 // lastingJob makes the tasks of a job last some seconds, so that each step of an upgrade meets
@@ -62,10 +64,10 @@ func (u *upgrade) submitNext() {
 	u.running = &preempted{u.engine, strings.TrimSpace(r.stdout)}
 }
 
-// finish waits for the job and checks its output, and that nothing of it ran again.
+// finish waits for the job, and checks its attempts and its output.
 func (u *upgrade) finish() {
 	u.t.Helper()
-	u.running.succeeds()
+	u.check(u.running.id)
 	wantSameTree(u.t, u.out, u.want)
 	for _, task := range u.job(u.running.id).Tasks {
 		u.ended += len(task.Attempts)
@@ -110,14 +112,21 @@ func (u *upgrade) wantVersion(version int, upgraded ...string) {
 // newUpgrade starts three masters and four tasknodes of the last release. They accept faults.
 func newUpgrade(t *testing.T) *upgrade {
 	t.Helper()
+	return newUpgradeWith(t, nil)
+}
+
+// newUpgradeWith does the same, and changes the command of each daemon.
+func newUpgradeWith(t *testing.T, change func(name, dir string, cmd *exec.Cmd) error) *upgrade {
+	t.Helper()
 	old := lastRelease(t, "cmd/hammr")
 	u := &upgrade{old: old, in: fewWords(t, 8000, 400), want: filepath.Join(t.TempDir(), "want")}
 	done(t, "run", "wordcount", "--quiet", "-D", "mapreduce.job.reduces=2", u.in, u.want)
 	u.mixedEngine = newMixedEngine(t, old, localcluster.Config{
 		Masters: 3, Tasknodes: 4,
 		MasterFlags:   []string{"--drills", "--snapshot-entries", "100", "--snapshot-interval", "500ms"},
-		TasknodeFlags: []string{"--drills"},
+		TasknodeFlags: []string{"--drills"}, BeforeStart: change,
 	})
+	u.check = func(id string) { (&preempted{u.engine, id}).succeeds() }
 	u.work()
 	u.wantVersion(state.FirstVersion)
 	return u
@@ -154,24 +163,35 @@ func TestRollingUpgradeUnderFaults(t *testing.T) {
 	t.Logf("%d jobs with %d attempts", u.jobs, u.ended)
 }
 
-// upgradeTasknode drains a tasknode while a job runs and something else happens, replaces its program,
-// and gives it tasks again.
+// upgradeTasknode upgrades a tasknode while a job runs and something else happens.
 func (u *upgrade) upgradeTasknode(i int, during func()) {
 	u.t.Helper()
-	name := u.state.Tasknodes[i].Name
 	if u.work(); i%2 == 0 { // so that jobs of both clients are there
 		u.finish()
 		u.work()
 	}
+	u.replaceEmpty(u.state.Tasknodes[i].Name, during)
+}
+
+// replaceEmpty drains a tasknode while something else happens, replaces its program, and gives it
+// tasks again.
+func (u *upgrade) replaceEmpty(name string, during func()) {
+	u.t.Helper()
 	began := time.Now()
 	drain := start(u.t, u.command("node", "drain", name, "--deadline", "120s"))
 	during()
 	drain.wait(u.t).want(u.t, 0)
 	drained := time.Since(began)
+	u.replaceAndAdd(name)
+	u.t.Logf("%s: drained in %v, takes tasks again after %v", name, drained.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+}
+
+// replaceAndAdd replaces the program of a tasknode that was drained, and gives it tasks again.
+func (u *upgrade) replaceAndAdd(name string) {
+	u.t.Helper()
 	u.replace(name, hammr)
 	u.done("node", "add", name)
 	waitUntil(u.t, name+" takes tasks again", func() bool { return strings.Contains(u.done("node", "status", name).stdout, "RUNNING") })
-	u.t.Logf("%s: drained in %v, takes tasks again after %v", name, drained.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 }
 
 func (u *upgrade) killLeader(string) { u.crash(u.status().Leader) }

@@ -29,6 +29,7 @@ type oar struct {
 	t    *testing.T
 	dir  string
 	user string
+	uid  int    // of user
 	ns   string // process whose namespaces have it
 }
 
@@ -87,9 +88,9 @@ func (o *oar) makeShared() {
 	must(o.t, os.Mkdir(o.shared(), 0o755))
 	u, err := user.Lookup(o.user)
 	must(o.t, err)
-	uid, err := strconv.Atoi(u.Uid)
+	o.uid, err = strconv.Atoi(u.Uid)
 	must(o.t, err)
-	must(o.t, os.Chown(o.shared(), uid, -1))
+	must(o.t, os.Chown(o.shared(), o.uid, -1))
 	openWay(o.t, filepath.Dir(hammr))
 }
 
@@ -109,7 +110,7 @@ func (o *oar) endJobs() {
 		o.try("oardel " + strings.Join(jobs, " "))
 	}
 	waitUntil(o.t, "no job runs", func() bool { return o.try("oarstat") == "" })
-	if left, _ := filepath.Glob("/tmp/hammr-*-n1"); len(left) > 0 {
+	if left, _ := filepath.Glob(fmt.Sprintf("/tmp/hammr-%d-*", o.uid)); len(left) > 0 {
 		o.t.Errorf("left: %q", left)
 	}
 }
@@ -167,20 +168,27 @@ type oarRun struct {
 	script            string
 }
 
-// newRun prepares a wordcount that needs about so many seconds on six cores.
-func (o *oar) newRun(seconds int) *oarRun {
+// newRun prepares a program, whose arguments are followed by its input and its output. Each record
+// takes 10 ms.
+func (o *oar) newRun(in string, program ...string) *oarRun {
 	o.t.Helper()
 	dir := o.shared()
 	r := &oarRun{oar: o, allocations: &allocations{t: o.t, state: filepath.Join(dir, "state")},
 		output: filepath.Join(dir, "output"), out: filepath.Join(dir, "out"), want: filepath.Join(o.dir, "want"), script: filepath.Join(dir, "script")}
-	in := fewWords(o.t, 600*seconds, 900)
-	copied := filepath.Join(dir, "in")
-	must(o.t, os.WriteFile(copied, readFile(o.t, in), 0o644))
-	done(o.t, "run", "wordcount", "-D", "mapreduce.job.reduces=3", "--quiet", copied, r.want)
-	text := fmt.Sprintf("#!/bin/sh\nexec >>%s 2>&1\nexec %s oar run --state %s --save-before 15s -- wordcount -D mapreduce.job.reduces=3 -D hammr.debug.record.sleep=10ms -D mapreduce.input.fileinputformat.split.maxsize=50k %s %s\n",
-		r.output, hammr, r.allocations.state, copied, r.out)
+	program = append(program, "-D", "mapreduce.job.reduces=3", "-D", "mapreduce.input.fileinputformat.split.maxsize=50k")
+	done(o.t, slices.Concat([]string{"run", "--quiet"}, program, []string{in, r.want})...)
+	text := fmt.Sprintf("#!/bin/sh\nexec >>%s 2>&1\nexec %s oar run --state %s --save-before 15s -- %s -D hammr.debug.record.sleep=10ms %s %s\n",
+		r.output, hammr, r.allocations.state, strings.Join(program, " "), in, r.out)
 	must(o.t, os.WriteFile(r.script, []byte(text), 0o755))
 	return r
+}
+
+// newWordcount prepares a wordcount that needs about 75 s on six cores.
+func (o *oar) newWordcount() *oarRun {
+	o.t.Helper()
+	in := filepath.Join(o.shared(), "in")
+	must(o.t, os.WriteFile(in, readFile(o.t, fewWords(o.t, 45_000, 900)), 0o644))
+	return o.newRun(in, "wordcount")
 }
 
 // succeeds waits until the program has ended in one of its jobs, and checks its output.
@@ -202,23 +210,37 @@ func (r *oarRun) succeeds(allocations int) {
 	once(t, r.allocations.state, 1)
 }
 
-// TestOARWalltime runs a wordcount that needs more time than a job has. OAR sends the checkpoint
-// signal, and submits the job again.
-func TestOARWalltime(t *testing.T) {
-	o := newOAR(t)
-	r := o.newRun(75)
-	job := o.submit("-l /nodes=3,walltime=0:01:40 -t idempotent --checkpoint 40 --signal 12", "'exec "+r.script+"'")
+// runOverWalltime runs a program in jobs of 100 s. After 60 s OAR sends the checkpoint signal, and
+// submits the job again when it has ended.
+func (r *oarRun) runOverWalltime() {
+	t := r.oar.t
+	t.Helper()
+	job := r.submit("-l /nodes=3,walltime=0:01:40 -t idempotent --checkpoint 40 --signal 12", "'exec "+r.script+"'")
 	r.succeeds(2)
 	if text := string(readFile(t, r.output)); !strings.Contains(text, "signal user defined signal 2: suspending") || !strings.Contains(text, "as job "+job+" has saved it") {
 		t.Error("the first job was not continued after a signal")
 	}
 }
 
+// TestOARWalltime runs a wordcount that needs more time than a job has.
+func TestOARWalltime(t *testing.T) {
+	newOAR(t).newWordcount().runOverWalltime()
+}
+
+// TestOARTerasort runs a terasort that needs more time than a job has: half a minute for its maps, and
+// a minute for its reduces, in which the first job ends.
+func TestOARTerasort(t *testing.T) {
+	o := newOAR(t)
+	rows := filepath.Join(o.shared(), "rows")
+	done(t, "run", "teragen", "-D", "mapreduce.job.maps=3", "18000", rows)
+	o.newRun(rows, "terasort").runOverWalltime()
+}
+
 // TestOARBesteffort runs a wordcount in a besteffort job, whose nodes another job wants after it has
 // run for a minute.
 func TestOARBesteffort(t *testing.T) {
 	o := newOAR(t)
-	r := o.newRun(75)
+	r := o.newWordcount()
 	job := o.submit("-l /nodes=3,walltime=1:00:00 -t besteffort -t idempotent --checkpoint 60 --signal 12", "'exec "+r.script+"'")
 	r.running(report.Map, 12)
 	other := o.submit("-l /nodes=3,walltime=0:01:00", "'sleep 5'")

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,7 +26,15 @@ import (
 type slurm struct {
 	t         *testing.T
 	dir       string
+	options   slurmOptions
 	processes []*process
+}
+
+// slurmOptions are what a test changes in a Slurm.
+type slurmOptions struct {
+	conf  *strings.Replacer          // of slurmConf; nil for none
+	files map[string]string          // further files of the configuration, by name
+	node  func(name string) []string // command line before that of the slurmd of a node; nil for none
 }
 
 // slurmNodes are the names of the nodes; each has two processors, whatever this machine has.
@@ -63,6 +70,12 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 // newSlurm starts Slurm. The test is skipped without its packages, or without root.
 func newSlurm(t *testing.T) *slurm {
 	t.Helper()
+	return newSlurmWith(t, slurmOptions{})
+}
+
+// newSlurmWith starts a Slurm that differs by some options.
+func newSlurmWith(t *testing.T, options slurmOptions) *slurm {
+	t.Helper()
 	for _, tool := range []string{"munged", "slurmctld", "slurmd", "sbatch", "unshare"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%v: apt-get install munge slurmctld slurmd slurm-client", err)
@@ -73,7 +86,7 @@ func newSlurm(t *testing.T) *slurm {
 	}
 	dir, err := os.MkdirTemp("", "slurm-") // names of sockets are short
 	must(t, err)
-	s := &slurm{t: t, dir: dir}
+	s := &slurm{t: t, dir: dir, options: options}
 	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
 	must(t, os.Chmod(dir, 0o755))
 	must(t, os.WriteFile(s.path("munge.key"), []byte(strings.Repeat("a key for tests ", 8)), 0o600))
@@ -83,7 +96,13 @@ func newSlurm(t *testing.T) *slurm {
 		conf += fmt.Sprintf("NodeName=%s NodeAddr=127.0.2.%d Port=%d CPUs=2 RealMemory=2000 State=UNKNOWN\n", node, i+1, sshtest.FreePort(t))
 		hosts += fmt.Sprintf("127.0.2.%d %s\n", i+1, node)
 	}
+	if options.conf != nil {
+		conf = options.conf.Replace(conf)
+	}
 	must(t, os.WriteFile(s.path("slurm.conf"), []byte(conf), 0o644))
+	for name, text := range options.files {
+		must(t, os.WriteFile(s.path(name), []byte(text), 0o644))
+	}
 	must(t, os.WriteFile(s.path("hosts"), []byte(hosts), 0o644))
 	s.begin("", "munged", "--foreground", "--force", "--socket="+s.path("munge.socket"), "--key-file="+s.path("munge.key"),
 		"--pid-file="+s.path("munge.pid"), "--log-file="+s.path("munge.log"), "--seed-file="+s.path("munge.seed"))
@@ -91,7 +110,12 @@ func newSlurm(t *testing.T) *slurm {
 	s.begin("ctl", "slurmctld", "-D", "-f", s.path("slurm.conf"))
 	for _, node := range slurmNodes {
 		must(t, os.Mkdir(s.path("spool."+node), 0o755))
-		s.begin(node, "slurmd", "-D", "-f", s.path("slurm.conf"))
+		line := []string{"slurmd", "-D", "-f", s.path("slurm.conf")}
+		if options.node != nil {
+			line = append(options.node(node), line...)
+			t.Cleanup(func() { removeGroups(t, node) })
+		}
+		s.begin(node, line[0], line[1:]...)
 	}
 	t.Cleanup(s.end) // it runs before the daemons are killed
 	waitUntil(t, "all nodes are idle", func() bool { return strings.Count(s.try("sinfo", "-hN", "-o", "%T"), "idle") == len(slurmNodes) })
@@ -132,9 +156,23 @@ func (s *slurm) end() {
 			s.t.Logf("%s:\n%s", log, text[max(0, len(text)-4000):])
 		}
 	}
-	if left, _ := filepath.Glob("/tmp/hammr-" + strconv.Itoa(os.Getuid()) + "-*"); len(left) > 0 {
-		s.t.Errorf("left: %q", left)
+	for _, cluster := range s.clusters() {
+		if left, _ := filepath.Glob("/tmp/hammr-*-" + cluster + "-*"); len(left) > 0 {
+			s.t.Errorf("left: %q", left)
+		}
 	}
+}
+
+// clusters returns the ids of the clusters that jobs have started, as their output names them.
+func (s *slurm) clusters() (ids []string) {
+	outputs, _ := filepath.Glob(s.path("*.out"))
+	for _, output := range outputs {
+		text, _ := os.ReadFile(output)
+		for _, match := range regexp.MustCompile(`cluster (\d+) is ready`).FindAllSubmatch(text, -1) {
+			ids = append(ids, string(match[1]))
+		}
+	}
+	return ids
 }
 
 // try runs a command of Slurm and returns its output.
@@ -196,13 +234,32 @@ func (s *slurm) completed(job, output string) string {
 
 // TestSlurmWalltime runs a wordcount that needs more time than one allocation of two minutes gives.
 func TestSlurmWalltime(t *testing.T) {
-	s := newSlurm(t)
+	text := newSlurm(t).runOverWalltime()
+	if !regexp.MustCompile(`saved 1 jobs, [1-9]\d* files and [1-9]\d* bytes of 3 tasknodes`).MatchString(text) {
+		t.Error("no files of tasknodes were saved")
+	}
+}
+
+// TestSlurmLocalInState does the same with local files in the state directory, so that none is
+// copied.
+func TestSlurmLocalInState(t *testing.T) {
+	text := newSlurm(t).runOverWalltime("--local-in-state")
+	if !strings.Contains(text, "saved 1 jobs, 0 files and 0 bytes of 3 tasknodes") {
+		t.Error("files of tasknodes were copied")
+	}
+}
+
+// runOverWalltime runs a wordcount in allocations of two minutes with more flags, and returns the
+// output of its job. Nothing is left in the state directory but logs and reports.
+func (s *slurm) runOverWalltime(flags ...string) (text string) {
+	t := s.t
+	t.Helper()
 	in, dir := fewWords(t, 60_000, 1500), t.TempDir()
 	out, want, state := filepath.Join(dir, "out"), filepath.Join(dir, "want"), filepath.Join(dir, "state")
 	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=3", "--quiet", in, want)
-	job, output := s.batch("walltime", "--time=2 --signal=B:USR1@30", "--state", state, "--save-before", "20s", "--",
-		"wordcount", "-D", "mapreduce.job.reduces=3", "-D", "hammr.debug.record.sleep=10ms", "-D", "mapreduce.input.fileinputformat.split.maxsize=50k", in, out)
-	text := s.completed(job, output)
+	job, output := s.batch("walltime", "--time=2 --signal=B:USR1@30", slices.Concat([]string{"--state", state, "--save-before", "20s"}, flags, []string{"--",
+		"wordcount", "-D", "mapreduce.job.reduces=3", "-D", "hammr.debug.record.sleep=10ms", "-D", "mapreduce.input.fileinputformat.split.maxsize=50k", in, out})...)
+	text = s.completed(job, output)
 	if n := strings.Count(text, "is ready after"); n < 2 {
 		t.Errorf("%d allocations", n)
 	}
@@ -213,6 +270,12 @@ func TestSlurmWalltime(t *testing.T) {
 	}
 	wantSameTree(t, out, want)
 	once(t, state, 1)
+	for _, name := range []string{"local", "staging", "state.json"} {
+		if _, err := os.Stat(filepath.Join(state, name)); err == nil {
+			t.Errorf("%s is left", name)
+		}
+	}
+	return text
 }
 
 // TestSlurmSignal ends two allocations of a terasort by signals, one while maps run and one while

@@ -36,9 +36,10 @@ func newUI() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ui [--masters HOST:PORT,...] [--http HOST:PORT]",
 		Short: "Serve the web pages of a cluster from this machine",
-		Long: `Serve the web pages and the REST API of a cluster from this machine. Every master
-serves them too, on its --http; this command is for machines that reach the
-masters when browsers do not, and to take the work of the pages off the masters.
+		Long: `Serve the web pages and the REST API of a cluster from this machine. Every
+master serves them too, on its --http; this command is for machines that reach
+the masters when browsers do not, and to take the work of the pages off the
+masters.
 
 Browsers sign in with the token of the cluster. The pages listen on this machine
 only, unless --http says otherwise.`,
@@ -83,7 +84,7 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 		hosts = append(hosts, host)
 	}
 	gate, err := access.New(access.Config{
-		Token: token, AnonymousReaders: f.readers, Hosts: hosts, Refuse: web.Refuse,
+		Token: token, Cluster: id, AnonymousReaders: f.readers, Hosts: hosts, Refuse: web.Refuse,
 		Audit: func(r access.Record) { r.Log(logger) },
 	})
 	if err != nil {

@@ -80,7 +80,7 @@ func (e podEvent) apply(pods map[string]node) {
 	pods[name(e.Object)] = e.Object
 }
 
-// stopped returns the names of the pods of a part in the order in which they were told to stop.
+// stopped returns the names of the pods of a part in the order in which their end began.
 func (w *podWatch) stopped(part string) (names []string) {
 	seen := make(map[string]bool)
 	for _, event := range w.events() {

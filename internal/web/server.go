@@ -187,7 +187,7 @@ func (c *call) fail(err error) {
 		c.loginPage(c.w, c.r, status, err.Error(), to)
 		return
 	}
-	if status == http.StatusServiceUnavailable {
+	if status == http.StatusServiceUnavailable && c.r.Method == http.MethodGet {
 		c.w.Header().Set("Refresh", "2")
 	}
 	c.showError(status, err)

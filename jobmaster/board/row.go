@@ -70,9 +70,6 @@ type attemptRow struct {
 // task has so many only if it is preempted again and again.
 const maxAttempts = 1<<16 - 1
 
-// status returns the status that users see.
-func (r *attemptRow) status() cluster.AttemptStatus { return attemptOf(r.state).Status() }
-
 // inSlot reports whether the attempt occupies its slot.
 func (r *attemptRow) inSlot() bool { return r.state != 0 && attemptOf(r.state).OccupiesSlot() }
 
