@@ -17,7 +17,11 @@ PLAYED      := ./bench/paper ./bench/compare ./cluster
 SEQUENTIAL  := ./sched/chronos ./sched/disco ./sched/fair ./sched/fifo ./sched/hfsp ./sched/registry \
                ./sim ./sim/fluid ./sim/results ./sim/workload ./internal/format/seqfile ./internal/format/compress \
                ./internal/format/text ./internal/format/bzip2 ./internal/lint ./control ./dag ./locality \
-               ./locality/mincost ./preempt ./chaos/simulate ./sim/plot
+               ./locality/mincost ./preempt ./chaos/simulate ./sim/plot ./internal/scaffold ./internal/audit \
+               ./internal/clean ./internal/conf ./internal/hostfile ./internal/taskdir ./internal/fsconf \
+               ./internal/format/fixed ./internal/format/whole ./internal/format/writable
+# Programs as users write them start no goroutine either; ./mr tests the engine that runs them.
+PROGRAMS    := ./examples ./examples/%
 BENCH       ?= .
 CASE        ?=
 RIVAL       ?=
@@ -52,13 +56,13 @@ build:
 
 # Three packages at once. First come those that wait for much of their time, for HDFS to notice
 # faults or for daemons to be given up, and those that take long, which would run alone at the end.
-EVERY = -p 3 ./storage/hdfs ./e2e ./mr ./shuffle $(if $(RACE),$(filter-out $(SEQUENTIAL:.%=$(MODULE)%),$(shell go list ./...)),./...)
+EVERY = -p 3 ./storage/hdfs ./e2e ./mr ./shuffle $(if $(RACE),$(filter-out $(patsubst .%,$(MODULE)%,$(SEQUENTIAL) $(PROGRAMS)),$(shell go list ./...)),./...)
 
 # Every test, without go vet, which `make lint` runs. Those that need a real HDFS start one if
 # Java and Maven are there; with CI=true they fail instead of being skipped.
 test:
 	@{ status=0; $(GO_TEST) $(RACE) -timeout 20m $(if $(filter ./...,$(PACKAGES)),$(EVERY),$(PACKAGES)) || status=1; \
-	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),$(PLAIN) $(GO_TEST) $(PLAYED) $(SEQUENTIAL) || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
+	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),$(PLAIN) $(GO_TEST) -p 3 $(PLAYED) $(SEQUENTIAL) ./examples/... || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
 
 # The same, but a missing C compiler is an error.
 race:
