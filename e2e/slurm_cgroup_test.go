@@ -38,7 +38,7 @@ done
 exec unshare --cgroup sh -c 'for c in ` + "%[1]s" + `; do umount /sys/fs/cgroup/$c && mount -t cgroup -o $c none /sys/fs/cgroup/$c || exit; done; exec "$@"' sh "$@"`
 
 // withCgroups makes the nodes of a Slurm keep jobs in control groups, and jobs get memory as well as
-// processors. It skips the test where there are no hierarchies of version 1.
+// processors. It skips the test if no cgroup v1 hierarchies are mounted.
 func withCgroups(t *testing.T) slurmOptions {
 	t.Helper()
 	for _, c := range slurmControllers {

@@ -168,7 +168,7 @@ func (m *machine) do(t *testing.T, args ...string) string {
 	return out
 }
 
-// addAlice makes the account of alice, who has a copy of the secret.
+// addAlice adds a user account, alice, with a copy of the cluster's token.
 func (m *machine) addAlice(t *testing.T, secret string) {
 	t.Helper()
 	m.do(t, "useradd", "--create-home", "--uid=2000", "alice")

@@ -86,7 +86,7 @@ func (r release) testRolled(t *testing.T) {
 }
 
 // testMissingImage updates to an image whose pods do not become ready. One pod of each part gets it, and
-// a rollback mends that.
+// a rollback restores the former image.
 func (r release) testMissingImage(t *testing.T) {
 	before := r.untilReady(t, releaseNamespace, objects, tasknodes)
 	w := r.watch(t, releaseNamespace)

@@ -47,8 +47,8 @@ func (b Box) Short() string {
 // maxColumns bounds the stages beside each other.
 const maxColumns = 4
 
-// drawGraph places the stages in their order, row by row. The masters do not say which stage reads
-// which, so there are no arrows, except in a job of a map and a reduce.
+// drawGraph places the stages in their order, row by row. The API does not report which stage
+// reads which, so only the graph of one map stage and one reduce stage has an arrow.
 func drawGraph(stages []apidoc.Stage) (g Graph) {
 	for i, s := range stages {
 		b := Box{Stage: s, X: margin + i%maxColumns*(boxWidth+columnGap), Y: margin + i/maxColumns*(boxHeight+rowGap), Width: boxWidth, Height: boxHeight}

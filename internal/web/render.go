@@ -99,7 +99,7 @@ func (c *call) notice() string {
 	return ""
 }
 
-// Live reports whether the page is loaded again by itself.
+// Live reports whether the browser reloads the page periodically.
 func (v *view) Live() bool { return v.params["live"] != "" }
 
 // Param returns a parameter of the page.

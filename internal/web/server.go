@@ -24,7 +24,7 @@ type Config struct {
 	Name string
 	// Now returns the time; default time.Now.
 	Now func() time.Time
-	// Logger takes errors that are no fault of the caller; default none.
+	// Logger logs internal errors, those with status 500; default none.
 	Logger *slog.Logger
 }
 

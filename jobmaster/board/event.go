@@ -43,8 +43,8 @@ func (k EventKind) String() string {
 	return eventNames[k]
 }
 
-// Event is something that has happened to an attempt of a job. Events say who has left work to
-// whom: EventContinue names the attempt that wrote the checkpoint, EventSplit the new task.
+// Event is a change of an attempt of a job. Events also show how work moves between attempts:
+// EventContinue names the attempt that wrote the checkpoint, EventSplit the new task.
 type Event struct {
 	At      int64 // ms since the epoch
 	Kind    EventKind

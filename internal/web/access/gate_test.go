@@ -219,7 +219,7 @@ func TestAnonymousReaders(t *testing.T) {
 	r.want("wrong token", r.send("GET", "/", "", bearer(otherToken)), 401)
 }
 
-// TestClusterWithoutToken: every caller counts as the holder, and there are no sessions.
+// TestClusterWithoutToken checks that every caller may do everything, and that no session is made.
 func TestClusterWithoutToken(t *testing.T) {
 	r := newRig(t, func(cfg *Config) { cfg.Token = "" })
 	for _, edits := range [][]edit{nil, {bearer("x")}, {basic("ada", "")}, {header("Cookie", "hammr=x")}} {

@@ -181,7 +181,7 @@ func TestBruteForce(t *testing.T) {
 	}
 }
 
-// TestTriesAreBounded: addresses that try do not fill the memory, and there are no free tries.
+// TestTriesAreBounded checks that many client addresses do not exhaust the memory, and that none gets more tries than the limit.
 func TestTriesAreBounded(t *testing.T) {
 	tries, now := newTries(), time.Unix(1_763_700_000, 0)
 	wrong := func() bool { return false }
