@@ -125,7 +125,7 @@ soak-upgrade:
 #   systemd  packages and `hammr cluster` on Debian machines that boot in namespaces (apt-get install mmdebstrap lintian rpm; as root)
 #   podman   containers of the image that `make image` builds (apt-get install podman buildah crun netavark aardvark-dns iptables)
 #   helm     the chart, by Helm itself
-#   kubernetes  manifests and chart on a Kubernetes with fake nodes, which Go builds at first use; it has not been run yet
+#   kubernetes  manifests and chart on a Kubernetes with fake nodes, which Go builds at first use (10 minutes)
 #   slurm    a Slurm with three nodes, which are this machine (apt-get install munge slurmctld slurmd slurm-client; as root)
 #   oar      an OAR with three nodes, which are this machine (apt-get install oar-server oar-server-pgsql oar-node oar-user oar-user-pgsql postgresql openssh-server; as root)
 #   doctor   a machine with a swap file (as root)

@@ -115,19 +115,29 @@ func (r release) testSettings(t *testing.T) {
 	wantOrder(t, w, 3, 0)
 }
 
-// testUnready updates the image while the master with the lowest ordinal is not ready. The other two are
-// a majority, so none of them may stop before that one is ready.
+// testUnready updates the image while a master is not ready. Since the other two are a majority, they
+// must not be replaced. Kubernetes replaces the first one by a pod with the old image, and that one too
+// before it is ready, until a rollback.
 func (r release) testUnready(t *testing.T) {
+	r.untilReady(t, releaseNamespace, objects, tasknodes)
 	w := r.watch(t, releaseNamespace)
 	pod := masterPods(objects)[0]
 	r.kubernetes.do(t, "annotate", "pod", pod, "--namespace="+releaseNamespace, "test/unready=true")
 	r.kubernetes.do(t, "patch", "pod", pod, "--namespace="+releaseNamespace, "--subresource=status", `--patch={"status": {"conditions": [{"type": "Ready", "status": "False"}]}}`)
 	r.until(t, pod+" is not ready", func() bool { return !ready(w.pods()[pod]) })
+	r.upgrade(t, "image.tag=v3")
+	r.until(t, pod+" was replaced twice", func() bool { return len(w.stopped("jobmaster")) >= 2 })
+	r.do(t, "rollback", "batch", "--wait")
+	r.untilReady(t, releaseNamespace, objects, tasknodes)
+	r.untilImage(t, w, "hammr:v2", 3+tasknodes)
+	stopped := w.stopped("jobmaster")
+	if most := w.away("jobmaster", 3); most != 1 || slices.ContainsFunc(stopped, func(name string) bool { return name != pod }) {
+		t.Errorf("%d masters were away at the same time, want 1; stopped are %v, want only %s", most, stopped, pod)
+	}
+	w = r.watch(t, releaseNamespace)
 	r.upgrade(t, "image.tag=v3", "--wait")
 	r.untilImage(t, w, "hammr:v3", 3+tasknodes)
-	if most := w.away("jobmaster", 3); most != 1 {
-		t.Errorf("%d masters were away at the same time, want 1; stopped are %v", most, w.stopped("jobmaster"))
-	}
+	wantOrder(t, w, 3, tasknodes)
 }
 
 // untilImage waits until a watch has seen so many pods at once with an image, and all others ready.

@@ -43,7 +43,9 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
-// untilReady waits until the pods of a release are ready, and no other ones are there.
+// untilReady waits until the pods of a release are ready, and no other ones are there, and until
+// Kubernetes counts those of the masters as available, which it does after minReadySeconds. An update
+// deletes all pods at once that are not available.
 func (k *kubernetes) untilReady(t *testing.T, namespace, release string, tasknodes int) (pods map[string]node) {
 	t.Helper()
 	want := masterPods(release)
@@ -63,7 +65,8 @@ func (k *kubernetes) untilReady(t *testing.T, namespace, release string, tasknod
 				return false
 			}
 		}
-		return len(pods) == len(want)
+		masters := k.list(t, "statefulsets", "--namespace="+namespace, "--field-selector=metadata.name="+release+"-jobmaster")
+		return len(pods) == len(want) && len(masters) == 1 && fmt.Sprint(masters[0].at("status", "availableReplicas")) == fmt.Sprint(len(masterPods(release)))
 	})
 	return pods
 }
