@@ -274,7 +274,7 @@ func (u *plannedUpgrade) wantExplained(id string) (attempts, again int) {
 				continue
 			}
 			if again++; !u.explained(a) && !u.needless(a, task) {
-				u.t.Errorf("%s is %s, and no fault explains it: %+v", a.ID, a.State, task.Attempts)
+				u.t.Errorf("%s is %s, and no fault explains it: %+v\ncauses of failed attempts: %+v\nfaults: %+v", a.ID, a.State, task.Attempts, doc.Failures, u.spans)
 			}
 		}
 	}

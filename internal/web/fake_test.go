@@ -40,6 +40,8 @@ type fakeSource struct {
 	pools   []apidoc.Queue
 	policy  apidoc.Policy
 	logs    map[string]string
+	events  map[string]apidoc.Events
+	columns map[string]*apidoc.TaskColumns
 	acted   []Action
 	stale   error // of each answer
 	err     error // of each question except that for masters
@@ -81,6 +83,22 @@ func (f *fakeSource) Task(_ context.Context, job, task string) (Answer[report.Ta
 		return Answer[report.Task]{}, fmt.Errorf("no task %q: %w", task, ErrUnknown)
 	}
 	return fresh(f, f.tasks[job][i])
+}
+
+func (f *fakeSource) Events(_ context.Context, job string) (Answer[apidoc.Events], error) {
+	events, known := f.events[job]
+	if !known {
+		return Answer[apidoc.Events]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+	}
+	return fresh(f, events)
+}
+
+func (f *fakeSource) Columns(_ context.Context, job string) (Answer[*apidoc.TaskColumns], error) {
+	columns, known := f.columns[job]
+	if !known {
+		return Answer[*apidoc.TaskColumns]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+	}
+	return fresh(f, columns)
 }
 
 func (f *fakeSource) Configuration(_ context.Context, job string) (Answer[map[string]string], error) {

@@ -44,6 +44,10 @@ type Source interface {
 	Tasks(ctx context.Context, job string, q TaskQuery) (Answer[TaskPage], error)
 	// Task returns one task of a job.
 	Task(ctx context.Context, job, task string) (Answer[report.Task], error)
+	// Events returns what has happened to the attempts of a job, the oldest first.
+	Events(ctx context.Context, job string) (Answer[apidoc.Events], error)
+	// Columns returns numbers of all tasks of a job. The job may have 100,000 tasks.
+	Columns(ctx context.Context, job string) (Answer[*apidoc.TaskColumns], error)
 	// Configuration returns the properties that were set for a job.
 	Configuration(ctx context.Context, job string) (Answer[map[string]string], error)
 	// Explain says why a job, and one of its tasks unless task is "", has or lacks slots.

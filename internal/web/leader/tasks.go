@@ -69,6 +69,16 @@ func (s *Source) Task(ctx context.Context, job, task string) (web.Answer[report.
 	return web.Answer[report.Task]{Value: j.Value.tasks[i], At: j.At, Stale: j.Stale}, nil
 }
 
+// Events implements web.Source.
+func (s *Source) Events(ctx context.Context, job string) (web.Answer[apidoc.Events], error) {
+	return web.Answer[apidoc.Events]{}, fmt.Errorf("events of %s: %w", job, web.ErrUnknown)
+}
+
+// Columns implements web.Source.
+func (s *Source) Columns(ctx context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
+	return web.Answer[*apidoc.TaskColumns]{}, fmt.Errorf("tasks of %s: %w", job, web.ErrUnknown)
+}
+
 // Configuration implements web.Source.
 func (s *Source) Configuration(ctx context.Context, job string) (web.Answer[map[string]string], error) {
 	j, err := s.jobTasks(ctx, job)
