@@ -8,11 +8,12 @@ type Events struct {
 
 // Event is a change of an attempt. Times never decrease from one event to the next.
 type Event struct {
-	At      int64  `json:"at"`             // ms since the epoch
-	Kind    string `json:"kind"`           // one of board.EventKind: start, continue, speculate, order, split, suspend, …
-	Attempt string `json:"attempt"`        // id
-	Node    string `json:"node,omitempty"` // tasknode of the attempt; of a move: where its data lies now
-	Mode    string `json:"mode,omitempty"` // of an order: the preemption mode
+	At      int64  `json:"at"`              // ms since the epoch
+	Kind    string `json:"kind"`            // one of board.EventKind: start, continue, speculate, order, split, suspend, …
+	Attempt string `json:"attempt"`         // id
+	Node    string `json:"node,omitempty"`  // tasknode of the attempt; of a move: where its data lies now
+	Place   string `json:"place,omitempty"` // of the events that start an attempt: node, rack, other, any or unknown
+	Mode    string `json:"mode,omitempty"`  // of an order: the preemption mode
 	Bytes   int64  `json:"bytes,omitempty"`
 	Source  string `json:"source,omitempty"` // of a continue: attempt that wrote the checkpoint
 	Rest    string `json:"rest,omitempty"`   // of a split: task that has the rest of the range
@@ -41,4 +42,6 @@ type TaskColumns struct {
 	Node     []int32 `json:"node"`     // of the winner or, without one, of the last attempt: place in Nodes
 	Place    []int32 `json:"place"`    // likewise: place in Places
 	Attempts []int32 `json:"attempts"` // number of attempts
+
+	numbers map[string]int32 // places in Nodes
 }

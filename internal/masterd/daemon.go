@@ -23,7 +23,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/internal/web/leader"
+	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 	"github.com/hammr/hammr/jobmaster/server"
@@ -52,7 +52,7 @@ type Daemon struct {
 	calls    *server.Server // answers clients and tasknodes
 	fatal    chan error     // receives the error that ended the log
 	drills   daemon.Drills
-	source   *leader.Source    // the cluster, as the pages see it
+	source   *board.Source     // the cluster, as the pages see it
 	gate     *access.Gate      // checks the callers of the pages
 	watchdog *daemon.Watchdog  // asks the loop of master
 	members  members           // the set of masters, while it changes
