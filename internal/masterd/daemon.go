@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -54,6 +55,7 @@ type Daemon struct {
 	drills   daemon.Drills
 	source   *board.Source     // the cluster, as the pages see it
 	gate     *access.Gate      // checks the callers of the pages
+	api      http.Handler      // the REST API at the RPC address
 	watchdog *daemon.Watchdog  // asks the loop of master
 	members  members           // the set of masters, while it changes
 	isNew    bool              // this is one of the first masters of a cluster, at its first start
@@ -259,7 +261,6 @@ func (d *Daemon) openMaster() (err error) {
 	if err != nil {
 		return err
 	}
-	d.calls = d.newServer()
 	d.watchdog = daemon.NewWatchdog(d.master.CheckLoop, d.cfg.Logger)
 	return nil
 }

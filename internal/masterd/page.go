@@ -88,12 +88,39 @@ func (d *Daemon) openPages() (err error) {
 	cfg := board.OfMaster(d.master)
 	cfg.Cluster, cfg.Leader, cfg.Contact = d.cfg.ClusterID, asker, d.log.LastContact
 	d.source = board.New(cfg)
+	if err := d.openAPI(); err != nil {
+		return err
+	}
+	d.calls = d.newServer()
 	d.gate, err = access.New(access.Config{
 		Token: d.token, Cluster: d.cfg.ClusterID, AnonymousReaders: d.cfg.AnonymousReaders, Hosts: d.pageHosts(), Refuse: web.Refuse,
 		Audit: func(r access.Record) { r.Log(d.cfg.Logger) },
 	})
 	return err
 }
+
+// openAPI makes the handler of the REST API at the RPC address, for hammr ui elsewhere. The server of
+// calls has checked the token there, and a browser never sends it, so the name of the host does not
+// matter.
+func (d *Daemon) openAPI() error {
+	gate, err := access.New(access.Config{
+		Token: d.token, Cluster: d.cfg.ClusterID, Requests: maxAPIRequests, Refuse: web.Refuse,
+		Audit: func(r access.Record) { r.Log(d.cfg.Logger) },
+	})
+	if err != nil {
+		return err
+	}
+	api := gate.Handler(web.New(web.Config{Source: d.source, Gate: gate, Name: "master " + d.cfg.ID, Logger: d.cfg.Logger}))
+	d.api = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = r.Clone(r.Context())
+		r.Host = "localhost"
+		api.ServeHTTP(w, r)
+	})
+	return nil
+}
+
+// maxAPIRequests is how many requests of one address run at a time at the RPC address.
+const maxAPIRequests = 64
 
 // pageHosts returns the names by which browsers may reach the pages, besides IP addresses and
 // localhost: those of the configuration, the machine's own name, and those of the addresses of this
