@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
 )
@@ -160,7 +161,7 @@ func TestPagesShowTheFiguresOfCommands(t *testing.T) {
 			}
 		}
 		var tasks struct {
-			Tasks []report.Task
+			Tasks []apidoc.TaskRow
 			Total int
 		}
 		b.json("/jobs/"+id+"/tasks?limit=1000", &tasks)
@@ -172,7 +173,17 @@ func TestPagesShowTheFiguresOfCommands(t *testing.T) {
 			if !strings.Contains(list, task.ID) {
 				t.Errorf("the page of tasks lacks %s", task.ID)
 			}
+			var same report.Task
+			b.json("/jobs/"+id+"/tasks/"+task.ID, &same)
+			if len(same.Attempts) != len(task.Attempts) || same.Attempts[0] != task.Attempts[0] {
+				t.Errorf("the API shows %+v, the command %+v", same, task)
+			}
 			b.page("/jobs/" + id + "/tasks/" + task.ID)
+		}
+		var events apidoc.Events
+		b.json("/jobs/"+id+"/events", &events)
+		if len(events.Events) < 2*len(want.Tasks) {
+			t.Errorf("%d events of %d tasks", len(events.Events), len(want.Tasks))
 		}
 		for _, path := range []string{"/", "/jobs", "/jobs/" + id, "/jobs/" + id + "/conf", "/nodes", "/nodes/" + e.state.Tasknodes[0].Name, "/pools", "/scheduler", "/masters", "/search"} {
 			b.page(path)

@@ -16,23 +16,24 @@ func (m *Master) Board() *board.Board { return m.board }
 // newBoard returns an empty board.
 func newBoard(cfg Config) *board.Board {
 	return board.New(board.Config{
-		Name:         nameOfSummary,
+		Summary:      boardSummary,
 		InputRecords: []cluster.CounterName{cluster.CounterName(counter.MapInputRecords), cluster.CounterName(counter.ReduceInputRecords)},
 		Spilled:      []cluster.CounterName{cluster.CounterName(counter.SpilledRecords)},
 		Now:          cfg.Now,
 	})
 }
 
-// nameOfSummary returns the name of an archived job; "" if a master of another version wrote the
-// summary in another form.
-func nameOfSummary(line []byte) string {
-	var s struct {
-		Name string `json:"name"`
-	}
+// boardSummary reads the summary of an archived job; zero if a master of another version wrote it in
+// another form.
+func boardSummary(line []byte) board.Summary {
+	var s summary
 	if json.Unmarshal(line, &s) != nil {
-		return ""
+		return board.Summary{}
 	}
-	return s.Name
+	return board.Summary{
+		Name: s.Name, OutputDir: s.OutputDir, StartedAt: s.StartTime,
+		Tasks: [2]int{int(s.Maps), int(s.Reduces)}, Finished: [2]int{int(s.MapsDone), int(s.ReducesDone)},
+	}
 }
 
 // commitToBoard updates the board after an entry that was applied, or whose job was condemned.

@@ -28,15 +28,11 @@ func (w *testCluster) onBoard(master int) (c boardContents) {
 	if j == nil {
 		w.t.Fatalf("the board of master %d has not the job", master)
 	}
-	page, err := s.Tasks(id, board.TaskFilter{}, board.Order{})
+	events, _, err := s.Events(id, cluster.TaskID{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	events, _, err := s.Events(id, board.EventFilter{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return boardContents{j.JobRow, j.Stages, page.Tasks, slices.Collect(events)}
+	return boardContents{j.JobRow, j.Stages, slices.Collect(s.Tasks(j)), slices.Collect(events)}
 }
 
 // TestAllMastersHaveTheSameBoard compares the boards of a leader and of followers while a job

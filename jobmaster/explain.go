@@ -101,7 +101,7 @@ func (e *explainer) blockedReasons() []string {
 	case j.State == cluster.JobCommitting:
 		return []string{"all of its tasks have finished and its output is being committed"}
 	}
-	return []string{e.m.reason(e.job)}
+	return []string{e.m.reason(e.job, e.m.record(e.job.ID).outage)}
 }
 
 // stageMessage describes a stage: the number of its tasks in each state, the slots of its

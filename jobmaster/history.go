@@ -106,7 +106,7 @@ func (l *historyLine) addTo(s *wire.JobStatus, first bool) error {
 // readHistory returns the final status of an archived or retired job. If the history of a job
 // was removed, the job is unknown.
 func (m *Master) readHistory(ctx context.Context, id cluster.JobID) (*wire.JobStatus, error) {
-	finishedAt, err := query(ctx, m, func() (int64, error) {
+	finishedAt, err := local(ctx, m, func() (int64, error) {
 		if j := m.view.Job(id); j != nil {
 			return j.FinishedAt, nil
 		}

@@ -46,7 +46,6 @@ type lead struct {
 	outputsUnsent   map[cluster.JobID]bool // jobs with logs of outputs that have changed in this step
 	progressWanted  bool                   // a machine was lost: ask the others for progress in the next step
 	reviewAt        int64                  // when to review tasknodes, ms since the epoch; 0 for never
-	slotFacts       *slotFacts             // sums and maxima over the machines; nil if the state has changed since
 	watchers        int                    // watch requests that wait
 	ranAt           int64                  // when the loop last checked for a stall, ms since the epoch
 }

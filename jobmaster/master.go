@@ -53,7 +53,8 @@ type Master struct {
 	clock *clock
 	state *cluster.State
 	view  cluster.View
-	*lead // nil while the master follows
+	facts *slotFacts // sums and maxima over the machines; nil if the state has changed since
+	*lead            // nil while the master follows
 }
 
 // message is a request or a result that arrives at the loop.
@@ -102,7 +103,7 @@ func New(cfg Config) (*Master, error) {
 // setState replaces the state at the start and when the log restores a snapshot. The view is
 // a read-only handle of the same state.
 func (m *Master) setState(state *cluster.State) {
-	m.state, m.view = state, state.View()
+	m.state, m.view, m.facts = state, state.View(), nil
 	m.version.Store(int64(m.view.Version()))
 	m.containBoard(func() { m.board.Restore(m.view) })
 }
@@ -175,7 +176,7 @@ func (m *Master) receive(msg message) {
 		m.clientRequests.Add(-1)
 		msg = c.message
 	}
-	if m.lead == nil {
+	if _, everywhere := msg.(localRead); m.lead == nil && !everywhere {
 		msg.refuse(ErrNotLeader)
 		return
 	}
@@ -246,8 +247,8 @@ func (m *Master) apply(batch []cluster.Entry) {
 		}
 	}
 	m.version.Store(int64(m.view.Version()))
+	m.facts = nil
 	if m.lead != nil {
-		m.slotFacts = nil
 		m.events = append(m.events, control.Applied{Results: append(m.takeUnproposed(), results...)})
 	}
 }

@@ -18,8 +18,9 @@ import (
 //
 // It is part of every status and must be fast. So it visits stages and not tasks, unless the
 // job is suspended or waits for a gang. Explain gives more details.
-func (m *Master) reason(j *cluster.Job) string {
-	waits := m.record(j.ID).outage
+//
+// waits is what the latest work of the job waits for. A follower does not know it.
+func (m *Master) reason(j *cluster.Job, waits outage) string {
 	switch {
 	case !waits.since.IsZero() && !j.State.Final():
 		return waits.reason()
@@ -44,7 +45,7 @@ func (m *Master) reason(j *cluster.Job) string {
 	for _, stage := range j.Stages {
 		switch {
 		case stage.Waiting() == 0 || !j.Ready(stage):
-		case stage.Source && !j.Loaded():
+		case stage.Source && !j.Loaded() && m.lead != nil: // a follower loads none
 			return "its splits are being loaded"
 		case !stage.StartsAlone():
 			if numbers := j.WaitingBundles(stage.Bundle); len(numbers) > 0 {
@@ -101,10 +102,14 @@ func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting []int) 
 // start.
 func (m *Master) tooLarge(j *cluster.Job, need cluster.Slots) string {
 	all := m.slots().all
+	if need.AtMost(all) != need {
+		return fmt.Sprintf("the cluster has %d and %d", all[cluster.MapSlot], all[cluster.ReduceSlot])
+	}
+	if m.lead == nil {
+		return "" // only the leader knows the limits of its policy
+	}
 	most := m.brain.Limit(j)
 	switch {
-	case need.AtMost(all) != need:
-		return fmt.Sprintf("the cluster has %d and %d", all[cluster.MapSlot], all[cluster.ReduceSlot])
 	case need.AtMost(most) != need:
 		return fmt.Sprintf("pool %s may use %s and %s: raise its maximum in the allocation file, or that of a parent pool, "+
 			"or move the job to a pool that may use more ('hammr job move %v POOL')",
@@ -134,7 +139,7 @@ type slotFacts struct {
 // slots returns them. They are computed once for each applied batch, because a list of
 // jobs needs them for each job that waits.
 func (m *Master) slots() *slotFacts {
-	if m.slotFacts == nil {
+	if m.facts == nil {
 		f := new(slotFacts)
 		for machine := range m.view.Machines() {
 			f.all, f.free = f.all.Plus(machine.Slots), f.free.Plus(machine.FreeSlots())
@@ -150,9 +155,9 @@ func (m *Master) slots() *slotFacts {
 				f.freeMB[kind] = max(f.freeMB[kind], machine.FreeMemoryMB())
 			}
 		}
-		m.slotFacts = f
+		m.facts = f
 	}
-	return m.slotFacts
+	return m.facts
 }
 
 // shortage returns why a task of a stage has no slot. If slots are free, their machines lack

@@ -49,12 +49,17 @@ type record struct {
 func (m *Master) record(id cluster.JobID) *record {
 	r := m.records[id]
 	if r == nil {
-		r = &record{version: 1, spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress), fractions: make(map[string]float64), shuffleDone: make(map[cluster.AttemptID]int64)}
-		r.awaitingProgress = running(m.view.Job(id))
-		if err := proto.Unmarshal(m.view.Job(id).Spec.Document, r.spec); err != nil {
-			panic(fmt.Sprintf("jobmaster: document of %v, which was checked at submission: %v", id, err))
-		}
+		r = newRecord(m.view.Job(id))
 		m.records[id] = r
+	}
+	return r
+}
+
+func newRecord(j *cluster.Job) *record {
+	r := &record{version: 1, spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress), fractions: make(map[string]float64), shuffleDone: make(map[cluster.AttemptID]int64)}
+	r.awaitingProgress = running(j)
+	if err := proto.Unmarshal(j.Spec.Document, r.spec); err != nil {
+		panic(fmt.Sprintf("jobmaster: document of %v, which was checked at submission: %v", j.ID, err))
 	}
 	return r
 }

@@ -31,9 +31,9 @@ func (m *Master) summary(j *cluster.Job, r *record) *wire.JobStatus {
 	s := &wire.JobStatus{
 		JobId: j.ID.String(), Name: j.Spec.Name, User: j.Spec.User, State: wire.JobState(j.State),
 		Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), SubmitHost: r.spec.SubmitHost,
-		Suspended: j.Suspended, Reason: m.reason(j), Cause: j.Cause, OutputDir: j.Spec.OutputDir, LogDir: m.logDir(j, r),
+		Suspended: j.Suspended, Reason: m.reason(j, r.outage), Cause: j.Cause, OutputDir: j.Spec.OutputDir, LogDir: m.logDir(j, r),
 		SubmitTime: j.SubmittedAt, FinishTime: j.FinishedAt, InputBytes: r.bytes,
-		ProgressPartial: len(r.awaitingProgress) > 0 && m.now() < m.lead.since+adoptionWindow,
+		ProgressPartial: len(r.awaitingProgress) > 0 && m.lead != nil && m.now() < m.lead.since+adoptionWindow,
 	}
 	for _, stage := range j.Stages {
 		addStage(s, stage, r.fractions[stage.Code])

@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/internal/web/leader"
+	"github.com/hammr/hammr/internal/web/remote"
 )
 
 // defaultUIPort is not a port of a daemon, since a master may run on the same machine.
@@ -38,8 +38,8 @@ func newUI() *cobra.Command {
 		Short: "Serve the web pages of a cluster from this machine",
 		Long: `Serve the web pages and the REST API of a cluster from this machine. Every
 master serves them too, on its --http; this command is for machines that reach
-the masters when browsers do not, and to take the work of the pages off the
-masters.
+the masters when browsers do not. It asks any master, and another one when that
+one ends. It needs the RPC addresses of the masters only.
 
 Browsers sign in with the token of the cluster. The pages listen on this machine
 only, unless --http says otherwise.`,
@@ -68,12 +68,7 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	router, err := openFiles(stderr)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, router.Close()) }()
-	source, err := leader.New(leader.Config{RPC: rpc.Config{Masters: masters, Token: token, ClusterID: id}, Resolve: router.Resolve})
+	source, err := remote.New(remote.Config{RPC: rpc.Config{Masters: masters, Token: token, ClusterID: id}})
 	if err != nil {
 		return err
 	}

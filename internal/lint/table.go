@@ -73,7 +73,6 @@ var importTable = []row{
 		"internal/taskproc", "jobmaster/board",
 	}},
 	{"jobmaster/board", []string{"dag", "cluster", "preempt"}},
-	{"jobmaster/boardhttp", []string{"dag", "cluster", "preempt", "jobmaster/board"}},
 	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/percentile", "internal/syncutil", "internal/validate"}},
 	{"jobmaster/server", []string{
 		"jobmaster", "cluster", "preempt", "internal/audit", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
@@ -135,14 +134,19 @@ var importTable = []row{
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/report", "internal/web/access",
 	}},
+	{"internal/web/answers", []string{"internal/web"}},
+	{"internal/web/board", []string{
+		"cluster", "jobmaster", "jobmaster/board", "internal/apidoc", "internal/report", "internal/taskproc", "internal/web", "internal/web/answers", "internal/wire",
+	}},
+	{"internal/web/remote", []string{"internal/apidoc", "internal/report", "internal/rpc", "internal/web", "internal/web/answers"}},
 	{"internal/web/leader", []string{
-		"cluster", "storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
-		"internal/wire",
+		"storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
+		"internal/web/answers", "internal/wire",
 	}},
 	{"internal/masterd", []string{
-		"cluster", "jobmaster", "jobmaster/boardhttp", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
+		"cluster", "jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
-		"internal/audit", "internal/web", "internal/web/access", "internal/web/leader",
+		"internal/audit", "internal/web", "internal/web/access", "internal/web/board", "internal/web/leader",
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -23,7 +24,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/internal/web/leader"
+	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 	"github.com/hammr/hammr/jobmaster/server"
@@ -52,8 +53,9 @@ type Daemon struct {
 	calls    *server.Server // answers clients and tasknodes
 	fatal    chan error     // receives the error that ended the log
 	drills   daemon.Drills
-	source   *leader.Source    // the cluster, as the pages see it
+	source   *board.Source     // the cluster, as the pages see it
 	gate     *access.Gate      // checks the callers of the pages
+	api      http.Handler      // the REST API at the RPC address
 	watchdog *daemon.Watchdog  // asks the loop of master
 	members  members           // the set of masters, while it changes
 	isNew    bool              // this is one of the first masters of a cluster, at its first start
@@ -259,7 +261,6 @@ func (d *Daemon) openMaster() (err error) {
 	if err != nil {
 		return err
 	}
-	d.calls = d.newServer()
 	d.watchdog = daemon.NewWatchdog(d.master.CheckLoop, d.cfg.Logger)
 	return nil
 }

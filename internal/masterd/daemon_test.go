@@ -23,6 +23,8 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/web"
+	webremote "github.com/hammr/hammr/internal/web/remote"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -79,6 +81,7 @@ func TestDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkPages(t, cfg.ReadyFile, id)
+	checkRemotePages(t, d.Address(), id)
 	info, err := c.Info(t.Context())
 	if err != nil || info.Leader != "m1" || info.Version != "v1.2.3" || info.ClusterVersion != cluster.FormatVersion || info.FormatVersion != cluster.FormatVersion {
 		t.Errorf("info is %v, %v", info, err)
@@ -91,6 +94,27 @@ func TestDaemon(t *testing.T) {
 	cfg.ClusterID = "1"
 	if _, err := masterd.Open(cfg); err == nil {
 		t.Error("the directory is used for another cluster")
+	}
+}
+
+// checkRemotePages reads the API at the RPC address, as hammr ui does.
+func checkRemotePages(t *testing.T, address, job string) {
+	t.Helper()
+	for token, want := range map[string]string{"secret-of-this-test": "", "another token": "not the cluster's token"} {
+		source, err := webremote.New(webremote.Config{RPC: rpc.Config{Masters: []string{address}, Token: token}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := source.Job(t.Context(), job)
+		if want == "" && (err != nil || r.Value.Name != "test") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("with token %q: %+v, %v, want %q", token, r, err, want)
+		}
+		if page, err := source.Jobs(t.Context(), web.JobQuery{}); want == "" && (err != nil || page.Value.Total != 1 || page.Stale != nil) {
+			t.Errorf("jobs %+v, %v", page, err)
+		}
+		if err := source.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -115,8 +139,7 @@ func checkPages(t *testing.T, readyFile, job string) {
 		{"/api/v1/jobs", "secret-of-this-test", http.StatusOK, job},
 		{"/jobs/" + job, "secret-of-this-test", http.StatusOK, "<h1>"},
 		{"/jobs", "", http.StatusUnauthorized, "Sign in"},
-		{"/board/jobs/" + job, "secret-of-this-test", http.StatusOK, `"name":"test"`},
-		{"/board/jobs/" + job, "another token", http.StatusUnauthorized, ""},
+		{"/api/v1/jobs/" + job, "another token", http.StatusUnauthorized, ""},
 		{"/health", "", http.StatusOK, "ok"},
 		{"/metrics", "", http.StatusOK, "hammr_leads 1"},
 	} {

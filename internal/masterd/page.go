@@ -18,9 +18,9 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/internal/web/leader"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster/boardhttp"
 )
 
 // info returns this master's answer to callers that have the token. This master need not be
@@ -49,10 +49,10 @@ func (d *Daemon) info() *wire.Info {
 	return info
 }
 
-// newPage returns the handler of the master's HTTP page: the pages and the API of package web, the
-// board, and the paths of every daemon. To add a page, see package web; to add another path, add it
-// to Handlers. A handler must call d.log.ConfirmLead before it reads from d.master, unless it reads
-// d.master.Board(), which every master has. docs/cluster.md lists the paths.
+// newPage returns the handler of the master's HTTP page: the pages and the API of package web, and
+// the paths of every daemon. To add a page, see package web; to add another path, add it to Handlers.
+// A handler must call d.log.ConfirmLead before it reads from d.master, except from its board and by
+// the functions of jobmaster/local.go, which every master answers. docs/cluster.md lists the paths.
 func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
@@ -63,25 +63,13 @@ func (d *Daemon) newPage() http.Handler {
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
 		Handlers: map[string]http.Handler{
 			faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger),
-			"/board/":     d.gate.Handler(d.viewed(boardhttp.New(d.master.Board()))),
 		},
 		Front: d.gate.Handler(web.New(web.Config{Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Logger: d.cfg.Logger})),
 	})
 }
 
-// viewed returns a handler for callers that may view jobs.
-func (d *Daemon) viewed(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := d.gate.Check(r.Context(), access.View, access.Object{Kind: "job"}); err != nil {
-			d.gate.Refuse(w, r, err)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// openPages opens what the pages read: the cluster, as a client sees it. So every master serves
-// them, whichever leads.
+// openPages opens what the pages read: this master's own board and state, and the leader for what only
+// the leader knows. So every master serves them, whichever leads.
 func (d *Daemon) openPages() (err error) {
 	masters := []string{d.cfg.Advertise}
 	for _, p := range d.peers {
@@ -89,20 +77,50 @@ func (d *Daemon) openPages() (err error) {
 			masters = append(masters, p.Address)
 		}
 	}
-	d.source, err = leader.New(leader.Config{
+	asker, err := leader.New(leader.Config{
 		RPC:     rpc.Config{Masters: masters, Token: d.token, ClusterID: d.cfg.ClusterID, User: "web"},
 		Resolve: d.files.Resolve,
 	})
 	if err != nil {
 		return err
 	}
-	d.open.Add(d.source.Close)
+	d.open.Add(asker.Close)
+	cfg := board.OfMaster(d.master)
+	cfg.Cluster, cfg.Leader, cfg.Contact = d.cfg.ClusterID, asker, d.log.LastContact
+	d.source = board.New(cfg)
+	if err := d.openAPI(); err != nil {
+		return err
+	}
+	d.calls = d.newServer()
 	d.gate, err = access.New(access.Config{
 		Token: d.token, Cluster: d.cfg.ClusterID, AnonymousReaders: d.cfg.AnonymousReaders, Hosts: d.pageHosts(), Refuse: web.Refuse,
 		Audit: func(r access.Record) { r.Log(d.cfg.Logger) },
 	})
 	return err
 }
+
+// openAPI makes the handler of the REST API at the RPC address, for hammr ui elsewhere. The server of
+// calls has checked the token there, and a browser never sends it, so the name of the host does not
+// matter.
+func (d *Daemon) openAPI() error {
+	gate, err := access.New(access.Config{
+		Token: d.token, Cluster: d.cfg.ClusterID, Requests: maxAPIRequests, Refuse: web.Refuse,
+		Audit: func(r access.Record) { r.Log(d.cfg.Logger) },
+	})
+	if err != nil {
+		return err
+	}
+	api := gate.Handler(web.New(web.Config{Source: d.source, Gate: gate, Name: "master " + d.cfg.ID, Logger: d.cfg.Logger}))
+	d.api = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = r.Clone(r.Context())
+		r.Host = "localhost"
+		api.ServeHTTP(w, r)
+	})
+	return nil
+}
+
+// maxAPIRequests is how many requests of one address run at a time at the RPC address.
+const maxAPIRequests = 64
 
 // pageHosts returns the names by which browsers may reach the pages, besides IP addresses and
 // localhost: those of the configuration, the machine's own name, and those of the addresses of this

@@ -96,7 +96,7 @@ func (d *Daemon) newServer() *server.Server {
 	return server.New(server.Config{
 		Master: d.master, Token: d.token, ClusterID: d.cfg.ClusterID, Info: d.info,
 		Leader: func() string { return d.log.Leader().Address }, Confirm: d.log.ConfirmLead,
-		Admin: admin{d}, Now: failpoint.Now, Rates: d.cfg.rates(), Logger: d.cfg.Logger,
+		Admin: admin{d}, Now: failpoint.Now, Rates: d.cfg.rates(), API: d.api, Logger: d.cfg.Logger,
 	})
 }
 

@@ -27,6 +27,9 @@ const (
 	bearer         = "Bearer "
 )
 
+// APIRoot begins the paths of the REST API, which masters serve at their RPC addresses too.
+const APIRoot = "/api/v1/"
+
 // MaxMessageBytes is the largest message that a master accepts.
 const MaxMessageBytes = 64 << 20
 

@@ -60,11 +60,24 @@ func (t *transport) dialer(cfg *Config) func(ctx context.Context, network, addre
 	}
 }
 
+// NewTransport returns a transport for plain HTTP requests to the RPC addresses of masters, with the
+// headers of calls. A request may claim another user by SetUser. The caller closes its idle
+// connections.
+func NewTransport(cfg Config) http.RoundTripper {
+	cfg.EnsureDefaults()
+	return newTransport(&cfg)
+}
+
+// CloseIdleConnections closes connections without a request.
+func (t *transport) CloseIdleConnections() { t.http.CloseIdleConnections() }
+
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	SetHeaders(r.Header, t.token, t.clusterID)
 	r.Header.Set(HeaderProtocol, strconv.Itoa(t.versionFor(r.URL.Host)))
-	setUser(r.Header, t.user)
+	if r.Header.Get(HeaderUser) == "" {
+		SetUser(r.Header, t.user)
+	}
 	answer, err := t.http.RoundTrip(r)
 	if err != nil {
 		// net/http does not always return the reason why a connection failed.

@@ -31,8 +31,8 @@ func UserName() string {
 	return UnknownUser
 }
 
-// setUser sets the header with the name that the caller claims.
-func setUser(h http.Header, name string) { h.Set(HeaderUser, url.PathEscape(name)) }
+// SetUser sets the header with the name that the caller claims.
+func SetUser(h http.Header, name string) { h.Set(HeaderUser, url.PathEscape(name)) }
 
 // UserOf returns the name that the caller claims. It has at most maxUserBytes and only
 // printable characters.

@@ -40,6 +40,8 @@ type fakeSource struct {
 	pools   []apidoc.Queue
 	policy  apidoc.Policy
 	logs    map[string]string
+	events  map[string]apidoc.Events
+	columns map[string]*apidoc.TaskColumns
 	acted   []Action
 	stale   error // of each answer
 	err     error // of each question except that for masters
@@ -67,11 +69,11 @@ func (f *fakeSource) Job(_ context.Context, id string) (Answer[report.Report], e
 }
 
 func (f *fakeSource) Tasks(_ context.Context, job string, q TaskQuery) (Answer[TaskPage], error) {
-	tasks, known := f.tasks[job]
-	if !known {
-		return Answer[TaskPage]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+	columns, err := f.Columns(nil, job)
+	if err != nil {
+		return Answer[TaskPage]{}, err
 	}
-	page, err := SelectTasks(tasks, q, job)
+	page, err := SelectTasks(columns.Value, q, job)
 	return Answer[TaskPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
 }
 
@@ -81,6 +83,24 @@ func (f *fakeSource) Task(_ context.Context, job, task string) (Answer[report.Ta
 		return Answer[report.Task]{}, fmt.Errorf("no task %q: %w", task, ErrUnknown)
 	}
 	return fresh(f, f.tasks[job][i])
+}
+
+func (f *fakeSource) Events(_ context.Context, job string) (Answer[apidoc.Events], error) {
+	if _, known := f.reports[job]; !known {
+		return Answer[apidoc.Events]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+	}
+	return fresh(f, f.events[job])
+}
+
+func (f *fakeSource) Columns(_ context.Context, job string) (Answer[*apidoc.TaskColumns], error) {
+	if _, known := f.reports[job]; !known {
+		return Answer[*apidoc.TaskColumns]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+	}
+	columns := f.columns[job]
+	if columns == nil {
+		columns = columnsOf(f.tasks[job])
+	}
+	return fresh(f, columns)
 }
 
 func (f *fakeSource) Configuration(_ context.Context, job string) (Answer[map[string]string], error) {
@@ -176,6 +196,11 @@ func newFake(name string) *fakeSource {
 
 // newHandler returns the handler of a fake cluster, behind a gate with a token.
 func newHandler(t testing.TB, f *fakeSource) http.Handler {
+	t.Helper()
+	return newHandlerOf(t, f)
+}
+
+func newHandlerOf(t testing.TB, f Source) http.Handler {
 	t.Helper()
 	gate, err := access.New(access.Config{Token: aToken, Refuse: Refuse})
 	if err != nil {

@@ -28,6 +28,8 @@ var functions = template.FuncMap{
 	"first":    func(ids []string) []string { return ids[:min(len(ids), maxShownIDs)] },
 	"taskOf":   taskOf,
 	"jobOf":    jobOf,
+
+	"lastAttempt": lastAttempt,
 }
 
 // maxShownIDs bounds a list of ids on a page.

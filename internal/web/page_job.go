@@ -1,6 +1,8 @@
 package web
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -34,8 +36,7 @@ func showJob(c *call) error {
 	if d.Report, err = use(c, a, err); err != nil {
 		return err
 	}
-	e, err := c.cfg.Source.Explain(c.ctx, d.ID, "")
-	if d.Explain, err = use(c, e, err); err != nil {
+	if d.Explain, err = c.explain(d.ID, ""); err != nil {
 		return err
 	}
 	if d.Job, err = c.jobLine(d.ID); err != nil {
@@ -58,6 +59,17 @@ func showJob(c *call) error {
 	}
 	id := shellWord(d.ID)
 	return c.render(http.StatusOK, "job", d.ID, &d, Command{"its state", "hammr job status " + id}, Command{"why it waits", "hammr job explain " + id}, Command{"its logs", "hammr job logs " + id})
+}
+
+// explain returns why a job or a task has or lacks slots. Only the leader knows that: without a leader
+// the page is shown without it.
+func (c *call) explain(job, task string) (apidoc.Explanation, error) {
+	a, err := c.cfg.Source.Explain(c.ctx, job, task)
+	if errors.Is(err, ErrUnavailable) {
+		c.stale = cmp.Or(c.stale, err)
+		return apidoc.Explanation{}, nil
+	}
+	return use(c, a, err)
 }
 
 // jobLine returns a job as the list of jobs has it, the zero value if the list does not have it.
@@ -141,27 +153,10 @@ func (d *jobData) Failures() []report.Failure {
 	return d.Report.Failures[:min(len(d.Report.Failures), maxShownFailures)]
 }
 
-// taskRow is a task in a table.
-type taskRow struct {
-	report.Task
-	Last    report.Attempt
-	Elapsed int64  // of the last attempt, ms; 0 if it runs or has not started
-	URL     string // of the page of the task
-}
-
-// asRows adds to tasks what the table shows.
-func asRows(t tableData[report.Task]) tableData[taskRow] {
-	out := tableData[taskRow]{Total: t.Total, States: t.States, Headings: t.Headings, Next: t.Next, First: t.First, CSV: t.CSV}
-	for _, task := range t.Rows {
-		last := lastAttempt(task)
-		out.Rows = append(out.Rows, taskRow{task, last, duration(last), "/jobs/" + jobOf(task.ID) + "/tasks/" + task.ID})
-	}
-	return out
-}
-
 // attemptRow is an attempt on the page of its task.
 type attemptRow struct {
 	report.Attempt
+	attemptStory
 	Cause   string // why it was killed or preempted, or has failed; "" if unknown
 	Elapsed int64
 	Streams []string
@@ -175,11 +170,16 @@ func showTask(c *call) error {
 	if err != nil {
 		return err
 	}
-	e, err := c.cfg.Source.Explain(c.ctx, job, id)
-	explanation, err := use(c, e, err)
+	ev, err := c.cfg.Source.TaskEvents(c.ctx, job, id)
+	events, err := use(c, ev, err)
 	if err != nil {
 		return err
 	}
+	explanation, err := c.explain(job, id)
+	if err != nil {
+		return err
+	}
+	stories := storiesOf(events.Events)
 	causes := make(map[string]apidoc.ExplainedAttempt)
 	if explanation.Task != nil {
 		for _, attempt := range explanation.Task.Attempts {
@@ -188,7 +188,13 @@ func showTask(c *call) error {
 	}
 	var rows []attemptRow
 	for _, attempt := range slices.Backward(task.Attempts) {
-		r := attemptRow{Attempt: attempt, Cause: causes[attempt.ID].Cause, Elapsed: duration(attempt), Streams: LogStreams}
+		r := attemptRow{Attempt: attempt, Cause: causes[attempt.ID].Cause, Streams: LogStreams}
+		if attempt.FinishTime != 0 {
+			r.Elapsed = attempt.FinishTime - attempt.StartTime
+		}
+		if story := stories[attempt.ID]; story != nil {
+			r.attemptStory = *story
+		}
 		if attempt.State == report.Running {
 			without := "resume"
 			if causes[attempt.ID].State == apidoc.Suspended {
@@ -203,7 +209,8 @@ func showTask(c *call) error {
 		Task     report.Task
 		Explain  *apidoc.ExplainedTask
 		Attempts []attemptRow
-	}{c.jobHead(), task, explanation.Task, rows},
+		Since    string // before when the events are not complete, "" if they are
+	}{c.jobHead(), task, explanation.Task, rows, eventsSince(events.Since)},
 		Command{"why it waits", "hammr job explain " + shellWord(job) + " " + shellWord(id)}, Command{"its logs", "hammr task logs " + shellWord(id)})
 }
 

@@ -153,20 +153,6 @@ func (c *call) jobHead() jobHead {
 	return h
 }
 
-func showTasks(c *call) error {
-	a, err := c.cfg.Source.Tasks(c.ctx, c.params["job"], taskQuery(c.params))
-	page, err := use(c, a, err)
-	if err != nil {
-		return err
-	}
-	table := newTable(c, page.Tasks, page.Total, page.States, page.Next, TaskColumns)
-	return c.render(http.StatusOK, "tasks", "Tasks of "+c.params["job"], struct {
-		tableData[taskRow]
-		jobHead
-		AllStates []string
-	}{asRows(table), c.jobHead(), taskStates}, Command{"all tasks", "hammr task list " + shellWord(c.params["job"])})
-}
-
 // goToAttempt leads to the attempt on the page of its task.
 func goToAttempt(c *call) error {
 	a, err := cluster.ParseAttemptID(c.params["attempt"])

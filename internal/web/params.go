@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -158,7 +159,10 @@ var (
 		jobParam,
 		{Name: "state", Enum: taskStates, Doc: "state of the tasks"},
 		{Name: "type", Enum: []string{"MAP", "REDUCE"}, Doc: "type of the tasks"},
-		{Name: "node", Doc: "tasknode that an attempt ran on"},
+		{Name: "stage", Doc: "code of a stage, as in ids"},
+		{Name: "node", Doc: "tasknode of the winner or, without one, of the last attempt"},
+		{Name: "place", Enum: Places, Doc: "place of that attempt, relative to its input"},
+		{Name: "minDuration", Max: math.MaxInt32, Doc: "least time with a slot, ms"},
 		columnParam(TaskColumns, "id"), limitParam, cursorParam,
 	}
 )
@@ -174,7 +178,8 @@ func jobQuery(p map[string]string) JobQuery {
 
 // taskQuery returns the query of parameters as in taskListParams.
 func taskQuery(p map[string]string) TaskQuery {
-	return TaskQuery{State: p["state"], Type: p["type"], Node: p["node"], Page: pageOf(p)}
+	least, _ := strconv.ParseInt(p["minDuration"], 10, 64) // checked already; 0 for none
+	return TaskQuery{State: p["state"], Type: p["type"], Stage: p["stage"], Node: p["node"], Place: p["place"], MinDuration: least, Page: pageOf(p)}
 }
 
 func pageOf(p map[string]string) Page {

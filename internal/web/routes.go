@@ -35,7 +35,7 @@ func (rt *Route) isAPI() bool { return strings.HasPrefix(rt.Path, apiRoot+"/") }
 const apiRoot = "/api/v1"
 
 // Routes returns the table of all paths, except those of the gate and of assets.
-func Routes() []*Route { return slices.Concat(pageRoutes(), apiRoutes(), actionRoutes()) }
+func Routes() []*Route { return slices.Concat(pageRoutes(), apiRoutes(), workRoutes(), actionRoutes()) }
 
 // page adds the parameters that every page has.
 func page(params ...Param) []Param { return append(slices.Clone(params), doneParam, liveParam) }
@@ -45,7 +45,7 @@ func pageRoutes() []*Route {
 		{Path: "/{$}", Verb: access.View, Object: "cluster", Params: page(), Serve: showOverview, Doc: "Overview of the cluster."},
 		{Path: "/jobs", Verb: access.View, Object: "job", Params: page(jobListParams...), Serve: showJobs, Doc: "List of jobs."},
 		{Path: "/jobs/{job}", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showJob, Doc: "A job."},
-		{Path: "/jobs/{job}/tasks", Verb: access.View, Object: "job", Params: page(taskListParams...), Serve: showTasks, Doc: "Tasks of a job."},
+		{Path: "/jobs/{job}/tasks", Verb: access.View, Object: "job", Params: page(append(slices.Clone(taskListParams), byParam)...), Serve: showTasks, Doc: "Tasks of a job."},
 		{Path: "/jobs/{job}/tasks/{task}", Verb: access.View, Object: "job", Params: page(jobParam, taskParam), Serve: showTask, Doc: "A task and its attempts."},
 		{Path: "/jobs/{job}/counters", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showCounters, Doc: "Counters of a job."},
 		{Path: "/jobs/{job}/conf", Verb: access.View, Object: "job", Params: page(jobParam, Param{Name: "all", Enum: []string{"yes"}, Doc: "show defaults too"}),

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/report"
 )
 
 // Column is a column of a table: its name in URLs, its heading, and its values. A column has
@@ -31,12 +30,20 @@ func (c Column[T]) cell(row T) string {
 	return c.Text(row)
 }
 
-// compare orders two rows.
-func (c Column[T]) compare(a, b T) int {
+// value returns the value of a row.
+func (c *Column[T]) value(row T) value {
 	if c.Number != nil {
-		return cmp.Compare(c.Number(a), c.Number(b))
+		return value{Number: c.Number(row)}
 	}
-	return cmp.Compare(c.Text(a), c.Text(b))
+	return value{Text: c.Text(row)}
+}
+
+// compare orders two values of a column.
+func (v value) compare(w value) int {
+	if d := cmp.Compare(v.Number, w.Number); d != 0 {
+		return d
+	}
+	return strings.Compare(v.Text, w.Text)
 }
 
 // JobColumns are the columns by which jobs can be sorted. The first identifies a job.
@@ -51,18 +58,6 @@ var JobColumns = []Column[apidoc.Job]{
 	{Name: "reduces", Heading: "Reduces", Number: func(j apidoc.Job) float64 { return j.Reduces.Fraction }},
 	{Name: "submitTime", Heading: "Submitted", Number: func(j apidoc.Job) float64 { return float64(j.SubmitTime) }},
 	{Name: "finishTime", Heading: "Finished", Number: func(j apidoc.Job) float64 { return float64(j.FinishTime) }},
-}
-
-// TaskColumns are the columns by which tasks can be sorted. The first identifies a task.
-var TaskColumns = []Column[report.Task]{
-	{Name: "id", Heading: "Task", Text: func(t report.Task) string { return t.ID }},
-	{Name: "type", Heading: "Type", Text: func(t report.Task) string { return string(t.Type) }},
-	{Name: "state", Heading: "State", Text: func(t report.Task) string { return string(t.State) }},
-	{Name: "attempts", Heading: "Attempts", Right: true, Number: func(t report.Task) float64 { return float64(len(t.Attempts)) }},
-	{Name: "node", Heading: "Node", Text: func(t report.Task) string { return lastAttempt(t).Tasknode }},
-	{Name: "startTime", Heading: "Started", Number: func(t report.Task) float64 { return float64(lastAttempt(t).StartTime) }},
-	{Name: "finishTime", Heading: "Finished", Number: func(t report.Task) float64 { return float64(lastAttempt(t).FinishTime) }},
-	{Name: "duration", Heading: "Duration", Right: true, Number: func(t report.Task) float64 { return float64(duration(lastAttempt(t))) }},
 }
 
 // NodeColumns are the columns by which tasknodes can be sorted. The first identifies a tasknode.
@@ -86,30 +81,19 @@ func ShownState(j apidoc.Job) string {
 	return j.State
 }
 
-// lastAttempt returns the latest attempt at a task, the zero value if it has none.
-func lastAttempt(t report.Task) report.Attempt {
-	if len(t.Attempts) == 0 {
-		return report.Attempt{}
-	}
-	return t.Attempts[len(t.Attempts)-1]
-}
-
-// duration returns how long an attempt ran in ms, 0 if it runs or has not started.
-func duration(a report.Attempt) int64 {
-	if a.FinishTime == 0 {
-		return 0
-	}
-	return a.FinishTime - a.StartTime
-}
-
 // cursor is the last row of a page. A row that is added to the list later does not move the rows
 // after it.
 type cursor struct {
-	List   string `json:"l"` // which list: cluster or job
-	Sort   string `json:"s"`
-	Number float64
-	Text   string
-	ID     string
+	List  string `json:"l"` // which list: cluster or job
+	Sort  string `json:"s"`
+	Value value  `json:"v"` // of the column
+	ID    value  `json:"i"` // of the column that identifies rows
+}
+
+// value is a number or a text of a column.
+type value struct {
+	Number float64 `json:"n,omitempty"`
+	Text   string  `json:"t,omitempty"`
 }
 
 func (c cursor) String() string {
@@ -137,12 +121,22 @@ func PageOf[T any](rows []T, keep func(*T) bool, columns []Column[T], p Page, by
 			return nil, 0, "", err
 		}
 	}
-	order := func(a, b T) int {
-		d := column.compare(a, b)
+	after := func(row T, v value) int { // the order of the column alone
+		d := column.value(row).compare(v)
 		if descending {
 			d = -d
 		}
-		return cmp.Or(d, cmp.Compare(id.Text(a), id.Text(b)))
+		return d
+	}
+	order := func(a, b T) int {
+		if d := after(a, column.value(b)); d != 0 {
+			return d
+		}
+		return id.value(a).compare(id.value(b))
+	}
+	afterCursor := func(row T) bool {
+		d := after(row, c.Value)
+		return d > 0 || d == 0 && id.value(row).compare(c.ID) > 0
 	}
 	limit := min(cmp.Or(p.Limit, DefaultLimit), MaxLimit)
 	buffer, cut := make([]T, 0, 2*limit+2), false // after a cut, buffer[limit] is the last row that matters
@@ -151,7 +145,7 @@ func PageOf[T any](rows []T, keep func(*T) bool, columns []Column[T], p Page, by
 			continue
 		}
 		total++
-		if p.Cursor != "" && compareCursor(rows[i], c, column, id, descending) <= 0 || cut && order(rows[i], buffer[limit]) > 0 {
+		if p.Cursor != "" && !afterCursor(rows[i]) || cut && order(rows[i], buffer[limit]) > 0 {
 			continue
 		}
 		if buffer = append(buffer, rows[i]); len(buffer) == cap(buffer) {
@@ -164,27 +158,8 @@ func PageOf[T any](rows []T, keep func(*T) bool, columns []Column[T], p Page, by
 		return buffer, total, "", nil
 	}
 	last := buffer[limit-1]
-	c = cursor{List: list, Sort: sort, ID: id.Text(last)}
-	if column.Number != nil {
-		c.Number = column.Number(last)
-	} else {
-		c.Text = column.Text(last)
-	}
+	c = cursor{List: list, Sort: sort, Value: column.value(last), ID: id.value(last)}
 	return buffer[:limit], total, c.String(), nil
-}
-
-// compareCursor is negative for rows before the cursor, 0 for its row, and positive for rows after it.
-func compareCursor[T any](row T, c cursor, column, id Column[T], descending bool) int {
-	var d int
-	if column.Number != nil {
-		d = cmp.Compare(column.Number(row), c.Number)
-	} else {
-		d = cmp.Compare(column.Text(row), c.Text)
-	}
-	if descending {
-		d = -d
-	}
-	return cmp.Or(d, cmp.Compare(id.Text(row), c.ID))
 }
 
 // parseCursor refuses cursors of other lists and of other orders.
@@ -213,17 +188,5 @@ func SelectJobs(all []apidoc.Job, q JobQuery, cluster string) (page JobPage, err
 		return false
 	}
 	page.Jobs, page.Total, page.Next, err = PageOf(all, keep, JobColumns, q.Page, "-submitTime", cluster)
-	return page, err
-}
-
-// SelectTasks returns the page of tasks that a query selects.
-func SelectTasks(all []report.Task, q TaskQuery, job string) (page TaskPage, err error) {
-	page.States = make(map[string]int)
-	keep := func(t *report.Task) bool {
-		page.States[string(t.State)]++
-		return (q.State == "" || q.State == string(t.State)) && (q.Type == "" || q.Type == string(t.Type)) &&
-			(q.Node == "" || slices.ContainsFunc(t.Attempts, func(a report.Attempt) bool { return a.Tasknode == q.Node }))
-	}
-	page.Tasks, page.Total, page.Next, err = PageOf(all, keep, TaskColumns, q.Page, "id", job)
 	return page, err
 }

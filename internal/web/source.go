@@ -44,6 +44,10 @@ type Source interface {
 	Tasks(ctx context.Context, job string, q TaskQuery) (Answer[TaskPage], error)
 	// Task returns one task of a job.
 	Task(ctx context.Context, job, task string) (Answer[report.Task], error)
+	// Events returns what has happened to the attempts of a job, the oldest first.
+	Events(ctx context.Context, job string) (Answer[apidoc.Events], error)
+	// Columns returns numbers of all tasks of a job. The job may have 100,000 tasks.
+	Columns(ctx context.Context, job string) (Answer[*apidoc.TaskColumns], error)
 	// Configuration returns the properties that were set for a job.
 	Configuration(ctx context.Context, job string) (Answer[map[string]string], error)
 	// Explain says why a job, and one of its tasks unless task is "", has or lacks slots.
@@ -61,6 +65,8 @@ type Source interface {
 
 	// Act changes the cluster.
 	Act(ctx context.Context, a Action) (apidoc.Change, error)
+
+	WorkSource
 }
 
 // JobQuery selects and sorts jobs. The zero value selects all.
@@ -74,9 +80,12 @@ type JobQuery struct {
 
 // TaskQuery selects and sorts the tasks of a job. The zero value selects all.
 type TaskQuery struct {
-	State string // as in apidoc.Tasks; "" for any
-	Type  string // MAP or REDUCE; "" for both
-	Node  string // a tasknode that an attempt ran on; "" for any
+	State       string // as in apidoc.Tasks; "" for any
+	Type        string // MAP or REDUCE; "" for both
+	Stage       string // code of a stage; "" for any
+	Node        string // tasknode of the winner or, without one, of the last attempt; "" for any
+	Place       string // likewise: one of Places; "" for any
+	MinDuration int64  // the task has had its slot for so long at least, ms
 	Page
 }
 
@@ -103,10 +112,10 @@ type JobPage struct {
 
 // TaskPage is a page of a list of tasks.
 type TaskPage struct {
-	Tasks  []report.Task  `json:"tasks"`
-	Total  int            `json:"total"` // tasks that match
-	Next   string         `json:"next,omitempty"`
-	States map[string]int `json:"states"` // all tasks of the job, by state
+	Tasks  []apidoc.TaskRow `json:"tasks"`
+	Total  int              `json:"total"` // tasks that match
+	Next   string           `json:"next,omitempty"`
+	States map[string]int   `json:"states"` // all tasks of the job, by state
 }
 
 // Action is a change of the cluster. Do is object and verb of one of Actions, as job.kill. ID is the object, and Value what the

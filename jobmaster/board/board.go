@@ -13,9 +13,8 @@ const publishInterval = 250 * time.Millisecond
 
 // Config is what a Board needs to know.
 type Config struct {
-	// Name returns the name of an archived job from its summary in the state, "" if it has none.
-	// Required.
-	Name func(summary []byte) string
+	// Summary reads the summary of an archived job in the state. Required.
+	Summary func(summary []byte) Summary
 	// InputRecords are counters whose sum is the number of records that a task has read. Spilled
 	// are counters of records that it has spilled. Default none: both numbers are 0.
 	InputRecords, Spilled []cluster.CounterName
@@ -36,9 +35,8 @@ type Board struct {
 // contents is what the lock of a Board guards. Commit has the lock while it changes rows, and
 // Snapshot while it makes a snapshot. Neither waits for anything else.
 type contents struct {
-	jobs      []*job            // ascending by number
-	names     []string          // of machines, in the order in which the board has met them
-	nameOf    map[string]uint32 // place in names
+	jobs      []*job // ascending by number
+	names            // of machines
 	machines  map[string]machine
 	changes   uint64    // entries, and calls of Sync and Restore, so far
 	since     int64     // time of the first entry since Restore, ms since the epoch; 0 for none
@@ -52,6 +50,7 @@ type job struct {
 	stages   []*stage
 	attempts int          // of all stages
 	tape     table[event] // at most eventsPerAttempt for each attempt, and a chunk
+	named    bitset       // names that its rows and events have
 	frozen   *Job         // as the latest snapshot has it; nil if it has changed
 }
 
@@ -112,24 +111,11 @@ func (b *Board) Sync(at int64, view cluster.View) {
 
 // clear drops everything but the latest snapshot.
 func (c *contents) clear() {
-	c.jobs, c.names, c.since = nil, nil, 0
-	c.nameOf, c.machines = make(map[string]uint32), make(map[string]machine)
-	c.intern("")
+	c.jobs, c.since = nil, 0
+	c.names, c.machines = newNames(), make(map[string]machine)
 }
 
 // find returns the place of a job in jobs, or where it belongs.
 func (c *contents) find(id cluster.JobID) (place int, found bool) {
 	return slices.BinarySearchFunc(c.jobs, id.Number, func(j *job, n int) int { return j.ID.Number - n })
-}
-
-// intern returns the number of a name of a machine. Names are never dropped: a cluster has
-// thousands of them, not millions.
-func (c *contents) intern(name string) uint32 {
-	n, known := c.nameOf[name]
-	if !known {
-		n = uint32(len(c.names))
-		c.names = append(c.names, name)
-		c.nameOf[name] = n
-	}
-	return n
 }

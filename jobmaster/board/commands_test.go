@@ -13,7 +13,7 @@ import (
 
 // unhandled are the commands that need no case in update.command, and why.
 var unhandled = map[string]string{
-	"AdmitMachine": "it changes no task", "ForgetMachine": "it changes no task", "SetHealth": "it changes no task",
+	"AdmitMachine": "it changes no task", "SetHealth": "it changes no task",
 	"SetLimits": "it changes no task", "SetPolicy": "it changes no task", "SetPools": "it changes no task", "SetVersion": "it changes no task",
 	"DrainMachine":  "its attempts are in OrdersChanged",
 	"ResumeAttempt": "the attempts are in OrdersChanged", "MoveAttempt": "the attempts are in OrdersChanged",

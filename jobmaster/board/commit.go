@@ -78,6 +78,8 @@ func (u *update) command(command cluster.Command) {
 		u.syncAll()
 	case cluster.JoinMachine:
 		u.join(c)
+	case cluster.ForgetMachine:
+		delete(u.machines, c.Name)
 	}
 }
 

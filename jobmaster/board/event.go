@@ -50,6 +50,7 @@ type Event struct {
 	Kind    EventKind
 	Attempt cluster.AttemptID
 	Machine string            // of the attempt; of EventMove: where its data lies now
+	Place   Place             // of the events that start an attempt
 	Mode    preempt.Mode      // of EventOrder
 	Bytes   int64             // of EventFinish: output; of EventCheckpoint and EventMove of one: checkpoint
 	Source  cluster.AttemptID // of EventContinue; else zero
@@ -73,8 +74,8 @@ const eventsPerAttempt = 4
 
 // add adds an event to the tape of a job. If the tape is full, the oldest events are dropped.
 //
-// The times in a tape never decrease, so that readers find a time by binary search. The clock of
-// a new leader may be behind that of the old one.
+// The times in a tape never decrease, as readers expect. The clock of a new leader may be behind
+// that of the old one.
 func (u *update) add(j *job, e event) {
 	if u.silent {
 		return
@@ -117,7 +118,7 @@ func (u *update) events(mine *job, s *stage, t *cluster.Task, a *cluster.Attempt
 		}
 	}
 	if now := s.attempts.at(row).movedTo; was.state != 0 && was.movedTo != now {
-		e.other, e.mode, e.bytes = u.intern(a.DataMachine()), 0, bytesOf(t, a)
+		e.other, e.mode, e.bytes = u.intern(mine, a.DataMachine()), 0, bytesOf(t, a)
 		add(EventMove)
 	}
 }

@@ -1,51 +1,50 @@
 package board
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
-	"math"
-	"sort"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 )
 
-// EventFilter selects events of a job by time, in ms since the epoch.
-type EventFilter struct {
-	From  int64 // the first time that is selected
-	To    int64 // the first time that is not selected any more; default 0, no end
-	Limit int   // events at most, the first ones; default 0, all
-}
-
-// Events yields events of a job in the order in which they happened; none of an archived job.
-// complete says that all events of that time are among them: none was dropped or is older than
-// the time from which on this master has followed, and Limit was enough. The error wraps
-// cluster.ErrUnknown.
-func (s *Snapshot) Events(id cluster.JobID, f EventFilter) (events iter.Seq[Event], complete bool, err error) {
+// Events yields what has happened to the attempts at a task of a job in the order in which it
+// happened, or to all attempts of the job if task is zero; none of an archived job. Events before
+// since, ms since the epoch, may be missing; 0 if none is. The error wraps cluster.ErrUnknown.
+func (s *Snapshot) Events(id cluster.JobID, task cluster.TaskID) (events iter.Seq[Event], since int64, err error) {
 	j := s.Job(id)
 	if j == nil {
-		return nil, false, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+		return nil, 0, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
 	}
-	if f.To == 0 {
-		f.To = math.MaxInt64
-	}
-	first := j.firstEvent(f.From)
-	end := max(first, j.firstEvent(f.To))
-	complete = !j.Archived && s.Since != 0 && max(j.SubmittedAt, f.From) >= s.Since && (j.tape.dropped == 0 || first > j.tape.dropped)
-	if f.Limit > 0 && end-first > f.Limit {
-		end, complete = first+f.Limit, false
+	stage := -1
+	if task != (cluster.TaskID{}) {
+		if stage = slices.IndexFunc(j.Stages, func(st StageRow) bool { return st.Code == task.Stage }); stage < 0 || task.Job != id {
+			return nil, 0, fmt.Errorf("%w: %v", cluster.ErrUnknown, task)
+		}
 	}
 	return func(yield func(Event) bool) {
-		for i := first; i < end; i++ {
-			if !yield(s.event(j, j.tape.at(i))) {
+		for i := j.tape.dropped; i < j.tape.end(); i++ {
+			e := j.tape.at(i)
+			if stage >= 0 && (int(e.stage) != stage || int(j.attempts[stage].at(int(e.attempt)).task) != task.Number) {
+				continue
+			}
+			if !yield(s.event(j, e)) {
 				return
 			}
 		}
-	}, complete, nil
+	}, s.eventsSince(j), nil
 }
 
-// firstEvent returns the number of the first event at a time or later, in ms since the epoch.
-func (j *Job) firstEvent(at int64) int {
-	return j.tape.dropped + sort.Search(j.tape.size, func(i int) bool { return j.tape.at(j.tape.dropped+i).at >= at })
+// eventsSince returns the time before which events of a job may be missing, 0 if none is.
+func (s *Snapshot) eventsSince(j *Job) int64 {
+	switch {
+	case j.tape.dropped > 0:
+		return j.tape.at(j.tape.dropped).at
+	case j.Archived || s.Since == 0 || j.SubmittedAt < s.Since:
+		return cmp.Or(s.Since, s.At.UnixMilli())
+	}
+	return 0
 }
 
 // event returns an event as readers see it.
@@ -57,8 +56,10 @@ func (s *Snapshot) event(j *Job, e *event) Event {
 		Mode: modes[e.mode], Bytes: e.bytes,
 	}
 	switch e.kind {
+	case EventStart, EventSpeculate:
+		out.Place = row.place
 	case EventContinue:
-		out.Source = cluster.AttemptID{Task: task, Number: int(e.other) - 1}
+		out.Place, out.Source = row.place, cluster.AttemptID{Task: task, Number: int(e.other) - 1}
 	case EventSplit:
 		out.Rest = cluster.TaskID{Job: j.ID, Stage: task.Stage, Number: int(e.other)}
 	case EventMove:

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,9 +64,9 @@ func (s *story) start(task int, machine string, local bool) {
 }
 
 // lines returns the events of the job, a line for each.
-func (s *story) lines(f EventFilter) string {
+func (s *story) lines(task cluster.TaskID) string {
 	s.Helper()
-	all, _, err := s.board.Snapshot().Events(jobOne, f)
+	all, _, err := s.board.Snapshot().Events(jobOne, task)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -132,11 +133,11 @@ func TestEventsSayWhoLeftWorkToWhom(t *testing.T) {
 22 fail m2.1 on b
 23 lose m1.1 on b
 `
-	if got := s.lines(EventFilter{}); got != want {
+	if got := s.lines(cluster.TaskID{}); got != want {
 		t.Errorf("events are:\n%swant:\n%s", got, want)
 	}
-	if got, want := s.lines(EventFilter{From: 22_000, To: 23_000}), "22 fail m2.1 on b\n"; got != want {
-		t.Errorf("in a window: %q, want %q", got, want)
+	if got, want := s.lines(mapTask(0)), "5 start m0.0 on a\n6 order m0.0 on a by split\n7 split m0.0 on a, rest m4\n8 finish m0.0 on a by split, 8 bytes\n"; got != want {
+		t.Errorf("of one task: %q, want %q", got, want)
 	}
 	if places, err := s.board.Snapshot().Attempts(mapTask(0)); err != nil || len(places) != 1 || places[0].Place != PlaceNode {
 		t.Errorf("the attempts at m0 are %+v, %v, want one with place node", places, err)
@@ -148,28 +149,54 @@ func TestEventsSayWhoLeftWorkToWhom(t *testing.T) {
 func TestEventsAreBounded(t *testing.T) {
 	s := newStory(t, 1, 0)
 	s.start(0, "a", true)
-	if _, complete, err := s.board.Snapshot().Events(jobOne, EventFilter{}); !complete || err != nil {
-		t.Errorf("before: complete: %v, %v", complete, err)
+	if _, since, err := s.board.Snapshot().Events(jobOne, cluster.TaskID{}); since != 0 || err != nil {
+		t.Errorf("before: since %d, %v", since, err)
 	}
 	for range 3 * chunkRows {
 		s.do(cluster.PreemptAttempt{Attempt: try(0, 0), Mode: preempt.Suspend})
 		s.do(cluster.ResumeAttempt{Attempt: try(0, 0)})
 	}
-	seq, complete, _ := s.board.Snapshot().Events(jobOne, EventFilter{})
+	seq, since, _ := s.board.Snapshot().Events(jobOne, cluster.TaskID{})
 	all := slices.Collect(seq)
-	if len(all) > 2*chunkRows || complete || all[len(all)-1].At != s.at {
-		t.Errorf("%d events, complete: %v, the last at %d; want at most %d, and that at %d", len(all), complete, all[len(all)-1].At, 2*chunkRows, s.at)
-	}
-	from := all[1].At
-	if _, complete, _ := s.board.Snapshot().Events(jobOne, EventFilter{From: from + 1}); !complete {
-		t.Errorf("events from %d on are said to be incomplete", from+1)
-	}
-	if some, complete, _ := s.board.Snapshot().Events(jobOne, EventFilter{From: from + 1, Limit: 3}); complete || len(slices.Collect(some)) != 3 {
-		t.Errorf("with a limit: %v, complete: %v", slices.Collect(some), complete)
+	if len(all) > 2*chunkRows || since != all[0].At || all[len(all)-1].At != s.at {
+		t.Errorf("%d events since %d, the last at %d; want at most %d, and that at %d", len(all), since, all[len(all)-1].At, 2*chunkRows, s.at)
 	}
 	restored := testBoard()
 	restored.Restore(s.state.View())
-	if all, complete, _ := restored.Snapshot().Events(jobOne, EventFilter{}); len(slices.Collect(all)) > 0 || complete {
-		t.Errorf("of a restored board: %v, complete: %v", slices.Collect(all), complete)
+	snapshot := restored.Snapshot()
+	if all, since, _ := snapshot.Events(jobOne, cluster.TaskID{}); len(slices.Collect(all)) > 0 || since != snapshot.At.UnixMilli() {
+		t.Errorf("of a restored board: %v since %d", slices.Collect(all), since)
+	}
+	if _, _, err := snapshot.Events(jobOne, cluster.TaskID{Job: jobOne, Stage: "x"}); !errors.Is(err, cluster.ErrUnknown) {
+		t.Errorf("events of a task that does not exist: %v", err)
+	}
+}
+
+// TestNamesAreBounded runs jobs on machines that are new for each, and retires them.
+func TestNamesAreBounded(t *testing.T) {
+	s := &story{T: t, state: cluster.New("1"), board: testBoard()}
+	for n := range 50 {
+		job := cluster.JobID{Cluster: "1", Number: n + 1}
+		task := cluster.TaskID{Job: job, Stage: "m"}
+		s.do(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(1, 0), MaxAttempts: [2]int{4, 4}}})
+		if err := s.state.Load(job, make([]cluster.Split, 1)); err != nil {
+			t.Fatal(err)
+		}
+		s.do(cluster.StartJob{Job: job})
+		name := fmt.Sprintf("pod-%d", n)
+		s.do(cluster.JoinMachine{Name: name, Instance: "x", Slots: cluster.Slots{1, 1}})
+		s.do(cluster.StartAttempt{Task: task, Machine: name})
+		running := s.board.Snapshot()
+		s.do(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: task}})
+		s.do(cluster.CommitJob{Job: job})
+		s.do(cluster.ArchiveJob{Job: job, Summary: []byte("sort")})
+		s.do(cluster.ExpireMachine{Name: name, Epoch: 1})
+		s.do(cluster.ForgetMachine{Name: name, Epoch: 1})
+		if got, err := running.Task(task); err != nil || got.Machine != name {
+			t.Fatalf("an old snapshot shows %+v, %v", got, err)
+		}
+	}
+	if c := &s.board.mu.contents; len(c.texts) > 2 || len(c.numbers) != 1 || len(c.machines) > 0 {
+		t.Errorf("after 50 machines: names %q, %d machines", c.texts, len(c.machines))
 	}
 }

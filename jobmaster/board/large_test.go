@@ -138,8 +138,8 @@ func TestSnapshotsAreSharedAndRare(t *testing.T) {
 		t.Error("the second snapshot does not differ from the first in the first job alone")
 	}
 	now = now.Add(time.Hour)
-	if b.Snapshot() != second || b.mu.published != 2 {
-		t.Errorf("%d snapshots of two states", b.mu.published)
+	if third := b.Snapshot(); third.At != now || &third.Jobs[0] != &second.Jobs[0] || b.mu.published != 2 {
+		t.Errorf("%d snapshots of two states, the last of %v", b.mu.published, third.At)
 	}
 }
 
@@ -163,9 +163,6 @@ func TestReadersRunBesideTheLoop(t *testing.T) {
 				first, again := read(s), read(s)
 				if !reflect.DeepEqual(first, again) {
 					t.Error("a snapshot has changed")
-				}
-				if _, err := s.Summary(jobOne, true); err != nil {
-					t.Error(err)
 				}
 				if len(events(s, jobOne)) < len(first.Attempts) {
 					t.Error("there are attempts without an event")
@@ -211,35 +208,21 @@ func BenchmarkReaders(b *testing.B) {
 	l := newLargeJob(b, maps)
 	l.run(maps)
 	s := l.board.Snapshot()
-	for _, by := range []Column{ByID, ByDuration, ByBytes} {
-		b.Run("list by "+string(by), func(b *testing.B) {
-			for b.Loop() {
-				if page, err := s.Tasks(jobOne, TaskFilter{States: []cluster.TaskState{cluster.TaskSucceeded}}, Order{By: by, Descending: true}); err != nil || page.Total != maps {
-					b.Fatal(page, err)
-				}
-			}
-		})
-	}
-	b.Run("list all by duration", func(b *testing.B) {
+	b.Run("tasks", func(b *testing.B) {
 		for b.Loop() {
-			if page, err := s.Tasks(jobOne, TaskFilter{}, Order{By: ByDuration, Limit: MaxLimit}); err != nil || len(page.Tasks) != MaxLimit {
-				b.Fatal(page, err)
+			n := 0
+			for range s.Tasks(s.Job(jobOne)) {
+				n++
+			}
+			if n < maps {
+				b.Fatal(n)
 			}
 		}
 	})
-	for _, byMachine := range []bool{false, true} {
-		b.Run(fmt.Sprintf("summary by machine %v", byMachine), func(b *testing.B) {
-			for b.Loop() {
-				if groups, err := s.Summary(jobOne, byMachine); err != nil || len(groups) == 0 {
-					b.Fatal(groups, err)
-				}
-			}
-		})
-	}
 	b.Run("events", func(b *testing.B) {
 		for b.Loop() {
 			n := 0
-			all, _, err := s.Events(jobOne, EventFilter{})
+			all, _, err := s.Events(jobOne, cluster.TaskID{})
 			for range all {
 				n++
 			}

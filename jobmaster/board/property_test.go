@@ -15,7 +15,7 @@ import (
 func testBoard() *Board {
 	now := time.UnixMilli(0)
 	return New(Config{
-		Name: func(summary []byte) string { return string(summary) }, InputRecords: []cluster.CounterName{inputRecords},
+		Summary: func(summary []byte) Summary { return Summary{Name: string(summary)} }, InputRecords: []cluster.CounterName{inputRecords},
 		Now: func() time.Time { now = now.Add(time.Hour); return now },
 	})
 }
@@ -33,19 +33,16 @@ type contentsOf struct {
 func read(s *Snapshot) (c contentsOf) {
 	for _, j := range s.Jobs {
 		c.Jobs, c.Stages = append(c.Jobs, j.JobRow), append(c.Stages, j.Stages)
-		for i := range j.Stages {
-			for n := range j.tasks[i].end() {
-				t := s.task(j, i, n)
-				t.Place, t.Duration = PlaceUnknown, 0
-				c.Tasks = append(c.Tasks, t)
-				attempts, err := s.Attempts(t.ID)
-				if err != nil {
-					panic(err)
-				}
-				for _, a := range attempts {
-					a.Place = PlaceUnknown
-					c.Attempts = append(c.Attempts, a)
-				}
+		for t := range s.Tasks(j) {
+			t.Place, t.Duration = PlaceUnknown, 0
+			c.Tasks = append(c.Tasks, t)
+			attempts, err := s.Attempts(t.ID)
+			if err != nil {
+				panic(err)
+			}
+			for _, a := range attempts {
+				a.Place = PlaceUnknown
+				c.Attempts = append(c.Attempts, a)
 			}
 		}
 	}
@@ -56,11 +53,11 @@ func read(s *Snapshot) (c contentsOf) {
 func walk(view cluster.View) (c contentsOf) {
 	for j := range view.Jobs() {
 		row := JobRow{
-			ID: j.ID, Name: j.Spec.Name, User: j.Spec.User, Pool: j.Spec.Pool, Priority: j.Spec.Priority, State: j.State, Cause: j.Cause,
+			ID: j.ID, Name: j.Spec.Name, OutputDir: j.Spec.OutputDir, User: j.Spec.User, Pool: j.Spec.Pool, Priority: j.Spec.Priority, State: j.State, Cause: j.Cause,
 			Suspended: j.Suspended, Archived: j.Archived, SubmittedAt: j.SubmittedAt, StartedAt: j.StartedAt, CommitAt: j.CommitAt, FinishedAt: j.FinishedAt,
 		}
 		if j.Archived {
-			row.Name = string(j.Summary)
+			row.Name, row.OutputDir, row.Summary = string(j.Summary), "", Summary{Name: string(j.Summary)}
 		}
 		var stages []StageRow
 		for _, s := range j.Stages {
@@ -99,6 +96,8 @@ func walkTask(j *cluster.Job, t *cluster.Task) Task {
 	if shown != nil {
 		row.Machine = shown.Machine
 	}
+	active := slices.DeleteFunc(slices.Clone(t.Attempts), func(a *cluster.Attempt) bool { return !a.Active() })
+	row.Suspended = t.State == cluster.TaskRunning && len(active) > 0 && !slices.ContainsFunc(active, func(a *cluster.Attempt) bool { return !a.Suspended() })
 	return row
 }
 
@@ -147,7 +146,7 @@ func TestBoardShowsTheState(t *testing.T) {
 }
 
 func events(s *Snapshot, id cluster.JobID) []Event {
-	all, _, _ := s.Events(id, EventFilter{})
+	all, _, _ := s.Events(id, cluster.TaskID{})
 	return slices.Collect(all)
 }
 

@@ -104,6 +104,15 @@ type StageRow struct {
 // Used returns the slots that the attempts of the stage occupy.
 func (s *StageRow) Used() cluster.Slots { return s.Slots.Times(s.InSlots) }
 
+// Summary is what the summary of an archived job in the state says about its stages.
+type Summary struct {
+	Name      string
+	OutputDir string
+	StartedAt int64  // of the first attempt, ms since the epoch; 0 for none
+	Tasks     [2]int // by kind: maps, which read splits, and reduces
+	Finished  [2]int // likewise: tasks that have succeeded
+}
+
 // JobRow is a job without its stages. Times are ms since the epoch; 0 is "not yet".
 type JobRow struct {
 	ID          cluster.JobID
@@ -113,18 +122,20 @@ type JobRow struct {
 	Priority    int
 	State       cluster.JobState
 	Cause       string // why it failed or was killed
+	OutputDir   string
 	Suspended   bool
 	Archived    bool // its tasks are in its history only: it has no stages here
 	SubmittedAt int64
 	StartedAt   int64
 	CommitAt    int64 // when the last task was finished
 	FinishedAt  int64
+	Summary     Summary // of an archived job; else zero
 }
 
-// jobRow returns the row of a job, without its name.
+// jobRow returns the row of a job. The name of an archived one is in its summary.
 func jobRow(j *cluster.Job) JobRow {
 	return JobRow{
-		ID: j.ID, User: j.Spec.User, Pool: j.Spec.Pool, Priority: j.Spec.Priority, State: j.State, Cause: j.Cause,
+		ID: j.ID, Name: j.Spec.Name, OutputDir: j.Spec.OutputDir, User: j.Spec.User, Pool: j.Spec.Pool, Priority: j.Spec.Priority, State: j.State, Cause: j.Cause,
 		Suspended: j.Suspended, Archived: j.Archived,
 		SubmittedAt: j.SubmittedAt, StartedAt: j.StartedAt, CommitAt: j.CommitAt, FinishedAt: j.FinishedAt,
 	}

@@ -1,7 +1,9 @@
 package board
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -29,14 +31,26 @@ type Job struct {
 	tape     rows[event]
 }
 
+// Live is what the board does not have of a job that is not over: the loop knows it.
+type Live struct {
+	Reason    string             // what the job waits for, "" if it does not wait
+	Fractions map[string]float64 // by code of the stage: sum of the fractions of running attempts; nil on a follower
+}
+
 // Snapshot returns the present contents. The result may be as old as 250 ms.
 func (b *Board) Snapshot() *Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c := &b.mu.contents
 	now := b.cfg.Now()
-	if last := c.last; last != nil && (last.Changes == c.changes || now.Sub(last.At).Abs() < publishInterval) {
+	last := c.last
+	switch {
+	case last != nil && now.Sub(last.At).Abs() < publishInterval:
 		return last
+	case last != nil && last.Changes == c.changes:
+		same := *last
+		same.At, c.last = now, &same
+		return c.last
 	}
 	c.last = c.freeze(now)
 	c.published++
@@ -45,7 +59,8 @@ func (b *Board) Snapshot() *Snapshot {
 
 // freeze makes a snapshot. Jobs that have not changed are those of the latest one.
 func (c *contents) freeze(now time.Time) *Snapshot {
-	s := &Snapshot{At: now, Changes: c.changes, Since: c.since, names: slices.Clip(c.names), Jobs: make([]*Job, len(c.jobs))}
+	s := &Snapshot{At: now, Changes: c.changes, Since: c.since, names: slices.Clip(c.texts), Jobs: make([]*Job, len(c.jobs))}
+	c.shared = true
 	for i, j := range c.jobs {
 		if j.frozen == nil {
 			j.frozen = j.freeze()
@@ -68,16 +83,8 @@ func (j *job) freeze() *Job {
 
 // Job returns the job with an id, nil if the state does not have it.
 func (s *Snapshot) Job(id cluster.JobID) *Job {
-	if j := s.numbered(id.Number); j != nil && j.ID == id {
-		return j
-	}
-	return nil
-}
-
-// numbered returns the job with a number, nil if the state does not have it.
-func (s *Snapshot) numbered(number int) *Job {
-	i, found := slices.BinarySearchFunc(s.Jobs, number, func(j *Job, n int) int { return j.ID.Number - n })
-	if !found {
+	i, found := slices.BinarySearchFunc(s.Jobs, id.Number, func(j *Job, n int) int { return j.ID.Number - n })
+	if !found || s.Jobs[i].ID != id {
 		return nil
 	}
 	return s.Jobs[i]
@@ -97,10 +104,48 @@ type Task struct {
 	Attempts int   // number of attempts
 	Winner   int   // number of the winner in its id, -1 if there is none
 
+	Suspended bool // it runs, and all its active attempts are suspended
+
 	// These are of the winner or, if there is none, of the last attempt.
 	Machine  string // "" for none
 	Place    Place
 	Duration int64 // time for which it has had its slot, ms
+}
+
+// Tasks yields the tasks of a job of this snapshot, in the order of stages and numbers; none of an
+// archived job.
+func (s *Snapshot) Tasks(j *Job) iter.Seq[Task] {
+	return func(yield func(Task) bool) {
+		for stage := range j.Stages {
+			for n := range j.tasks[stage].end() {
+				if !yield(s.task(j, stage, n)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Task returns a task. The error wraps cluster.ErrUnknown if the job is archived or has no such
+// task.
+func (s *Snapshot) Task(id cluster.TaskID) (Task, error) {
+	j, stage, err := s.find(id)
+	if err != nil {
+		return Task{}, err
+	}
+	return s.task(j, stage, id.Number), nil
+}
+
+// find returns the job of a task, and the place of its stage.
+func (s *Snapshot) find(id cluster.TaskID) (j *Job, stage int, err error) {
+	if j = s.Job(id.Job); j == nil {
+		return nil, 0, fmt.Errorf("%w: %v", cluster.ErrUnknown, id.Job)
+	}
+	stage = slices.IndexFunc(j.Stages, func(st StageRow) bool { return st.Code == id.Stage })
+	if stage < 0 || id.Number < 0 || id.Number >= j.tasks[stage].end() {
+		return nil, 0, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+	}
+	return j, stage, nil
 }
 
 // task returns a task as readers see it.
@@ -115,7 +160,58 @@ func (s *Snapshot) task(j *Job, stage, n int) Task {
 	if row.winner != 0 {
 		t.Winner = int(row.attempt.number)
 	}
+	if t.State == cluster.TaskRunning {
+		t.Suspended = row.suspended(&j.attempts[stage])
+	}
 	return t
+}
+
+// suspended reports whether all active attempts at a running task are suspended.
+func (t *taskRow) suspended(attempts *rows[attemptRow]) (suspended bool) {
+	for at := t.last; at != 0; {
+		row := attempts.at(int(at) - 1)
+		if a := attemptOf(row.state); a.Active() {
+			if !a.InMemory() {
+				return false
+			}
+			suspended = true
+		}
+		at = row.prev
+	}
+	return suspended
+}
+
+// shownTask is a task with the attempt that lists show: the winner or, if there is none, the last.
+type shownTask struct {
+	*taskRow
+	attempt *attemptRow // a zero row if there is none
+}
+
+// shown returns the rows of a task.
+func (s *Snapshot) shown(j *Job, stage, n int) shownTask {
+	t := shownTask{j.tasks[stage].at(n), &noAttempt}
+	if row := cmp.Or(t.winner, t.last); row != 0 {
+		t.attempt = j.attempts[stage].at(int(row) - 1)
+	}
+	return t
+}
+
+var noAttempt attemptRow // read only
+
+// duration returns the time for which the attempt has had its slot, at a time in ms since the
+// epoch; 0 if the task was not started.
+func (t shownTask) duration(now int64) int64 {
+	a := t.attempt
+	if a.end != 0 {
+		now = a.end
+	}
+	if a.start == 0 {
+		return 0
+	}
+	if cluster.AttemptState(a.state) == cluster.AttemptSuspended {
+		now = a.suspendedAt
+	}
+	return max(now-a.start-a.suspended, 0)
 }
 
 // Attempt is an attempt of a Snapshot. Times are ms since the epoch; 0 is "not yet".
@@ -134,13 +230,9 @@ type Attempt struct {
 // Attempts returns the attempts at a task, ascending. The error wraps cluster.ErrUnknown if the
 // job is archived or has no such task.
 func (s *Snapshot) Attempts(id cluster.TaskID) ([]Attempt, error) {
-	j := s.Job(id.Job)
-	if j == nil {
-		return nil, fmt.Errorf("%w: %v", cluster.ErrUnknown, id.Job)
-	}
-	stage := slices.IndexFunc(j.Stages, func(st StageRow) bool { return st.Code == id.Stage })
-	if stage < 0 || id.Number < 0 || id.Number >= j.tasks[stage].end() {
-		return nil, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+	j, stage, err := s.find(id)
+	if err != nil {
+		return nil, err
 	}
 	var all []Attempt
 	for at := j.tasks[stage].at(id.Number).last; at != 0; {

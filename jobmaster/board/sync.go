@@ -13,6 +13,7 @@ func (u *update) syncJob(id cluster.JobID) {
 	i, known := u.find(id)
 	switch {
 	case j == nil && known:
+		u.release(u.jobs[i])
 		u.jobs = slices.Delete(u.jobs, i, i+1)
 		return
 	case j == nil:
@@ -32,7 +33,7 @@ func (u *update) syncJob(id cluster.JobID) {
 
 // newJob returns a job without tasks.
 func (u *update) newJob(j *cluster.Job) *job {
-	mine := &job{JobRow: JobRow{Name: j.Spec.Name}}
+	mine := new(job)
 	for i, s := range j.Stages {
 		mine.stages = append(mine.stages, &stage{StageRow: stageRow(s, 0), index: i})
 	}
@@ -42,13 +43,16 @@ func (u *update) newJob(j *cluster.Job) *job {
 // syncStages compares a job and its stages, but not its tasks.
 func (u *update) syncStages(mine *job, j *cluster.Job) {
 	mine.frozen = nil
-	name := mine.Name
+	summary := mine.Summary
 	if j.Archived && !mine.Archived {
 		mine.stages, mine.attempts, mine.tape = nil, 0, table[event]{}
-		name = u.cfg.Name(j.Summary)
+		u.release(mine)
+		summary = u.cfg.Summary(j.Summary)
 	}
 	mine.JobRow = jobRow(j)
-	mine.Name = name
+	if j.Archived {
+		mine.Name, mine.OutputDir, mine.Summary = summary.Name, summary.OutputDir, summary
+	}
 	for i, s := range mine.stages {
 		u.syncStage(mine, s, j.Stages[i])
 	}
@@ -113,7 +117,7 @@ func (u *update) compareAttempts(mine *job, s *stage, t *cluster.Task, row *task
 	at := row.last
 	for i := int(row.attempts) - 1; i >= 0; i-- {
 		old := s.attempts.at(int(at) - 1)
-		now := u.attemptRow(old, t.Attempts[i])
+		now := u.attemptRow(mine, old, t.Attempts[i])
 		if now != *old {
 			was := *old
 			*s.attempts.edit(int(at) - 1) = now
@@ -136,15 +140,15 @@ func (s *stage) count(was, now *attemptRow) {
 }
 
 // attemptRow returns the row of an attempt. The links and the place are those of the old row.
-func (u *update) attemptRow(old *attemptRow, a *cluster.Attempt) attemptRow {
+func (u *update) attemptRow(mine *job, old *attemptRow, a *cluster.Attempt) attemptRow {
 	row := *old
 	row.start, row.end, row.suspendedAt, row.suspended = a.StartedAt, a.EndedAt, a.SuspendedAt, a.SuspendedMillis
 	row.from, row.state, row.mode = uint32(a.From), uint8(a.State), modeNumber(a.PreemptMode)
 	if old.state == 0 {
-		row.machine = u.intern(a.Machine)
+		row.machine = u.intern(mine, a.Machine)
 	}
-	if u.names[row.movedTo] != a.MovedTo {
-		row.movedTo = u.intern(a.MovedTo)
+	if u.texts[row.movedTo] != a.MovedTo {
+		row.movedTo = u.intern(mine, a.MovedTo)
 	}
 	return row
 }

@@ -23,6 +23,15 @@ func (l *Log) Leader() Peer {
 	return Peer{ID: string(id), Address: string(address)}
 }
 
+// LastContact returns when this master last knew that its data is that of the cluster: now if it
+// leads, else the time of the leader's last message. It is zero if there was none.
+func (l *Log) LastContact() time.Time {
+	if l.raft.State() == raft.Leader {
+		return time.Now()
+	}
+	return l.raft.LastContact()
+}
+
 // Status is the view that one master has of all masters.
 type Status struct {
 	ID      string

@@ -30,7 +30,8 @@ type authHandler struct {
 func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(rpc.HeaderProtocol, g.cfg.Protocol.String())
 	w.Header().Set("Date", g.cfg.Now().UTC().Format(http.TimeFormat))
-	if !strings.HasPrefix(r.URL.Path, "/hammr.") {
+	api := g.cfg.API != nil && strings.HasPrefix(r.URL.Path, rpc.APIRoot)
+	if !api && !strings.HasPrefix(r.URL.Path, "/hammr.") {
 		http.Error(w, "This is the RPC address of a hammr jobmaster; browsers need the address of its pages.", http.StatusNotFound)
 		return
 	}
@@ -40,6 +41,10 @@ func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		g.audit.strangerRefused(r, err)
 		_ = g.refuse.Write(w, r, err) // the caller may have disconnected
+		return
+	}
+	if api {
+		g.cfg.API.ServeHTTP(w, r)
 		return
 	}
 	g.next.ServeHTTP(w, r.WithContext(withController(r.Context(), http.NewResponseController(w))))

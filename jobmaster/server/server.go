@@ -49,6 +49,9 @@ type Config struct {
 	Confirm func(ctx context.Context) error
 	// Admin changes the masters; default nil: the masters cannot be changed.
 	Admin Admin
+	// API answers requests below rpc.APIRoot, whose callers are checked as those of calls are. Default
+	// none: 404.
+	API http.Handler
 	// Now is the time of day that answers carry in their header Date; default time.Now.
 	Now func() time.Time
 	// Protocol is the versions of messages that callers may speak; default rpc.Protocol.
@@ -63,7 +66,8 @@ type Config struct {
 // Master.Run returns.
 //
 //	authHandler ─► audit ─► limiter ─► calls ─► jobmaster.Master
-//	     └──────────────────────────► tasknodes
+//	     ├──────────────────────────► tasknodes
+//	     └──────────────────────────► Config.API
 type Server struct {
 	authHandler
 	limiter *limiter

@@ -1,10 +1,9 @@
-// Package leader is a web.Source that asks the masters, as commands do:
+// Package leader asks the leader of a cluster what no other master knows: why jobs wait, tasknodes,
+// pools and the policy. It also passes changes on to the leader, and reads logs:
 //
 //	source, err := leader.New(leader.Config{RPC: rpc.Config{Masters: …, Token: …}})
 //	defer source.Close()
 //
-// The leader answers, wherever the pages are served. So that many readers cost it little, answers are
-// shared: the same question is asked once in Config.Age, however many readers wait for it, and a
-// finished job once in a minute. If the leader does not answer, readers get the last answer, with its
-// time and with what is wrong.
+// It is a part of the web.Source of a master (package internal/web/board). Its answers are shared among
+// readers (package internal/web/answers).
 package leader

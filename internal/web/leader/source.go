@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/web/answers"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 )
@@ -32,7 +32,8 @@ type Config struct {
 	// default 3 s.
 	RPC rpc.Config
 	// Resolve maps the full name of a file to its file system and its path there, for logs of
-	// finished jobs. Default none: such logs are read from the tasknodes that still have them.
+	// attempts that have ended. Default none: such logs are read from the tasknodes that still have
+	// them.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
 	// Age is how long an answer is fresh; default 1 s.
 	Age time.Duration
@@ -53,26 +54,20 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Numbers of answers that are kept. One with all tasks of a job can be large.
-const (
-	maxAnswers = 512
-	maxLarge   = 4
-)
+// maxAnswers is the number of answers that are kept.
+const maxAnswers = 512
 
-// Source implements web.Source. It starts no goroutines of its own.
+// Source is the cluster as its leader shows it. It starts no goroutines of its own.
 type Source struct {
 	cfg     Config
 	client  Client
-	answers *cache
-	large   *cache // tasks of jobs
+	answers *answers.Cache
 
 	mu struct {
 		sync.Mutex
 		single map[string]Client // clients of single masters, by address
 	}
 }
-
-var _ web.Source = (*Source)(nil)
 
 // New returns a Source. It connects at the first question.
 func New(cfg Config) (*Source, error) {
@@ -81,7 +76,7 @@ func New(cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{cfg: cfg, client: c, answers: newCache(cfg.Now, maxAnswers), large: newCache(cfg.Now, maxLarge)}
+	s := &Source{cfg: cfg, client: c, answers: answers.New(cfg.Now, maxAnswers)}
 	s.mu.single = make(map[string]Client)
 	return s, nil
 }
@@ -121,29 +116,29 @@ func (c classified) Error() string { return c.error.Error() }
 // Unwrap returns the sentinel and the error.
 func (c classified) Unwrap() []error { return []error{c.class, c.error} }
 
-// fetched returns what a call has returned, as ask wants it.
+// fetched returns what a call has returned, as answers.Ask wants it.
 func fetched[T any](s *Source, value T, err error) (T, time.Duration, error) {
 	return value, s.cfg.Age, classify(err)
 }
 
 // Masters implements web.Source. It asks all masters at the same time.
 func (s *Source) Masters(ctx context.Context) (web.Answer[apidoc.Masters], error) {
-	return ask(ctx, s.answers, "masters", func(ctx context.Context) (doc apidoc.Masters, fresh time.Duration, err error) {
+	return answers.Ask(ctx, s.answers, "masters", func(ctx context.Context) (doc apidoc.Masters, fresh time.Duration, err error) {
 		info, err := s.client.Info(ctx)
 		if err != nil {
 			return doc, 0, classified{web.ErrUnavailable, err} // no master answers
 		}
-		answers := make([]*wire.Info, len(info.Masters))
+		infos := make([]*wire.Info, len(info.Masters))
 		var all sync.WaitGroup
 		for i, m := range info.Masters {
-			all.Go(func() { answers[i] = s.askMaster(ctx, m.Address) })
+			all.Go(func() { infos[i] = s.askMaster(ctx, m.Address) })
 		}
 		all.Wait()
 		fresh = s.cfg.Age
-		if slices.Contains(answers, nil) { // pages must not wait for it all the time
+		if slices.Contains(infos, nil) { // pages must not wait for it all the time
 			fresh = max(fresh, unreachableAge)
 		}
-		return apidoc.MastersOf(info, answers), fresh, nil
+		return apidoc.MastersOf(info, infos), fresh, nil
 	})
 }
 
@@ -178,41 +173,9 @@ func (s *Source) askMaster(ctx context.Context, address string) *wire.Info {
 	return info
 }
 
-// Jobs implements web.Source.
-func (s *Source) Jobs(ctx context.Context, q web.JobQuery) (web.Answer[web.JobPage], error) {
-	all, err := ask(ctx, s.answers, "jobs", func(ctx context.Context) ([]apidoc.Job, time.Duration, error) {
-		jobs, err := s.client.Jobs(ctx, true)
-		return fetched(s, apidoc.Jobs(jobs), err)
-	})
-	if err != nil {
-		return web.Answer[web.JobPage]{}, err
-	}
-	page, err := web.SelectJobs(all.Value, q, s.cfg.RPC.ClusterID)
-	return web.Answer[web.JobPage]{Value: page, At: all.At, Stale: all.Stale}, err
-}
-
-// Job implements web.Source.
-func (s *Source) Job(ctx context.Context, id string) (web.Answer[report.Report], error) {
-	return ask(ctx, s.answers, "job "+id, func(ctx context.Context) (report.Report, time.Duration, error) {
-		status, err := s.client.Job(ctx, id, false)
-		if err != nil {
-			return report.Report{}, 0, classify(err)
-		}
-		return apidoc.Report(status), s.ageOf(status), nil
-	})
-}
-
-// ageOf returns how long the status of a job is fresh.
-func (s *Source) ageOf(status *wire.JobStatus) time.Duration {
-	if status.GetState() >= wire.JobState_SUCCEEDED {
-		return max(finishedAge, s.cfg.Age)
-	}
-	return s.cfg.Age
-}
-
 // Explain implements web.Source.
 func (s *Source) Explain(ctx context.Context, job, task string) (web.Answer[apidoc.Explanation], error) {
-	return ask(ctx, s.answers, "explain "+job+" "+task, func(ctx context.Context) (apidoc.Explanation, time.Duration, error) {
+	return answers.Ask(ctx, s.answers, "explain "+job+" "+task, func(ctx context.Context) (apidoc.Explanation, time.Duration, error) {
 		e, err := s.client.Explain(ctx, job, task)
 		if err != nil {
 			return apidoc.Explanation{}, 0, classify(err)
@@ -223,7 +186,7 @@ func (s *Source) Explain(ctx context.Context, job, task string) (web.Answer[apid
 
 // Nodes implements web.Source.
 func (s *Source) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], error) {
-	return ask(ctx, s.answers, "nodes", func(ctx context.Context) ([]apidoc.Tasknode, time.Duration, error) {
+	return answers.Ask(ctx, s.answers, "nodes", func(ctx context.Context) ([]apidoc.Tasknode, time.Duration, error) {
 		nodes, err := s.client.Tasknodes(ctx, true)
 		return fetched(s, apidoc.Tasknodes(nodes), err)
 	})
@@ -231,7 +194,7 @@ func (s *Source) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], erro
 
 // Pools implements web.Source.
 func (s *Source) Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error) {
-	return ask(ctx, s.answers, "pools", func(ctx context.Context) ([]apidoc.Queue, time.Duration, error) {
+	return answers.Ask(ctx, s.answers, "pools", func(ctx context.Context) ([]apidoc.Queue, time.Duration, error) {
 		queues, err := s.client.Queues(ctx)
 		return fetched(s, apidoc.Queues(queues.GetQueues()), err)
 	})
@@ -239,7 +202,7 @@ func (s *Source) Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error) 
 
 // Policy implements web.Source.
 func (s *Source) Policy(ctx context.Context) (web.Answer[apidoc.Policy], error) {
-	return ask(ctx, s.answers, "policy", func(ctx context.Context) (apidoc.Policy, time.Duration, error) {
+	return answers.Ask(ctx, s.answers, "policy", func(ctx context.Context) (apidoc.Policy, time.Duration, error) {
 		policy, err := s.client.Policy(ctx)
 		if err != nil {
 			return apidoc.Policy{}, 0, classify(err)
@@ -252,8 +215,7 @@ func (s *Source) Policy(ctx context.Context) (web.Answer[apidoc.Policy], error) 
 func (s *Source) Act(ctx context.Context, a web.Action) (apidoc.Change, error) {
 	change, err := s.act(ctx, a)
 	if err == nil {
-		s.answers.expire()
-		s.large.expire()
+		s.answers.Expire()
 	}
 	return change, classify(err)
 }

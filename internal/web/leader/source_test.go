@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
@@ -65,30 +66,23 @@ func (f *fakeClient) Info(context.Context) (*wire.Info, error) {
 	return &wire.Info{ClusterId: "1763700000000", Leader: "m1", Masters: []*wire.Info_Master{{Id: "m1", Address: "a:7070", State: "leader"}}}, f.ask()
 }
 
-func (f *fakeClient) Jobs(context.Context, bool) ([]*wire.JobStatus, error) {
-	return []*wire.JobStatus{{JobId: openJob, State: wire.JobState_RUNNING}, {JobId: overJob, State: wire.JobState_SUCCEEDED}}, f.ask()
+func (f *fakeClient) Policy(context.Context) (*wire.GetPolicyResponse, error) {
+	return new(wire.GetPolicyResponse), f.ask()
 }
 
 func (f *fakeClient) Job(_ context.Context, id string, tasks bool) (*wire.JobStatus, error) {
 	if err := f.ask(); err != nil {
 		return nil, err
 	}
-	s := &wire.JobStatus{JobId: id}
-	var attempt *wire.TaskStatus_Attempt
-	switch id {
-	case openJob:
-		s.State, attempt = wire.JobState_RUNNING, &wire.TaskStatus_Attempt{Id: openID, Machine: "n1", State: wire.AttemptState_ATTEMPT_RUNNING}
-	case overJob:
-		s.State, s.LogDir = wire.JobState_SUCCEEDED, "mem:/joblogs/"+overJob
-		attempt = &wire.TaskStatus_Attempt{Id: overID, Machine: "n1", State: wire.AttemptState_ATTEMPT_SUCCEEDED}
-	default:
-		return nil, client.ErrUnknownJob
+	switch {
+	case tasks:
+		return nil, errors.New("the leader is asked for tasks, which every master has")
+	case id == openJob:
+		return &wire.JobStatus{JobId: id, State: wire.JobState_RUNNING}, nil
+	case id == overJob:
+		return &wire.JobStatus{JobId: id, State: wire.JobState_SUCCEEDED}, nil
 	}
-	if tasks {
-		s.Tasks = []*wire.TaskStatus{{Id: strings.TrimSuffix(strings.Replace(attempt.Id, "attempt", "task", 1), "_0"), Attempts: []*wire.TaskStatus_Attempt{attempt}}}
-		s.Properties = map[string]string{"a": "b"}
-	}
-	return s, nil
+	return nil, client.ErrUnknownJob
 }
 
 func (f *fakeClient) Tasknodes(context.Context, bool) ([]*wire.Tasknode, error) {
@@ -137,8 +131,8 @@ func TestManyReadersCostOneQuestion(t *testing.T) {
 		var readers sync.WaitGroup
 		for range 50 {
 			readers.Go(func() {
-				a, err := s.Jobs(t.Context(), web.JobQuery{States: []string{"RUNNING"}})
-				if err != nil || a.Value.Total != 1 || a.Stale != nil {
+				a, err := s.Nodes(t.Context())
+				if err != nil || len(a.Value) != 1 || a.Stale != nil {
 					t.Errorf("%+v, %v", a, err)
 				}
 			})
@@ -151,51 +145,38 @@ func TestManyReadersCostOneQuestion(t *testing.T) {
 	}
 }
 
-func TestFinishedJobsAreAskedForOnce(t *testing.T) {
-	s, f, now := newSource(t)
-	for range 20 {
-		if _, err := s.Job(t.Context(), overJob); err != nil {
-			t.Fatal(err)
-		}
-		now.pass(testPeriod)
-	}
-	if asked := f.asked.Load(); asked != 1 {
-		t.Errorf("%d questions", asked)
-	}
-}
-
 func TestStaleAnswers(t *testing.T) {
 	s, f, now := newSource(t)
-	first, err := s.Jobs(t.Context(), web.JobQuery{})
+	first, err := s.Nodes(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.down.Store(true)
 	now.pass(5 * time.Second)
-	a, err := s.Jobs(t.Context(), web.JobQuery{})
-	if err != nil || a.Value.Total != 2 || !a.At.Equal(first.At) || !errors.Is(a.Stale, web.ErrUnavailable) {
+	a, err := s.Nodes(t.Context())
+	if err != nil || len(a.Value) != 1 || !a.At.Equal(first.At) || !errors.Is(a.Stale, web.ErrUnavailable) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	asked := f.asked.Load()
 	for range 10 { // a cluster that does not answer is not asked by every reader
-		_, _ = s.Jobs(t.Context(), web.JobQuery{})
+		_, _ = s.Nodes(t.Context())
 	}
 	if again := f.asked.Load(); again != asked {
 		t.Errorf("%d more questions", again-asked)
 	}
-	if _, err := s.Job(t.Context(), openJob); !errors.Is(err, web.ErrUnavailable) {
-		t.Errorf("error of a job that was never shown: %v", err)
+	if _, err := s.Policy(t.Context()); !errors.Is(err, web.ErrUnavailable) {
+		t.Errorf("error of a policy that was never shown: %v", err)
 	}
 	f.down.Store(false)
 	now.pass(testPeriod)
-	if a, err := s.Jobs(t.Context(), web.JobQuery{}); err != nil || a.Stale != nil {
+	if a, err := s.Nodes(t.Context()); err != nil || a.Stale != nil {
 		t.Errorf("after the leader is back: %+v, %v", a, err)
 	}
 }
 
 func TestActionsAreSeenAtOnce(t *testing.T) {
 	s, f, _ := newSource(t)
-	if _, err := s.Job(t.Context(), openJob); err != nil {
+	if _, err := s.Nodes(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	change, err := s.Act(t.Context(), web.Action{Do: "job.priority", ID: openJob, Value: "VERY_HIGH"})
@@ -203,7 +184,7 @@ func TestActionsAreSeenAtOnce(t *testing.T) {
 		t.Errorf("%+v, %v", change, err)
 	}
 	before := f.asked.Load()
-	if _, err := s.Job(t.Context(), openJob); err != nil || f.asked.Load() != before+1 {
+	if _, err := s.Nodes(t.Context()); err != nil || f.asked.Load() != before+1 {
 		t.Errorf("%d questions after a change, %v", f.asked.Load()-before, err)
 	}
 	if _, err := s.Act(t.Context(), web.Action{Do: "job.kill", ID: openJob, User: "ada"}); err != nil {
@@ -244,7 +225,10 @@ func TestLogs(t *testing.T) {
 	}))
 	defer node.Close()
 	f.page = strings.TrimPrefix(node.URL, "http://")
-	if text, err := s.Log(t.Context(), openID, "stderr"); err != nil || text != "so far\n" {
+	open := report.Attempt{ID: openID, Tasknode: "n1", State: report.Running}
+	over := report.Attempt{ID: overID, Tasknode: "n1", State: report.Succeeded}
+	const dir = "mem:/joblogs/" + overJob
+	if text, err := s.ReadLog(t.Context(), open, "", "stderr"); err != nil || text != "so far\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 	files, _, _ := s.cfg.Resolve(t.Context(), "mem:/")
@@ -255,15 +239,10 @@ func TestLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := s.Log(t.Context(), overID, "stdout"); err != nil || text != "kept\n" {
+	if text, err := s.ReadLog(t.Context(), over, dir, "stdout"); err != nil || text != "kept\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	for _, id := range []string{overID[:len(overID)-1] + "7", "nonsense", "attempt_9_0009_m_000000_0"} {
-		if _, err := s.Log(t.Context(), id, "stdout"); !errors.Is(err, web.ErrUnknown) {
-			t.Errorf("%s: %v", id, err)
-		}
-	}
-	if _, err := s.Log(t.Context(), overID, "stderr"); !errors.Is(err, web.ErrUnknown) || errors.Is(err, fs.ErrExist) {
+	if _, err := s.ReadLog(t.Context(), over, dir, "stderr"); !errors.Is(err, web.ErrUnknown) || errors.Is(err, fs.ErrExist) {
 		t.Errorf("log that does not exist: %v", err)
 	}
 }

@@ -1,4 +1,11 @@
-package leader
+// Package answers keeps answers about a cluster, so that many readers cost it little:
+//
+//	c := answers.New(time.Now, 512)
+//	a, err := answers.Ask(ctx, c, "nodes", func(ctx context.Context) ([]Node, time.Duration, error) { … })
+//
+// The same question is asked once while its answer is fresh, however many readers wait for it. If the
+// cluster does not answer, readers get the last answer, with its time and with what is wrong.
+package answers
 
 import (
 	"cmp"
@@ -15,18 +22,16 @@ import (
 const (
 	// keepStale is how long an answer is given while the cluster does not answer.
 	keepStale = 10 * time.Minute
-	// finishedAge is how long the answer about a finished job is fresh.
-	finishedAge = time.Minute
 	// askTime bounds one question. It continues if the reader disconnects, for the other readers.
 	askTime = 15 * time.Second
 )
 
-// cache keeps answers by question.
-type cache struct {
+// Cache keeps answers by question. Any goroutine may use it.
+type Cache struct {
 	now  func() time.Time
 	most int // entries
 
-	changes atomic.Int64 // calls of expire
+	changes atomic.Int64 // calls of Expire
 
 	mu struct {
 		sync.Mutex
@@ -34,8 +39,9 @@ type cache struct {
 	}
 }
 
-func newCache(now func() time.Time, most int) *cache {
-	c := &cache{now: now, most: most}
+// New returns a cache of at most so many answers. now returns the time.
+func New(now func() time.Time, most int) *Cache {
+	c := &Cache{now: now, most: most}
 	c.mu.entries = make(map[string]*entry)
 	return c
 }
@@ -47,7 +53,7 @@ type entry struct {
 	value  any           // nil before the first answer
 	at     time.Time     // of value
 	fresh  time.Duration // how long value is fresh
-	change int64         // calls of expire before the question was asked
+	change int64         // calls of Expire before the question was asked
 	err    error         // of the last try, nil if it succeeded
 	failed time.Time     // of err
 
@@ -55,7 +61,7 @@ type entry struct {
 }
 
 // entry returns the entry of a question, and removes entries that were not used for long.
-func (c *cache) entry(question string) *entry {
+func (c *Cache) entry(question string) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.mu.entries[question]
@@ -68,7 +74,7 @@ func (c *cache) entry(question string) *entry {
 	return e
 }
 
-func (c *cache) evictLocked() {
+func (c *Cache) evictLocked() {
 	type named struct {
 		question string
 		used     time.Time
@@ -87,13 +93,13 @@ func (c *cache) evictLocked() {
 	}
 }
 
-// expire makes all answers old, so that a caller that changes the cluster sees the change.
-func (c *cache) expire() { c.changes.Add(1) }
+// Expire makes all answers old, so that a caller that changes the cluster sees the change.
+func (c *Cache) Expire() { c.changes.Add(1) }
 
-// ask returns the answer to a question: that of the cache if it is fresh, else that of fetch. fetch
-// also returns how long the answer is fresh. If fetch fails because the cluster does not answer, ask
+// Ask returns the answer to a question: that of the cache if it is fresh, else that of fetch. fetch
+// also returns how long the answer is fresh. If fetch fails because the cluster does not answer, Ask
 // returns the old answer, if there is one.
-func ask[T any](ctx context.Context, c *cache, question string, fetch func(ctx context.Context) (T, time.Duration, error)) (web.Answer[T], error) {
+func Ask[T any](ctx context.Context, c *Cache, question string, fetch func(ctx context.Context) (T, time.Duration, error)) (web.Answer[T], error) {
 	if err := ctx.Err(); err != nil {
 		return web.Answer[T]{}, err
 	}

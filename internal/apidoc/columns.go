@@ -1,0 +1,153 @@
+package apidoc
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// TaskRow is one task of TaskColumns, whose units it has.
+type TaskRow struct {
+	ID         string `json:"id"`
+	Type       string `json:"type"`  // MAP or REDUCE
+	Stage      string `json:"stage"` // code, as in ids
+	Number     int    `json:"number"`
+	State      string `json:"state"`
+	Attempts   int    `json:"attempts"`
+	Node       string `json:"node"`  // of the winner or, without one, of the last attempt; "" for none
+	Place      string `json:"place"` // likewise
+	StartTime  int64  `json:"startTime"`
+	FinishTime int64  `json:"finishTime"`
+	Duration   int64  `json:"duration"`
+	Bytes      int64  `json:"bytes"`
+	Records    int64  `json:"records"`
+	In         int64  `json:"in"`
+	Spilled    int64  `json:"spilled"`
+}
+
+// Len returns the number of tasks.
+func (c *TaskColumns) Len() int { return len(c.Number) }
+
+// Grow makes space for n tasks.
+func (c *TaskColumns) Grow(n int) {
+	for _, list := range []*[]int32{&c.Stage, &c.Number, &c.State, &c.Node, &c.Place, &c.Attempts} {
+		*list = slices.Grow(*list, n)
+	}
+	for _, list := range []*[]int64{&c.Start, &c.End, &c.Duration, &c.Bytes, &c.Records, &c.In, &c.Spilled} {
+		*list = slices.Grow(*list, n)
+	}
+}
+
+// Add appends a task. Its id follows from its stage and number.
+func (c *TaskColumns) Add(r TaskRow) {
+	if c.numbers == nil {
+		c.Nodes, c.numbers = []string{""}, map[string]int32{"": 0}
+	}
+	if n := len(c.Stages); n == 0 || c.Stages[n-1] != r.Stage {
+		c.Stages, c.Types = append(c.Stages, r.Stage), append(c.Types, r.Type)
+	}
+	node, known := c.numbers[r.Node]
+	if !known {
+		node = int32(len(c.Nodes))
+		c.Nodes, c.numbers[r.Node] = append(c.Nodes, r.Node), node
+	}
+	c.Stage, c.Number, c.Node = append(c.Stage, int32(len(c.Stages)-1)), append(c.Number, int32(r.Number)), append(c.Node, node)
+	c.State, c.Place = append(c.State, placeIn(&c.States, r.State)), append(c.Place, placeIn(&c.Places, cmp.Or(r.Place, "unknown")))
+	c.Attempts = append(c.Attempts, int32(r.Attempts))
+	c.Start, c.End, c.Duration = append(c.Start, r.StartTime), append(c.End, r.FinishTime), append(c.Duration, r.Duration)
+	c.Bytes, c.Records, c.In, c.Spilled = append(c.Bytes, r.Bytes), append(c.Records, r.Records), append(c.In, r.In), append(c.Spilled, r.Spilled)
+}
+
+// placeIn returns the place of a name in a short list, to which it is added if need be.
+func placeIn(names *[]string, name string) int32 {
+	i := slices.Index(*names, name)
+	if i < 0 {
+		i = len(*names)
+		*names = append(*names, name)
+	}
+	return int32(i)
+}
+
+// Row returns task i of a job.
+func (c *TaskColumns) Row(job string, i int) TaskRow {
+	stage := c.Stages[c.Stage[i]]
+	return TaskRow{
+		ID:   fmt.Sprintf("task_%s_%s_%06d", strings.TrimPrefix(job, "job_"), stage, c.Number[i]),
+		Type: c.Types[c.Stage[i]], Stage: stage, Number: int(c.Number[i]), State: c.States[c.State[i]], Attempts: int(c.Attempts[i]),
+		Node: c.Nodes[c.Node[i]], Place: c.Places[c.Place[i]], StartTime: c.Start[i], FinishTime: c.End[i], Duration: c.Duration[i],
+		Bytes: c.Bytes[i], Records: c.Records[i], In: c.In[i], Spilled: c.Spilled[i],
+	}
+}
+
+// ColumnsOf returns the numbers of the tasks in a status, which may come from a history. now is in ms
+// since the epoch. A status has no places, and the bytes and records of a job without reduces only.
+func ColumnsOf(s *wire.JobStatus, now int64) *TaskColumns {
+	c := new(TaskColumns)
+	c.Grow(len(s.Tasks))
+	tasks := Tasks(s)
+	for i, t := range tasks {
+		parts := strings.Split(t.ID, "_") // task, cluster, job, stage, number
+		if len(parts) != 5 {
+			continue
+		}
+		r := TaskRow{Type: string(t.Type), Stage: parts[3], State: string(t.State), Attempts: len(t.Attempts)}
+		_, _ = fmt.Sscanf(parts[4], "%d", &r.Number) // the masters made the id
+		addAttempts(&r, t.Attempts, s.Tasks[i].Attempts, now)
+		if s.Reduces == 0 && i < len(s.Partitions) {
+			r.Bytes, r.Records = s.Partitions[i].Bytes, s.Partitions[i].Records
+		}
+		c.Add(r)
+	}
+	return c
+}
+
+// addAttempts adds what a row says about the winner or, without one, about the last attempt.
+func addAttempts(r *TaskRow, attempts []report.Attempt, statuses []*wire.TaskStatus_Attempt, now int64) {
+	if len(attempts) == 0 {
+		return
+	}
+	r.StartTime = attempts[0].StartTime
+	shown := slices.IndexFunc(attempts, func(a report.Attempt) bool { return a.State == report.Succeeded })
+	if shown < 0 {
+		shown = len(attempts) - 1
+	} else {
+		r.FinishTime = attempts[shown].FinishTime
+	}
+	a := attempts[shown]
+	r.Node, r.Duration = a.Tasknode, max(0, cmp.Or(a.FinishTime, now)-a.StartTime-statuses[shown].SuspendedMillis)
+}
+
+// EventsOf returns the starts and the ends of the attempts in a status, which may come from a history.
+// It has no other events: those before the end of the job are incomplete.
+func EventsOf(s *wire.JobStatus) Events {
+	doc := Events{Since: s.FinishTime, Events: []Event{}}
+	for _, t := range Report(s).Tasks {
+		for _, a := range t.Attempts {
+			doc.Events = append(doc.Events, Event{At: a.StartTime, Kind: "start", Attempt: a.ID, Node: a.Tasknode})
+			if kind := endKinds[a.State]; kind != "" && a.FinishTime != 0 {
+				doc.Events = append(doc.Events, Event{At: a.FinishTime, Kind: kind, Attempt: a.ID, Node: a.Tasknode})
+			}
+		}
+	}
+	slices.SortStableFunc(doc.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	return doc
+}
+
+// endKinds are the events that end attempts, by their states.
+var endKinds = map[report.State]string{report.Succeeded: "finish", report.Failed: "fail", report.Killed: "kill", report.Preempted: "preempt"}
+
+// OfTask returns the events of the attempts at a task.
+func (e Events) OfTask(task string) Events {
+	prefix := "attempt" + strings.TrimPrefix(task, "task") + "_"
+	out := Events{Since: e.Since, Events: []Event{}}
+	for _, event := range e.Events {
+		if strings.HasPrefix(event.Attempt, prefix) {
+			out.Events = append(out.Events, event)
+		}
+	}
+	return out
+}

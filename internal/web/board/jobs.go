@@ -1,0 +1,148 @@
+package board
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/board"
+)
+
+// Jobs implements web.Source.
+func (s *Source) Jobs(ctx context.Context, q web.JobQuery) (web.Answer[web.JobPage], error) {
+	all, err := ask(ctx, s, s.answers, "jobs", func(ctx context.Context) ([]apidoc.Job, time.Time, time.Duration, error) {
+		live, err := s.cfg.Live(ctx)
+		if err != nil {
+			live = nil // the list is as good without it, except for what jobs wait for
+		}
+		now := s.cfg.Snapshot()
+		rows := make([]*wire.JobStatus, len(now.Jobs))
+		for i, j := range now.Jobs {
+			rows[i] = line(j, live[j.ID])
+		}
+		return apidoc.Jobs(rows), now.At, freshness, nil
+	})
+	if err != nil {
+		return web.Answer[web.JobPage]{}, err
+	}
+	page, err := web.SelectJobs(all.Value, q, s.cfg.Cluster)
+	return web.Answer[web.JobPage]{Value: page, At: all.At, Stale: all.Stale}, err
+}
+
+// line describes a job for a list, as the leader does.
+func line(j *board.Job, live board.Live) *wire.JobStatus {
+	l := &wire.JobStatus{
+		JobId: j.ID.String(), Name: j.Name, User: j.User, Queue: j.Pool, Priority: web.Priorities[2-min(max(j.Priority, -2), 2)],
+		State: wire.JobState(j.State), Suspended: j.Suspended, Reason: live.Reason, Cause: j.Cause, OutputDir: j.OutputDir,
+		SubmitTime: j.SubmittedAt, StartTime: j.Summary.StartedAt, FinishTime: j.FinishedAt,
+	}
+	if j.Archived {
+		tasks, done := j.Summary.Tasks, j.Summary.Finished
+		l.Maps, l.MapsDone, l.MapProgress = int32(tasks[0]), int32(done[0]), progress(0, 0, float64(done[0]), tasks[0])
+		l.Reduces, l.ReducesDone, l.ReduceProgress = int32(tasks[1]), int32(done[1]), progress(0, 0, float64(done[1]), tasks[1])
+		return l
+	}
+	for i := range j.Stages {
+		st := &j.Stages[i]
+		if st.StartedAt != 0 && (l.StartTime == 0 || st.StartedAt < l.StartTime) {
+			l.StartTime = st.StartedAt
+		}
+		done := float64(st.Finished) + live.Fractions[st.Code]
+		if st.Source {
+			l.MapProgress = progress(l.MapProgress, l.Maps, done, st.Tasks)
+			l.Maps, l.MapsDone, l.MapsRunning = l.Maps+int32(st.Tasks), l.MapsDone+int32(st.Finished), l.MapsRunning+int32(st.Running)
+			continue
+		}
+		l.ReduceProgress = progress(l.ReduceProgress, l.Reduces, done, st.Tasks)
+		l.Reduces, l.ReducesDone, l.ReducesRunning = l.Reduces+int32(st.Tasks), l.ReducesDone+int32(st.Finished), l.ReducesRunning+int32(st.Running)
+	}
+	return l
+}
+
+// progress returns the mean progress of all tasks: before is the mean of the first tasks, and done the
+// sum of the fractions of more tasks. Without tasks it is 1.
+func progress(before float64, tasks int32, done float64, more int) float64 {
+	all := float64(tasks) + float64(more)
+	if all == 0 {
+		return 1
+	}
+	return min((before*float64(tasks)+done)/all, 1)
+}
+
+// jobDocs is what the status of a job says.
+type jobDocs struct {
+	report     report.Report // without tasks, partitions and configuration
+	properties map[string]string
+	logDir     string
+	gone       *wire.JobStatus // with tasks, of a job that has left the state; else nil
+}
+
+// docs returns what the status of a job says.
+func (s *Source) docs(ctx context.Context, id string) (web.Answer[jobDocs], error) {
+	cache := s.answers
+	if _, _, err := s.inState(id); err != nil {
+		cache = s.large
+	}
+	return ask(ctx, s, cache, "job "+id, func(ctx context.Context) (jobDocs, time.Time, time.Duration, error) {
+		at := s.cfg.Now()
+		status, err := s.cfg.Job(ctx, id)
+		if err != nil {
+			return jobDocs{}, at, 0, err
+		}
+		d, fresh := jobDocs{properties: status.Properties, logDir: status.LogDir}, freshness
+		if status.Tasks != nil {
+			d.gone, fresh = status, finishedFreshness
+		}
+		d.report = apidoc.Report(&wire.JobStatus{
+			JobId: status.JobId, Name: status.Name, State: status.State, User: status.User, Queue: status.Queue, Priority: status.Priority,
+			SubmitHost: status.SubmitHost, Reason: status.Reason, Counters: status.Counters, SubmitTime: status.SubmitTime, FinishTime: status.FinishTime,
+			Phases: status.Phases, Failures: status.Failures, Reduces: status.Reduces,
+		})
+		return d, at, fresh, nil
+	})
+}
+
+// Job implements web.Source.
+func (s *Source) Job(ctx context.Context, id string) (web.Answer[report.Report], error) {
+	d, err := s.docs(ctx, id)
+	return web.Answer[report.Report]{Value: d.Value.report, At: d.At, Stale: d.Stale}, err
+}
+
+// Configuration implements web.Source.
+func (s *Source) Configuration(ctx context.Context, id string) (web.Answer[map[string]string], error) {
+	d, err := s.docs(ctx, id)
+	return web.Answer[map[string]string]{Value: d.Value.properties, At: d.At, Stale: d.Stale}, err
+}
+
+// errGone is the error for a job whose tasks the board does not have.
+var errGone = errors.New("job is not on the board")
+
+// inState returns a job with its tasks, and the snapshot that has it. The error is errGone if the board
+// does not have the tasks.
+func (s *Source) inState(id string) (*board.Snapshot, *board.Job, error) {
+	parsed, err := cluster.ParseJobID(id)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%.100q is not the id of a job: %w", id, errors.Join(errGone, web.ErrUnknown))
+	}
+	now := s.cfg.Snapshot()
+	j := now.Job(parsed)
+	if j == nil || j.Archived {
+		return now, nil, errGone
+	}
+	return now, j, nil
+}
+
+// gone returns the status of a job that has left the state, with its tasks.
+func (s *Source) gone(ctx context.Context, id string) (web.Answer[*wire.JobStatus], error) {
+	d, err := s.docs(ctx, id)
+	if err == nil && d.Value.gone == nil { // it came from the state a moment ago, or has no tasks
+		d.Value.gone = new(wire.JobStatus)
+	}
+	return web.Answer[*wire.JobStatus]{Value: d.Value.gone, At: d.At, Stale: d.Stale}, err
+}

@@ -1,0 +1,181 @@
+package board
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/board"
+)
+
+// The equality of documents with those of the leader is tested in package jobmaster, beside the masters.
+
+const goneJob = "job_1_0007"
+
+// logs is a Leader that reads logs.
+type logs struct{ Leader }
+
+func (logs) ReadLog(_ context.Context, a report.Attempt, dir, stream string) (string, error) {
+	return fmt.Sprint(a.ID, " ", a.Tasknode, " ", a.State, " ", dir, " ", stream), nil
+}
+
+// largeJob returns a board with a job whose maps have finished, on 100 machines.
+func largeJob(tb testing.TB, maps int) *board.Board {
+	b, state, at := board.New(board.Config{Now: func() time.Time { return time.UnixMilli(1_000_000) }}), cluster.New("1"), int64(0)
+	do := func(c cluster.Command) {
+		at += 10
+		e := cluster.Entry{At: at, Command: c}
+		delta, err := state.Apply(e)
+		if err != nil {
+			tb.Fatalf("%T: %v", c, err)
+		}
+		b.Commit(e, delta, state.View())
+	}
+	job := cluster.JobID{Cluster: "1", Number: 1}
+	do(cluster.SubmitJob{Spec: cluster.JobSpec{Name: "large", Graph: dag.MapReduce(maps, 1), MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000}})
+	do(cluster.StartJob{Job: job})
+	if err := state.Load(job, make([]cluster.Split, maps)); err != nil {
+		tb.Fatal(err)
+	}
+	for n := range 100 {
+		do(cluster.JoinMachine{Name: fmt.Sprint("n", n), Instance: "x", Slots: cluster.Slots{4, 1}})
+	}
+	for n := range maps {
+		task := cluster.TaskID{Job: job, Stage: "m", Number: n}
+		do(cluster.StartAttempt{Task: task, Machine: fmt.Sprint("n", n%100), Local: n%3 > 0})
+		at += int64(n * 7919 % 1000)
+		do(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: task}, Output: cluster.Manifest{Bytes: int64(n * 31 % 1000), Records: int64(n % 4999)}})
+	}
+	return b
+}
+
+// newSource returns the pages of a board. The job goneJob has left the state.
+func newSource(b *board.Board, asked *atomic.Int64, now func() time.Time) *Source {
+	return New(Config{
+		Cluster: "1", Snapshot: b.Snapshot, Leader: logs{}, Now: now,
+		Job: func(_ context.Context, id string) (*wire.JobStatus, error) {
+			asked.Add(1)
+			switch id {
+			case goneJob:
+				attempt := &wire.TaskStatus_Attempt{Id: "attempt_1_0007_m_000002_0", Machine: "n3", State: wire.AttemptState_ATTEMPT_SUCCEEDED, StartTime: 1000, FinishTime: 5000, SuspendedMillis: 1500}
+				return &wire.JobStatus{
+					JobId: id, Name: "gone", State: wire.JobState_SUCCEEDED, SubmitTime: 500, FinishTime: 6000, LogDir: "logs", Properties: map[string]string{"a": "b"},
+					Tasks:      []*wire.TaskStatus{{Id: "task_1_0007_m_000002", State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{attempt}}},
+					Partitions: []*wire.Partition{{Bytes: 7, Records: 3}},
+				}, nil
+			case "job_1_0001":
+				return &wire.JobStatus{JobId: id, State: wire.JobState_RUNNING}, nil
+			}
+			return nil, fmt.Errorf("%w: %s", cluster.ErrUnknown, id)
+		},
+	})
+}
+
+// TestJobsThatHaveLeftTheState are read from their histories, which are not read again for a while.
+func TestJobsThatHaveLeftTheState(t *testing.T) {
+	var asked, ms atomic.Int64
+	s := newSource(largeJob(t, 1), &asked, func() time.Time { return time.UnixMilli(ms.Load()) })
+	for range 20 {
+		ms.Add(1000)
+		ctx := t.Context()
+		r, err := s.Job(ctx, goneJob)
+		c, err2 := s.Columns(ctx, goneJob)
+		task, err3 := s.Task(ctx, goneJob, "task_1_0007_m_000002")
+		events, err4 := s.TaskEvents(ctx, goneJob, "task_1_0007_m_000002")
+		text, err5 := s.Log(ctx, "attempt_1_0007_m_000002_0", "stderr")
+		if err := errors.Join(err, err2, err3, err4, err5); err != nil {
+			t.Fatal(err)
+		}
+		want := apidoc.TaskRow{ID: "task_1_0007_m_000002", Type: "MAP", Stage: "m", Number: 2, State: "SUCCEEDED", Attempts: 1, Node: "n3", Place: "unknown", StartTime: 1000, FinishTime: 5000, Duration: 2500, Bytes: 7, Records: 3}
+		if got := c.Value.Row(goneJob, 0); got != want || r.Value.Name != "gone" || len(r.Value.Tasks)+len(r.Value.Configuration) > 0 {
+			t.Fatalf("%+v, want %+v; %+v", got, want, r.Value)
+		}
+		kinds := []string{}
+		for _, e := range events.Value.Events {
+			kinds = append(kinds, e.Kind)
+		}
+		if !slices.Equal(kinds, []string{"start", "finish"}) || events.Value.Since != 6000 || len(task.Value.Attempts) != 1 || text != "attempt_1_0007_m_000002_0 n3 SUCCEEDED logs stderr" {
+			t.Fatalf("%+v, %+v, %q", events.Value, task.Value, text)
+		}
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the history was read %d times", n)
+	}
+}
+
+func TestUnknownObjects(t *testing.T) {
+	var asked atomic.Int64
+	s, ctx := newSource(largeJob(t, 1), &asked, time.Now), t.Context()
+	for name, ask := range map[string]func() error{
+		"job":                  func() error { _, err := s.Job(ctx, "job_1_0099"); return err },
+		"no id of a job":       func() error { _, err := s.Columns(ctx, "x"); return err },
+		"tasks":                func() error { _, err := s.Tasks(ctx, "job_1_0099", web.TaskQuery{}); return err },
+		"task":                 func() error { _, err := s.Task(ctx, "job_1_0001", "task_1_0001_m_000009"); return err },
+		"task of another job":  func() error { _, err := s.Task(ctx, "job_1_0001", "task_1_0002_m_000000"); return err },
+		"task of an old job":   func() error { _, err := s.Task(ctx, goneJob, "task_1_0007_m_000009"); return err },
+		"events of a task":     func() error { _, err := s.TaskEvents(ctx, "job_1_0001", "task_1_0001_x_000000"); return err },
+		"log":                  func() error { _, err := s.Log(ctx, "attempt_1_0001_m_000000_7", "stdout"); return err },
+		"no id of an attempt":  func() error { _, err := s.Log(ctx, "nonsense", "stdout"); return err },
+		"configuration":        func() error { _, err := s.Configuration(ctx, "job_1_0099"); return err },
+		"summary":              func() error { _, err := s.TaskSummary(ctx, "job_1_0099", true); return err },
+		"events":               func() error { _, err := s.Events(ctx, "job_1_0099"); return err },
+		"log of another job's": func() error { _, err := s.Log(ctx, "attempt_9_0009_m_000000_0", "stdout"); return err },
+	} {
+		if err := ask(); !errors.Is(err, web.ErrUnknown) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSilenceIsShown(t *testing.T) {
+	var asked atomic.Int64
+	s := newSource(largeJob(t, 1), &asked, func() time.Time { return time.UnixMilli(1_000_000) })
+	for silence, want := range map[time.Duration]string{0: "", 4 * time.Second: "", 8 * time.Second: "no contact to a leader for 8s"} {
+		s.cfg.Contact = func() time.Time { return time.UnixMilli(1_000_000).Add(-silence) }
+		a, err := s.Jobs(t.Context(), web.JobQuery{})
+		if err != nil || (a.Stale != nil) != (want != "") || want != "" && !strings.Contains(a.Stale.Error(), want) {
+			t.Errorf("after %v: %v, %v", silence, a.Stale, err)
+		}
+	}
+	s.cfg.Contact = func() time.Time { return time.Time{} }
+	if a, err := s.Jobs(t.Context(), web.JobQuery{}); err != nil || a.Stale == nil || a.At.IsZero() {
+		t.Errorf("without any contact: %+v, %v", a, err)
+	}
+}
+
+// BenchmarkLargeJob answers for a job of 100,000 tasks that has changed since the last answer.
+func BenchmarkLargeJob(b *testing.B) {
+	var asked, ms atomic.Int64
+	s := newSource(largeJob(b, 100_000), &asked, func() time.Time { return time.UnixMilli(ms.Add(2000)) })
+	for name, ask := range map[string]func() error{
+		"tasks": func() error {
+			_, err := s.Tasks(b.Context(), "job_1_0001", web.TaskQuery{Page: web.Page{Sort: "-duration"}})
+			return err
+		},
+		"summary": func() error { _, err := s.TaskSummary(b.Context(), "job_1_0001", false); return err },
+		"events":  func() error { _, err := s.Events(b.Context(), "job_1_0001"); return err },
+		"events of a task": func() error {
+			_, err := s.TaskEvents(b.Context(), "job_1_0001", "task_1_0001_m_000777")
+			return err
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := ask(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,253 @@
+package board
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/board"
+)
+
+// Columns implements web.Source.
+func (s *Source) Columns(ctx context.Context, id string) (web.Answer[*apidoc.TaskColumns], error) {
+	return ask(ctx, s, s.large, "columns "+id, func(ctx context.Context) (*apidoc.TaskColumns, time.Time, time.Duration, error) {
+		now, j, err := s.inState(id)
+		if err != nil {
+			old, err := s.gone(ctx, id)
+			if err != nil {
+				return nil, old.At, 0, err
+			}
+			return apidoc.ColumnsOf(old.Value, old.At.UnixMilli()), old.At, finishedFreshness, nil
+		}
+		return columnsOf(now, j), now.At, freshness, nil
+	})
+}
+
+// columnsOf returns the numbers of the tasks of a job.
+func columnsOf(now *board.Snapshot, j *board.Job) *apidoc.TaskColumns {
+	c := new(apidoc.TaskColumns)
+	n := 0
+	for i := range j.Stages {
+		n += j.Stages[i].Tasks
+	}
+	c.Grow(n)
+	types := make(map[string]string, len(j.Stages))
+	for i := range j.Stages {
+		types[j.Stages[i].Code] = typeOf(&j.Stages[i])
+	}
+	stage, kind := "", ""
+	for t := range now.Tasks(j) {
+		if t.ID.Stage != stage {
+			stage, kind = t.ID.Stage, types[t.ID.Stage]
+		}
+		c.Add(apidoc.TaskRow{
+			Type: kind, Stage: stage, Number: t.ID.Number, State: stateOf(j, &t), Attempts: t.Attempts, Node: t.Machine, Place: t.Place.String(),
+			StartTime: t.Start, FinishTime: t.End, Duration: t.Duration, Bytes: t.Bytes, Records: t.Records, In: t.In, Spilled: t.Spilled,
+		})
+	}
+	return c
+}
+
+func typeOf(s *board.StageRow) string {
+	if s.Source {
+		return string(report.Map)
+	}
+	return string(report.Reduce)
+}
+
+// stateOf returns the state of a task as documents show it.
+func stateOf(j *board.Job, t *board.Task) string {
+	of := taskState{t.State, j.State.Final(), t.Suspended}
+	if state := taskStates[of]; state != "" {
+		return state
+	}
+	return of.name()
+}
+
+// taskState is what the displayed state of a task depends on.
+type taskState struct {
+	state     cluster.TaskState
+	over      bool // its job is over
+	suspended bool
+}
+
+// taskStates are the displayed states, of all that a job can have.
+var taskStates = func() map[taskState]string {
+	states := make(map[taskState]string)
+	for state := cluster.TaskPending; state <= cluster.TaskKilled; state++ {
+		for n := range 4 {
+			of := taskState{state, n&1 > 0, n&2 > 0}
+			states[of] = of.name()
+		}
+	}
+	return states
+}()
+
+// name returns the displayed state, as package apidoc shows it.
+func (t taskState) name() string {
+	status := &wire.JobStatus{Tasks: []*wire.TaskStatus{{State: wire.TaskState(t.state)}}}
+	if t.over {
+		status.State = wire.JobState_KILLED
+	}
+	if t.suspended {
+		status.Tasks[0].Attempts = []*wire.TaskStatus_Attempt{{State: wire.AttemptState_ATTEMPT_RUNNING, Suspended: true}}
+	}
+	return string(apidoc.Tasks(status)[0].State)
+}
+
+// Tasks implements web.Source.
+func (s *Source) Tasks(ctx context.Context, id string, q web.TaskQuery) (web.Answer[web.TaskPage], error) {
+	c, err := s.Columns(ctx, id)
+	if err != nil {
+		return web.Answer[web.TaskPage]{}, err
+	}
+	page, err := web.SelectTasks(c.Value, q, id)
+	return web.Answer[web.TaskPage]{Value: page, At: c.At, Stale: c.Stale}, err
+}
+
+// TaskSummary implements web.Source.
+func (s *Source) TaskSummary(ctx context.Context, id string, byNode bool) (web.Answer[[]web.TaskGroup], error) {
+	return ask(ctx, s, s.answers, fmt.Sprint("summary ", id, byNode), func(ctx context.Context) ([]web.TaskGroup, time.Time, time.Duration, error) {
+		a, err := s.WorkOf.TaskSummary(ctx, id, byNode)
+		return a.Value, a.At, freshness, err
+	})
+}
+
+// Task implements web.Source.
+func (s *Source) Task(ctx context.Context, job, id string) (web.Answer[report.Task], error) {
+	unknownTask := fmt.Errorf("job %s has no task %.100q: %w", job, id, web.ErrUnknown)
+	task, err := cluster.ParseTaskID(id)
+	now, j, gone := s.inState(job)
+	if gone != nil {
+		old, err := s.gone(ctx, job)
+		if err != nil {
+			return web.Answer[report.Task]{}, err
+		}
+		tasks := apidoc.Tasks(&wire.JobStatus{State: old.Value.State, Tasks: named(old.Value.Tasks, id)})
+		if len(tasks) == 0 {
+			return web.Answer[report.Task]{}, unknownTask
+		}
+		return web.Answer[report.Task]{Value: tasks[0], At: old.At, Stale: old.Stale}, nil
+	}
+	if err != nil || task.Job != j.ID {
+		return web.Answer[report.Task]{}, unknownTask
+	}
+	status, err := statusOf(now, j, task)
+	if err != nil {
+		return web.Answer[report.Task]{}, unknownTask
+	}
+	tasks := apidoc.Tasks(&wire.JobStatus{State: wire.JobState(j.State), Tasks: []*wire.TaskStatus{status}})
+	return answer(s, tasks[0], now.At, nil), nil
+}
+
+// named returns the task with an id, none if there is no such task.
+func named(tasks []*wire.TaskStatus, id string) []*wire.TaskStatus {
+	i := slices.IndexFunc(tasks, func(t *wire.TaskStatus) bool { return t.Id == id })
+	if i < 0 {
+		return nil
+	}
+	return tasks[i : i+1]
+}
+
+// statusOf returns the status of a task.
+func statusOf(now *board.Snapshot, j *board.Job, id cluster.TaskID) (*wire.TaskStatus, error) {
+	attempts, err := now.Attempts(id)
+	if err != nil {
+		return nil, err
+	}
+	t, _ := now.Task(id) // it is there, since its attempts are
+	status := &wire.TaskStatus{Id: id.String(), State: wire.TaskState(t.State), Kind: taskproc.Kind_REDUCE}
+	for i := range j.Stages {
+		if j.Stages[i].Code == id.Stage && j.Stages[i].Source {
+			status.Kind = taskproc.Kind_MAP
+		}
+	}
+	for _, a := range attempts {
+		state := cluster.Attempt{State: a.State}
+		status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
+			Id: a.ID.String(), Machine: a.Machine, State: wire.AttemptState(state.Status()), StartTime: a.Start, FinishTime: a.End, Suspended: state.InMemory(),
+		})
+	}
+	return status, nil
+}
+
+// Events implements web.Source.
+func (s *Source) Events(ctx context.Context, id string) (web.Answer[apidoc.Events], error) {
+	return ask(ctx, s, s.large, "events "+id, func(ctx context.Context) (apidoc.Events, time.Time, time.Duration, error) {
+		now, j, err := s.inState(id)
+		if err != nil {
+			old, err := s.gone(ctx, id)
+			if err != nil {
+				return apidoc.Events{}, old.At, 0, err
+			}
+			return apidoc.EventsOf(old.Value), old.At, finishedFreshness, nil
+		}
+		events, since, err := now.Events(j.ID, cluster.TaskID{})
+		return eventsOf(events, since), now.At, freshness, err
+	})
+}
+
+// TaskEvents implements web.Source.
+func (s *Source) TaskEvents(ctx context.Context, job, id string) (web.Answer[apidoc.Events], error) {
+	now, j, err := s.inState(job)
+	if err != nil {
+		return s.WorkOf.TaskEvents(ctx, job, id)
+	}
+	task, err := cluster.ParseTaskID(id)
+	if err != nil {
+		return web.Answer[apidoc.Events]{}, fmt.Errorf("job %s has no task %.100q: %w", job, id, web.ErrUnknown)
+	}
+	events, since, err := now.Events(j.ID, task)
+	if err != nil {
+		return web.Answer[apidoc.Events]{}, unknown(err)
+	}
+	return answer(s, eventsOf(events, since), now.At, nil), nil
+}
+
+// eventsOf returns events as documents show them.
+func eventsOf(events iter.Seq[board.Event], since int64) apidoc.Events {
+	doc := apidoc.Events{Since: since, Events: []apidoc.Event{}}
+	for e := range events {
+		event := apidoc.Event{At: e.At, Kind: e.Kind.String(), Attempt: e.Attempt.String(), Node: e.Machine, Mode: string(e.Mode), Bytes: e.Bytes}
+		switch e.Kind {
+		case board.EventStart, board.EventSpeculate:
+			event.Place = e.Place.String()
+		case board.EventContinue:
+			event.Place, event.Source = e.Place.String(), e.Source.String()
+		case board.EventSplit:
+			event.Rest = e.Rest.String()
+		}
+		doc.Events = append(doc.Events, event)
+	}
+	return doc
+}
+
+// Log implements web.Source.
+func (s *Source) Log(ctx context.Context, attempt, stream string) (string, error) {
+	id, err := cluster.ParseAttemptID(attempt)
+	if err != nil {
+		return "", fmt.Errorf("%.100q is not the id of an attempt: %w", attempt, web.ErrUnknown)
+	}
+	job := id.Task.Job.String()
+	docs, err := s.docs(ctx, job)
+	if err != nil {
+		return "", err
+	}
+	task, err := s.Task(ctx, job, id.Task.String())
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(task.Value.Attempts, func(a report.Attempt) bool { return a.ID == attempt })
+	if i < 0 {
+		return "", fmt.Errorf("no attempt %s has started: %w", attempt, web.ErrUnknown)
+	}
+	return s.Leader.ReadLog(ctx, task.Value.Attempts[i], docs.Value.logDir, stream)
+}

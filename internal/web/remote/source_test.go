@@ -1,0 +1,227 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/web/access"
+)
+
+const (
+	token = "0123456789abcdef-token"
+	job   = "job_1_0001"
+	task  = "task_1_0001_m_000000"
+)
+
+// fakeSource is the cluster behind a master.
+type fakeSource struct {
+	web.Source // panics for calls that the tests do not expect
+
+	asked   atomic.Int64
+	stale   error
+	err     error
+	acted   web.Action
+	jobs    web.JobQuery
+	tasks   web.TaskQuery
+	columns *apidoc.TaskColumns
+}
+
+func (f *fakeSource) columnsAnswer() web.Answer[*apidoc.TaskColumns] {
+	return web.Answer[*apidoc.TaskColumns]{Value: f.columns, At: time.Now().Add(-3 * time.Second), Stale: f.stale}
+}
+
+func (f *fakeSource) Jobs(_ context.Context, q web.JobQuery) (web.Answer[web.JobPage], error) {
+	f.asked.Add(1)
+	f.jobs = q
+	return web.Answer[web.JobPage]{Value: web.JobPage{Total: 7, Jobs: []apidoc.Job{{JobID: job}}}, At: time.Now().Add(-3 * time.Second), Stale: f.stale}, f.err
+}
+
+func (f *fakeSource) Tasks(_ context.Context, _ string, q web.TaskQuery) (web.Answer[web.TaskPage], error) {
+	f.tasks = q
+	page, err := web.SelectTasks(f.columns, q, job)
+	return web.Answer[web.TaskPage]{Value: page}, err
+}
+
+func (f *fakeSource) Task(context.Context, string, string) (web.Answer[report.Task], error) {
+	return web.Answer[report.Task]{Value: report.Task{ID: task, Attempts: []report.Attempt{{ID: "a", State: report.Running}}}}, nil
+}
+
+func (f *fakeSource) Columns(context.Context, string) (web.Answer[*apidoc.TaskColumns], error) {
+	return f.columnsAnswer(), f.err
+}
+
+func (f *fakeSource) Events(context.Context, string) (web.Answer[apidoc.Events], error) {
+	return web.Answer[apidoc.Events]{Value: apidoc.Events{Since: 5, Events: []apidoc.Event{{At: 7, Kind: "start", Attempt: "attempt_1_0001_m_000000_0"}, {At: 8, Kind: "start", Attempt: "attempt_1_0001_m_000001_0"}}}}, nil
+}
+
+func (f *fakeSource) TaskEvents(ctx context.Context, job, task string) (web.Answer[apidoc.Events], error) {
+	return web.WorkOf{Source: f}.TaskEvents(ctx, job, task)
+}
+
+func (f *fakeSource) TaskSummary(ctx context.Context, job string, byNode bool) (web.Answer[[]web.TaskGroup], error) {
+	return web.WorkOf{Source: f}.TaskSummary(ctx, job, byNode)
+}
+
+func (f *fakeSource) Log(_ context.Context, attempt, stream string) (string, error) {
+	return attempt + "/" + stream + "\x1b", nil
+}
+
+func (f *fakeSource) Act(_ context.Context, a web.Action) (apidoc.Change, error) {
+	f.acted = a
+	return apidoc.Change{ID: a.ID, Done: "moved", To: a.Value}, f.err
+}
+
+// serve serves the API of a cluster as a master does.
+func serve(t *testing.T, f *fakeSource) *httptest.Server {
+	t.Helper()
+	gate, err := access.New(access.Config{Token: token, Refuse: web.Refuse})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(gate.Handler(web.New(web.Config{Source: f, Gate: gate, Name: "master m1"})))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// plain sends requests by HTTP/1, with the token.
+type plain struct{ http.RoundTripper }
+
+func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("Authorization", "Bearer "+token)
+	return p.RoundTripper.RoundTrip(r)
+}
+
+func newSource(t *testing.T, servers ...*httptest.Server) *Source {
+	t.Helper()
+	cfg := Config{Transport: plain{new(http.Transport)}, Patience: 200 * time.Millisecond}
+	for _, s := range servers {
+		cfg.RPC.Masters = append(cfg.RPC.Masters, strings.TrimPrefix(s.URL, "http://"))
+	}
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.masters = cfg.RPC.Masters // in this order
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func newFake() *fakeSource {
+	f := &fakeSource{columns: new(apidoc.TaskColumns)}
+	f.columns.Add(apidoc.TaskRow{Type: "MAP", Stage: "m", State: "SUCCEEDED", Node: "n1", Place: "node", StartTime: 1, FinishTime: 5, Duration: 4, Bytes: 9})
+	return f
+}
+
+// TestDocumentsArriveUnchanged compares what a remote source answers with what the master has.
+func TestDocumentsArriveUnchanged(t *testing.T) {
+	f, ctx := newFake(), t.Context()
+	s := newSource(t, serve(t, f))
+	jobs := web.JobQuery{States: []string{"RUNNING", "FAILED"}, User: "a b", Pool: "x&y", Text: "ü", Page: web.Page{Sort: "-name", Limit: 7}}
+	tasks := web.TaskQuery{State: "SUCCEEDED", Type: "MAP", Stage: "m", Node: "n1", Place: "node", MinDuration: 3, Page: web.Page{Sort: "duration", Limit: 3}}
+	page, err := s.Jobs(ctx, jobs)
+	rows, err2 := s.Tasks(ctx, job, tasks)
+	if err := errors.Join(err, err2); err != nil || !reflect.DeepEqual(f.jobs, jobs) || f.tasks != tasks || page.Value.Total != 7 || rows.Value.Total != 1 {
+		t.Errorf("%v; %+v, %+v; %+v, %+v", err, f.jobs, f.tasks, page, rows)
+	}
+	if age := time.Since(page.At); age < 3*time.Second || age > 5*time.Second {
+		t.Errorf("age %v, want 3 s", age)
+	}
+	same := func(what string, got any, err error, want any) {
+		t.Helper()
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v, want %+v", what, got, err, want)
+		}
+	}
+	c, err := s.Columns(ctx, job)
+	same("columns", c.Value.Row(job, 0), err, f.columns.Row(job, 0))
+	one, err := s.Task(ctx, job, task)
+	same("task", one.Value, err, report.Task{ID: task, Attempts: []report.Attempt{{ID: "a", State: report.Running}}})
+	events, err := s.TaskEvents(ctx, job, task)
+	same("events of a task", len(events.Value.Events), err, 1)
+	events, err = s.Events(ctx, job)
+	same("events", len(events.Value.Events), err, 2)
+	groups, err := s.TaskSummary(ctx, job, true)
+	same("summary", groups.Value, err, web.SummarizeTasks(f.columns, true))
+	text, err := s.Log(ctx, "attempt_1_0001_m_000000_0", "stderr")
+	same("log", text, err, "attempt_1_0001_m_000000_0/stderr\x1b")
+	change, err := s.Act(ctx, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "ada"})
+	same("change", change, err, apidoc.Change{ID: job, Done: "moved", To: "pool x"})
+	same("action", f.acted, nil, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "ada"})
+}
+
+func TestErrorsKeepTheirClasses(t *testing.T) {
+	f := newFake()
+	s := newSource(t, serve(t, f))
+	for _, class := range []error{web.ErrUnknown, web.ErrRefused, web.ErrUnavailable, web.ErrCursor} {
+		f.err = fmt.Errorf("because: %w", class)
+		if _, err := s.Act(t.Context(), web.Action{Do: "job.kill", ID: job}); !errors.Is(err, class) || !strings.Contains(err.Error(), "because") {
+			t.Errorf("%v: %v", class, err)
+		}
+	}
+	f.err = errors.New("broken")
+	if _, err := s.Columns(t.Context(), job); err == nil || errors.Is(err, web.ErrUnavailable) || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("an internal error: %v", err)
+	}
+}
+
+// TestAnotherMasterAnswers asks masters of which one has ended, one is silent and one is cut off.
+func TestAnotherMasterAnswers(t *testing.T) {
+	ended, cutOff, good := serve(t, newFake()), newFake(), newFake()
+	ended.Close()
+	release := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer silent.Close()
+	defer close(release)
+	cutOff.stale = errors.New("no contact to a leader")
+	s := newSource(t, ended, silent, serve(t, cutOff), serve(t, good))
+	began := time.Now()
+	a, err := s.Jobs(t.Context(), web.JobQuery{})
+	if err != nil || a.Stale != nil || good.asked.Load() != 1 || time.Since(began) > 3*time.Second {
+		t.Errorf("%+v, %v after %v", a, err, time.Since(began))
+	}
+	for range 10 {
+		_, _ = s.Jobs(t.Context(), web.JobQuery{})
+		_, _ = s.Jobs(t.Context(), web.JobQuery{User: "ada"})
+	}
+	if asked, old := good.asked.Load(), cutOff.asked.Load(); asked != 2 || old != 1 {
+		t.Errorf("%d questions to the master that answers, %d to the one that is cut off", asked, old)
+	}
+	lonely := newSource(t, ended, serve(t, cutOff))
+	if a, err := lonely.Jobs(t.Context(), web.JobQuery{}); err != nil || a.Stale == nil || a.Value.Total != 7 {
+		t.Errorf("only old answers: %+v, %v", a, err)
+	}
+	none := newSource(t, ended)
+	if _, err := none.Jobs(t.Context(), web.JobQuery{}); !errors.Is(err, web.ErrUnavailable) {
+		t.Errorf("no master: %v", err)
+	}
+}
+
+// TestEachActionHasItsPath orders every action.
+func TestEachActionHasItsPath(t *testing.T) {
+	f := newFake()
+	s := newSource(t, serve(t, f))
+	for _, kind := range web.Actions {
+		want := web.Action{Do: kind.Object + "." + kind.Do, ID: "x", User: rpc.UnknownUser}
+		if kind.Param != nil {
+			want.Value = "default"
+			if kind.Param.Enum != nil {
+				want.Value = kind.Param.Enum[0]
+			}
+		}
+		if _, err := s.Act(t.Context(), want); err != nil || f.acted != want {
+			t.Errorf("%+v, %v, want %+v", f.acted, err, want)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package jobmaster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/web/board"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/preempt"
+)
+
+// noLeader fails a test that asks the leader.
+type noLeader struct{ board.Leader }
+
+// source returns what the pages of a master read, without a cache.
+func (w *testCluster) source(master int) *board.Source {
+	cfg := board.OfMaster(w.masters[master])
+	cfg.Cluster, cfg.Leader = "1", noLeader{}
+	return board.New(cfg)
+}
+
+// documents are all documents of the jobs of a cluster that every master has.
+type documents struct {
+	Jobs       []apidoc.Job
+	Reports    []report.Report
+	Tasks      []report.Task
+	Properties []map[string]string
+	Columns    []string // state and number of attempts of each task
+}
+
+// fromStatus makes the documents from the statuses of the leader.
+func fromStatus(t *testing.T, m *jobmaster.Master) (d documents) {
+	list, err := m.Jobs(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Jobs = apidoc.Jobs(list)
+	for _, j := range d.Jobs {
+		s, err := m.Job(t.Context(), j.JobID, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, tasks := apidoc.Report(s), apidoc.Tasks(s)
+		d.Properties = append(d.Properties, r.Configuration)
+		r.Tasks, r.Partitions, r.Configuration = nil, nil, nil
+		d.Reports, d.Tasks = append(d.Reports, r), append(d.Tasks, tasks...)
+		for _, task := range tasks {
+			d.Columns = append(d.Columns, fmt.Sprint(task.ID, task.Type, task.State, len(task.Attempts)))
+		}
+	}
+	return d
+}
+
+// fromBoard reads the documents as pages do.
+func fromBoard(t *testing.T, s *board.Source) (d documents) {
+	page, err := s.Jobs(t.Context(), web.JobQuery{Page: web.Page{Sort: "jobId", Limit: web.MaxLimit}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Jobs = page.Value.Jobs
+	for _, j := range d.Jobs {
+		r, err := s.Job(t.Context(), j.JobID)
+		properties, err2 := s.Configuration(t.Context(), j.JobID)
+		columns, err3 := s.Columns(t.Context(), j.JobID)
+		if err := errors.Join(err, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		d.Reports, d.Properties = append(d.Reports, r.Value), append(d.Properties, properties.Value)
+		for i := range columns.Value.Len() {
+			row := columns.Value.Row(j.JobID, i)
+			task, err := s.Task(t.Context(), j.JobID, row.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Tasks, d.Columns = append(d.Tasks, task.Value), append(d.Columns, fmt.Sprint(row.ID, row.Type, row.State, row.Attempts))
+		}
+	}
+	return d
+}
+
+// TestBoardDocumentsEqualThoseOfTheLeader changes jobs at random. The pages of the leader show what its
+// calls answer, also of jobs that have left the state, and those of a follower show the same except for
+// what tasknodes report to the leader.
+func TestBoardDocumentsEqualThoseOfTheLeader(t *testing.T) {
+	for seed := range uint64(4) {
+		withCluster(t, 2, func(w *testCluster) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			w.elect(0)
+			for _, name := range []string{"a", "b", "c"} {
+				w.addTasknode(name, 2, 1)
+			}
+			var jobs []string
+			for range 25 {
+				if len(jobs) < 4 && random.IntN(3) == 0 {
+					spec := w.another(1+random.IntN(6), random.IntN(3))
+					spec.Sequence, spec.OutputDir = uint64(len(jobs)+1), fmt.Sprintf("mem:///out%d", len(jobs))
+					jobs = append(jobs, w.submitSpec(spec))
+				}
+				if len(jobs) > 0 {
+					w.changeAtRandom(random, jobs[random.IntN(len(jobs))])
+				}
+				w.sleep(300*time.Millisecond + time.Duration(random.IntN(900))*time.Millisecond)
+				synctest.Wait()
+				w.compareDocuments()
+			}
+			w.sleep(time.Minute)
+			w.compareDocuments()
+		})
+	}
+}
+
+// changeAtRandom changes a job or one of its attempts. Many changes are refused.
+func (w *testCluster) changeAtRandom(random *rand.Rand, job string) {
+	m, ctx := w.leader(), w.ctx
+	attempt := ""
+	if s, err := m.Job(ctx, job, true); err == nil && len(s.Tasks) > 0 {
+		if all := s.Tasks[random.IntN(len(s.Tasks))].Attempts; len(all) > 0 {
+			attempt = all[len(all)-1].Id
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	switch random.IntN(9) {
+	case 0:
+		_ = m.SuspendJob(ctx, job, preempt.Suspend)
+	case 1, 2:
+		_ = m.ResumeJob(ctx, job)
+	case 3:
+		_ = m.SetPriority(ctx, job, random.IntN(5)-2)
+	case 4:
+		_ = m.EndAttempt(ctx, attempt, random.IntN(2) == 0)
+	case 5:
+		_ = m.Kill(ctx, job, "at random")
+	default:
+		modes := []preempt.Mode{preempt.Kill, preempt.Suspend, preempt.Split, preempt.Checkpoint}
+		_, _ = m.PreemptAttempt(ctx, attempt, modes[random.IntN(len(modes))])
+	}
+}
+
+// compareDocuments compares the documents of both masters.
+func (w *testCluster) compareDocuments() {
+	w.t.Helper()
+	want, leader, follower := fromStatus(w.t, w.leader()), fromBoard(w.t, w.source(0)), fromBoard(w.t, w.source(1))
+	if diff := cmp.Diff(want, leader); diff != "" {
+		w.t.Fatalf("the leader's board (- status, + board):\n%s", diff)
+	}
+	for _, d := range []*documents{&leader, &follower} {
+		for i := range d.Jobs { // the leader knows what tasknodes report
+			d.Jobs[i].Maps.Fraction, d.Jobs[i].Reduces.Fraction, d.Reports[i].Counters = 0, 0, nil
+		}
+	}
+	if diff := cmp.Diff(leader, follower); diff != "" {
+		w.t.Fatalf("boards of two masters (- leader, + follower):\n%s", diff)
+	}
+}
+
+// TestFollowersAnswerWithoutALeader reads from a master that has lost the leader, whose answers say so.
+func TestFollowersAnswerWithoutALeader(t *testing.T) {
+	withCluster(t, 2, func(w *testCluster) {
+		w.elect(0)
+		w.addTasknode("a", 1, 1)
+		id := w.submit(3, 0)
+		w.sleep(1500 * time.Millisecond)
+		w.elect(-1)
+		synctest.Wait()
+		lost := time.Now()
+		cfg := board.OfMaster(w.masters[1])
+		cfg.Cluster, cfg.Leader, cfg.Contact = "1", noLeader{}, func() time.Time { return lost }
+		source := board.New(cfg)
+		for _, wait := range []time.Duration{time.Second, 10 * time.Second} {
+			w.sleep(wait)
+			tasks, err := source.Tasks(t.Context(), id, web.TaskQuery{})
+			r, err2 := source.Job(t.Context(), id)
+			events, err3 := source.Events(t.Context(), id)
+			if err := errors.Join(err, err2, err3); err != nil {
+				t.Fatal(err)
+			}
+			if tasks.Value.Total != 3 || r.Value.State != report.Running || len(events.Value.Events) < 3 {
+				t.Errorf("%+v, %+v, %+v", tasks.Value, r.Value, events.Value)
+			}
+			cutOff := wait > 5*time.Second
+			if stale := tasks.Stale != nil; stale != cutOff || cutOff && !tasks.At.Equal(lost) {
+				t.Errorf("after %v: as of %v, %v; contact at %v", wait, tasks.At, tasks.Stale, lost)
+			}
+		}
+		if _, err := source.Job(t.Context(), "job_1_0099"); !errors.Is(err, web.ErrUnknown) {
+			t.Errorf("a job that does not exist: %v", err)
+		}
+		task := cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: 77}
+		if _, err := source.Task(t.Context(), id, task.String()); !errors.Is(err, web.ErrUnknown) {
+			t.Errorf("a task that does not exist: %v", err)
+		}
+		if e, err := source.TaskEvents(t.Context(), id, "task_1_0001_m_000000"); err != nil || len(e.Value.Events) == 0 || !slices.ContainsFunc(e.Value.Events, func(e apidoc.Event) bool { return e.Kind == "finish" }) {
+			t.Errorf("events of a task: %+v, %v", e, err)
+		}
+	})
+}
