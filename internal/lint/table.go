@@ -70,8 +70,9 @@ var importTable = []row{
 	{"jobmaster", []string{
 		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/idle", "sched/placement", "storage",
 		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/percentile", "internal/syncutil", "internal/validate", "internal/wire",
-		"internal/taskproc", "jobmaster/board",
+		"internal/taskproc", "jobmaster/board", "jobmaster/history",
 	}},
+	{"jobmaster/history", []string{"cluster", "storage", "internal/apidoc", "internal/counter", "internal/wire", "jobmaster/board"}},
 	{"jobmaster/board", []string{"dag", "cluster", "preempt"}},
 	{"jobmaster/boardhttp", []string{"dag", "cluster", "preempt", "jobmaster/board"}},
 	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/percentile", "internal/syncutil", "internal/validate"}},
@@ -93,6 +94,7 @@ var importTable = []row{
 	}},
 	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/percentile", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
+	{"sim/workload", []string{"cluster", "internal/report", "jobmaster/history", "sim", "sim/..."}},
 	{"sim/fluid", nil},
 	{"sim/plot", nil},
 
@@ -174,7 +176,7 @@ var importTable = []row{
 	{"bench", []string{"internal/localcluster", "internal/minihdfs", "internal/testcluster"}},
 	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
 	{"bench/live", []string{
-		"bench", "bench/paper", "cluster", "preempt", "jobmaster", "internal/client/remote", "internal/conf", "internal/counter",
+		"bench", "bench/paper", "cluster", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter",
 		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire",
 		"sched", "sched/registry", "sim", "sim/results", "sim/workload",
 	}},
