@@ -72,6 +72,7 @@ var importTable = []row{
 		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/percentile", "internal/syncutil", "internal/validate", "internal/wire",
 		"internal/taskproc", "jobmaster/board", "jobmaster/history",
 	}},
+	{"jobmaster/histindex", []string{"cluster", "storage", "jobmaster/history"}},
 	{"jobmaster/history", []string{"cluster", "storage", "internal/apidoc", "internal/counter", "internal/wire", "jobmaster/board"}},
 	{"jobmaster/board", []string{"dag", "cluster", "preempt"}},
 	{"jobmaster/boardhttp", []string{"dag", "cluster", "preempt", "jobmaster/board"}},

@@ -74,7 +74,9 @@ type Index struct {
 		closed  bool
 	}
 
-	days map[string]*day // by name, "" for the directory itself; only the goroutine uses it
+	days    map[string]*day // by name, "" for the directory itself; only the goroutine uses it
+	changes int             // of what days has, by the goroutine
+	shown   int             // changes that the view has
 
 	histories cache
 }
@@ -141,23 +143,35 @@ func (x *Index) refresh() <-chan struct{} {
 // publish replaces the view by what is known now. done says that the listing is complete.
 func (x *Index) publish(at time.Time, problems []Problem, leftOut, done bool) {
 	v := &View{At: at, Problems: slices.Clone(problems), LeftOut: leftOut, Loading: !done}
-	seen := make(map[string]bool)
 	for _, name := range x.newestFirst() {
-		d := x.days[name]
-		for _, s := range d.jobs {
-			if !seen[s.ID] {
-				seen[s.ID] = true
-				v.Jobs = append(v.Jobs, s)
-			}
-		}
-		v.Problems = append(v.Problems, d.problems()...)
+		v.Problems = append(v.Problems, x.days[name].problems()...)
+	}
+	if x.changes != x.shown {
+		v.Jobs, x.shown = x.jobs(), x.changes
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if v.Jobs == nil {
+		v.Jobs = x.mu.view.Jobs
+	}
 	if !done {
 		v.At = x.mu.view.At
 	}
 	x.mu.view = v
+}
+
+// jobs returns all jobs, each once.
+func (x *Index) jobs() []*history.Summary {
+	jobs, seen := []*history.Summary{}, make(map[string]bool)
+	for _, name := range x.newestFirst() {
+		for _, s := range x.days[name].jobs {
+			if !seen[s.ID] {
+				seen[s.ID] = true
+				jobs = append(jobs, s)
+			}
+		}
+	}
+	return jobs
 }
 
 // Find returns the summary of a job, nil if the View does not have it.

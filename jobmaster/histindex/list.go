@@ -28,6 +28,7 @@ type day struct {
 	jobs   map[string]*history.Summary // by id
 	read   map[string]bool             // index files that were read, by name
 	faults map[string]fault            // of files that cannot be used, by full path
+	added  int                         // calls of add
 }
 
 // fault is why a file cannot be used. The file is not read again before it changes.
@@ -80,7 +81,9 @@ func (x *Index) list(ctx context.Context, now time.Time) {
 		}
 	}
 	if err == nil { // days that are gone have reached the retention time
+		before := len(x.days)
 		maps.DeleteFunc(x.days, func(name string, _ *day) bool { return !present[name] })
+		x.changes += before - len(x.days)
 	}
 	for name := range present {
 		if x.days[name] == nil {
@@ -93,12 +96,15 @@ func (x *Index) list(ctx context.Context, now time.Time) {
 		d := x.days[name]
 		if jobs >= x.cfg.MaxJobs {
 			leftOut = leftOut || name != ""
+			x.changes += len(d.jobs)
 			d.jobs, d.read, d.listed = make(map[string]*history.Summary), make(map[string]bool), time.Time{}
 			continue
 		}
+		before := d.added
 		if err := x.listDay(ctx, fsys, path.Join(root, name), name, d, now); err != nil {
 			problems = append(problems, Problem{path.Join(x.cfg.Dir, name), err.Error()})
 		}
+		x.changes += d.added - before
 		if jobs += len(d.jobs); ctx.Err() != nil {
 			return
 		}
@@ -122,7 +128,7 @@ func (x *Index) listDay(ctx context.Context, fsys storage.FS, dir, name string, 
 		return nil
 	}
 	entries, err := fsys.List(ctx, dir)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a missing directory has no jobs yet
 		return err
 	}
 	files := make(map[string]bool)
@@ -215,6 +221,7 @@ func (d *day) add(s *history.Summary, texts map[string]string) {
 		s.OutputBytes = d.jobs[s.ID].OutputBytes
 	}
 	d.jobs[s.ID] = s
+	d.added++
 }
 
 // readHeads reads the first lines of histories whose jobs no index lists.
