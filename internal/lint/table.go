@@ -137,6 +137,10 @@ var importTable = []row{
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/report", "internal/web/access",
+		"chaos", "jobmaster/histindex", "jobmaster/history",
+	}},
+	{"internal/web/files", []string{
+		"chaos", "cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/web", "jobmaster", "jobmaster/histindex", "jobmaster/history",
 	}},
 	{"internal/web/leader", []string{
 		"cluster", "storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
@@ -145,7 +149,7 @@ var importTable = []row{
 	{"internal/masterd", []string{
 		"cluster", "jobmaster", "jobmaster/boardhttp", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
-		"internal/audit", "internal/web", "internal/web/access", "internal/web/leader",
+		"internal/audit", "internal/web", "internal/web/access", "internal/web/files", "internal/web/leader", "jobmaster/histindex",
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",

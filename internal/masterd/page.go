@@ -18,9 +18,11 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/files"
 	"github.com/hammr/hammr/internal/web/leader"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/boardhttp"
+	"github.com/hammr/hammr/jobmaster/histindex"
 )
 
 // info returns this master's answer to callers that have the token. This master need not be
@@ -89,7 +91,10 @@ func (d *Daemon) openPages() (err error) {
 			masters = append(masters, p.Address)
 		}
 	}
+	index := histindex.New(histindex.Config{Dir: d.cfg.HistoryDir, Resolve: d.files.Resolve})
+	d.open.Add(index.Close)
 	d.source, err = leader.New(leader.Config{
+		Past: files.New(files.Config{Index: index}),
 		RPC:     rpc.Config{Masters: masters, Token: d.token, ClusterID: d.cfg.ClusterID, User: "web"},
 		Resolve: d.files.Resolve,
 	})

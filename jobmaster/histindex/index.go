@@ -14,7 +14,7 @@ import (
 
 // Config configures an Index.
 type Config struct {
-	// Dir is the full name of the directory of histories. Required.
+	// Dir is the full name of the directory of histories. Default "": there are no histories.
 	Dir string
 	// Resolve maps the full name of a file to its file system and its path there. Required.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
@@ -125,7 +125,7 @@ func (x *Index) refresh() <-chan struct{} {
 	if x.mu.running != nil {
 		return x.mu.running
 	}
-	if x.mu.closed || !x.mu.listed.IsZero() && now.Sub(x.mu.listed).Abs() < x.cfg.Interval {
+	if x.mu.closed || x.cfg.Dir == "" || !x.mu.listed.IsZero() && now.Sub(x.mu.listed).Abs() < x.cfg.Interval {
 		return nil
 	}
 	done := make(chan struct{})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -71,7 +72,7 @@ func (j *Job) head() (l line, err error) {
 	for _, id := range j.CounterNames {
 		l.CounterNames = append(l.CounterNames, [2]string{id.Group, id.Name})
 	}
-	l.Job, err = protojson.Marshal(withoutTasks(j.Status))
+	l.Job, err = protojson.Marshal(without(j.Status, "tasks"))
 	return l, err
 }
 
@@ -165,11 +166,16 @@ func (l *line) addJob(j *Job) error {
 	return protojson.Unmarshal(l.Job, j.Status)
 }
 
-// withoutTasks returns a status that shares everything but the tasks.
-func withoutTasks(s *wire.JobStatus) *wire.JobStatus {
+// Head returns the status without its tasks, stages, partitions and properties. It shares the rest.
+func (j *Job) Head() *wire.JobStatus {
+	return without(j.Status, "tasks", "stages", "partitions", "properties")
+}
+
+// without returns a status that shares everything but some fields.
+func without(s *wire.JobStatus, fields ...protoreflect.Name) *wire.JobStatus {
 	head := new(wire.JobStatus)
 	s.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		if field.Name() != "tasks" {
+		if !slices.Contains(fields, field.Name()) {
 			head.ProtoReflect().Set(field, v)
 		}
 		return true

@@ -34,6 +34,9 @@ type Config struct {
 	// Resolve maps the full name of a file to its file system and its path there, for logs of
 	// finished jobs. Default none: such logs are read from the tasknodes that still have them.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
+	// Past answers for jobs that the masters do not know any more, and has their events. It is closed
+	// by the caller. Default none.
+	Past web.Source
 	// Age is how long an answer is fresh; default 1 s.
 	Age time.Duration
 	// Now returns the time; default time.Now.
@@ -61,6 +64,8 @@ const (
 
 // Source implements web.Source. It starts no goroutines of its own.
 type Source struct {
+	web.HistorySource // Config.Past
+
 	cfg     Config
 	client  Client
 	answers *cache
@@ -83,6 +88,10 @@ func New(cfg Config) (*Source, error) {
 	}
 	s := &Source{cfg: cfg, client: c, answers: newCache(cfg.Now, maxAnswers), large: newCache(cfg.Now, maxLarge)}
 	s.mu.single = make(map[string]Client)
+	s.HistorySource = web.NoHistory{}
+	if cfg.Past != nil {
+		s.HistorySource = cfg.Past
+	}
 	return s, nil
 }
 
@@ -193,6 +202,11 @@ func (s *Source) Jobs(ctx context.Context, q web.JobQuery) (web.Answer[web.JobPa
 
 // Job implements web.Source.
 func (s *Source) Job(ctx context.Context, id string) (web.Answer[report.Report], error) {
+	a, err := s.presentJob(ctx, id)
+	return orPast(s, a, err, func(past web.Source) (web.Answer[report.Report], error) { return past.Job(ctx, id) })
+}
+
+func (s *Source) presentJob(ctx context.Context, id string) (web.Answer[report.Report], error) {
 	return ask(ctx, s.answers, "job "+id, func(ctx context.Context) (report.Report, time.Duration, error) {
 		status, err := s.client.Job(ctx, id, false)
 		if err != nil {
@@ -212,6 +226,11 @@ func (s *Source) ageOf(status *wire.JobStatus) time.Duration {
 
 // Explain implements web.Source.
 func (s *Source) Explain(ctx context.Context, job, task string) (web.Answer[apidoc.Explanation], error) {
+	a, err := s.explain(ctx, job, task)
+	return orPast(s, a, err, func(past web.Source) (web.Answer[apidoc.Explanation], error) { return past.Explain(ctx, job, task) })
+}
+
+func (s *Source) explain(ctx context.Context, job, task string) (web.Answer[apidoc.Explanation], error) {
 	return ask(ctx, s.answers, "explain "+job+" "+task, func(ctx context.Context) (apidoc.Explanation, time.Duration, error) {
 		e, err := s.client.Explain(ctx, job, task)
 		if err != nil {

@@ -50,7 +50,7 @@ func (s *Source) jobTasks(ctx context.Context, job string) (web.Answer[*jobTasks
 func (s *Source) Tasks(ctx context.Context, job string, q web.TaskQuery) (web.Answer[web.TaskPage], error) {
 	j, err := s.jobTasks(ctx, job)
 	if err != nil {
-		return web.Answer[web.TaskPage]{}, err
+		return orPast(s, web.Answer[web.TaskPage]{}, err, func(past web.Source) (web.Answer[web.TaskPage], error) { return past.Tasks(ctx, job, q) })
 	}
 	page, err := web.SelectTasks(j.Value.tasks, q, job)
 	return web.Answer[web.TaskPage]{Value: page, At: j.At, Stale: j.Stale}, err
@@ -60,7 +60,7 @@ func (s *Source) Tasks(ctx context.Context, job string, q web.TaskQuery) (web.An
 func (s *Source) Task(ctx context.Context, job, task string) (web.Answer[report.Task], error) {
 	j, err := s.jobTasks(ctx, job)
 	if err != nil {
-		return web.Answer[report.Task]{}, err
+		return orPast(s, web.Answer[report.Task]{}, err, func(past web.Source) (web.Answer[report.Task], error) { return past.Task(ctx, job, task) })
 	}
 	i, known := j.Value.numbers[task]
 	if !known {
@@ -71,19 +71,21 @@ func (s *Source) Task(ctx context.Context, job, task string) (web.Answer[report.
 
 // Events implements web.Source.
 func (s *Source) Events(ctx context.Context, job string) (web.Answer[apidoc.Events], error) {
-	return web.Answer[apidoc.Events]{}, fmt.Errorf("events of %s: %w", job, web.ErrUnknown)
+	err := fmt.Errorf("events of %s: %w", job, web.ErrUnknown)
+	return orPast(s, web.Answer[apidoc.Events]{}, err, func(past web.Source) (web.Answer[apidoc.Events], error) { return past.Events(ctx, job) })
 }
 
 // Columns implements web.Source.
 func (s *Source) Columns(ctx context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
-	return web.Answer[*apidoc.TaskColumns]{}, fmt.Errorf("tasks of %s: %w", job, web.ErrUnknown)
+	err := fmt.Errorf("tasks of %s: %w", job, web.ErrUnknown)
+	return orPast(s, web.Answer[*apidoc.TaskColumns]{}, err, func(past web.Source) (web.Answer[*apidoc.TaskColumns], error) { return past.Columns(ctx, job) })
 }
 
 // Configuration implements web.Source.
 func (s *Source) Configuration(ctx context.Context, job string) (web.Answer[map[string]string], error) {
 	j, err := s.jobTasks(ctx, job)
 	if err != nil {
-		return web.Answer[map[string]string]{}, err
+		return orPast(s, web.Answer[map[string]string]{}, err, func(past web.Source) (web.Answer[map[string]string], error) { return past.Configuration(ctx, job) })
 	}
 	return web.Answer[map[string]string]{Value: j.Value.properties, At: j.At, Stale: j.Stale}, nil
 }
