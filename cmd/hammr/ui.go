@@ -62,6 +62,9 @@ left the masters, too. --drills shows the reports of 'hammr chaos run'.`,
 	flags.BoolVar(&f.readers, "anonymous-readers", false, "let browsers without the token view the pages; logs and changes need it")
 	f.past.add(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if f.past.given() && !cmd.Flags().Changed("masters") {
+			f.cluster.masters = "" // that of the environment is for other commands
+		}
 		if f.cluster.masters == "" && !f.past.given() {
 			return errors.New("no cluster is named; give --masters host:port,..., set " + rpc.MasterVariable + ", or give --history DIR or --drills DIR")
 		}

@@ -287,7 +287,7 @@ func (d Difference) Show(n int64) string {
 		}
 		return durationText(n)
 	}
-	return countText(n)
+	return strings.Replace(countText(n), "-", "−", 1)
 }
 
 // Sign returns up, down or same, for the style of the difference.
@@ -298,5 +298,5 @@ func (d Difference) PercentText() string {
 	if d.A == 0 || d.Change == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%+.0f %%", d.Percent)
+	return strings.Replace(fmt.Sprintf("%+.0f %%", d.Percent), "-", "−", 1)
 }

@@ -95,7 +95,11 @@ func drawFaults(v *chaos.Verdict) (p faultPicture) {
 	}
 	for i := range int64(faultTicks + 1) {
 		ms := end * i / faultTicks
-		p.Ticks = append(p.Ticks, tick{at(ms), durationText(ms)})
+		text := durationText(ms)
+		if ms == 0 {
+			text = "0"
+		}
+		p.Ticks = append(p.Ticks, tick{at(ms), text})
 	}
 	p.Width, p.Height = faultLeft+faultWidth+60, faultTop+len(p.Faults)*faultRow+6
 	return p

@@ -166,18 +166,22 @@ func answerTaskCounters(c *call) error {
 }
 
 func showTaskCounters(c *call) error {
-	a, err := c.cfg.Source.TaskCounters(c.ctx, c.params["job"], c.params["task"])
-	values, err := use(c, a, err)
+	job, task := c.params["job"], c.params["task"]
+	t, err := c.cfg.Source.Task(c.ctx, job, task)
+	if _, err = use(c, t, err); err != nil {
+		return err
+	}
+	a, err := c.cfg.Source.TaskCounters(c.ctx, job, task)
+	values, err := optional(c, a, err) // unknown while the job runs
 	if err != nil {
 		return err
 	}
-	head := c.jobHead()
-	return c.render(http.StatusOK, "counters", "Counters of "+c.params["task"], struct {
+	return c.render(http.StatusOK, "counters", "Counters of "+task, struct {
 		jobHead
 		Task   string
 		Groups []counterGroup
 		Split  bool
-	}{head, c.params["task"], counterGroups(values), false})
+	}{c.jobHead(), task, counterGroups(values), false})
 }
 
 // splitGroups adds the counters of maps and of reduces to the groups of a job. The sums of a job also

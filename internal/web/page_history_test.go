@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -120,6 +121,20 @@ func TestSelectHistories(t *testing.T) {
 	for _, s := range v.Jobs {
 		if err != nil || elapsed(s) > elapsed(slowest.Jobs[0]) {
 			t.Fatalf("%s is slower, %v", s.ID, err)
+		}
+	}
+}
+
+func TestContainsFold(t *testing.T) {
+	for _, c := range []struct {
+		text, lower string
+		want        bool
+	}{
+		{"Nightly Sort", "ly so", true}, {"Nightly", "nightly", true}, {"Nightly", "nightly ", false}, {"", "", true}, {"x", "", true}, {"aab", "ab", true},
+		{"Größe ÄNDERN", "ändern", true}, {"日本", "本", true}, {"abc", "日", false}, {"aZ[", "z[", true},
+	} {
+		if got := containsFold(c.text, c.lower); got != c.want {
+			t.Errorf("%q contains %q: %v", c.text, c.lower, got)
 		}
 	}
 }
@@ -261,10 +276,16 @@ func TestComparisonPage(t *testing.T) {
 
 func TestCountersByType(t *testing.T) {
 	h := newHandler(t, newFake("wordcount"))
-	if page := request(h, "/jobs/"+aJob+"/counters", nil).Body.String(); !strings.Contains(page, "Reduces</th>") || strings.Count(page, "1\u202f234\u202f567") != 2 {
+	if page := request(h, "/jobs/"+aJob+"/counters", nil).Body.String(); strings.Contains(page, "Reduces</th>") {
+		t.Errorf("of a running job: %s", mainOf(page))
+	}
+	if page := request(h, "/jobs/"+anotherJob+"/counters", nil).Body.String(); !strings.Contains(page, "Reduces</th>") || strings.Count(page, "1\u202f234\u202f567") != 2 {
 		t.Errorf("%s", mainOf(page))
 	}
 	if w := request(h, "/jobs/"+aJob+"/tasks/"+aTask+"/counters", nil); !strings.Contains(w.Body.String(), aTask+"</span></h1>") {
+		t.Errorf("%s", mainOf(w.Body.String()))
+	}
+	if w := request(h, "/jobs/"+aJob+"/tasks/task_1763700000000_0001_m_000001/counters", nil); !strings.Contains(w.Body.String(), "are not known") {
 		t.Errorf("%s", mainOf(w.Body.String()))
 	}
 	if w := request(h, "/api/v1/jobs/"+aJob+"/tasks/x/counters", nil); w.Code != http.StatusNotFound {
@@ -296,6 +317,7 @@ func TestPictureOfFaults(t *testing.T) {
 func BenchmarkHistory(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		v := someView(n)
+		rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { v.Jobs[i], v.Jobs[j] = v.Jobs[j], v.Jobs[i] }) // an Index has no order
 		for name, q := range map[string]HistoryQuery{
 			"slowest": {Page: Page{Sort: "-elapsedMillis"}}, "text": {Text: "region 96", Page: Page{Sort: "name"}}, "worst": {Page: Page{Sort: "finishTime", Limit: 1000}},
 			"all": {States: []string{"FAILED"}, User: "user2", Text: "report", Cause: "quota", From: 1, MinMillis: 2000, Page: Page{Sort: "-submitTime"}},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/counter"
@@ -94,8 +95,8 @@ func SelectHistories(v *histindex.View, q HistoryQuery, list string) (page Histo
 		case q.User != "" && q.User != s.User, q.Pool != "" && q.Pool != s.Queue:
 		case q.From != 0 && s.FinishTime < q.From, q.To != 0 && s.FinishTime >= q.To:
 		case took < q.MinMillis, q.MaxMillis != 0 && took > q.MaxMillis:
-		case text != "" && !strings.Contains(s.ID, text) && !strings.Contains(strings.ToLower(s.Name), text):
-		case cause != "" && !strings.Contains(strings.ToLower(s.Cause), cause):
+		case text != "" && !strings.Contains(s.ID, text) && !containsFold(s.Name, text):
+		case cause != "" && !containsFold(s.Cause, cause):
 		default:
 			return true
 		}
@@ -103,6 +104,31 @@ func SelectHistories(v *histindex.View, q HistoryQuery, list string) (page Histo
 	}
 	page.Jobs, page.Total, page.Next, err = PageOf(v.Jobs, keep, HistoryColumns, q.Page, "-finishTime", cmp.Or(list, "history"))
 	return page, err
+}
+
+// containsFold reports whether a text contains another in any case of letters. lower has only small
+// letters. It makes no copy of a text in ASCII: there can be 100,000 of them.
+func containsFold(text, lower string) bool {
+	for i := 0; i+len(lower) <= len(text); i++ {
+		n := 0
+		for n < len(lower) {
+			c := text[i+n]
+			if c >= utf8.RuneSelf {
+				return strings.Contains(strings.ToLower(text), lower)
+			}
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			if c != lower[n] {
+				break
+			}
+			n++
+		}
+		if n == len(lower) {
+			return true
+		}
+	}
+	return false
 }
 
 // Drill is the outcome of a drill in a list. Times are in ms.
