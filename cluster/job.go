@@ -215,6 +215,14 @@ func (j *Job) CountersOf(t *Task) []Counter {
 	return out
 }
 
+// CounterNames returns the names of the counters of finished tasks.
+func (j *Job) CounterNames() []CounterName { return slices.Clone(j.names) }
+
+// CounterValues returns the counters of the winning attempt of a finished task. It is parallel to
+// CounterNames, but may be shorter; nil for other tasks. The state does not change it, and the caller
+// must not either.
+func (j *Job) CounterValues(t *Task) []int64 { return t.counts }
+
 // CounterOf returns one counter of the winning attempt of a finished task, 0 if the task does
 // not have it.
 func (j *Job) CounterOf(t *Task, name CounterName) int64 {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // A finished job leaves the state in two steps:
@@ -121,6 +121,7 @@ func (m *Master) archiveNext() {
 func (m *Master) writeHistoryOf(j *cluster.Job) {
 	id, l := j.ID, m.lead
 	status, summary := m.status(j, m.record(id)), summaryOf(j)
+	version := m.historyVersion()
 	m.workers.Go(func() {
 		failed := func(err error) {
 			m.postUnder(l, func() { m.archives.writing--; m.historyFailed(id, err); m.archiveNext() })
@@ -131,10 +132,10 @@ func (m *Master) writeHistoryOf(j *cluster.Job) {
 				failed(errPanic)
 			}
 		}()
-		s, line := status(), summary.encode()
-		if err := m.askTasks(l.ctx, id.String(), s); err != nil {
+		h, line := &history.Job{Version: version, Status: status()}, summary.Encode()
+		if err := m.askHistory(l.ctx, id, h); err != nil {
 			failed(err)
-		} else if m.retryWriteHistory(l, id, s) {
+		} else if m.retryWriteHistory(l, id, h) {
 			m.postUnder(l, func() { m.historyWritten(id, line) })
 		}
 	})
@@ -146,9 +147,9 @@ func (m *Master) writeHistoryOf(j *cluster.Job) {
 // The pause between two tries doubles from a second to a minute. The storage may be
 // unavailable for hours, and no history may be lost in this time. The job stays in the state
 // until its history is written.
-func (m *Master) retryWriteHistory(l *lead, id cluster.JobID, s *wire.JobStatus) bool {
+func (m *Master) retryWriteHistory(l *lead, id cluster.JobID, h *history.Job) bool {
 	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
-		err := m.writeHistory(l.ctx, id, s)
+		err := m.writeHistory(l.ctx, id, h)
 		if err == nil {
 			return true
 		}
@@ -245,7 +246,7 @@ func (m *Master) retireOldest() {
 const indexTries = 10
 
 // retryWriteIndex writes an index, with pauses like retryWriteHistory.
-func (m *Master) retryWriteIndex(ctx context.Context, lines []summary) (err error) {
+func (m *Master) retryWriteIndex(ctx context.Context, lines []history.Summary) (err error) {
 	pause := time.Second
 	for range indexTries {
 		if err = m.writeIndex(ctx, lines); err == nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/jobmaster/board"
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // Board returns the board of this master, for readers outside the loop. Followers have the same
@@ -26,7 +27,7 @@ func newBoard(cfg Config) *board.Board {
 // boardSummary reads the summary of an archived job; zero if a master of another version wrote it in
 // another form.
 func boardSummary(line []byte) board.Summary {
-	var s summary
+	var s history.Summary
 	if json.Unmarshal(line, &s) != nil {
 		return board.Summary{}
 	}

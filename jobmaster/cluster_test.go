@@ -47,9 +47,10 @@ type testCluster struct {
 	ctx     context.Context
 	end     context.CancelFunc
 	expiry  time.Duration
-	forget  time.Duration // of masters added from now on
-	specs   int           // number of job specifications made so far
-	pools   []string      // of masters added from now on
+	forget  time.Duration       // of masters added from now on
+	specs   int                 // number of job specifications made so far
+	pools   []string            // of masters added from now on
+	counted []*taskproc.Counter // counters of each attempt
 
 	configure func(*jobmaster.Config) // changes the configuration of those masters; may be nil
 
@@ -354,7 +355,7 @@ func listen(end taskproc.TaskEnd, complete chan struct{}) {
 
 // write writes a piece that contains the id of the attempt's task, or the segments of a map.
 func (w *testCluster) write(start *taskproc.Start) (*taskproc.Finished, error) {
-	done := &taskproc.Finished{Range: start.Range}
+	done := &taskproc.Finished{Range: start.Range, Counters: w.counted}
 	if start.Kind == taskproc.Kind_MAP && start.Reduces > 0 {
 		out := &taskproc.MapOutput{Task: start.Task, Attempt: start.AttemptId, Path: start.LocalDir + "/out"}
 		done.Outputs = []*taskproc.MapOutput{out}

@@ -27,7 +27,7 @@ func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Expla
 	if err != nil {
 		return nil, err
 	}
-	return explainFinished(s, taskID)
+	return ExplainFinished(s, taskID)
 }
 
 // explainPresent explains a job that is not over; it returns nil for others.

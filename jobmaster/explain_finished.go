@@ -10,12 +10,13 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// explainFinished says which slots a finished job had and how long it waited for them. s is
-// its full status.
+// ExplainFinished says which slots a finished job had and how long it waited for them. s is
+// its full status. If taskID is not "" and names no task of the job, the error wraps
+// cluster.ErrUnknown.
 //
 // It reads only the status. So it explains jobs in the state and jobs in histories in the
 // same way, whichever master wrote them.
-func explainFinished(s *wire.JobStatus, taskID string) (*wire.Explanation, error) {
+func ExplainFinished(s *wire.JobStatus, taskID string) (*wire.Explanation, error) {
 	out := &wire.Explanation{
 		JobId: s.JobId, State: s.State.String(), Queue: s.Queue, Priority: s.Priority, Reasons: []string{"it is over"},
 		SubmitTime: s.SubmitTime, FinishTime: s.FinishTime, Cause: s.Cause,

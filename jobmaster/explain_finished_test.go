@@ -9,7 +9,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/jobmaster/history"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
@@ -132,7 +132,7 @@ func TestExplainByOldHistories(t *testing.T) {
 func (w *testCluster) writeHistory(name string, s *wire.JobStatus) {
 	w.t.Helper()
 	var text bytes.Buffer
-	if err := jobmaster.EncodeHistory(&text, s); err != nil {
+	if err := history.Encode(&text, &history.Job{Version: history.Version1, Status: s}); err != nil {
 		w.t.Fatal(err)
 	}
 	f, err := w.fs.Create(w.ctx, name, storage.CreateOptions{})

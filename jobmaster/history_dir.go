@@ -16,17 +16,19 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/history"
 	"github.com/hammr/hammr/storage"
 )
 
 // Histories and logs lie in a directory for each day, so that no directory grows with the
 // age of the cluster and old days are removed as a whole:
 //
-//	HISTORY/2026-11-23/job_1_0001.jsonl       the history of a job that finished on that day, in UTC
+//	HISTORY/2026-11-23/job_1_0001.jsonl.zst   the history of a job that finished on that day, in UTC
 //	HISTORY/2026-11-23/index-….jsonl          a line for each of some jobs of that day
 //	LOGS/2026-11-23/job_1_0001/…              the logs of a job that was submitted on that day
 //
-// Histories and logs of older programs lie directly in HISTORY and LOGS.
+// Histories of version 1 are not compressed (job_1_0001.jsonl). Histories and logs of older programs
+// lie directly in HISTORY and LOGS.
 
 // dayName returns the directory of the day of a time in ms since the epoch.
 func dayName(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.DateOnly) }
@@ -40,16 +42,16 @@ func endOfDay(name string) (end time.Time, ok bool) {
 // indexPrefix begins the names of indexes. The history of a job has another name.
 const indexPrefix = "index-"
 
-// historySuffix ends the names of histories and indexes.
-const historySuffix = ".jsonl"
-
-// historyFile returns the file name of a job's history.
-func historyFile(id cluster.JobID) string { return id.String() + historySuffix }
+// historyFiles returns the file names that a job's history may have, that of the newest version first.
+func historyFiles(id cluster.JobID) []string {
+	return []string{id.String() + history.CompressedSuffix, id.String() + history.Suffix}
+}
 
 // writeHistory writes a temporary file and renames it, so that readers never see a part of a
 // history. If the history exists, an earlier leader has written it.
-func (m *Master) writeHistory(ctx context.Context, id cluster.JobID, s *wire.JobStatus) error {
-	for _, name := range []string{historyFile(id), path.Join(dayName(s.FinishTime), historyFile(id))} {
+func (m *Master) writeHistory(ctx context.Context, id cluster.JobID, h *history.Job) error {
+	files, day := historyFiles(id), dayName(h.Status.FinishTime)
+	for _, name := range []string{path.Join(day, files[0]), path.Join(day, files[1]), files[1]} {
 		fsys, file, err := m.cfg.Resolve(ctx, joinName(m.cfg.HistoryDir, name))
 		if err != nil {
 			return err
@@ -58,7 +60,11 @@ func (m *Master) writeHistory(ctx context.Context, id cluster.JobID, s *wire.Job
 			return err
 		}
 	}
-	return m.writeHistoryFile(ctx, path.Join(dayName(s.FinishTime), historyFile(id)), func(w io.Writer) error { return EncodeHistory(w, s) })
+	file := files[0]
+	if h.Version == history.Version1 {
+		file = files[1]
+	}
+	return m.writeHistoryFile(ctx, path.Join(day, file), func(w io.Writer) error { return history.Encode(w, h) })
 }
 
 // writeHistoryFile writes a file below Config.HistoryDir, which appears complete.
@@ -83,16 +89,16 @@ func (m *Master) writeHistoryFile(ctx context.Context, name string, write func(i
 // writeIndex writes the lines of jobs into indexes of their days. An index is never changed;
 // a day has several. Two indexes may list one job, if a leader was lost before it retired
 // the job.
-func (m *Master) writeIndex(ctx context.Context, lines []summary) error {
-	days := make(map[string][]summary)
+func (m *Master) writeIndex(ctx context.Context, lines []history.Summary) error {
+	days := make(map[string][]history.Summary)
 	for _, l := range lines {
 		days[dayName(l.FinishTime)] = append(days[dayName(l.FinishTime)], l)
 	}
 	for day, lines := range days {
-		name := fmt.Sprintf("%s/%s%s-%d%s", day, indexPrefix, lines[0].ID, m.cfg.Now().UnixNano(), historySuffix)
+		name := fmt.Sprintf("%s/%s%s-%d%s", day, indexPrefix, lines[0].ID, m.cfg.Now().UnixNano(), history.Suffix)
 		err := m.writeHistoryFile(ctx, name, func(w io.Writer) error {
 			for _, l := range lines {
-				if _, err := w.Write(append(l.encode(), '\n')); err != nil {
+				if _, err := w.Write(append(l.Encode(), '\n')); err != nil {
 					return err
 				}
 			}
@@ -129,8 +135,11 @@ func (m *Master) historyDays(ctx context.Context) (fsys storage.FS, days []strin
 // fs.ErrNotExist if the job has no history.
 func (m *Master) openHistory(ctx context.Context, id cluster.JobID, finishedAt int64) (storage.File, error) {
 	if finishedAt != 0 {
-		f, err := m.open(ctx, joinName(m.cfg.HistoryDir, path.Join(dayName(finishedAt), historyFile(id))))
-		if !errors.Is(err, fs.ErrNotExist) {
+		fsys, day, err := m.cfg.Resolve(ctx, joinName(m.cfg.HistoryDir, dayName(finishedAt)))
+		if err != nil {
+			return nil, err
+		}
+		if f, err := openIn(ctx, fsys, day, id); !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
 	}
@@ -139,7 +148,17 @@ func (m *Master) openHistory(ctx context.Context, id cluster.JobID, finishedAt i
 		return nil, err
 	}
 	for _, day := range days {
-		f, err := fsys.Open(ctx, path.Join(day, historyFile(id)))
+		if f, err := openIn(ctx, fsys, day, id); !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return nil, fs.ErrNotExist
+}
+
+// openIn opens the history of a job in a directory. The error wraps fs.ErrNotExist if it is not there.
+func openIn(ctx context.Context, fsys storage.FS, dir string, id cluster.JobID) (storage.File, error) {
+	for _, name := range historyFiles(id) {
+		f, err := fsys.Open(ctx, path.Join(dir, name))
 		if !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
@@ -170,7 +189,7 @@ func (m *Master) JobsSince(ctx context.Context, since int64) ([]*wire.JobStatus,
 		delete(found, j.JobId)
 	}
 	for _, l := range found {
-		jobs = append(jobs, l.status())
+		jobs = append(jobs, l.Status())
 	}
 	slices.SortFunc(jobs, func(a, b *wire.JobStatus) int {
 		return cmp.Or(cmp.Compare(a.SubmitTime, b.SubmitTime), cmp.Compare(a.JobId, b.JobId))
@@ -184,8 +203,8 @@ const maxRetiredJobs = 100_000
 
 // retiredSince returns the lines of the indexes of the days since a time, by the id of the
 // job, without jobs that finished before. It refuses more than maxRetiredJobs.
-func (m *Master) retiredSince(ctx context.Context, since int64) (map[string]summary, error) {
-	found := make(map[string]summary)
+func (m *Master) retiredSince(ctx context.Context, since int64) (map[string]history.Summary, error) {
+	found := make(map[string]history.Summary)
 	if m.cfg.HistoryDir == "" {
 		return found, nil
 	}
@@ -211,13 +230,13 @@ func isDay(name string) bool {
 }
 
 // readIndexes adds the lines of all indexes of a day to found.
-func readIndexes(ctx context.Context, fsys storage.FS, day string, since int64, found map[string]summary) error {
+func readIndexes(ctx context.Context, fsys storage.FS, day string, since int64, found map[string]history.Summary) error {
 	entries, err := fsys.List(ctx, day)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if name := path.Base(e.Path); !strings.HasPrefix(name, indexPrefix) || !strings.HasSuffix(name, historySuffix) {
+		if name := path.Base(e.Path); !strings.HasPrefix(name, indexPrefix) || !strings.HasSuffix(name, history.Suffix) {
 			continue
 		}
 		if err := readIndex(ctx, fsys, e.Path, since, found); err != nil {
@@ -228,14 +247,14 @@ func readIndexes(ctx context.Context, fsys storage.FS, day string, since int64, 
 }
 
 // readIndex adds the lines of one index to found.
-func readIndex(ctx context.Context, fsys storage.FS, name string, since int64, found map[string]summary) error {
+func readIndex(ctx context.Context, fsys storage.FS, name string, since int64, found map[string]history.Summary) error {
 	f, err := fsys.Open(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // the file was only read
 	for lines := json.NewDecoder(bufio.NewReader(f)); ; {
-		var l summary
+		var l history.Summary
 		if err := lines.Decode(&l); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {

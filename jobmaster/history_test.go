@@ -11,75 +11,9 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
 )
-
-func someStatus() *wire.JobStatus {
-	return &wire.JobStatus{
-		JobId: "job_1_0001", Name: "wörd \x01 count", State: wire.JobState_FAILED, Cause: "a\nb", SubmitTime: 7, MapProgress: 0.5,
-		Counters: []*taskproc.Counter{{Group: "g", Name: "n", Value: 1 << 60}},
-		Failures: []*wire.FailureRecord{{Task: "t", Cause: "c", Offset: -1}},
-		Tasks: []*wire.TaskStatus{
-			{Id: "task_1_0001_m_000000", State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{{Id: "a", Machine: "n", FinishTime: 9}}},
-			{Id: "task_1_0001_r_000000", Kind: taskproc.Kind_REDUCE},
-		},
-	}
-}
-
-func TestHistoryRoundTrip(t *testing.T) {
-	var file bytes.Buffer
-	if err := jobmaster.EncodeHistory(&file, someStatus()); err != nil {
-		t.Fatal(err)
-	}
-	whole := file.String()
-	if lines := strings.Count(whole, "\n"); lines != 4 {
-		t.Errorf("%d lines:\n%s", lines, whole)
-	}
-	got, err := jobmaster.DecodeHistory(&file)
-	if err != nil || !proto.Equal(got, someStatus()) {
-		t.Errorf("came back as %v, %v", got, err)
-	}
-	for n := range whole[:len(whole)-1] {
-		if _, err := jobmaster.DecodeHistory(strings.NewReader(whole[:n])); !errors.Is(err, storage.ErrCorrupt) {
-			t.Fatalf("%d of %d bytes: %v", n, len(whole), err)
-		}
-	}
-	lines := strings.SplitAfter(whole, "\n")
-	for want, text := range map[string]string{
-		"version 2":                          strings.Replace(whole, `"version":1`, `"version":2`, 1),
-		"1 tasks, but the end line counts 2": lines[0] + lines[1] + lines[3],
-		"unexpected line of type":            lines[0] + lines[0],
-		"line 1":                             lines[1],
-		`unknown type "other"`:               lines[0] + `{"type":"other"}`,
-	} {
-		if _, err := jobmaster.DecodeHistory(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
-
-func FuzzDecodeHistory(f *testing.F) {
-	var file bytes.Buffer
-	if err := jobmaster.EncodeHistory(&file, someStatus()); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(file.Bytes())
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := jobmaster.DecodeHistory(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		var again bytes.Buffer
-		if err := jobmaster.EncodeHistory(&again, s); err != nil {
-			t.Skip("text that is not UTF-8")
-		}
-		if back, err := jobmaster.DecodeHistory(&again); err != nil || !proto.Equal(s, back) {
-			t.Errorf("%v, %v; want %v", back, err, s)
-		}
-	})
-}
 
 func TestOldJobsRetireToTheirHistory(t *testing.T) {
 	withCluster(t, 2, func(w *testCluster) {

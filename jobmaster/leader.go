@@ -225,6 +225,7 @@ func (m *Master) jobChanged(id cluster.JobID) {
 	r.stale = true
 	if m.view.Job(id).State.Final() {
 		r.touch()
+		m.keepInputs(r)
 		r.splits, r.outputs, r.progress = nil, outputLogs{}, nil
 		clear(r.fractions)
 		m.archive(id)

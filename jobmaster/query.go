@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // queryRequest runs a function in the loop while the master leads, unless its caller has
@@ -90,11 +91,11 @@ func (l jobLine) decode() *wire.JobStatus {
 	if l.status != nil {
 		return l.status
 	}
-	s := new(summary)
+	s := new(history.Summary)
 	if json.Unmarshal(l.summary, s) != nil {
 		return nil
 	}
-	return s.status()
+	return s.Status()
 }
 
 // Job returns the status of one job. The status of an archived or retired job comes from its

@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/history"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -20,6 +21,7 @@ type record struct {
 	splits  []*taskproc.Split // nil until loaded
 	bytes   int64             // sum over all splits
 	files   int               // number of input files
+	inputs  []history.Input   // what the splits of a job that is over read, by number, for its history; nil if unknown
 	outputs outputLogs
 
 	progress         map[cluster.AttemptID]*taskproc.Progress // of running attempts

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/history"
 	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
 )
@@ -60,7 +61,9 @@ func (m *Master) usedNames() map[string]bool {
 	used := make(map[string]bool)
 	for j := range m.view.Jobs() {
 		used[j.ID.String()] = true
-		used[historyFile(j.ID)] = true
+		for _, name := range historyFiles(j.ID) {
+			used[name] = true
+		}
 		if j.Archived {
 			continue
 		}
@@ -74,7 +77,7 @@ func (m *Master) usedNames() map[string]bool {
 // isUsed reports whether usedNames has a name. A sweep asks for each expired entry, so it makes
 // no list.
 func (m *Master) isUsed(name string) bool {
-	if id, err := cluster.ParseJobID(strings.TrimSuffix(name, historySuffix)); err == nil && m.view.Job(id) != nil {
+	if id, err := cluster.ParseJobID(strings.TrimSuffix(strings.TrimSuffix(name, history.CompressedSuffix), history.Suffix)); err == nil && m.view.Job(id) != nil {
 		return true
 	}
 	for j := range m.view.Jobs() {

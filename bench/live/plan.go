@@ -12,7 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // Job is a job to submit at a time. Name is the job's name on the master; histories are
@@ -126,14 +126,16 @@ func (c *Cluster) killOthers(ctx context.Context, ids []string) error {
 // historyOf returns the file of a job's history, which is in the directory of a day. The error
 // wraps fs.ErrNotExist if the job has none.
 func historyOf(dir, id string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*", id+".jsonl"))
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("history of %s in %s: %w", id, dir, fs.ErrNotExist)
+	for _, suffix := range []string{history.CompressedSuffix, history.Suffix} {
+		files, err := filepath.Glob(filepath.Join(dir, "*", id+suffix))
+		if err != nil {
+			return "", err
+		}
+		if len(files) > 0 {
+			return files[0], nil
+		}
 	}
-	if err != nil {
-		return "", err
-	}
-	return files[0], nil
+	return "", fmt.Errorf("history of %s in %s: %w", id, dir, fs.ErrNotExist)
 }
 
 // awaitHistories waits for the histories of jobs. It fails if all masters have ended. It
@@ -170,11 +172,11 @@ func (r *Run) read(dir string, ids []string) error {
 		if err != nil {
 			return err
 		}
-		s, err := jobmaster.DecodeHistory(f)
+		h, err := history.Decode(f)
 		if err = errors.Join(err, f.Close()); err != nil {
 			return fmt.Errorf("history %s: %w", name, err)
 		}
-		r.Jobs, r.Files = append(r.Jobs, s), append(r.Files, name)
+		r.Jobs, r.Files = append(r.Jobs, h.Status), append(r.Files, name)
 	}
 	return nil
 }

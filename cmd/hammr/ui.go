@@ -24,6 +24,7 @@ const defaultUIPort = "7079"
 // uiFlags are the flags of `hammr ui`.
 type uiFlags struct {
 	cluster clusterFlags
+	past    pastFlags
 	http    string
 	hosts   []string
 	readers bool
@@ -34,7 +35,7 @@ type uiFlags struct {
 func newUI() *cobra.Command {
 	var f uiFlags
 	cmd := &cobra.Command{
-		Use:   "ui [--masters HOST:PORT,...] [--http HOST:PORT]",
+		Use:   "ui [--masters HOST:PORT,...] [--history DIR] [--drills DIR]",
 		Short: "Serve the web pages of a cluster from this machine",
 		Long: `Serve the web pages and the REST API of a cluster from this machine. Every
 master serves them too, on its --http; this command is for machines that reach
@@ -42,8 +43,14 @@ the masters when browsers do not. It asks any master, and another one when that
 one ends. It needs the RPC addresses of the masters only.
 
 Browsers sign in with the token of the cluster. The pages listen on this machine
-only, unless --http says otherwise.`,
+only, unless --http says otherwise.
+
+With --history and without --masters, no cluster is needed: the pages show the
+finished jobs of a directory of histories. They need no sign-in then, and listen
+on this machine only. --drills shows the reports of 'hammr chaos run', with a
+cluster or without one.`,
 		Example: `  hammr ui --masters m1,m2,m3
+  hammr ui --history backup/history --drills drills
   hammr ui --http 10.0.0.7:8000 --host cluster.example.org`,
 		Args: cobra.NoArgs,
 	}
@@ -53,9 +60,21 @@ only, unless --http says otherwise.`,
 	flags.StringVar(&f.http, "http", "127.0.0.1:"+defaultUIPort, "`host:port` of the pages")
 	flags.StringSliceVar(&f.hosts, "host", nil, "`names` by which browsers reach the pages, besides localhost and IP addresses")
 	flags.BoolVar(&f.readers, "anonymous-readers", false, "let browsers without the token view the pages; logs and changes need it")
+	f.past.add(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if f.past.given() && !cmd.Flags().Changed("masters") {
+			f.cluster.masters = "" // that of the environment is for other commands
+		}
+		if f.cluster.masters == "" && !f.past.given() {
+			return errors.New("no cluster is named; give --masters host:port,..., set " + rpc.MasterVariable + ", or give --history DIR or --drills DIR")
+		}
+		if f.cluster.masters != "" && f.past.history != "" {
+			return errors.New("--history cannot be used with --masters: masters show their own histories")
+		}
 		if f.cluster.masters == "" {
-			return errors.New("no cluster is named; give --masters host:port,... or set " + rpc.MasterVariable)
+			if err := checkLoopback(f.http); err != nil {
+				return err
+			}
 		}
 		return untilSignal(func(ctx context.Context) error { return f.serve(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()) })
 	}
@@ -64,15 +83,32 @@ only, unless --http says otherwise.`,
 
 // serve serves the pages until ctx ends.
 func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	masters, token, id, err := f.cluster.cluster()
+	var masters []string
+	var token, id string
+	if f.cluster.masters != "" {
+		if masters, token, id, err = f.cluster.cluster(); err != nil {
+			return err
+		}
+	}
+	router, err := openFiles(stderr)
 	if err != nil {
 		return err
 	}
-	source, err := remote.New(remote.Config{RPC: rpc.Config{Masters: masters, Token: token, ClusterID: id}})
+	defer func() { err = errors.Join(err, router.Close()) }()
+	past, closePast, err := f.past.open(router.Resolve)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, source.Close()) }()
+	defer func() { err = errors.Join(err, closePast()) }()
+	source := past
+	if masters != nil {
+		cluster, err := remote.New(remote.Config{RPC: rpc.Config{Masters: masters, Token: token, ClusterID: id}, Drills: past})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, cluster.Close()) }()
+		source = cluster
+	}
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
 	hosts := f.hosts
 	if host, _, err := net.SplitHostPort(f.http); err == nil && host != "" {

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // TaskRow is one task of TaskColumns, whose units it has.
@@ -82,63 +79,6 @@ func (c *TaskColumns) Row(job string, i int) TaskRow {
 		Bytes: c.Bytes[i], Records: c.Records[i], In: c.In[i], Spilled: c.Spilled[i],
 	}
 }
-
-// ColumnsOf returns the numbers of the tasks in a status, which may come from a history. now is in ms
-// since the epoch. A status has no places, and the bytes and records of a job without reduces only.
-func ColumnsOf(s *wire.JobStatus, now int64) *TaskColumns {
-	c := new(TaskColumns)
-	c.Grow(len(s.Tasks))
-	tasks := Tasks(s)
-	for i, t := range tasks {
-		parts := strings.Split(t.ID, "_") // task, cluster, job, stage, number
-		if len(parts) != 5 {
-			continue
-		}
-		r := TaskRow{Type: string(t.Type), Stage: parts[3], State: string(t.State), Attempts: len(t.Attempts)}
-		_, _ = fmt.Sscanf(parts[4], "%d", &r.Number) // the masters made the id
-		addAttempts(&r, t.Attempts, s.Tasks[i].Attempts, now)
-		if s.Reduces == 0 && i < len(s.Partitions) {
-			r.Bytes, r.Records = s.Partitions[i].Bytes, s.Partitions[i].Records
-		}
-		c.Add(r)
-	}
-	return c
-}
-
-// addAttempts adds what a row says about the winner or, without one, about the last attempt.
-func addAttempts(r *TaskRow, attempts []report.Attempt, statuses []*wire.TaskStatus_Attempt, now int64) {
-	if len(attempts) == 0 {
-		return
-	}
-	r.StartTime = attempts[0].StartTime
-	shown := slices.IndexFunc(attempts, func(a report.Attempt) bool { return a.State == report.Succeeded })
-	if shown < 0 {
-		shown = len(attempts) - 1
-	} else {
-		r.FinishTime = attempts[shown].FinishTime
-	}
-	a := attempts[shown]
-	r.Node, r.Duration = a.Tasknode, max(0, cmp.Or(a.FinishTime, now)-a.StartTime-statuses[shown].SuspendedMillis)
-}
-
-// EventsOf returns the starts and the ends of the attempts in a status, which may come from a history.
-// It has no other events: those before the end of the job are incomplete.
-func EventsOf(s *wire.JobStatus) Events {
-	doc := Events{Since: s.FinishTime, Events: []Event{}}
-	for _, t := range Report(s).Tasks {
-		for _, a := range t.Attempts {
-			doc.Events = append(doc.Events, Event{At: a.StartTime, Kind: "start", Attempt: a.ID, Node: a.Tasknode})
-			if kind := endKinds[a.State]; kind != "" && a.FinishTime != 0 {
-				doc.Events = append(doc.Events, Event{At: a.FinishTime, Kind: kind, Attempt: a.ID, Node: a.Tasknode})
-			}
-		}
-	}
-	slices.SortStableFunc(doc.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
-	return doc
-}
-
-// endKinds are the events that end attempts, by their states.
-var endKinds = map[report.State]string{report.Succeeded: "finish", report.Failed: "fail", report.Killed: "kill", report.Preempted: "preempt"}
 
 // OfTask returns the events of the attempts at a task.
 func (e Events) OfTask(task string) Events {

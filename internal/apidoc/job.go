@@ -47,15 +47,20 @@ const Suspended = "SUSPENDED"
 func Jobs(jobs []*wire.JobStatus) []Job {
 	out := []Job{}
 	for _, j := range jobs {
-		out = append(out, Job{
-			JobID: j.JobId, Name: j.Name, User: j.User, Queue: j.Queue, Priority: j.Priority,
-			State: JobState(j.State), Suspended: j.Suspended, WaitsFor: j.Reason, Cause: j.Cause,
-			Maps:       Progress{j.Maps, j.MapsDone, j.MapsRunning, j.MapProgress},
-			Reduces:    Progress{j.Reduces, j.ReducesDone, j.ReducesRunning, j.ReduceProgress},
-			SubmitTime: j.SubmitTime, StartTime: j.StartTime, FinishTime: j.FinishTime, OutputDir: j.OutputDir,
-		})
+		out = append(out, JobOf(j))
 	}
 	return out
+}
+
+// JobOf returns the document of a job.
+func JobOf(j *wire.JobStatus) Job {
+	return Job{
+		JobID: j.JobId, Name: j.Name, User: j.User, Queue: j.Queue, Priority: j.Priority,
+		State: JobState(j.State), Suspended: j.Suspended, WaitsFor: j.Reason, Cause: j.Cause,
+		Maps:       Progress{j.Maps, j.MapsDone, j.MapsRunning, j.MapProgress},
+		Reduces:    Progress{j.Reduces, j.ReducesDone, j.ReducesRunning, j.ReduceProgress},
+		SubmitTime: j.SubmitTime, StartTime: j.StartTime, FinishTime: j.FinishTime, OutputDir: j.OutputDir,
+	}
 }
 
 // JobState returns the state as one of JobStates. A job that commits or aborts is running.

@@ -70,8 +70,10 @@ var importTable = []row{
 	{"jobmaster", []string{
 		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/idle", "sched/placement", "storage",
 		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/percentile", "internal/syncutil", "internal/validate", "internal/wire",
-		"internal/taskproc", "jobmaster/board",
+		"internal/taskproc", "jobmaster/board", "jobmaster/history",
 	}},
+	{"jobmaster/histindex", []string{"cluster", "storage", "jobmaster/history"}},
+	{"jobmaster/history", []string{"cluster", "storage", "internal/apidoc", "internal/counter", "internal/wire", "jobmaster/board"}},
 	{"jobmaster/board", []string{"dag", "cluster", "preempt"}},
 	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/percentile", "internal/syncutil", "internal/validate"}},
 	{"jobmaster/server", []string{
@@ -92,6 +94,7 @@ var importTable = []row{
 	}},
 	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/percentile", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
+	{"sim/workload", []string{"cluster", "internal/report", "jobmaster/history", "sim", "sim/..."}},
 	{"sim/fluid", nil},
 	{"sim/plot", nil},
 
@@ -133,12 +136,16 @@ var importTable = []row{
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/report", "internal/web/access",
+		"chaos", "jobmaster/histindex", "jobmaster/history",
+	}},
+	{"internal/web/files", []string{
+		"chaos", "cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/web", "jobmaster", "jobmaster/histindex", "jobmaster/history",
 	}},
 	{"internal/web/answers", []string{"internal/web"}},
 	{"internal/web/board", []string{
-		"cluster", "jobmaster", "jobmaster/board", "internal/apidoc", "internal/report", "internal/taskproc", "internal/web", "internal/web/answers", "internal/wire",
+		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "internal/apidoc", "internal/report", "internal/taskproc", "internal/web", "internal/web/answers", "internal/wire",
 	}},
-	{"internal/web/remote", []string{"internal/apidoc", "internal/report", "internal/rpc", "internal/web", "internal/web/answers"}},
+	{"internal/web/remote", []string{"internal/apidoc", "internal/counter", "internal/report", "internal/rpc", "internal/web", "internal/web/answers"}},
 	{"internal/web/leader", []string{
 		"storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
 		"internal/web/answers", "internal/wire",
@@ -146,7 +153,7 @@ var importTable = []row{
 	{"internal/masterd", []string{
 		"cluster", "jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
-		"internal/audit", "internal/web", "internal/web/access", "internal/web/board", "internal/web/leader",
+		"internal/audit", "internal/web", "internal/web/access", "internal/web/board", "internal/web/files", "internal/web/leader", "jobmaster/histindex",
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",
@@ -178,7 +185,7 @@ var importTable = []row{
 	{"bench", []string{"internal/localcluster", "internal/minihdfs", "internal/testcluster"}},
 	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
 	{"bench/live", []string{
-		"bench", "bench/paper", "cluster", "preempt", "jobmaster", "internal/client/remote", "internal/conf", "internal/counter",
+		"bench", "bench/paper", "cluster", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter",
 		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire",
 		"sched", "sched/registry", "sim", "sim/results", "sim/workload",
 	}},

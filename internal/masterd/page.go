@@ -19,8 +19,10 @@ import (
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/internal/web/board"
+	"github.com/hammr/hammr/internal/web/files"
 	"github.com/hammr/hammr/internal/web/leader"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/histindex"
 )
 
 // info returns this master's answer to callers that have the token. This master need not be
@@ -77,6 +79,8 @@ func (d *Daemon) openPages() (err error) {
 			masters = append(masters, p.Address)
 		}
 	}
+	index := histindex.New(histindex.Config{Dir: d.cfg.HistoryDir, Resolve: d.files.Resolve})
+	d.open.Add(index.Close)
 	asker, err := leader.New(leader.Config{
 		RPC:     rpc.Config{Masters: masters, Token: d.token, ClusterID: d.cfg.ClusterID, User: "web"},
 		Resolve: d.files.Resolve,
@@ -87,6 +91,7 @@ func (d *Daemon) openPages() (err error) {
 	d.open.Add(asker.Close)
 	cfg := board.OfMaster(d.master)
 	cfg.Cluster, cfg.Leader, cfg.Contact = d.cfg.ClusterID, asker, d.log.LastContact
+	cfg.Past = files.New(files.Config{Index: index})
 	d.source = board.New(cfg)
 	if err := d.openAPI(); err != nil {
 		return err

@@ -221,8 +221,9 @@ type counterGroup struct {
 }
 
 type counterRow struct {
-	Name  string
-	Value int64
+	Name        string
+	Value       int64
+	Map, Reduce int64 // of the finished tasks; 0 if unknown
 }
 
 func showCounters(c *call) error {
@@ -231,17 +232,26 @@ func showCounters(c *call) error {
 	if err != nil {
 		return err
 	}
+	var byType map[string]counter.Values // of a running job they are unknown
+	if r.FinishTime != 0 {
+		t, err := c.cfg.Source.TypeCounters(c.ctx, c.params["job"])
+		if byType, err = optional(c, t, err); err != nil {
+			return err
+		}
+	}
 	return c.render(http.StatusOK, "counters", "Counters of "+c.params["job"], struct {
 		jobHead
+		Task   string
 		Groups []counterGroup
-	}{c.jobHead(), counterGroups(r.Counters)}, Command{"its counters", "hammr job counters " + shellWord(c.params["job"])})
+		Split  bool // the counters of maps and of reduces are known
+	}{c.jobHead(), "", splitGroups(r.Counters, byType), len(byType) > 0}, Command{"its counters", "hammr job counters " + shellWord(c.params["job"])})
 }
 
 func counterGroups(values counter.Values) (groups []counterGroup) {
 	for _, name := range values.Groups() {
 		g := counterGroup{Name: strings.TrimSpace(name)}
 		for _, counterName := range values.Names(name) {
-			g.Counters = append(g.Counters, counterRow{counterName, values[name][counterName]})
+			g.Counters = append(g.Counters, counterRow{Name: counterName, Value: values[name][counterName]})
 		}
 		groups = append(groups, g)
 	}

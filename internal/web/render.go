@@ -61,7 +61,7 @@ type Command struct{ What, Text string }
 
 // navigation lists the pages that every page links to.
 var navigation = [][2]string{
-	{"/", "Overview"}, {"/jobs", "Jobs"}, {"/pools", "Pools"}, {"/nodes", "Nodes"}, {"/scheduler", "Scheduler"}, {"/masters", "Masters"},
+	{"/", "Overview"}, {"/jobs", "Jobs"}, {"/history", "History"}, {"/pools", "Pools"}, {"/nodes", "Nodes"}, {"/scheduler", "Scheduler"}, {"/masters", "Masters"}, {"/drills", "Drills"},
 }
 
 // render answers with a page.

@@ -111,8 +111,8 @@ func TestEachRouteAnswers(t *testing.T) {
 		switch {
 		case rt.Method == http.MethodPost && !rt.isAPI(), rt.Path == "/attempts/{attempt}":
 			want = http.StatusSeeOther
-		case rt.Path == apiRoot+"/search":
-			want = http.StatusBadRequest // q is required
+		case rt.Path == apiRoot+"/search", rt.Path == apiRoot+"/compare":
+			want = http.StatusBadRequest // q, and a and b, are required
 		}
 		if w.Code != want {
 			t.Errorf("%s %s: status %d, want %d: %.300s", rt.Method, target(rt), w.Code, want, w.Body)
@@ -134,6 +134,8 @@ func TestStrangersSeeNothing(t *testing.T) {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		} else if strings.HasSuffix(rt.Path, "/search") {
 			r.URL.RawQuery = "q=n1"
+		} else if strings.HasSuffix(rt.Path, "/compare") {
+			r.URL.RawQuery = "a=" + aJob + "&b=" + aJob
 		}
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)

@@ -57,6 +57,22 @@ func (b *Board) Snapshot() *Snapshot {
 	return c.last
 }
 
+// SnapshotOf returns a snapshot with the present contents that has only one job; none if the state
+// does not have it.
+func (b *Board) SnapshotOf(id cluster.JobID) *Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := &b.mu.contents
+	s := &Snapshot{At: b.cfg.Now(), Changes: c.changes, Since: c.since, names: slices.Clip(c.texts)}
+	if i, found := c.find(id); found && c.jobs[i].ID == id {
+		if c.jobs[i].frozen == nil {
+			c.jobs[i].frozen = c.jobs[i].freeze()
+		}
+		s.Jobs = []*Job{c.jobs[i].frozen}
+	}
+	return s
+}
+
 // freeze makes a snapshot. Jobs that have not changed are those of the latest one.
 func (c *contents) freeze(now time.Time) *Snapshot {
 	s := &Snapshot{At: now, Changes: c.changes, Since: c.since, names: slices.Clip(c.texts), Jobs: make([]*Job, len(c.jobs))}

@@ -10,8 +10,9 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// historyVersion is the version of docs/formats/history.md that the reader accepts.
-const historyVersion = 1
+// maxHistoryVersion is the newest version of docs/formats/history.md that the reader accepts. It reads
+// what all versions have.
+const maxHistoryVersion = 2
 
 // slowStartProperty sets when the reduces of a job start.
 const slowStartProperty = "mapreduce.job.reduce.slowstart.completedmaps"
@@ -139,12 +140,14 @@ func (h *jobLog) line(open *openHistory, n int, raw json.RawMessage) error {
 	case l.Type == "" && open.job == nil:
 		return h.addReport(n, raw)
 	case l.Type == "job" && open.job == nil && l.Job != nil:
-		if l.Version != historyVersion {
-			return fmt.Errorf("version %d of a history, expected %d", l.Version, historyVersion)
+		if l.Version < 1 || l.Version > maxHistoryVersion {
+			return fmt.Errorf("version %d of a history, expected 1 to %d", l.Version, maxHistoryVersion)
 		}
 		return open.begin(n, l.Job)
 	case l.Type == "task" && open.job != nil && l.Task != nil:
 		return open.addTask(l.Task)
+	case l.Type == "event" && open.job != nil:
+		return nil
 	case l.Type == "end" && open.job != nil:
 		if count := string(l.Tasks); count != strconv.Itoa(len(open.job.tasks)) && (count != "" || len(open.job.tasks) > 0) {
 			return fmt.Errorf("%d lines of tasks, expected %q as in the end line", len(open.job.tasks), count)

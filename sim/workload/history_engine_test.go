@@ -5,9 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // TestHistoryOfTheEngine reads a history that the jobmaster has written.
@@ -25,14 +26,21 @@ func TestHistoryOfTheEngine(t *testing.T) {
 				attempt(wire.AttemptState_ATTEMPT_KILLED, 5, 25), attempt(wire.AttemptState_ATTEMPT_SUCCEEDED, 30, 80)}},
 		},
 	}
-	var b bytes.Buffer
-	if err := jobmaster.EncodeHistory(&b, s); err != nil {
-		t.Fatal(err)
+	for _, version := range []int{history.Version1, history.Version2} {
+		var b bytes.Buffer
+		if err := history.Encode(&b, &history.Job{Version: version, Status: s, Events: apidoc.Events{Events: []apidoc.Event{{At: 1e12, Kind: "start"}}[:version-1]}}); err != nil {
+			t.Fatal(err)
+		}
+		w, err := Read(&b, "h", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantJobOfTheEngine(t, s, w)
 	}
-	w, err := Read(&b, "h", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+}
+
+func wantJobOfTheEngine(t *testing.T, s *wire.JobStatus, w *Workload) {
+	t.Helper()
 	j := w.Jobs[0]
 	if len(w.Jobs) != 1 || j.ID != s.JobId || j.Name != "n" || j.User != "u" || j.Pool != "q" || j.Priority != -2 || j.SlowStart != 1 || j.Submit != 0 {
 		t.Errorf("job %+v", j)
@@ -48,7 +56,7 @@ func TestHistoryOfTheEngine(t *testing.T) {
 // TestEmptyHistory reads a history without tasks.
 func TestEmptyHistory(t *testing.T) {
 	var b bytes.Buffer
-	if err := jobmaster.EncodeHistory(&b, &wire.JobStatus{JobId: "job_1_0001"}); err != nil {
+	if err := history.Encode(&b, &history.Job{Version: history.Version1, Status: &wire.JobStatus{JobId: "job_1_0001"}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := ReadHistory(&b, "h", Options{})

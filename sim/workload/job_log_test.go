@@ -64,7 +64,7 @@ func TestHistoryErrorsNameTheLine(t *testing.T) {
 		history1 + "{\"type\"\n:1}":    `h:7: field "type": a JSON number, expected string`,
 		history1 + "\n\n{\"type\"\n,}": "h:10: malformed JSON",
 		history1 + "{\"type\":\n":      "h:7: the input ends inside a value",
-		strings.Replace(history1, ":1,", ":2,", 1):                  "h:1: version 2 of a history, expected 1",
+		strings.Replace(history1, ":1,", ":3,", 1):                  "h:1: version 3 of a history, expected 1 to 2",
 		strings.Replace(history1, `"HIGH"`, `"URGENT"`, 1):          `h:1: priority "URGENT", expected VERY_HIGH`,
 		strings.Replace(history1, `"0.8"`, `"NaN"`, 1):              `completedmaps: "NaN", expected a number from 0 to 1`,
 		strings.Replace(history1, `"REDUCE"`, `"OTHER"`, 1):         `h:4: task "task_1_0001_r_000000" of kind "OTHER"`,

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // Format is the format of an input. It is a value of --format.
@@ -72,10 +74,15 @@ func ReadFile(name string, o Options) (w *Workload, err error) {
 
 // Read reads a workload of the format in the options. By default it detects the format from
 // the first bytes: JSON with a "jobId" or "type" is history, other JSON rumen; a first line
-// with a tab is swim, with "jobs=" spec, with a comma csv. Nothing is read twice, so r may
-// be standard input.
+// with a tab is swim, with "jobs=" spec, with a comma csv. Compressed histories are decompressed.
+// Nothing is read twice, so r may be standard input.
 func Read(r io.Reader, source string, o Options) (*Workload, error) {
-	in := bufio.NewReaderSize(r, headBytes)
+	plain, err := history.Decompress(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	defer plain.Close() // read only
+	in := bufio.NewReaderSize(plain, headBytes)
 	// The bytes stay in the buffer for the reader of the format.
 	if o.Format == "" {
 		head, err := in.Peek(headBytes)
@@ -157,7 +164,7 @@ func (h *jobLog) readFilesOf(dir string) error {
 				return err
 			}
 		}
-		if ext := filepath.Ext(name); e.IsDir() || ext != ".jsonl" && ext != ".json" || strings.HasPrefix(e.Name(), "index-") {
+		if e.IsDir() || !isHistoryName(e.Name()) {
 			continue
 		}
 		if err := h.readNamed(name); err != nil {
@@ -165,6 +172,12 @@ func (h *jobLog) readFilesOf(dir string) error {
 		}
 	}
 	return nil
+}
+
+// isHistoryName reports whether a file is a history or a report, by its name.
+func isHistoryName(name string) bool {
+	ext := filepath.Ext(strings.TrimSuffix(name, ".zst"))
+	return (ext == ".jsonl" || ext == ".json") && !strings.HasPrefix(name, "index-")
 }
 
 // readNamed reads one file into the log of the directory.
@@ -175,7 +188,12 @@ func (h *jobLog) readNamed(name string) error {
 	}
 	defer f.Close() // read only
 	h.source = name
-	return h.read(f)
+	plain, err := history.Decompress(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer plain.Close() // read only
+	return h.read(plain)
 }
 
 // Options control how an input becomes a Workload. The zero value has the defaults.

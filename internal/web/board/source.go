@@ -29,6 +29,24 @@ type Leader interface {
 	ReadLog(ctx context.Context, a report.Attempt, dir, stream string) (string, error)
 }
 
+// Past has the jobs that have left the state.
+type Past interface {
+	web.HistorySource
+	Events(ctx context.Context, job string) (web.Answer[apidoc.Events], error)
+	Columns(ctx context.Context, job string) (web.Answer[*apidoc.TaskColumns], error)
+}
+
+// noPast has none.
+type noPast struct{ web.NoHistory }
+
+func (noPast) Events(_ context.Context, job string) (web.Answer[apidoc.Events], error) {
+	return web.Answer[apidoc.Events]{}, fmt.Errorf("no job %.100q: %w", job, web.ErrUnknown)
+}
+
+func (noPast) Columns(_ context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
+	return web.Answer[*apidoc.TaskColumns]{}, fmt.Errorf("no job %.100q: %w", job, web.ErrUnknown)
+}
+
 // Config configures a Source.
 type Config struct {
 	// Cluster is the id of the cluster. Required.
@@ -43,6 +61,8 @@ type Config struct {
 	// Contact returns when this process last knew that it has the data of the cluster, zero for
 	// never; default now.
 	Contact func() time.Time
+	// Past has the histories of finished jobs. The caller closes it. Default none.
+	Past Past
 	// Leader answers what the board does not have. Required.
 	Leader Leader
 	// Now returns the time; default time.Now.
@@ -74,6 +94,9 @@ func (c *Config) EnsureDefaults() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Past == nil {
+		c.Past = noPast{}
+	}
 	if c.Contact == nil {
 		c.Contact = c.Now
 	}
@@ -98,6 +121,7 @@ const (
 type Source struct {
 	Leader
 	web.WorkOf
+	web.HistorySource
 	cfg     Config
 	answers *answers.Cache
 	large   *answers.Cache
@@ -108,7 +132,7 @@ var _ web.Source = (*Source)(nil)
 // New returns a Source. It starts nothing.
 func New(cfg Config) *Source {
 	cfg.EnsureDefaults()
-	s := &Source{Leader: cfg.Leader, cfg: cfg, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
+	s := &Source{Leader: cfg.Leader, HistorySource: cfg.Past, cfg: cfg, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
 	s.WorkOf = web.WorkOf{Source: s}
 	return s
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/board"
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // The equality of documents with those of the leader is tested in package jobmaster, beside the masters.
@@ -60,20 +61,45 @@ func largeJob(tb testing.TB, maps int) *board.Board {
 	return b
 }
 
+// goneStatus is what the history of goneJob says.
+func goneStatus() *wire.JobStatus {
+	attempt := &wire.TaskStatus_Attempt{Id: "attempt_1_0007_m_000002_0", Machine: "n3", State: wire.AttemptState_ATTEMPT_SUCCEEDED, StartTime: 1000, FinishTime: 5000, SuspendedMillis: 1500}
+	return &wire.JobStatus{
+		JobId: goneJob, Name: "gone", State: wire.JobState_SUCCEEDED, SubmitTime: 500, FinishTime: 6000, LogDir: "logs", Properties: map[string]string{"a": "b"},
+		Tasks:      []*wire.TaskStatus{{Id: "task_1_0007_m_000002", State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{attempt}}},
+	}
+}
+
+// past has the history of goneJob.
+type past struct{ web.NoHistory }
+
+func (past) Columns(_ context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
+	if job != goneJob {
+		return noPast{}.Columns(context.Background(), job)
+	}
+	h := history.Job{Version: history.Version1, Status: goneStatus()}
+	c := h.Columns()
+	c.Bytes[0], c.Records[0] = 7, 3
+	return web.Answer[*apidoc.TaskColumns]{Value: c}, nil
+}
+
+func (past) Events(_ context.Context, job string) (web.Answer[apidoc.Events], error) {
+	if job != goneJob {
+		return noPast{}.Events(context.Background(), job)
+	}
+	h := history.Job{Version: history.Version1, Status: goneStatus()}
+	return web.Answer[apidoc.Events]{Value: h.EventLog()}, nil
+}
+
 // newSource returns the pages of a board. The job goneJob has left the state.
 func newSource(b *board.Board, asked *atomic.Int64, now func() time.Time) *Source {
 	return New(Config{
-		Cluster: "1", Snapshot: b.Snapshot, Leader: logs{}, Now: now,
+		Cluster: "1", Snapshot: b.Snapshot, Leader: logs{}, Past: past{}, Now: now,
 		Job: func(_ context.Context, id string) (*wire.JobStatus, error) {
 			asked.Add(1)
 			switch id {
 			case goneJob:
-				attempt := &wire.TaskStatus_Attempt{Id: "attempt_1_0007_m_000002_0", Machine: "n3", State: wire.AttemptState_ATTEMPT_SUCCEEDED, StartTime: 1000, FinishTime: 5000, SuspendedMillis: 1500}
-				return &wire.JobStatus{
-					JobId: id, Name: "gone", State: wire.JobState_SUCCEEDED, SubmitTime: 500, FinishTime: 6000, LogDir: "logs", Properties: map[string]string{"a": "b"},
-					Tasks:      []*wire.TaskStatus{{Id: "task_1_0007_m_000002", State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{attempt}}},
-					Partitions: []*wire.Partition{{Bytes: 7, Records: 3}},
-				}, nil
+				return goneStatus(), nil
 			case "job_1_0001":
 				return &wire.JobStatus{JobId: id, State: wire.JobState_RUNNING}, nil
 			}

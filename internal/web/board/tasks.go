@@ -3,7 +3,6 @@ package board
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/board"
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // Columns implements web.Source.
@@ -21,11 +21,8 @@ func (s *Source) Columns(ctx context.Context, id string) (web.Answer[*apidoc.Tas
 	return ask(ctx, s, s.large, "columns "+id, func(ctx context.Context) (*apidoc.TaskColumns, time.Time, time.Duration, error) {
 		now, j, err := s.inState(id)
 		if err != nil {
-			old, err := s.gone(ctx, id)
-			if err != nil {
-				return nil, old.At, 0, err
-			}
-			return apidoc.ColumnsOf(old.Value, old.At.UnixMilli()), old.At, finishedFreshness, nil
+			old, err := s.cfg.Past.Columns(ctx, id)
+			return old.Value, old.At, finishedFreshness, err
 		}
 		return columnsOf(now, j), now.At, freshness, nil
 	})
@@ -184,14 +181,11 @@ func (s *Source) Events(ctx context.Context, id string) (web.Answer[apidoc.Event
 	return ask(ctx, s, s.large, "events "+id, func(ctx context.Context) (apidoc.Events, time.Time, time.Duration, error) {
 		now, j, err := s.inState(id)
 		if err != nil {
-			old, err := s.gone(ctx, id)
-			if err != nil {
-				return apidoc.Events{}, old.At, 0, err
-			}
-			return apidoc.EventsOf(old.Value), old.At, finishedFreshness, nil
+			old, err := s.cfg.Past.Events(ctx, id)
+			return old.Value, old.At, finishedFreshness, err
 		}
 		events, since, err := now.Events(j.ID, cluster.TaskID{})
-		return eventsOf(events, since), now.At, freshness, err
+		return history.EventsOf(events, since), now.At, freshness, err
 	})
 }
 
@@ -209,25 +203,7 @@ func (s *Source) TaskEvents(ctx context.Context, job, id string) (web.Answer[api
 	if err != nil {
 		return web.Answer[apidoc.Events]{}, unknown(err)
 	}
-	return answer(s, eventsOf(events, since), now.At, nil), nil
-}
-
-// eventsOf returns events as documents show them.
-func eventsOf(events iter.Seq[board.Event], since int64) apidoc.Events {
-	doc := apidoc.Events{Since: since, Events: []apidoc.Event{}}
-	for e := range events {
-		event := apidoc.Event{At: e.At, Kind: e.Kind.String(), Attempt: e.Attempt.String(), Node: e.Machine, Mode: string(e.Mode), Bytes: e.Bytes}
-		switch e.Kind {
-		case board.EventStart, board.EventSpeculate:
-			event.Place = e.Place.String()
-		case board.EventContinue:
-			event.Place, event.Source = e.Place.String(), e.Source.String()
-		case board.EventSplit:
-			event.Rest = e.Rest.String()
-		}
-		doc.Events = append(doc.Events, event)
-	}
-	return doc
+	return answer(s, history.EventsOf(events, since), now.At, nil), nil
 }
 
 // Log implements web.Source.

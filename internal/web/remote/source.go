@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
@@ -26,6 +27,8 @@ type Config struct {
 	RPC rpc.Config
 	// Transport sends the requests; default rpc.NewTransport(RPC).
 	Transport http.RoundTripper
+	// Drills has the reports of drills; default those of the masters.
+	Drills web.HistorySource
 	// Patience is how long a master may take before the next one is asked; default 2.5 s.
 	Patience time.Duration
 	// Now returns the time; default time.Now.
@@ -236,4 +239,35 @@ func (s *Source) Act(ctx context.Context, a web.Action) (apidoc.Change, error) {
 		s.answers.Expire()
 	}
 	return done.Value, err
+}
+
+// Histories implements web.HistorySource.
+func (s *Source) Histories(ctx context.Context, q web.HistoryQuery) (web.Answer[web.HistoryPage], error) {
+	return get[web.HistoryPage](ctx, s, path(withPage(q.Values(), q.Page), "history"))
+}
+
+// TypeCounters implements web.HistorySource.
+func (s *Source) TypeCounters(ctx context.Context, job string) (web.Answer[map[string]counter.Values], error) {
+	return get[map[string]counter.Values](ctx, s, path(nil, "jobs", job, "counters", "types"))
+}
+
+// TaskCounters implements web.HistorySource.
+func (s *Source) TaskCounters(ctx context.Context, job, task string) (web.Answer[counter.Values], error) {
+	return get[counter.Values](ctx, s, path(nil, "jobs", job, "tasks", task, "counters"))
+}
+
+// Drills implements web.HistorySource.
+func (s *Source) Drills(ctx context.Context) (web.Answer[web.DrillList], error) {
+	if s.cfg.Drills != nil {
+		return s.cfg.Drills.Drills(ctx)
+	}
+	return get[web.DrillList](ctx, s, path(nil, "drills"))
+}
+
+// Drill implements web.HistorySource.
+func (s *Source) Drill(ctx context.Context, id string) (web.Answer[web.DrillReport], error) {
+	if s.cfg.Drills != nil {
+		return s.cfg.Drills.Drill(ctx, id)
+	}
+	return get[web.DrillReport](ctx, s, path(nil, "drills", id))
 }

@@ -1,0 +1,128 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/jobmaster/histindex"
+)
+
+// Names of files of `hammr chaos run --report DIR`.
+const (
+	verdictFile = "verdict.json" // in the directory of a drill
+	planFile    = "plan"         // beside it
+	tableFile   = "drills.csv"   // in DIR
+)
+
+// maxDrills bounds the drills of a list, the newest ones.
+const maxDrills = 1000
+
+// Drills implements web.HistorySource.
+func (s *Source) Drills(context.Context) (web.Answer[web.DrillList], error) {
+	if s.cfg.Drills == "" {
+		return web.Answer[web.DrillList]{}, web.ErrNoDrills
+	}
+	list := web.DrillList{Directory: s.cfg.Drills, Drills: []web.Drill{}, Problems: []histindex.Problem{}}
+	names, err := s.drillNames()
+	if err != nil {
+		return web.Answer[web.DrillList]{}, err
+	}
+	for _, name := range names[:min(len(names), maxDrills)] {
+		d, err := s.readDrill(name)
+		if err != nil {
+			list.Problems = append(list.Problems, histindex.Problem{File: name, Text: err.Error()})
+			continue
+		}
+		list.Drills = append(list.Drills, d.Drill)
+	}
+	if list.Total, err = s.drillTotal(); err != nil {
+		list.Problems = append(list.Problems, histindex.Problem{File: tableFile, Text: err.Error()})
+	}
+	return now(s, list, nil)
+}
+
+// drillNames returns the directories of drills, the newest first. A drill without a verdict runs, or
+// was killed.
+func (s *Source) drillNames() (names []string, err error) {
+	entries, err := os.ReadDir(s.cfg.Drills)
+	if err != nil {
+		return nil, err
+	}
+	modified := make(map[string]int64)
+	for _, e := range entries {
+		if info, err := os.Stat(filepath.Join(s.cfg.Drills, e.Name(), verdictFile)); err == nil {
+			names = append(names, e.Name())
+			modified[e.Name()] = info.ModTime().UnixNano()
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch d := modified[b] - modified[a]; {
+		case d < 0:
+			return -1
+		case d > 0:
+			return 1
+		}
+		return 0
+	})
+	return names, nil
+}
+
+// readDrill reads the report in a directory.
+func (s *Source) readDrill(name string) (d web.DrillReport, err error) {
+	dir := filepath.Join(s.cfg.Drills, name)
+	text, err := os.ReadFile(filepath.Join(dir, verdictFile))
+	if err != nil {
+		return d, err
+	}
+	if d.Verdict, err = chaos.ParseVerdict(text); err != nil {
+		return d, err
+	}
+	plan, err := os.ReadFile(filepath.Join(dir, planFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return d, err
+	}
+	d.Plan = string(plan)
+	parsed, _ := chaos.Parse(planFile, plan) // the list is without kinds if it is damaged
+	d.Drill = web.DrillOf(name, parsed, d.Verdict)
+	return d, nil
+}
+
+// drillTotal returns the sums of the table of drills, "" if there is none.
+func (s *Source) drillTotal() (string, error) {
+	f, err := os.Open(filepath.Join(s.cfg.Drills, tableFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // it was only read
+	rows, err := chaos.ReadTable(f, tableFile)
+	if err != nil {
+		return "", err
+	}
+	return chaos.Sum(rows).String(), nil
+}
+
+// Drill implements web.HistorySource.
+func (s *Source) Drill(_ context.Context, id string) (web.Answer[web.DrillReport], error) {
+	if s.cfg.Drills == "" {
+		return web.Answer[web.DrillReport]{}, web.ErrNoDrills
+	}
+	names, err := s.drillNames()
+	if err != nil {
+		return web.Answer[web.DrillReport]{}, err
+	}
+	if !slices.Contains(names, id) { // so id is no path to somewhere else
+		return web.Answer[web.DrillReport]{}, fmt.Errorf("no drill %.100q in %s: %w", id, s.cfg.Drills, web.ErrUnknown)
+	}
+	d, err := s.readDrill(id)
+	return now(s, d, err)
+}

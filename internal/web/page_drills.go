@@ -1,0 +1,106 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/hammr/hammr/chaos"
+)
+
+func answerDrills(c *call) error {
+	a, err := c.cfg.Source.Drills(c.ctx)
+	return answer(c, a, err)
+}
+
+func answerDrill(c *call) error {
+	a, err := c.cfg.Source.Drill(c.ctx, c.params["drill"])
+	return answer(c, a, err)
+}
+
+// showDrills explains how to see drills if the source has no directory of them.
+func showDrills(c *call) error {
+	a, err := c.cfg.Source.Drills(c.ctx)
+	if errors.Is(err, ErrNoDrills) {
+		a, err = Answer[DrillList]{At: c.cfg.Now()}, nil
+	}
+	list, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	return c.render(http.StatusOK, "drills", "Drills", list, Command{"another drill", "hammr chaos run --report DIR"})
+}
+
+func showDrill(c *call) error {
+	a, err := c.cfg.Source.Drill(c.ctx, c.params["drill"])
+	d, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	return c.render(http.StatusOK, "drill", "Drill "+d.Drill.ID, struct {
+		DrillReport
+		Picture faultPicture
+	}{d, drawFaults(d.Verdict)}, Command{"the same drill again", "hammr chaos run --plan " + shellWord(d.Drill.ID+"/plan") + " --report DIR"})
+}
+
+// faultPicture is the timeline of the faults of a drill. Sizes are in units of the picture.
+type faultPicture struct {
+	Width, Height int
+	Faults        []faultBar
+	Ticks         []tick
+	LeftOut       int // faults that the picture does not show
+}
+
+// faultBar is a fault in the picture: when it was injected, and how long the recovery took.
+type faultBar struct {
+	chaos.FaultResult
+	X, Y, Length int
+	Number       int // in the table
+}
+
+// tick is a time on the axis.
+type tick struct {
+	X    int
+	Text string
+}
+
+// Sizes of the picture of faults.
+const (
+	faultLeft, faultWidth, faultRow, faultTop = 40, 860, 20, 30
+	maxShownFaults                            = 100
+	faultTicks                                = 5
+)
+
+// drawFaults draws the faults that were injected, one in a row.
+func drawFaults(v *chaos.Verdict) (p faultPicture) {
+	end := max(v.Elapsed, 1)
+	for i, f := range v.Faults {
+		end = max(end, f.At+f.Recovery)
+		switch {
+		case !f.Injected:
+		case len(p.Faults) == maxShownFaults:
+			p.LeftOut++
+		default:
+			p.Faults = append(p.Faults, faultBar{FaultResult: f, Number: i + 1})
+		}
+	}
+	at := func(ms int64) int { return faultLeft + int(ms*faultWidth/end) }
+	for i := range p.Faults {
+		f := &p.Faults[i]
+		until := f.At + f.Recovery
+		if f.TimedOut {
+			until = end
+		}
+		f.X, f.Y = at(f.At), faultTop+i*faultRow
+		f.Length = max(at(until)-f.X, 2)
+	}
+	for i := range int64(faultTicks + 1) {
+		ms := end * i / faultTicks
+		text := durationText(ms)
+		if ms == 0 {
+			text = "0"
+		}
+		p.Ticks = append(p.Ticks, tick{at(ms), text})
+	}
+	p.Width, p.Height = faultLeft+faultWidth+60, faultTop+len(p.Faults)*faultRow+6
+	return p
+}

@@ -1,0 +1,339 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/jobmaster/histindex"
+	"github.com/hammr/hammr/jobmaster/history"
+)
+
+const anotherJob = "job_1763700000000_0002"
+
+// historyPages are the pages of finished jobs and drills.
+func historyPages() (paths []string) {
+	for _, rt := range historyRoutes() {
+		if !rt.isAPI() {
+			paths = append(paths, target(rt))
+		}
+	}
+	return append(paths, "/compare?a="+aJob+"&b="+anotherJob)
+}
+
+func TestHostileNamesInTheHistory(t *testing.T) {
+	for _, name := range hostile {
+		f := newFake(name)
+		f.columns = map[string]*apidoc.TaskColumns{aJob: mapsOf(5, 7), anotherJob: mapsOf(50, 7)}
+		h := newHandler(t, f)
+		for _, path := range historyPages() {
+			w := request(h, path, nil)
+			if w.Code != http.StatusOK {
+				t.Fatalf("%s with name %q: status %d: %s", path, name, w.Code, mainOf(w.Body.String()))
+			}
+			checkPage(t, fmt.Sprintf("%s with name %q", path, name), w.Body.String())
+		}
+	}
+}
+
+// mapsOf returns finished maps that took some times.
+func mapsOf(times ...int64) *apidoc.TaskColumns {
+	c := new(apidoc.TaskColumns)
+	for i, took := range times {
+		c.Add(apidoc.TaskRow{Type: "MAP", Stage: "m", Number: i, State: "SUCCEEDED", FinishTime: 1, Duration: took})
+	}
+	return c
+}
+
+// someView has n finished jobs of the last ten days before noon of 2026-11-23.
+func someView(n int) *histindex.View {
+	noon := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC).UnixMilli()
+	v := new(histindex.View)
+	states := []string{"SUCCEEDED", "SUCCEEDED", "FAILED", "KILLED"}
+	for i := range n {
+		finish := noon - int64(i)*10*24*3600_000/int64(n)
+		s := &history.Summary{
+			ID: fmt.Sprintf("job_1_%06d", i), Name: fmt.Sprintf("Report %d of region %d", i, i%97), User: fmt.Sprintf("user%d", i%7), Queue: fmt.Sprintf("pool%d", i%3), State: states[i%4],
+			SubmitTime: finish - 1000 - int64(i*7919%100_000), FinishTime: finish, OutputBytes: int64(i * 31 % 1009),
+		}
+		if s.State == "FAILED" {
+			s.Cause = fmt.Sprintf("task %d: Disk quota exceeded", i)
+		}
+		v.Jobs = append(v.Jobs, s)
+	}
+	return v
+}
+
+// TestSelectHistories compares each filter with a walk over all jobs.
+func TestSelectHistories(t *testing.T) {
+	v := someView(1000)
+	day := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC).UnixMilli()
+	for name, c := range map[string]struct {
+		q    HistoryQuery
+		keep func(s *history.Summary) bool
+	}{
+		"all":      {HistoryQuery{}, func(*history.Summary) bool { return true }},
+		"state":    {HistoryQuery{States: []string{"FAILED", "KILLED"}}, func(s *history.Summary) bool { return s.State != "SUCCEEDED" }},
+		"user":     {HistoryQuery{User: "user3"}, func(s *history.Summary) bool { return s.User == "user3" }},
+		"pool":     {HistoryQuery{Pool: "pool1"}, func(s *history.Summary) bool { return s.Queue == "pool1" }},
+		"name":     {HistoryQuery{Text: "REGION 5"}, func(s *history.Summary) bool { return strings.Contains(s.Name, "region 5") }},
+		"id":       {HistoryQuery{Text: "job_1_000042"}, func(s *history.Summary) bool { return s.ID == "job_1_000042" }},
+		"cause":    {HistoryQuery{Cause: "disk QUOTA"}, func(s *history.Summary) bool { return s.Cause != "" }},
+		"day":      {HistoryQuery{From: day, To: day + 24*3600_000}, func(s *history.Summary) bool { return s.FinishTime >= day && s.FinishTime < day+24*3600_000 }},
+		"duration": {HistoryQuery{MinMillis: 20_000, MaxMillis: 60_000}, func(s *history.Summary) bool { return elapsed(s) >= 20_000 && elapsed(s) <= 60_000 }},
+	} {
+		var want []string
+		for _, s := range v.Jobs {
+			if c.keep(s) {
+				want = append(want, s.ID)
+			}
+		}
+		var got []string
+		for c.q.Limit = 300; ; {
+			page, err := SelectHistories(v, c.q, "")
+			if err != nil || page.Total != len(want) || page.States["FAILED"] != 250 {
+				t.Fatalf("%s: %d of %d, %v, %v", name, page.Total, len(want), page.States, err)
+			}
+			for _, s := range page.Jobs {
+				got = append(got, s.ID)
+			}
+			if c.q.Cursor = page.Next; c.q.Cursor == "" {
+				break
+			}
+		}
+		if !slices.Equal(got, want) || len(want) == 0 { // the view is sorted by the finish time
+			t.Errorf("%s: %d jobs, want %d", name, len(got), len(want))
+		}
+	}
+	slowest, err := SelectHistories(v, HistoryQuery{Page: Page{Sort: "-elapsedMillis", Limit: 1}}, "")
+	for _, s := range v.Jobs {
+		if err != nil || elapsed(s) > elapsed(slowest.Jobs[0]) {
+			t.Fatalf("%s is slower, %v", s.ID, err)
+		}
+	}
+}
+
+func TestContainsFold(t *testing.T) {
+	for _, c := range []struct {
+		text, lower string
+		want        bool
+	}{
+		{"Nightly Sort", "ly so", true}, {"Nightly", "nightly", true}, {"Nightly", "nightly ", false}, {"", "", true}, {"x", "", true}, {"aab", "ab", true},
+		{"Größe ÄNDERN", "ändern", true}, {"日本", "本", true}, {"abc", "日", false}, {"aZ[", "z[", true},
+	} {
+		if got := containsFold(c.text, c.lower); got != c.want {
+			t.Errorf("%q contains %q: %v", c.text, c.lower, got)
+		}
+	}
+}
+
+func TestHistoryQuery(t *testing.T) {
+	q, err := historyQuery(map[string]string{"state": "FAILED,KILLED", "from": "2026-11-22", "to": "2026-11-22", "min": "90s", "max": "2h", "limit": "5"})
+	day := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC).UnixMilli()
+	want := HistoryQuery{States: []string{"FAILED", "KILLED"}, From: day, To: day + 24*3600_000, MinMillis: 90_000, MaxMillis: 7_200_000, Page: Page{Limit: 5}}
+	if diff := cmp.Diff(want, q); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if q, err := historyQuery(map[string]string{"to": "2026-11-22T01:00:00Z"}); err != nil || q.To != day+3600_000 {
+		t.Errorf("%+v, %v", q, err)
+	}
+	h := newHandler(t, newFake("wordcount"))
+	for target, text := range map[string]string{
+		"/history?from=yesterday": "expected a day as 2026-11-23", "/api/v1/history?min=-5s": "expected a time as 90s", "/history?max=5": "parameter max", "/history?sort=weight": "parameter sort",
+		"/history?state=RUNNING": "expected one of SUCCEEDED, FAILED, KILLED", "/api/v1/compare?a=" + aJob: "parameter b is missing",
+	} {
+		if w := request(h, target, nil); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), text) {
+			t.Errorf("%s: status %d: %s", target, w.Code, mainOf(w.Body.String()))
+		}
+	}
+}
+
+// TestSlowestJobOfYesterdayInTwoClicks goes from the overview to the history and to yesterday's jobs,
+// and finds the slowest one in the first row.
+func TestSlowestJobOfYesterdayInTwoClicks(t *testing.T) {
+	f := newFake("wordcount")
+	yesterday := time.UnixMilli(atMillis).AddDate(0, 0, -1).UnixMilli()
+	for i, took := range []int64{5000, 90_000, 7000} {
+		f.jobs = append(f.jobs, apidoc.Job{JobID: fmt.Sprintf("job_1_000%d", i), Name: "old", State: "SUCCEEDED", SubmitTime: yesterday - took, FinishTime: yesterday})
+	}
+	h := newHandler(t, f)
+	at := "/"
+	for _, link := range []string{"History", "yesterday"} {
+		if at = linkOf(request(h, at, nil).Body.String(), link); at == "" {
+			t.Fatalf("no link %q", link)
+		}
+	}
+	page := request(h, at, nil).Body.String()
+	_, rows, _ := strings.Cut(page, "<tbody>")
+	if first := strings.Index(rows, "job_1_0001"); first < 0 || first > strings.Index(rows, "job_1_0000") || strings.Contains(rows, anotherJob) {
+		t.Errorf("%s:\n%s", at, rows[:min(len(rows), 800)])
+	}
+}
+
+// linkOf returns where the link with a text leads, "" if there is none.
+func linkOf(page, text string) (href string) {
+	z := html.NewTokenizer(strings.NewReader(page))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken:
+			href = ""
+			for _, a := range z.Token().Attr {
+				if a.Key == "href" {
+					href = a.Val
+				}
+			}
+		case html.TextToken:
+			if href != "" && string(z.Text()) == text {
+				return href
+			}
+		}
+	}
+}
+
+func TestHistoryAsCSVAndJSON(t *testing.T) {
+	h := newHandler(t, newFake("wordcount"))
+	w := request(h, "/api/v1/history?format=csv", nil)
+	if !strings.HasPrefix(w.Body.String(), "id,name,state,user,queue,submitTime,finishTime,elapsedMillis,waitedMillis,maps,reduces,outputBytes\n"+anotherJob+",sort,FAILED,bob,default,") {
+		t.Errorf("%s", w.Body)
+	}
+	var page HistoryPage
+	if err := json.Unmarshal(request(h, "/api/v1/history?user=bob", nil).Body.Bytes(), &page); err != nil || page.Total != 1 || page.Jobs[0].ID != anotherJob {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	a := jobFacts{
+		report:  report.Report{JobID: aJob, StartTime: 1000, FinishTime: 11_000, Phases: []report.Phase{{Name: "setup", Seconds: 1}, {Name: "map", Seconds: 9}}, Counters: counter.Values{"g": {"same": 5, "half": 100, "new": 0}}},
+		conf:    map[string]string{"mapreduce.job.reduces": "4", "x": "1"},
+		columns: mapsOf(10, 30, 20),
+	}
+	b := jobFacts{
+		report:  report.Report{JobID: anotherJob, StartTime: 1000, FinishTime: 0, Phases: []report.Phase{{Name: "map", Seconds: 18}, {Name: "reduce", Seconds: 2}}, Counters: counter.Values{"g": {"same": 5, "half": 50, "new": 8}}},
+		conf:    map[string]string{"mapreduce.job.reduces": "8", "x": "1"},
+		columns: mapsOf(10, 60),
+	}
+	got := compare(a, b, 31_000)
+	wantPhases := []Difference{
+		{"phase", "setup", 1000, 0, -1000, -100, true}, {"phase", "map", 9000, 18_000, 9000, 100, true},
+		{"phase", "reduce", 0, 2000, 2000, 0, true}, {"phase", "whole job", 10_000, 30_000, 20_000, 200, true},
+	}
+	if diff := cmp.Diff(wantPhases, got.Phases); diff != "" {
+		t.Error(diff)
+	}
+	wantCounters := []Difference{{"g", "new", 0, 8, 8, 0, false}, {"g", "half", 100, 50, -50, -50, false}, {"g", "same", 5, 5, 0, 0, false}}
+	if diff := cmp.Diff(wantCounters, got.Counters); diff != "" {
+		t.Error(diff)
+	}
+	if len(got.Times) != 6 || got.Times[2].A != 20 || got.Times[2].B != 10 || got.Times[5].A != 30 || got.Times[5].B != 60 {
+		t.Errorf("times %+v", got.Times)
+	}
+	if len(got.Configuration) != 1 || got.Configuration[0].A != "4" || got.Configuration[0].B != "8" || got.Configuration[0].Doc == "" {
+		t.Errorf("configuration %+v", got.Configuration)
+	}
+	if len(got.Most) != maxMost && !slices.IsSortedFunc(got.Most, func(x, y Difference) int { return int(1000 * (y.weight() - x.weight())) }) || got.Most[0].weight() != 1 {
+		t.Errorf("changed most: %+v", got.Most)
+	}
+	if same := compare(a, a, 0); len(same.Most) != 0 || len(same.Configuration) != 0 {
+		t.Errorf("a job and itself: %+v", same)
+	}
+	if without := compare(a, jobFacts{report: b.report}, 0); len(without.Times) != 0 {
+		t.Errorf("without columns: %+v", without.Times)
+	}
+}
+
+func TestComparisonPage(t *testing.T) {
+	h := newHandler(t, newFake("wordcount"))
+	for path, texts := range map[string][]string{
+		"/compare": {"Enter the ids of two jobs"},
+		"/compare?a=" + aJob + "&b=" + anotherJob: {"Changed most", "whole job", aJob, anotherJob, "hammr job history " + aJob, `href="/compare?a=` + anotherJob},
+	} {
+		w := request(h, path, nil)
+		for _, text := range texts {
+			if !strings.Contains(w.Body.String(), text) {
+				t.Errorf("%s: no %q in %s", path, text, mainOf(w.Body.String()))
+			}
+		}
+	}
+	if w := request(h, "/compare?a=job_9_0001&b="+aJob, nil); w.Code != http.StatusNotFound {
+		t.Errorf("status %d", w.Code)
+	}
+}
+
+func TestCountersByType(t *testing.T) {
+	h := newHandler(t, newFake("wordcount"))
+	if page := request(h, "/jobs/"+aJob+"/counters", nil).Body.String(); strings.Contains(page, "Reduces</th>") {
+		t.Errorf("of a running job: %s", mainOf(page))
+	}
+	if page := request(h, "/jobs/"+anotherJob+"/counters", nil).Body.String(); !strings.Contains(page, "Reduces</th>") || strings.Count(page, "1\u202f234\u202f567") != 2 {
+		t.Errorf("%s", mainOf(page))
+	}
+	if w := request(h, "/jobs/"+aJob+"/tasks/"+aTask+"/counters", nil); !strings.Contains(w.Body.String(), aTask+"</span></h1>") {
+		t.Errorf("%s", mainOf(w.Body.String()))
+	}
+	if w := request(h, "/jobs/"+aJob+"/tasks/task_1763700000000_0001_m_000001/counters", nil); !strings.Contains(w.Body.String(), "are not known") {
+		t.Errorf("%s", mainOf(w.Body.String()))
+	}
+	if w := request(h, "/api/v1/jobs/"+aJob+"/tasks/x/counters", nil); w.Code != http.StatusNotFound {
+		t.Errorf("status %d", w.Code)
+	}
+}
+
+func TestPictureOfFaults(t *testing.T) {
+	v := newFake("x").report().Verdict
+	p := drawFaults(v)
+	if len(p.Faults) != 2 || p.Faults[0].Number != 1 || p.Faults[1].Number != 3 || p.Faults[0].X != faultLeft+faultWidth/10 || p.Faults[0].Length != faultWidth*3/20 {
+		t.Errorf("%+v", p.Faults)
+	}
+	if endless := p.Faults[1]; endless.X+endless.Length != faultLeft+faultWidth || len(p.Ticks) != faultTicks+1 || p.Ticks[faultTicks].Text != "20.0 s" {
+		t.Errorf("%+v, %+v", endless, p.Ticks)
+	}
+	for range 300 {
+		v.Faults = append(v.Faults, chaos.FaultResult{Injected: true, At: 1})
+	}
+	if p := drawFaults(v); len(p.Faults) != maxShownFaults || p.LeftOut != 202 {
+		t.Errorf("%d faults, %d left out", len(p.Faults), p.LeftOut)
+	}
+	if w := request(newHandler(t, &fakeSource{}), "/drills", nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "hammr ui --drills DIR") {
+		t.Errorf("status %d: %s", w.Code, mainOf(w.Body.String()))
+	}
+}
+
+// BenchmarkHistory searches finished jobs, as the page does.
+func BenchmarkHistory(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		v := someView(n)
+		rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { v.Jobs[i], v.Jobs[j] = v.Jobs[j], v.Jobs[i] }) // an Index has no order
+		for name, q := range map[string]HistoryQuery{
+			"slowest": {Page: Page{Sort: "-elapsedMillis"}}, "text": {Text: "region 96", Page: Page{Sort: "name"}}, "worst": {Page: Page{Sort: "finishTime", Limit: 1000}},
+			"all": {States: []string{"FAILED"}, User: "user2", Text: "report", Cause: "quota", From: 1, MinMillis: 2000, Page: Page{Sort: "-submitTime"}},
+		} {
+			b.Run(fmt.Sprintf("jobs=%d/%s", n, name), func(b *testing.B) {
+				var times []time.Duration
+				for b.Loop() {
+					start := time.Now()
+					if _, err := SelectHistories(v, q, ""); err != nil {
+						b.Fatal(err)
+					}
+					times = append(times, time.Since(start))
+				}
+				slices.Sort(times)
+				b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
+			})
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+)
+
+// Encode writes a history in its version. Version 2 is compressed. The last line contains the
+// numbers of lines, so that a reader detects a truncated file.
+func Encode(w io.Writer, j *Job) error {
+	if j.Version == Version1 {
+		return encode(w, j)
+	}
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	return errors.Join(encode(z, j), z.Close())
+}
+
+func encode(w io.Writer, j *Job) error {
+	out := bufio.NewWriter(w)
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(j.Version == Version1) // as version 1 has been written
+	head, err := j.head()
+	if err != nil {
+		return err
+	}
+	if err := lines.Encode(head); err != nil {
+		return err
+	}
+	for i, t := range j.Status.Tasks {
+		text, err := protojson.Marshal(t)
+		if err != nil {
+			return err
+		}
+		l := line{Type: "task", Task: text}
+		if i < len(j.Tasks) {
+			l.taskFields = j.Tasks[i]
+		}
+		if err := lines.Encode(l); err != nil {
+			return err
+		}
+	}
+	for i := range j.Events.Events {
+		if err := lines.Encode(line{Type: "event", Event: &j.Events.Events[i]}); err != nil {
+			return err
+		}
+	}
+	if err := lines.Encode(line{Type: "end", Tasks: len(j.Status.Tasks), Events: len(j.Events.Events)}); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// head returns the first line.
+func (j *Job) head() (l line, err error) {
+	l = line{Type: "job", Version: j.Version, EventsSince: j.Events.Since}
+	for _, id := range j.CounterNames {
+		l.CounterNames = append(l.CounterNames, [2]string{id.Group, id.Name})
+	}
+	l.Job, err = protojson.Marshal(without(j.Status, "tasks"))
+	return l, err
+}
+
+// Decode reads a history, compressed or not. If it is malformed or truncated, the error wraps
+// storage.ErrCorrupt.
+func Decode(r io.Reader) (*Job, error) { return decode(r, false) }
+
+// DecodeHead reads only the first line of a history: the job without its tasks and events. The
+// error is as that of Decode.
+func DecodeHead(r io.Reader) (*Job, error) { return decode(r, true) }
+
+func decode(r io.Reader, head bool) (*Job, error) {
+	plain, err := Decompress(r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
+	}
+	defer plain.Close() // it was only read
+	lines := json.NewDecoder(plain)
+	j := new(Job)
+	for n := 1; ; n++ {
+		var l line
+		err := lines.Decode(&l)
+		if err == nil {
+			err = l.addTo(j, n == 1)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: line %d: %w", storage.ErrCorrupt, n, err)
+		}
+		if head || l.Type == "end" {
+			return j, nil
+		}
+	}
+}
+
+// zstdMagic begins a compressed file.
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// Decompress returns the text of a file that may be compressed. The caller closes the result; r stays
+// open.
+func Decompress(r io.Reader) (io.ReadCloser, error) {
+	in := bufio.NewReader(r)
+	if magic, _ := in.Peek(len(zstdMagic)); !bytes.Equal(magic, zstdMagic) {
+		return io.NopCloser(in), nil // an error of Peek comes again
+	}
+	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	return z.IOReadCloser(), nil
+}
+
+// addTo adds the content of a line to a history. The first line describes the job, and no other line
+// does.
+func (l *line) addTo(j *Job, first bool) error {
+	switch {
+	case first != (l.Type == "job"):
+		return fmt.Errorf("unexpected line of type %q", l.Type)
+	case l.Type == "job":
+		return l.addJob(j)
+	case l.Type == "task":
+		t := new(wire.TaskStatus)
+		j.Status.Tasks = append(j.Status.Tasks, t)
+		if j.Version >= Version2 {
+			j.Tasks = append(j.Tasks, l.taskFields)
+		}
+		return protojson.Unmarshal(l.Task, t)
+	case l.Type == "event" && j.Version >= Version2 && l.Event != nil:
+		j.Events.Events = append(j.Events.Events, *l.Event)
+		return nil
+	case l.Type == "end":
+		if l.Tasks != len(j.Status.Tasks) {
+			return fmt.Errorf("%d tasks, but the end line counts %d", len(j.Status.Tasks), l.Tasks)
+		}
+		if l.Events != len(j.Events.Events) {
+			return fmt.Errorf("%d events, but the end line counts %d", len(j.Events.Events), l.Events)
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown type %q", l.Type)
+}
+
+// addJob reads the first line.
+func (l *line) addJob(j *Job) error {
+	if l.Version < Version1 || l.Version > Version2 {
+		return fmt.Errorf("version %d of the format; this program reads versions %d and %d", l.Version, Version1, Version2)
+	}
+	j.Version, j.Status, j.Events.Since = l.Version, new(wire.JobStatus), l.EventsSince
+	for _, name := range l.CounterNames {
+		j.CounterNames = append(j.CounterNames, counter.ID{Group: name[0], Name: name[1]})
+	}
+	return protojson.Unmarshal(l.Job, j.Status)
+}
+
+// Head returns the status without its tasks, stages, partitions and properties. It shares the rest.
+func (j *Job) Head() *wire.JobStatus {
+	return without(j.Status, "tasks", "stages", "partitions", "properties")
+}
+
+// without returns a status that shares everything but some fields.
+func without(s *wire.JobStatus, fields ...protoreflect.Name) *wire.JobStatus {
+	head := new(wire.JobStatus)
+	s.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		if !slices.Contains(fields, field.Name()) {
+			head.ProtoReflect().Set(field, v)
+		}
+		return true
+	})
+	return head
+}

@@ -1,0 +1,157 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/board"
+)
+
+// Versions of the format.
+const (
+	Version1 = 1 // the status of the job and its tasks
+	Version2 = 2 // counters, inputs and events too; compressed
+)
+
+// Suffixes of the names of files.
+const (
+	Suffix           = ".jsonl"     // of version 1, and of indexes
+	CompressedSuffix = ".jsonl.zst" // of version 2
+)
+
+// Job is the history of a job.
+type Job struct {
+	Version      int
+	Status       *wire.JobStatus // with its tasks
+	CounterNames []counter.ID    // of the lists in Tasks; none in version 1
+	Tasks        []Task          // what Status.Tasks does not have, in the same order; nil in version 1
+	Events       apidoc.Events   // none in version 1
+}
+
+// Task is what version 2 adds to a task.
+type Task struct {
+	Counters []int64   `json:"counters,omitempty"` // of the winner, parallel to Job.CounterNames; shorter if the last ones are 0
+	Input    *Input    `json:"input,omitempty"`    // nil if the task reads no file, or it is unknown
+	Bytes    int64     `json:"bytes,omitempty"`    // output of the winner
+	Records  int64     `json:"records,omitempty"`  // output of the winner
+	Attempts []Attempt `json:"attempts,omitempty"` // in the order of the attempts of the task
+}
+
+// Input is what a task reads.
+type Input struct {
+	File   string `json:"file"`            // full name of the first file
+	Start  int64  `json:"start,omitempty"` // offset of the first byte in it
+	Length int64  `json:"length"`          // bytes in all files
+	Files  int    `json:"files"`           // number of files, or of parts of files
+}
+
+// Attempt is what version 2 adds to an attempt.
+type Attempt struct {
+	Place   string `json:"place,omitempty"`   // where it started relative to its input: node, rack, other or any; "" if unknown
+	From    int    `json:"from,omitempty"`    // number, counted from 1, of the attempt from whose checkpoint it resumed; 0 for none
+	MovedTo string `json:"movedTo,omitempty"` // tasknode to which its output or checkpoint was moved; "" for none
+	End     string `json:"end,omitempty"`     // event of package board that ended it, as finish or split
+}
+
+// line is one line of a history. The fields of a task are beside its message.
+type line struct {
+	Type         string          `json:"type"` // job, task, event or end
+	Version      int             `json:"version,omitempty"`
+	Job          json.RawMessage `json:"job,omitempty"`
+	CounterNames [][2]string     `json:"counterNames,omitempty"` // group and name
+	EventsSince  int64           `json:"eventsSince,omitempty"`  // apidoc.Events.Since
+	Task         json.RawMessage `json:"task,omitempty"`
+	taskFields                   // of a task in version 2
+	Event        *apidoc.Event   `json:"event,omitempty"`
+	Tasks        int             `json:"tasks,omitempty"`  // number of lines of type task
+	Events       int             `json:"events,omitempty"` // number of lines of type event
+}
+
+// taskFields is a Task within a line.
+type taskFields = Task
+
+// eventOf returns an event of the board as documents have it.
+func eventOf(e board.Event) apidoc.Event {
+	out := apidoc.Event{At: e.At, Kind: e.Kind.String(), Attempt: e.Attempt.String(), Node: e.Machine, Mode: string(e.Mode), Bytes: e.Bytes}
+	switch e.Kind {
+	case board.EventStart, board.EventSpeculate:
+		out.Place = e.Place.String()
+	case board.EventContinue:
+		out.Place, out.Source = e.Place.String(), e.Source.String()
+	case board.EventSplit:
+		out.Rest = e.Rest.String()
+	}
+	return out
+}
+
+// SetEvents takes the events of the job from a snapshot of the board.
+func (j *Job) SetEvents(s *board.Snapshot, id cluster.JobID) {
+	events, since, err := s.Events(id, cluster.TaskID{})
+	if err != nil { // the state does not have the job any more
+		j.Events.Since = j.Status.FinishTime
+		return
+	}
+	j.Events = EventsOf(events, since)
+}
+
+// EventsOf returns events of the board as documents have them. since is as in apidoc.Events.
+func EventsOf(events iter.Seq[board.Event], since int64) apidoc.Events {
+	doc := apidoc.Events{Since: since, Events: []apidoc.Event{}}
+	for e := range events {
+		doc.Events = append(doc.Events, eventOf(e))
+	}
+	return doc
+}
+
+// Index returns the place of a task in Status.Tasks. The error wraps cluster.ErrUnknown.
+func (j *Job) Index(task string) (int, error) {
+	for i, t := range j.Status.Tasks {
+		if t.Id == task {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: job %s has no task %.100q", cluster.ErrUnknown, j.Status.JobId, task)
+}
+
+// CountersOf returns the counters of the winner of the task at a place in Status.Tasks; nil if it has
+// no winner or the history is of version 1.
+func (j *Job) CountersOf(i int) counter.Values {
+	if i >= len(j.Tasks) || j.Tasks[i].Counters == nil {
+		return nil
+	}
+	sums := make(counter.Values)
+	for n, v := range j.Tasks[i].Counters[:min(len(j.Tasks[i].Counters), len(j.CounterNames))] {
+		sums.Add(j.CounterNames[n], v)
+	}
+	return sums
+}
+
+// CountersByType adds up the counters of the finished tasks of each type, MAP or REDUCE. It is empty
+// in version 1.
+func (j *Job) CountersByType() map[string]counter.Values {
+	totals := make(map[string][]int64)
+	for i := range j.Tasks {
+		kind := j.Status.Tasks[i].Kind.String()
+		if totals[kind] == nil {
+			totals[kind] = make([]int64, len(j.CounterNames))
+		}
+		for n, v := range j.Tasks[i].Counters {
+			if n < len(j.CounterNames) {
+				totals[kind][n] += v
+			}
+		}
+	}
+	sums := make(map[string]counter.Values)
+	for kind, values := range totals {
+		sums[kind] = make(counter.Values)
+		for n, v := range values {
+			sums[kind].Add(j.CounterNames[n], v)
+		}
+	}
+	return sums
+}

@@ -1,0 +1,270 @@
+package history_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/storage"
+)
+
+const (
+	aMap    = "task_1_0001_m_000000"
+	aReduce = "task_1_0001_r_000000"
+)
+
+func someStatus() *wire.JobStatus {
+	return &wire.JobStatus{
+		JobId: "job_1_0001", Name: "wörd \x01 <count>", State: wire.JobState_FAILED, Cause: "a\nb", SubmitTime: 7, FinishTime: 99, MapProgress: 0.5,
+		Counters: []*taskproc.Counter{{Group: "g", Name: "n", Value: 1 << 60}}, Partitions: []*wire.Partition{{Bytes: 70, Records: 7}},
+		Failures: []*wire.FailureRecord{{Task: "t", Cause: "c", Offset: -1}},
+		Tasks: []*wire.TaskStatus{
+			{Id: aMap, State: wire.TaskState_TASK_SUCCEEDED, Kind: taskproc.Kind_MAP, Attempts: []*wire.TaskStatus_Attempt{
+				{Id: "a0", Machine: "n1", State: wire.AttemptState_ATTEMPT_PREEMPTED, StartTime: 10, FinishTime: 20},
+				{Id: "a1", Machine: "n2", State: wire.AttemptState_ATTEMPT_SUCCEEDED, StartTime: 30, FinishTime: 60, SuspendedMillis: 5},
+			}},
+			{Id: aReduce, Kind: taskproc.Kind_REDUCE, State: wire.TaskState_TASK_KILLED},
+		},
+	}
+}
+
+// someJob returns a history of version 2.
+func someJob() *history.Job {
+	return &history.Job{
+		Version: history.Version2, Status: someStatus(), CounterNames: []counter.ID{counter.MapInputRecords, counter.SpilledRecords},
+		Tasks: []history.Task{
+			{Counters: []int64{40, 3}, Input: &history.Input{File: "hdfs:/<in>", Start: 5, Length: 9, Files: 1}, Bytes: 300, Records: 30,
+				Attempts: []history.Attempt{{End: "checkpoint", Place: "rack"}, {From: 1, Place: "node", MovedTo: "n3", End: "finish"}}},
+			{},
+		},
+		Events: apidoc.Events{Since: 8, Events: []apidoc.Event{{At: 10, Kind: "start", Attempt: "a0", Node: "n1"}, {At: 20, Kind: "checkpoint", Attempt: "a0", Bytes: 1 << 40}}},
+	}
+}
+
+// encoded returns the text of a history, decompressed.
+func encoded(t *testing.T, j *history.Job) (file, text string) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := history.Encode(&b, j); err != nil {
+		t.Fatal(err)
+	}
+	file = b.String()
+	plain, err := history.Decompress(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(plain)
+	if err != nil || plain.Close() != nil {
+		t.Fatal(err)
+	}
+	return file, string(all)
+}
+
+func TestRoundTrip(t *testing.T) {
+	for version, want := range map[int]*history.Job{1: {Version: history.Version1, Status: someStatus()}, 2: someJob()} {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			file, text := encoded(t, want)
+			if lines := strings.Count(text, "\n"); lines != 4+len(want.Events.Events) {
+				t.Errorf("%d lines:\n%s", lines, text)
+			}
+			for name, from := range map[string]string{"file": file, "text": text} {
+				got, err := history.Decode(strings.NewReader(from))
+				if diff := cmp.Diff(want, got, protocmp.Transform()); err != nil || diff != "" {
+					t.Errorf("%s: %v\n%s", name, err, diff)
+				}
+				head, err := history.DecodeHead(strings.NewReader(from))
+				if err != nil || head.Version != version || head.Status.Name != want.Status.Name || head.Status.Tasks != nil {
+					t.Errorf("head of %s: %v, %v", name, head, err)
+				}
+				for n := range from[:len(from)-1] {
+					if _, err := history.Decode(strings.NewReader(from[:n])); !errors.Is(err, storage.ErrCorrupt) && name == "text" {
+						t.Fatalf("%d of %d bytes of the %s: %v", n, len(from), name, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestDamagedHistories(t *testing.T) {
+	_, old := encoded(t, &history.Job{Version: history.Version1, Status: someStatus()})
+	_, text := encoded(t, someJob())
+	lines := strings.SplitAfter(text, "\n")
+	for want, damaged := range map[string]string{
+		"version 3 of the format; this program reads versions 1 and 2": strings.Replace(text, `"version":2`, `"version":3`, 1),
+		"1 tasks, but the end line counts 2":                           lines[0] + lines[1] + lines[3] + lines[4] + lines[5],
+		"1 events, but the end line counts 2":                          lines[0] + lines[1] + lines[2] + lines[3] + lines[5],
+		"unexpected line of type":                                      lines[0] + lines[0],
+		"line 1":                                                       lines[1],
+		`unknown type "other"`:                                         lines[0] + `{"type":"other"}`,
+		`unknown type "event"`:                                         strings.SplitAfter(old, "\n")[0] + lines[3],
+		"corrupt":                                                      "\x28\xb5\x2f\xfd no zstd",
+	} {
+		if _, err := history.Decode(strings.NewReader(damaged)); !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, j := range []*history.Job{{Version: history.Version1, Status: someStatus()}, someJob()} {
+		var file bytes.Buffer
+		if err := history.Encode(&file, j); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		j, err := history.Decode(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		j.Columns()
+		j.EventLog()
+		j.CountersByType()
+		var again bytes.Buffer
+		if err := history.Encode(&again, j); err != nil {
+			t.Skip("text that is not UTF-8")
+		}
+		if back, err := history.Decode(&again); err != nil || !proto.Equal(j.Status, back.Status) || len(j.Events.Events) != len(back.Events.Events) {
+			t.Errorf("%v, %v; want %v", back, err, j)
+		}
+	})
+}
+
+func TestColumns(t *testing.T) {
+	got := someJob().Columns()
+	want := new(apidoc.TaskColumns)
+	want.Add(apidoc.TaskRow{Type: "MAP", Stage: "m", State: "SUCCEEDED", Attempts: 2, Node: "n2", Place: "node", StartTime: 10, FinishTime: 60, Duration: 25, Bytes: 300, Records: 30, In: 40, Spilled: 3})
+	want.Add(apidoc.TaskRow{Type: "REDUCE", Stage: "r", State: "KILLED"})
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(apidoc.TaskColumns{})); diff != "" {
+		t.Error(diff)
+	}
+	old := (&history.Job{Version: history.Version1, Status: someStatus()}).Columns()
+	if old.Bytes[1] != 70 || old.Records[1] != 7 || old.Bytes[0] != 0 || old.Places[old.Place[0]] != "unknown" || old.Duration[0] != 25 {
+		t.Errorf("version 1: %+v", old)
+	}
+}
+
+func TestEventLog(t *testing.T) {
+	if got := someJob().EventLog(); !reflect.DeepEqual(got, someJob().Events) {
+		t.Errorf("%+v", got)
+	}
+	got := (&history.Job{Version: history.Version1, Status: someStatus()}).EventLog()
+	want := apidoc.Events{Since: 99, Events: []apidoc.Event{
+		{At: 10, Kind: "start", Attempt: "a0", Node: "n1"}, {At: 20, Kind: "checkpoint", Attempt: "a0", Node: "n1"},
+		{At: 30, Kind: "start", Attempt: "a1", Node: "n2"}, {At: 60, Kind: "finish", Attempt: "a1", Node: "n2"},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCounters(t *testing.T) {
+	j := someJob()
+	if got := j.CountersByType(); got["MAP"].Get(counter.MapInputRecords) != 40 || got["REDUCE"].Get(counter.MapInputRecords) != 0 || len(got) != 2 {
+		t.Errorf("by type %v", got)
+	}
+	if got := j.CountersOf(0); got.Get(counter.SpilledRecords) != 3 || j.CountersOf(1) != nil || j.CountersOf(9) != nil {
+		t.Errorf("of a task %v", got)
+	}
+	if i, err := j.Index(aReduce); i != 1 || err != nil {
+		t.Errorf("%d, %v", i, err)
+	}
+	if _, err := j.Index("task_1_0001_r_000001"); !errors.Is(err, cluster.ErrUnknown) {
+		t.Error(err)
+	}
+}
+
+// TestSummaryOfAFirstLine compares what lists show with what the status has.
+func TestSummaryOfAFirstLine(t *testing.T) {
+	s := someStatus()
+	s.Name, s.Maps, s.MapsDone = strings.Repeat("x", 600), 4, 1
+	s.Counters = append(s.Counters, &taskproc.Counter{Group: counter.BytesWritten.Group, Name: counter.BytesWritten.Name, Value: 12})
+	line := history.SummaryOf(s)
+	if line.State != "FAILED" || line.OutputBytes != 12 || len(line.Name) != 512+len("…") || line.FinishTime != 99 {
+		t.Errorf("%+v", line)
+	}
+	if back := line.Status(); back.State != wire.JobState_FAILED || back.MapProgress != .25 || back.ReduceProgress != 1 || back.JobId != s.JobId {
+		t.Errorf("%+v", back)
+	}
+}
+
+// bigJob returns a history of n maps, with the counters that a map has.
+func bigJob(n int) *history.Job {
+	j := &history.Job{Version: history.Version2, Status: &wire.JobStatus{JobId: "job_1763700000000_0001", Name: "big"}}
+	for i := range 30 {
+		j.CounterNames = append(j.CounterNames, counter.ID{Group: "Map-Reduce Framework", Name: fmt.Sprintf("Counter %d", i)})
+	}
+	for i := range n {
+		start := int64(1_763_700_000_000 + i*7)
+		id := fmt.Sprintf("1763700000000_0001_m_%06d", i)
+		node := fmt.Sprintf("node%03d", i*7919%200)
+		j.Status.Tasks = append(j.Status.Tasks, &wire.TaskStatus{
+			Id: "task_" + id, State: wire.TaskState_TASK_SUCCEEDED, Kind: taskproc.Kind_MAP,
+			Attempts: []*wire.TaskStatus_Attempt{{Id: "attempt_" + id + "_0", Machine: node, State: wire.AttemptState_ATTEMPT_SUCCEEDED, StartTime: start, FinishTime: start + 9000 + int64(i*31%997)}},
+		})
+		task := history.Task{
+			Bytes: int64(i * 131 % 1_000_003), Records: int64(i * 17 % 10_007), Attempts: []history.Attempt{{Place: "node", End: "finish"}},
+			Input: &history.Input{File: fmt.Sprintf("hdfs://nn:8020/data/part-%05d", i/8), Start: int64(i%8) << 27, Length: 1 << 27, Files: 1},
+		}
+		for c := range 30 {
+			task.Counters = append(task.Counters, int64(i*(c+3)*2_654_435_761%1_000_003))
+		}
+		j.Tasks = append(j.Tasks, task)
+		j.Events.Events = append(j.Events.Events,
+			apidoc.Event{At: start, Kind: "start", Attempt: "attempt_" + id + "_0", Node: node},
+			apidoc.Event{At: start + 9000, Kind: "finish", Attempt: "attempt_" + id + "_0", Node: node, Bytes: task.Bytes})
+	}
+	return j
+}
+
+// BenchmarkEncode writes the history of a job of 100,000 tasks. Its counters are random, as the worst
+// real ones are.
+func BenchmarkEncode(b *testing.B) {
+	for _, version := range []int{history.Version1, history.Version2} {
+		b.Run(fmt.Sprint("version", version), func(b *testing.B) {
+			j := bigJob(100_000)
+			j.Version = version
+			if version == history.Version1 {
+				j.Tasks, j.CounterNames, j.Events = nil, nil, apidoc.Events{}
+			}
+			var size int64
+			for b.Loop() {
+				var file bytes.Buffer
+				if err := history.Encode(&file, j); err != nil {
+					b.Fatal(err)
+				}
+				size = int64(file.Len())
+			}
+			b.ReportMetric(float64(size), "file-bytes")
+		})
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	var file bytes.Buffer
+	if err := history.Encode(&file, bigJob(100_000)); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if j, err := history.Decode(bytes.NewReader(file.Bytes())); err != nil || len(j.Tasks) != 100_000 {
+			b.Fatal(err)
+		}
+	}
+}

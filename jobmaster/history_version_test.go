@@ -1,0 +1,88 @@
+package jobmaster_test
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/history"
+)
+
+// readHistory returns the history in a file of the first day.
+func (w *testCluster) readHistory(name string) *history.Job {
+	w.t.Helper()
+	f, err := w.fs.Open(w.ctx, path.Join("/history/2000-01-01", name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	h, err := history.Decode(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		w.t.Fatal(err)
+	}
+	return h
+}
+
+// TestHistoryHasCountersInputsAndEvents reads what the leader writes when a job is over.
+func TestHistoryHasCountersInputsAndEvents(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		w.counted = []*taskproc.Counter{{Group: counter.MapInputRecords.Group, Name: counter.MapInputRecords.Name, Value: 7}}
+		w.elect(0)
+		w.addTasknode("a", 2, 2)
+		id := w.submit(3, 1)
+		w.wantSucceeded(id)
+		w.sleep(1e9)
+		h := w.readHistory(id + history.CompressedSuffix)
+		if h.Version != history.Version2 || len(h.Status.Tasks) != 4 || len(h.Tasks) != 4 || len(h.CounterNames) == 0 {
+			t.Fatalf("version %d, %d tasks, counters %v", h.Version, len(h.Tasks), h.CounterNames)
+		}
+		for i, task := range h.Tasks[:3] {
+			if want := (history.Input{File: "mem:///in", Start: int64(i) * 100, Length: 100, Files: 1}); task.Input == nil || *task.Input != want {
+				t.Errorf("map %d reads %+v", i, task.Input)
+			}
+			if len(task.Attempts) != 1 || task.Attempts[0].End != "finish" || task.Attempts[0].Place == "" || h.CountersOf(i).Get(counter.MapInputRecords) != 7 {
+				t.Errorf("map %d: %+v", i, task)
+			}
+		}
+		if h.Tasks[3].Input != nil {
+			t.Errorf("the reduce reads %+v", h.Tasks[3].Input)
+		}
+		kinds := make(map[string]int)
+		for _, e := range h.Events.Events {
+			kinds[e.Kind]++
+		}
+		if kinds["start"] != 4 || kinds["finish"] != 4 || h.Events.Since != 0 {
+			t.Errorf("events %v since %d", kinds, h.Events.Since)
+		}
+		if s, err := w.leader().Job(w.ctx, id, true); err != nil || len(s.Tasks) != 4 || s.State != wire.JobState_SUCCEEDED {
+			t.Errorf("the leader answers %v, %v", s, err)
+		}
+	})
+}
+
+// TestOldMastersReadHistories leads a cluster with an older master, which does not know version 2.
+func TestOldMastersReadHistories(t *testing.T) {
+	withCluster(t, 0, func(w *testCluster) {
+		common := w.mixed()
+		w.addMaster()
+		w.elect(0)
+		w.addTasknode("a", 2, 2)
+		before := w.runJobs(1, 1)[0]
+		common.Store(cluster.FormatVersion)
+		w.sleep(5e9)
+		after := w.runJobs(1, 2)[0]
+		if h := w.readHistory(before + history.Suffix); h.Version != history.Version1 || h.Tasks != nil {
+			t.Errorf("version %d of %s", h.Version, before)
+		}
+		if h := w.readHistory(after + history.CompressedSuffix); h.Version != history.Version2 {
+			t.Errorf("version %d of %s", h.Version, after)
+		}
+		if files := w.list("/history/2000-01-01"); !slices.Equal(files, []string{before + history.Suffix, after + history.CompressedSuffix}) {
+			t.Errorf("files %v", files)
+		}
+	})
+}
