@@ -27,6 +27,7 @@ type uiFlags struct {
 	http    string
 	hosts   []string
 	readers bool
+	sim     simPages
 }
 
 // newUI serves the pages of a cluster from this machine, until Ctrl-C. It exits with 1 if it cannot
@@ -34,7 +35,7 @@ type uiFlags struct {
 func newUI() *cobra.Command {
 	var f uiFlags
 	cmd := &cobra.Command{
-		Use:   "ui [--masters HOST:PORT,...] [--http HOST:PORT]",
+		Use:   "ui [--masters HOST:PORT,... | --sim FILE] [--http HOST:PORT]",
 		Short: "Serve the web pages of a cluster from this machine",
 		Long: `Serve the web pages and the REST API of a cluster from this machine. Every
 master serves them too, on its --http; this command is for machines that reach
@@ -42,9 +43,13 @@ the masters when browsers do not. It asks any master, and another one when that
 one ends. It needs the RPC addresses of the masters only.
 
 Browsers sign in with the token of the cluster. The pages listen on this machine
-only, unless --http says otherwise.`,
+only, unless --http says otherwise.
+
+With --sim they show a simulated cluster instead, on this machine only, without
+a token and for reading only. The workload is as for 'hammr sim run'.`,
 		Example: `  hammr ui --masters m1,m2,m3
-  hammr ui --http 10.0.0.7:8000 --host cluster.example.org`,
+  hammr ui --http 10.0.0.7:8000 --host cluster.example.org
+  hammr ui --sim spec:fb2009 --policy hfsp --nodes 100 --at 20m`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
@@ -53,7 +58,11 @@ only, unless --http says otherwise.`,
 	flags.StringVar(&f.http, "http", "127.0.0.1:"+defaultUIPort, "`host:port` of the pages")
 	flags.StringSliceVar(&f.hosts, "host", nil, "`names` by which browsers reach the pages, besides localhost and IP addresses")
 	flags.BoolVar(&f.readers, "anonymous-readers", false, "let browsers without the token view the pages; logs and changes need it")
+	f.sim.addFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if f.sim.run.source.file != "" {
+			return untilSignal(func(ctx context.Context) error { return f.sim.serve(ctx, f.http, cmd.OutOrStdout()) })
+		}
 		if f.cluster.masters == "" {
 			return errors.New("no cluster is named; give --masters host:port,... or set " + rpc.MasterVariable)
 		}
