@@ -3,6 +3,8 @@ package jobmaster
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
@@ -83,4 +85,31 @@ func (m *Master) LiveJobs(ctx context.Context) (map[cluster.JobID]board.Live, er
 		}
 		return jobs, nil
 	})
+}
+
+// LocalTasknodes describes all tasknodes, sorted by name, without what they report to the leader.
+func (m *Master) LocalTasknodes(ctx context.Context) ([]*wire.Tasknode, error) {
+	copies, err := local(ctx, m, func() (copies []*copiedTasknode, err error) {
+		for machine := range m.view.Machines() {
+			c := &copiedTasknode{machine: *machine, state: "RUNNING"}
+			switch {
+			case machine.Lost:
+				c.state = "LOST"
+			case machine.Excluded:
+				c.state = "DECOMMISSIONING"
+			}
+			for _, a := range machine.Attempts {
+				c.attempts = append(c.attempts, a.ID)
+			}
+			c.machine.Attempts = nil
+			copies = append(copies, c)
+		}
+		return copies, nil
+	})
+	var nodes []*wire.Tasknode
+	for _, c := range copies {
+		nodes = append(nodes, c.message())
+	}
+	slices.SortFunc(nodes, func(a, b *wire.Tasknode) int { return strings.Compare(a.Name, b.Name) })
+	return nodes, err
 }

@@ -25,6 +25,7 @@ type engine struct {
 	workers  int
 	embedded *embedded.Engine // nil until the first job
 	cluster  clusterOptions
+	ui       string         // address of the pages of the embedded engine; "" for none
 	remote   *remote.Client // nil until the first job on a cluster
 }
 
@@ -51,6 +52,13 @@ func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 		return nil, fmt.Errorf("embedded engine: %w", err)
 	}
 	e.embedded = running
+	if e.ui != "" {
+		url, err := running.ServePages(e.ui)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintln(d.Stderr, "Pages: "+url)
+	}
 	return running.Client(), nil
 }
 

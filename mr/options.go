@@ -1,6 +1,7 @@
 package mr
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -26,7 +27,8 @@ type options struct {
 	quiet   bool
 	workers int // 0: as many as cores
 	cluster clusterOptions
-	show    *show // nil: the program runs
+	ui      string // address of the pages of the embedded engine; "" for none
+	show    *show  // nil: the program runs
 	help    bool
 	args    []string // the program's own arguments
 }
@@ -74,6 +76,8 @@ func (o *options) takeLong(args, own []string) (rest, behind []string, err error
 			}
 		case "--explain":
 			o.show = &show{explain: true}
+		case "--ui":
+			o.ui = cmp.Or(value, "127.0.0.1:0")
 		case "--help", "-h":
 			o.help = true
 		case "--report", "--workers", "--master", "--token-file", "--pool":
@@ -216,6 +220,7 @@ Options anywhere before "--":
   --token-file FILE   the cluster's token (default: HAMMR_TOKEN_FILE, else the copy that 'hammr up' has saved)
   --pool NAME         put the job into this pool, or queue, of the cluster
   --detach            print the job's id once the cluster has it, and exit
+  --ui[=HOST:PORT]    serve web pages while the jobs run in this process ('hammr run' only)
   --dag[=dot]         run nothing, but show the graph of each job; with arguments, of the first job as it would run
   --explain           run nothing, but show how many tasks the first job would have, and why
   -h, --help          show this text
@@ -244,8 +249,10 @@ func (o *clusterOptions) remote() bool {
 }
 
 // check refuses options that exclude each other. workers is 0 if the option is not given.
-func (o *clusterOptions) check(workers int) error {
+func (o *clusterOptions) check(workers int, ui string) error {
 	switch {
+	case o.remote() && ui != "":
+		return fmt.Errorf("%w: --ui with --master: the masters serve the pages of their jobs; see 'hammr ui'", ErrUsage)
 	case !o.remote() && o.detach:
 		return fmt.Errorf("%w: --detach without --master: the engine of this process ends with it", ErrUsage)
 	case o.remote() && workers != 0:

@@ -199,7 +199,7 @@ func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.W
 // the report's file, the configuration and the file systems' names. It opens no file system and
 // connects to no cluster.
 func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (*Driver, error) {
-	if err := o.cluster.check(o.workers); err != nil {
+	if err := o.cluster.check(o.workers, o.ui); err != nil {
 		return nil, err
 	}
 	jobs, err := p.jobs()
@@ -209,7 +209,7 @@ func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Wr
 	d := &Driver{
 		Args: o.args, Stdout: stdout, Stderr: stderr,
 		program: p, jobs: jobs,
-		engine:    engine{workers: o.workers, cluster: o.cluster},
+		engine:    engine{workers: o.workers, cluster: o.cluster, ui: o.ui},
 		interrupt: ctx.Done(),
 		report:    reporter{path: o.report},
 		show:      o.show,

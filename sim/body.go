@@ -227,6 +227,11 @@ func (b *body) step() error {
 // that entry has an error, as on a real master.
 func (b *body) apply(batch []cluster.Entry) error {
 	var done control.Applied
+	if b.cfg.OnEntries != nil {
+		if err := b.cfg.OnEntries(batch); err != nil {
+			return err
+		}
+	}
 	for _, e := range batch {
 		b.notePreemptions(e.Command)
 		delta, err := b.state.Apply(e)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim/workload"
@@ -79,6 +80,10 @@ type Config struct {
 	// OnProgress receives the number of finished jobs and the time, every 1024 steps.
 	// Default nil.
 	OnProgress func(over int, at int64)
+
+	// OnEntries receives each batch of entries of the log, with times in ms since the state's epoch.
+	// An error ends the run. Default nil.
+	OnEntries func([]cluster.Entry) error
 
 	Tasks      bool // list all attempts in the result
 	UserShares bool // measure for how long users are below their shares

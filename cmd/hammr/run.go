@@ -5,10 +5,14 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/examples"
+	"github.com/hammr/hammr/internal/embedded"
+	"github.com/hammr/hammr/internal/web/local"
+	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -23,6 +27,7 @@ func newRun() *cobra.Command {
 the programs are listed; "hammr run PROGRAM -h" explains one and the options.`,
 		Example: `  hammr run wordcount -D mapreduce.job.reduces=2 IN OUT
   hammr run sort --report report.json 'logs/2026-*' OUT
+  hammr run wordcount --ui IN OUT         # prints the address of its web pages
   hammr run --explain wordcount IN OUT    # its tasks, and why it has them`,
 		DisableFlagParsing: true, // programs read their arguments as Hadoop's do
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,6 +69,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	if p := bundled(name); p != nil {
+		embedded.RegisterPages(func(m *jobmaster.Master, cluster, address string) (string, func(), error) {
+			return local.Serve(local.Engine(m, cluster), "hammr run", address, time.Now)
+		})
 		return mr.Exec(p, rest)
 	}
 	fmt.Fprintf(stderr, "Unknown program '%s' chosen.\n", name)

@@ -28,6 +28,7 @@ type uiFlags struct {
 	http    string
 	hosts   []string
 	readers bool
+	sim     simPages
 }
 
 // newUI serves the pages of a cluster from this machine, until Ctrl-C. It exits with 1 if it cannot
@@ -35,7 +36,7 @@ type uiFlags struct {
 func newUI() *cobra.Command {
 	var f uiFlags
 	cmd := &cobra.Command{
-		Use:   "ui [--masters HOST:PORT,...] [--history DIR] [--drills DIR]",
+		Use:   "ui [--masters HOST:PORT,... | --history DIR | --sim FILE]",
 		Short: "Serve the web pages of a cluster from this machine",
 		Long: `Serve the web pages and the REST API of a cluster from this machine. Every
 master serves them too, on its --http; this command is for machines that reach
@@ -48,10 +49,14 @@ only, unless --http says otherwise.
 With --history and without --masters, no cluster is needed: the pages show the
 finished jobs of a directory of histories. They need no sign-in then, and listen
 on this machine only. --drills shows the reports of 'hammr chaos run', with a
-cluster or without one.`,
+cluster or without one.
+
+With --sim they show a simulated cluster instead, on this machine only, without
+a token and for reading only. The workload is as for 'hammr sim run'.`,
 		Example: `  hammr ui --masters m1,m2,m3
+  hammr ui --http 10.0.0.7:8000 --host cluster.example.org
   hammr ui --history backup/history --drills drills
-  hammr ui --http 10.0.0.7:8000 --host cluster.example.org`,
+  hammr ui --sim spec:fb2009 --policy hfsp --nodes 100 --at 20m`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
@@ -61,7 +66,11 @@ cluster or without one.`,
 	flags.StringSliceVar(&f.hosts, "host", nil, "`names` by which browsers reach the pages, besides localhost and IP addresses")
 	flags.BoolVar(&f.readers, "anonymous-readers", false, "let browsers without the token view the pages; logs and changes need it")
 	f.past.add(flags)
+	f.sim.addFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if f.sim.run.source.file != "" {
+			return untilSignal(func(ctx context.Context) error { return f.sim.serve(ctx, f.http, cmd.OutOrStdout()) })
+		}
 		if f.past.given() && !cmd.Flags().Changed("masters") {
 			f.cluster.masters = "" // that of the environment is for other commands
 		}

@@ -25,6 +25,8 @@ const machineName = "localhost"
 type Engine struct {
 	cfg          Config
 	dir          string // a temporary directory that only this engine uses
+	cluster      string // its id
+	stopPages    func() // stops the pages; nil without pages
 	master       *jobmaster.Master
 	client       *localClient
 	stopMaster   context.CancelFunc // stops the jobmaster
@@ -68,8 +70,9 @@ func makeDir(parent string) (string, error) {
 // start starts the jobmaster, then the tasknode, then the goroutine that stops both. Their
 // contexts do not end with ctx, because jobs must be killed and their output removed first.
 func (e *Engine) start(ctx context.Context) (err error) {
+	e.cluster = fmt.Sprintf("local%d", e.cfg.Now().UnixMilli())
 	e.master, err = jobmaster.New(jobmaster.Config{
-		ClusterID: fmt.Sprintf("local%d", e.cfg.Now().UnixMilli()),
+		ClusterID: e.cluster,
 		Log:       newMemoryLog(), Policy: func(string, map[string]string) (sched.Policy, error) { return new(fifo.Policy), nil },
 		Limits:  cluster.ReadLimits(func(string) int { return math.MaxInt32 }), // the process is the user's own
 		OnePool: true, Resolve: e.resolve, Now: e.cfg.Now, Logger: e.cfg.Logger,
@@ -116,6 +119,9 @@ func (e *Engine) Client() client.Client { return e.client }
 // an attempt has failed its job.
 func (e *Engine) Close() error {
 	e.once.Do(func() {
+		if e.stopPages != nil {
+			e.stopPages()
+		}
 		e.client.stop("the engine was closed")
 		e.client.waitJobs()
 		e.stopTasknode()

@@ -145,6 +145,9 @@ var importTable = []row{
 	{"internal/web/board", []string{
 		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "internal/apidoc", "internal/report", "internal/taskproc", "internal/web", "internal/web/answers", "internal/wire",
 	}},
+	{"internal/web/local", []string{
+		"cluster", "jobmaster", "sched", "storage", "internal/apidoc", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
+	}},
 	{"internal/web/remote", []string{"internal/apidoc", "internal/counter", "internal/report", "internal/rpc", "internal/web", "internal/web/answers"}},
 	{"internal/web/leader", []string{
 		"storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",

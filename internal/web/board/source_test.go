@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/board"
@@ -66,7 +67,7 @@ func goneStatus() *wire.JobStatus {
 	attempt := &wire.TaskStatus_Attempt{Id: "attempt_1_0007_m_000002_0", Machine: "n3", State: wire.AttemptState_ATTEMPT_SUCCEEDED, StartTime: 1000, FinishTime: 5000, SuspendedMillis: 1500}
 	return &wire.JobStatus{
 		JobId: goneJob, Name: "gone", State: wire.JobState_SUCCEEDED, SubmitTime: 500, FinishTime: 6000, LogDir: "logs", Properties: map[string]string{"a": "b"},
-		Tasks: []*wire.TaskStatus{{Id: "task_1_0007_m_000002", State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{attempt}}},
+		Tasks: []*wire.TaskStatus{{Id: "task_1_0007_m_000002", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{attempt}}},
 	}
 }
 

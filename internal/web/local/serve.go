@@ -1,0 +1,44 @@
+package local
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/web/access"
+)
+
+// Serve serves pages at an address (host:port; port 0 for any that is free) until stop is called. Every
+// user of this machine may view them, and nobody may change anything. The address must be a loopback
+// address. now returns the time of the cluster.
+func Serve(source web.Source, name, address string, now func() time.Time) (url string, stop func(), err error) {
+	host, _, err := net.SplitHostPort(address)
+	if ip, bad := netip.ParseAddr(host); err != nil || host != "localhost" && (bad != nil || !ip.IsLoopback()) {
+		return "", nil, fmt.Errorf("pages at %q: expected a loopback address with a port, such as 127.0.0.1:0, since everyone who reaches them may view them", address)
+	}
+	gate, err := access.New(access.Config{Token: rand.Text(), AnonymousReaders: true, Refuse: web.Refuse})
+	if err != nil {
+		return "", nil, err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", nil, fmt.Errorf("pages at %s: %w", address, err)
+	}
+	server := &http.Server{
+		Handler:           gate.Handler(web.New(web.Config{Source: source, Gate: gate, Name: name, Now: now})),
+		ReadHeaderTimeout: 5 * time.Second,
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l) // Serve returns after Close
+	}()
+	return "http://" + l.Addr().String(), func() {
+		_ = server.Close() // browsers may be connected
+		<-done
+	}, nil
+}
