@@ -39,13 +39,13 @@ func showDrill(c *call) error {
 	return c.render(http.StatusOK, "drill", "Drill "+d.Drill.ID, struct {
 		DrillReport
 		Picture faultPicture
-	}{d, drawFaults(d.Verdict)}, Command{"the same drill again", "hammr chaos run --plan " + shellWord(d.Drill.ID+"/plan") + " --report DIR"})
+	}{d, drawFaultPicture(d.Verdict)}, Command{"the same drill again", "hammr chaos run --plan " + shellWord(d.Drill.ID+"/plan") + " --report DIR"})
 }
 
 // faultPicture is the timeline of the faults of a drill. Sizes are in units of the picture.
 type faultPicture struct {
 	Width, Height int
-	Faults        []faultBar
+	Bars          []faultBar
 	Ticks         []tick
 	LeftOut       int // faults that the picture does not show
 }
@@ -66,26 +66,26 @@ type tick struct {
 // Sizes of the picture of faults.
 const (
 	faultLeft, faultWidth, faultRow, faultTop = 40, 860, 20, 30
-	maxShownFaults                            = 100
+	maxFaultBars                              = 100
 	faultTicks                                = 5
 )
 
-// drawFaults draws the faults that were injected, one in a row.
-func drawFaults(v *chaos.Verdict) (p faultPicture) {
+// drawFaultPicture draws the faults that were injected, one in a row.
+func drawFaultPicture(v *chaos.Verdict) (p faultPicture) {
 	end := max(v.Elapsed, 1)
 	for i, f := range v.Faults {
 		end = max(end, f.At+f.Recovery)
 		switch {
 		case !f.Injected:
-		case len(p.Faults) == maxShownFaults:
+		case len(p.Bars) == maxFaultBars:
 			p.LeftOut++
 		default:
-			p.Faults = append(p.Faults, faultBar{FaultResult: f, Number: i + 1})
+			p.Bars = append(p.Bars, faultBar{FaultResult: f, Number: i + 1})
 		}
 	}
 	at := func(ms int64) int { return faultLeft + int(ms*faultWidth/end) }
-	for i := range p.Faults {
-		f := &p.Faults[i]
+	for i := range p.Bars {
+		f := &p.Bars[i]
 		until := f.At + f.Recovery
 		if f.TimedOut {
 			until = end
@@ -101,6 +101,6 @@ func drawFaults(v *chaos.Verdict) (p faultPicture) {
 		}
 		p.Ticks = append(p.Ticks, tick{at(ms), text})
 	}
-	p.Width, p.Height = faultLeft+faultWidth+60, faultTop+len(p.Faults)*faultRow+6
+	p.Width, p.Height = faultLeft+faultWidth+60, faultTop+len(p.Bars)*faultRow+6
 	return p
 }

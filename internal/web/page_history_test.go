@@ -293,20 +293,20 @@ func TestCountersByType(t *testing.T) {
 	}
 }
 
-func TestPictureOfFaults(t *testing.T) {
+func TestPictureOfADrill(t *testing.T) {
 	v := newFake("x").report().Verdict
-	p := drawFaults(v)
-	if len(p.Faults) != 2 || p.Faults[0].Number != 1 || p.Faults[1].Number != 3 || p.Faults[0].X != faultLeft+faultWidth/10 || p.Faults[0].Length != faultWidth*3/20 {
-		t.Errorf("%+v", p.Faults)
+	p := drawFaultPicture(v)
+	if len(p.Bars) != 2 || p.Bars[0].Number != 1 || p.Bars[1].Number != 3 || p.Bars[0].X != faultLeft+faultWidth/10 || p.Bars[0].Length != faultWidth*3/20 {
+		t.Errorf("%+v", p.Bars)
 	}
-	if endless := p.Faults[1]; endless.X+endless.Length != faultLeft+faultWidth || len(p.Ticks) != faultTicks+1 || p.Ticks[faultTicks].Text != "20.0 s" {
+	if endless := p.Bars[1]; endless.X+endless.Length != faultLeft+faultWidth || len(p.Ticks) != faultTicks+1 || p.Ticks[faultTicks].Text != "20.0 s" {
 		t.Errorf("%+v, %+v", endless, p.Ticks)
 	}
 	for range 300 {
 		v.Faults = append(v.Faults, chaos.FaultResult{Injected: true, At: 1})
 	}
-	if p := drawFaults(v); len(p.Faults) != maxShownFaults || p.LeftOut != 202 {
-		t.Errorf("%d faults, %d left out", len(p.Faults), p.LeftOut)
+	if p := drawFaultPicture(v); len(p.Bars) != maxFaultBars || p.LeftOut != 202 {
+		t.Errorf("%d faults, %d left out", len(p.Bars), p.LeftOut)
 	}
 	if w := request(newHandler(t, &fakeSource{}), "/drills", nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "hammr ui --drills DIR") {
 		t.Errorf("status %d: %s", w.Code, mainOf(w.Body.String()))

@@ -136,9 +136,9 @@ type Drill struct {
 	ID            string `json:"id"` // name of the directory of its report
 	Seed          uint64 `json:"seed"`
 	Good          bool   `json:"good"`
-	Kinds         string `json:"kinds"`   // of the faults that were injected, joined by +
-	Faults        int    `json:"faults"`  // injected
-	Planned       int    `json:"planned"` // faults of the plan
+	Kinds         string `json:"kinds"`    // of the faults that were injected, joined by +
+	Injected      int    `json:"injected"` // faults that were injected
+	Planned       int    `json:"planned"`  // faults of the plan
 	Jobs          int    `json:"jobs"`
 	Bytes         int64  `json:"bytes"` // of output, compared with an undisturbed run
 	Lost          int64  `json:"lost"`  // output files that are missing, in excess, or different
@@ -166,7 +166,7 @@ type DrillReport struct {
 // DrillOf returns the line of a list. plan is nil if the plan cannot be read.
 func DrillOf(id string, plan *chaos.Plan, v *chaos.Verdict) Drill {
 	d := Drill{
-		ID: id, Seed: v.Seed, Good: v.Good, Faults: v.Injected(), Planned: len(v.Faults), Jobs: len(v.Jobs),
+		ID: id, Seed: v.Seed, Good: v.Good, Injected: v.Injected(), Planned: len(v.Faults), Jobs: len(v.Jobs),
 		Bytes: v.Bytes, Lost: v.Lost, ExtraAttempts: v.ExtraAttempts, WorkLost: v.WorkLost, Recovery: v.Recovery, Elapsed: v.Elapsed,
 	}
 	if plan != nil && len(plan.Faults) >= len(v.Faults) {

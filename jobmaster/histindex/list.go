@@ -24,11 +24,11 @@ import (
 
 // day is what is known of a directory.
 type day struct {
-	listed time.Time                   // when it was listed last
-	jobs   map[string]*history.Summary // by id
-	read   map[string]bool             // index files that were read, by name
-	faults map[string]fault            // of files that cannot be used, by full path
-	added  int                         // calls of add
+	listed   time.Time                   // when it was listed last
+	jobs     map[string]*history.Summary // by id
+	read     map[string]bool             // index files that were read, by name
+	unusable map[string]fault            // files that cannot be used, by full path
+	added    int                         // calls of add
 }
 
 // fault is why a file cannot be used. The file is not read again before it changes.
@@ -38,10 +38,10 @@ type fault struct {
 	text     string
 }
 
-// problems returns the faults, sorted.
+// problems returns the files that cannot be used, sorted.
 func (d *day) problems() (list []Problem) {
-	for _, file := range slices.Sorted(maps.Keys(d.faults)) {
-		list = append(list, Problem{file, d.faults[file].text})
+	for _, file := range slices.Sorted(maps.Keys(d.unusable)) {
+		list = append(list, Problem{file, d.unusable[file].text})
 	}
 	return list
 }
@@ -87,7 +87,7 @@ func (x *Index) list(ctx context.Context, now time.Time) {
 	}
 	for name := range present {
 		if x.days[name] == nil {
-			x.days[name] = &day{jobs: make(map[string]*history.Summary), read: make(map[string]bool), faults: make(map[string]fault)}
+			x.days[name] = &day{jobs: make(map[string]*history.Summary), read: make(map[string]bool), unusable: make(map[string]fault)}
 		}
 	}
 	jobs, leftOut := 0, false
@@ -145,7 +145,7 @@ func (x *Index) listDay(ctx context.Context, fsys storage.FS, dir, name string, 
 			histories = append(histories, e)
 		}
 	}
-	maps.DeleteFunc(d.faults, func(file string, _ fault) bool { return !files[file] })
+	maps.DeleteFunc(d.unusable, func(file string, _ fault) bool { return !files[file] })
 	x.readHeads(ctx, fsys, d, histories)
 	d.listed = now
 	return ctx.Err()
@@ -165,7 +165,7 @@ func JobOf(name string) string {
 
 // isDamaged reports whether a file has a fault and has not changed since.
 func (d *day) isDamaged(e storage.FileInfo) bool {
-	f, known := d.faults[e.Path]
+	f, known := d.unusable[e.Path]
 	return known && f.modified.Equal(e.ModTime) && f.size == e.Size
 }
 
@@ -174,11 +174,11 @@ func (d *day) isDamaged(e storage.FileInfo) bool {
 func (d *day) note(e storage.FileInfo, err error) bool {
 	switch {
 	case err == nil:
-		delete(d.faults, e.Path)
+		delete(d.unusable, e.Path)
 	case errors.Is(err, storage.ErrCorrupt):
-		d.faults[e.Path] = fault{e.ModTime, e.Size, err.Error()}
+		d.unusable[e.Path] = fault{e.ModTime, e.Size, err.Error()}
 	default:
-		d.faults[e.Path] = fault{text: err.Error()}
+		d.unusable[e.Path] = fault{text: err.Error()}
 	}
 	return err == nil
 }
@@ -247,7 +247,7 @@ func (x *Index) readHeads(ctx context.Context, fsys storage.FS, d *day, files []
 			return nil
 		})
 	}
-	_ = group.Wait() // faults are noted
+	_ = group.Wait() // files that cannot be used are noted
 }
 
 // readHead returns the summary of the job of a history.
