@@ -30,6 +30,7 @@ type Board struct {
 	mu  struct {
 		sync.Mutex
 		contents
+		samples samples
 	}
 }
 
@@ -40,10 +41,12 @@ type contents struct {
 	names     []string          // of machines, in the order in which the board has met them
 	nameOf    map[string]uint32 // place in names
 	machines  map[string]machine
-	changes   uint64    // entries, and calls of Sync and Restore, so far
-	since     int64     // time of the first entry since Restore, ms since the epoch; 0 for none
-	published int       // snapshots made
-	last      *Snapshot // the latest; nil for none
+	offered   map[string]cluster.Slots // by machine that accepts tasks
+	capacity  cluster.Slots            // sum of offered
+	changes   uint64                   // entries, and calls of Sync and Restore, so far
+	since     int64                    // time of the first entry since Restore, ms since the epoch; 0 for none
+	published int                      // snapshots made
+	last      *Snapshot                // the latest; nil for none
 }
 
 // job is a job of a Board.
@@ -76,6 +79,7 @@ func New(cfg Config) *Board {
 	}
 	b := &Board{cfg: cfg}
 	b.mu.clear()
+	b.mu.samples = newSamples()
 	return b
 }
 
@@ -88,6 +92,7 @@ func (b *Board) Restore(view cluster.View) {
 	c.changes++
 	for m := range view.Machines() {
 		c.machines[m.Name] = machine{m.Instance, m.Epoch}
+		c.offer(m.Name, m)
 	}
 	u := update{Board: b, contents: c, view: view, silent: true}
 	for j := range view.Jobs() {
@@ -108,12 +113,26 @@ func (b *Board) Sync(at int64, view cluster.View) {
 	for j := range view.Jobs() {
 		u.syncJob(j.ID)
 	}
+	for m := range view.Machines() {
+		b.mu.offer(m.Name, m)
+	}
+}
+
+// offer updates the slots of a machine; m is nil if the state has forgotten it.
+func (c *contents) offer(name string, m *cluster.Machine) {
+	c.capacity = c.capacity.Minus(c.offered[name])
+	delete(c.offered, name)
+	if m != nil && m.TakesTasks() {
+		c.offered[name] = m.Offered
+		c.capacity = c.capacity.Plus(m.Offered)
+	}
 }
 
 // clear drops everything but the latest snapshot.
 func (c *contents) clear() {
 	c.jobs, c.names, c.since = nil, nil, 0
 	c.nameOf, c.machines = make(map[string]uint32), make(map[string]machine)
+	c.offered, c.capacity = make(map[string]cluster.Slots), cluster.Slots{}
 	c.intern("")
 }
 
