@@ -1,6 +1,10 @@
 package apidoc
 
-import "github.com/hammr/hammr/internal/wire"
+import (
+	"strings"
+
+	"github.com/hammr/hammr/internal/wire"
+)
 
 // Policy is the scheduling policy.
 type Policy struct {
@@ -29,7 +33,8 @@ func PolicyOf(p *wire.GetPolicyResponse) Policy {
 // Queue is a queue of jobs, also called a pool.
 type Queue struct {
 	Name    string    `json:"name"`
-	State   string    `json:"state"` // RUNNING, or DRAINING if it accepts no more jobs
+	Parent  string    `json:"parent,omitempty"` // pool whose name is that of this one without what follows a dot; "" for none
+	State   string    `json:"state"`            // RUNNING, or DRAINING if it accepts no more jobs
 	Jobs    QueueJobs `json:"jobs"`
 	Running Slots     `json:"running"` // slots that its jobs use
 	Waiting Slots     `json:"waiting"` // slots that its tasks wait for
@@ -85,11 +90,32 @@ func QueueOf(q *wire.Queue) Queue {
 
 func slotsOf(s *wire.Queue_Slots) Slots { return Slots{s.GetMap(), s.GetReduce()} }
 
+// SetParents sets the parents of queues: root.a is the parent of root.a.b and, if there is no
+// root.a.b, of root.a.b.c.
+func SetParents(queues []Queue) {
+	known := make(map[string]bool)
+	for _, q := range queues {
+		known[q.Name] = true
+	}
+	for i := range queues {
+		parent := queues[i].Name
+		for dot := 0; dot >= 0 && (parent == queues[i].Name || !known[parent]); {
+			if dot = strings.LastIndexByte(parent, '.'); dot >= 0 {
+				parent = parent[:dot]
+			}
+		}
+		if parent != queues[i].Name && known[parent] {
+			queues[i].Parent = parent
+		}
+	}
+}
+
 // Queues returns the documents of queues.
 func Queues(queues []*wire.Queue) []Queue {
 	out := []Queue{}
 	for _, q := range queues {
 		out = append(out, QueueOf(q))
 	}
+	SetParents(out)
 	return out
 }

@@ -28,12 +28,12 @@ var templates = parseTemplates()
 // of the package finds.
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"asset": embedded.url}).
-		ParseFS(files, "templates/layout.html", "templates/parts.html"))
+		ParseFS(files, "templates/layout.html", "templates/parts*.html"))
 	names, _ := fs.Glob(files, "templates/*.html") // the pattern is valid
 	all := make(map[string]*template.Template)
 	for _, name := range names {
 		base := strings.TrimSuffix(path.Base(name), ".html")
-		if base != "layout" && base != "parts" {
+		if base != "layout" && !strings.HasPrefix(base, "parts") {
 			all[base] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
 		}
 	}

@@ -35,14 +35,14 @@ func (rt *Route) isAPI() bool { return strings.HasPrefix(rt.Path, apiRoot+"/") }
 const apiRoot = "/api/v1"
 
 // Routes returns the table of all paths, except those of the gate and of assets.
-func Routes() []*Route { return slices.Concat(pageRoutes(), apiRoutes(), actionRoutes()) }
+func Routes() []*Route { return slices.Concat(pageRoutes(), poolRoutes(), apiRoutes(), actionRoutes()) }
 
 // page adds the parameters that every page has.
 func page(params ...Param) []Param { return append(slices.Clone(params), doneParam, liveParam) }
 
 func pageRoutes() []*Route {
 	return []*Route{
-		{Path: "/{$}", Verb: access.View, Object: "cluster", Params: page(), Serve: showOverview, Doc: "Overview of the cluster."},
+		{Path: "/{$}", Verb: access.View, Object: "cluster", Params: page(rangeParam), Serve: showOverview, Doc: "Overview of the cluster."},
 		{Path: "/jobs", Verb: access.View, Object: "job", Params: page(jobListParams...), Serve: showJobs, Doc: "List of jobs."},
 		{Path: "/jobs/{job}", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showJob, Doc: "A job."},
 		{Path: "/jobs/{job}/tasks", Verb: access.View, Object: "job", Params: page(taskListParams...), Serve: showTasks, Doc: "Tasks of a job."},
@@ -55,7 +55,6 @@ func pageRoutes() []*Route {
 			Params: []Param{attemptParam, {Name: "stream", Enum: LogStreams, Required: true, Doc: "output stream"}}},
 		{Path: "/nodes", Verb: access.View, Object: "node", Params: page(nodeListParams...), Serve: showNodes, Doc: "List of tasknodes."},
 		{Path: "/nodes/{node}", Verb: access.View, Object: "node", Params: page(nodeParam), Serve: showNode, Doc: "A tasknode."},
-		{Path: "/pools", Verb: access.View, Object: "pool", Params: page(), Serve: showPools, Doc: "Pools and their shares."},
 		{Path: "/scheduler", Verb: access.View, Object: "policy", Params: page(), Serve: showScheduler, Doc: "The scheduling policy."},
 		{Path: "/masters", Verb: access.View, Object: "master", Params: page(), Serve: showMasters, Doc: "The masters."},
 		{Path: "/search", Verb: access.View, Object: "cluster", Params: page(Param{Name: "q", Doc: "id or name of a job, task, attempt, tasknode, pool or user"}),

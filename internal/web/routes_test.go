@@ -14,7 +14,7 @@ import (
 )
 
 // known has an id for each parameter in a path.
-var known = map[string]string{"job": aJob, "task": aTask, "attempt": anOver, "stream": "stdout", "node": "n1", "master": "m2"}
+var known = map[string]string{"job": aJob, "task": aTask, "attempt": anOver, "stream": "stdout", "node": "n1", "master": "m2", "pool": "default"}
 
 var inBraces = regexp.MustCompile(`\{(\w+)\}`)
 

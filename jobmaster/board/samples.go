@@ -242,20 +242,19 @@ func (b *Board) Series() []string {
 }
 
 // Samples returns the samples of a series from a time on, in ms since the epoch, the oldest first.
-// Each covers an interval of step ms, rounded up to a multiple of the intervals that are kept.
-// Intervals without samples are missing: the master did not run then. The result is nil for an
-// unknown series.
-func (b *Board) Samples(name string, from, step int64) []Sample {
+// Each covers an interval of used ms: step, rounded up to a multiple of the intervals that are kept.
+// Intervals without samples are missing: the master did not run then. There are none for an unknown
+// series.
+func (b *Board) Samples(name string, from, step int64) (out []Sample, used int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.mu.samples.pools[name]
-	if p == nil {
-		return nil
-	}
 	level := levelOf(b.mu.samples.last-from, step)
 	kept := levels[level].step
 	step = max(kept, (step+kept-1)/kept*kept)
-	out := []Sample{}
+	p := b.mu.samples.pools[name]
+	if p == nil {
+		return nil, step
+	}
 	n := 0
 	r := &p.rings[level]
 	for i := range r.rows {
@@ -276,7 +275,7 @@ func (b *Board) Samples(name string, from, step int64) []Sample {
 	if len(out) > 0 {
 		out[len(out)-1] = out[len(out)-1].mean(n)
 	}
-	return out
+	return out, step
 }
 
 // levelOf returns the coarsest level whose intervals fit into step, or the first coarser one that

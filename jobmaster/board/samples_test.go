@@ -26,7 +26,7 @@ func TestSamplesCountAStory(t *testing.T) {
 	s.board.Sample(23_000, share)
 	s.board.Sample(24_000, share)
 
-	got := s.board.Samples("default", 0, 1000)
+	got, _ := s.board.Samples("default", 0, 1000)
 	if len(got) != 3 {
 		t.Fatalf("%d samples, want those of 10, 11 and 23 s: %+v", len(got), got)
 	}
@@ -39,17 +39,17 @@ func TestSamplesCountAStory(t *testing.T) {
 	if got[2].Kept <= 0 || got[2].Lost <= 0 || got[2].Launches != [4]uint32{} {
 		t.Errorf("after two preemptions: %+v", got[2])
 	}
-	all := s.board.Samples("", 0, 1000)
+	all, _ := s.board.Samples("", 0, 1000)
 	if len(all) != 3 || all[1].Running != got[1].Running || all[1].Share != [2]float32{8, 8} {
 		t.Errorf("cluster: %+v", all)
 	}
 	s.do(cluster.ExpireMachine{Name: "a", Epoch: 1})
 	s.board.Sample(25_000, nil)
 	s.board.Sample(26_000, nil)
-	if all = s.board.Samples("", 25_000, 1000); len(all) != 1 || all[0].Share != [2]float32{4, 4} {
+	if all, _ = s.board.Samples("", 25_000, 1000); len(all) != 1 || all[0].Share != [2]float32{4, 4} {
 		t.Errorf("cluster without a machine: %+v", all)
 	}
-	if s.board.Samples("nightly", 0, 1000) != nil {
+	if got, _ = s.board.Samples("nightly", 0, 1000); got != nil {
 		t.Error("samples of an unknown pool")
 	}
 }
@@ -69,8 +69,8 @@ func TestSamplesAreKeptByLevel(t *testing.T) {
 		points        int
 		stepUsed, sum int64 // of full points
 	}{{600, 1000, 599, 1000, 1}, {600, 10_000, 59, 10_000, 10}, {600, 15_000, 29, 20_000, 20}, {7200, 60_000, 119, 60_000, 60}, {86_400, 600_000, 143, 600_000, 600}, {86_400, 1000, 1439, 60_000, 60}} {
-		got := b.Samples("p", end-c.span*1000, c.step)
-		if len(got) < c.points || len(got) > c.points+1 {
+		got, used := b.Samples("p", end-c.span*1000, c.step)
+		if used != c.stepUsed || len(got) < c.points || len(got) > c.points+1 {
 			t.Errorf("%d s in steps of %d ms: %d points, want %d", c.span, c.step, len(got), c.points)
 			continue
 		}
@@ -103,7 +103,8 @@ func TestPoolsBeyondTheBoundShareASeries(t *testing.T) {
 	sum := float32(0)
 	for _, name := range names {
 		if name != "" {
-			sum += b.Samples(name, 0, 1000)[0].Lost
+			samples, _ := b.Samples(name, 0, 1000)
+			sum += samples[0].Lost
 		}
 	}
 	if len(names) > maxSeries+2 || sum != maxSeries+40 {
