@@ -2,8 +2,10 @@ package web
 
 import (
 	"context"
+	"testing"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/web/access"
 )
 
 // Samples returns samples of ten minutes before the time of the fake: all slots are used by its last
@@ -32,4 +34,14 @@ func (f *fakeSource) Samples(_ context.Context, q SampleQuery) (Answer[apidoc.Sa
 		s.Series = append(s.Series, series)
 	}
 	return fresh(f, s)
+}
+
+// gateOf returns a gate with the token of tests.
+func gateOf(t testing.TB) *access.Gate {
+	t.Helper()
+	gate, err := access.New(access.Config{Token: aToken, Refuse: Refuse})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gate
 }

@@ -78,10 +78,19 @@ func (c *call) render(status int, name, title string, data any, commands ...Comm
 		v.Stale = c.stale.Error()
 	}
 	var page strings.Builder
-	if err := templates[name].Execute(&page, v); err != nil {
+	part := "layout.html"
+	if c.isFragment() {
+		part = "live"
+	}
+	if err := templates[name].ExecuteTemplate(&page, part, v); err != nil {
 		return fmt.Errorf("template %s: %w", name, err)
 	}
-	if seconds := c.params["live"]; seconds != "" {
+	if part == "live" && status == http.StatusOK {
+		c.fragment = []byte(clean.Text(page.String()))
+		return nil
+	}
+	if v.Live() {
+		seconds := c.params["live"]
 		c.w.Header().Set("Refresh", seconds)
 	}
 	// The templates have no unsafe characters, so each is from data.
@@ -100,7 +109,7 @@ func (c *call) notice() string {
 }
 
 // Live reports whether the browser reloads the page periodically.
-func (v *view) Live() bool { return v.params["live"] != "" }
+func (v *view) Live() bool { return v.params["live"] != "" && v.params["live"] != "0" }
 
 // Param returns a parameter of the page.
 func (v *view) Param(name string) string { return v.params[name] }

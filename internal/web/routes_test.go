@@ -111,8 +111,8 @@ func TestEachRouteAnswers(t *testing.T) {
 		switch {
 		case rt.Method == http.MethodPost && !rt.isAPI(), rt.Path == "/attempts/{attempt}":
 			want = http.StatusSeeOther
-		case rt.Path == apiRoot+"/search":
-			want = http.StatusBadRequest // q is required
+		case rt.Path == apiRoot+"/search", rt.Path == apiRoot+"/watch":
+			want = http.StatusBadRequest // q and topics are required
 		}
 		if w.Code != want {
 			t.Errorf("%s %s: status %d, want %d: %.300s", rt.Method, target(rt), w.Code, want, w.Body)
