@@ -48,7 +48,11 @@ func (c *Controller) traceDecisions(now int64, plan sched.Plan) {
 		}
 	}
 	for _, p := range plan.Preempts {
-		c.traceAttempt(now, p.Attempt, sched.Decision{Kind: sched.DecisionPreempt, Mode: p.Mode, Cause: p.Cause})
+		d := sched.Decision{Kind: sched.DecisionPreempt, Mode: p.Mode, Cause: p.Cause, For: p.For, ForPool: p.ForPool}
+		if j := c.view.Job(p.For); j != nil {
+			d.ForPool = j.Spec.Pool
+		}
+		c.traceAttempt(now, p.Attempt, d)
 	}
 	for id := range plan.AllResumes() {
 		c.traceAttempt(now, id, sched.Decision{Kind: sched.DecisionResume})
