@@ -2,6 +2,7 @@ package jobmaster
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
@@ -17,7 +18,9 @@ const (
 // Decisions are the latest decisions of a master while it leads. The loop adds them; readers do not
 // delay it, since they copy only the list of chunks. The next lead begins with none.
 type Decisions struct {
-	mu struct {
+	read atomic.Int64 // when List was called last, ms since the epoch; 0 for never
+	full atomic.Bool  // offers, skips and shares are among the decisions that are added
+	mu   struct {
 		sync.Mutex
 		chunks [][]sched.Decision // each but the last is full and does not change
 		total  uint64             // decisions ever added: the number of the latest one
@@ -52,6 +55,27 @@ type DecisionList struct {
 	More      bool  // earlier decisions match too
 	Kept      int   // all decisions that are kept
 	Since     int64 // time of the first of them, ms since the epoch; 0 for none
+	Full      bool  // offers, skips and shares were added too since before this call
+}
+
+// traceMillis is for how long after a call of List offers, skips and shares are added. The policy
+// takes time to report them.
+const traceMillis = 600_000
+
+// trace makes the controller report the decisions that are wanted: all of them if they are written to a
+// file or somebody has looked at them lately, else those that follow from plans. begins is set at the
+// start of a lead, whose controller reports nothing yet.
+func (m *Master) trace(begins bool) {
+	d := &m.decisions
+	read := d.read.Load()
+	all := m.cfg.Decisions != nil || read != 0 && m.cfg.Now().UnixMilli()-read < traceMillis
+	switch was := d.full.Swap(all); {
+	case !begins && was == all:
+	case all:
+		m.brain.Trace(true)
+	default:
+		m.brain.TracePlans()
+	}
 }
 
 // clear drops all decisions. Numbers continue, so that readers see none twice.
@@ -79,8 +103,10 @@ func (d *Decisions) add(decisions []sched.Decision, policy string) {
 	}
 }
 
-// List returns the latest decisions that match.
-func (d *Decisions) List(f DecisionFilter) (list DecisionList) {
+// List returns the latest decisions that match, at a time in ms since the epoch.
+func (d *Decisions) List(now int64, f DecisionFilter) (list DecisionList) {
+	d.read.Store(now)
+	list.Full = d.full.Load()
 	d.mu.Lock()
 	chunks, number := append([][]sched.Decision(nil), d.mu.chunks...), d.mu.total
 	d.mu.Unlock()
@@ -111,5 +137,9 @@ func (f *DecisionFilter) matches(d *sched.Decision) bool {
 		(f.Pool == "" || f.Pool == d.Pool || f.Pool == d.ForPool) && (f.Job == (cluster.JobID{}) || f.Job == d.Job || f.Job == d.For)
 }
 
-// Decisions returns the latest decisions of this master, those of its present or last lead.
-func (m *Master) Decisions() *Decisions { return &m.decisions }
+// Decisions returns the latest decisions of this master that match: those of its present or last lead.
+// Offers, skips and shares are among them only from the first call on, until traceMillis after the
+// last one.
+func (m *Master) Decisions(f DecisionFilter) DecisionList {
+	return m.decisions.List(m.cfg.Now().UnixMilli(), f)
+}

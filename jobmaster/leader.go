@@ -79,8 +79,8 @@ func (m *Master) becomeLeader(ctx context.Context) {
 		outputsUnsent: make(map[cluster.JobID]bool),
 	}
 	m.brain.AnticipateEnds()
-	m.brain.Trace(true)
 	m.decisions.clear()
+	m.trace(true)
 	for machine := range m.view.Machines() {
 		if !machine.Lost {
 			n := m.tasknode(machine.Name)

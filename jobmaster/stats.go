@@ -68,6 +68,7 @@ type loopCheck struct {
 }
 
 func (c loopCheck) handle(m *Master) {
+	m.trace(false)
 	m.publishStats()
 	m.board.Sample(m.now(), m.stats.Load().shares)
 	c.answer()

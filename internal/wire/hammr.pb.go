@@ -3993,6 +3993,7 @@ type ListDecisionsResponse struct {
 	More          bool                              `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`          // earlier ones match too
 	Kept          uint64                            `protobuf:"varint,3,opt,name=kept,proto3" json:"kept,omitempty"`          // number of all decisions that the leader has
 	Since         int64                             `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"`        // time of the first of them, ms since the epoch; 0 for none
+	Full          bool                              `protobuf:"varint,5,opt,name=full,proto3" json:"full,omitempty"`          // offers, skips and shares were kept before this call; else from now on
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4053,6 +4054,13 @@ func (x *ListDecisionsResponse) GetSince() int64 {
 		return x.Since
 	}
 	return 0
+}
+
+func (x *ListDecisionsResponse) GetFull() bool {
+	if x != nil {
+		return x.Full
+	}
+	return false
 }
 
 // AllocationFile is the file of pools that the leading master watches.
@@ -8146,12 +8154,13 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\amachine\x18\x03 \x01(\tR\amachine\x12\x12\n" +
 	"\x04kind\x18\x04 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06before\x18\x05 \x01(\x04R\x06before\x12\x14\n" +
-	"\x05limit\x18\x06 \x01(\x05R\x05limit\"\xd5\x01\n" +
+	"\x05limit\x18\x06 \x01(\x05R\x05limit\"\xe9\x01\n" +
 	"\x15ListDecisionsResponse\x12F\n" +
 	"\tdecisions\x18\x01 \x03(\v2(.hammr.v1.ListDecisionsResponse.DecisionR\tdecisions\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\bR\x04more\x12\x12\n" +
 	"\x04kept\x18\x03 \x01(\x04R\x04kept\x12\x14\n" +
-	"\x05since\x18\x04 \x01(\x03R\x05since\x1a6\n" +
+	"\x05since\x18\x04 \x01(\x03R\x05since\x12\x12\n" +
+	"\x04full\x18\x05 \x01(\bR\x04full\x1a6\n" +
 	"\bDecision\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\fR\x04line\"\x7f\n" +

@@ -157,10 +157,10 @@ func (c *calls) ListDecisions(ctx context.Context, q *wire.ListDecisionsRequest)
 				return nil, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
 			}
 		}
-		list := c.cfg.Master.Decisions().List(jobmaster.DecisionFilter{
+		list := c.cfg.Master.Decisions(jobmaster.DecisionFilter{
 			Job: job, Pool: q.Pool, Machine: q.Machine, Kind: sched.DecisionKind(q.Kind), Before: q.Before, Limit: int(q.Limit),
 		})
-		out := &wire.ListDecisionsResponse{More: list.More, Kept: uint64(list.Kept), Since: list.Since}
+		out := &wire.ListDecisionsResponse{More: list.More, Kept: uint64(list.Kept), Since: list.Since, Full: list.Full}
 		for _, d := range list.Decisions {
 			line, err := json.Marshal(d.Decision)
 			if err != nil {
