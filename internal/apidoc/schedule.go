@@ -11,6 +11,8 @@ type Policy struct {
 	Policy      string            `json:"policy"`
 	Conf        map[string]string `json:"conf,omitempty"`
 	Allocations *AllocationFile   `json:"allocations,omitempty"` // absent if the masters watch no allocation file
+	Fingerprint string            `json:"fingerprint,omitempty"` // of the policy and conf: a change can expect it
+	LastChange  *PolicyChange     `json:"lastChange,omitempty"`  // absent if no user has changed the policy while the present leader leads
 }
 
 // AllocationFile is the file of pools that the leader watches.
@@ -23,7 +25,10 @@ type AllocationFile struct {
 
 // PolicyOf returns the document of the policy.
 func PolicyOf(p *wire.GetPolicyResponse) Policy {
-	out := Policy{Policy: p.Name, Conf: p.Conf}
+	out := Policy{Policy: p.Name, Conf: p.Conf, Fingerprint: p.Fingerprint}
+	if c := p.LastChange; c != nil {
+		out.LastChange = &PolicyChange{By: c.By, Time: c.Time, Policy: c.Name, Conf: c.Conf}
+	}
 	if a := p.Allocations; a != nil {
 		out.Allocations = &AllocationFile{a.Name, a.AppliedTime, a.Problems, a.Warnings}
 	}

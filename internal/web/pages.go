@@ -235,16 +235,6 @@ func showNode(c *call) error {
 	}{n, formsOn(actionsOn("node", without), n.Name, nil)}, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
 }
 
-func showScheduler(c *call) error {
-	a, err := c.cfg.Source.Policy(c.ctx)
-	policy, err := use(c, a, err)
-	if err != nil {
-		return err
-	}
-	return c.render(http.StatusOK, "scheduler", "Scheduler", policy,
-		Command{"the policy", "hammr scheduler show"}, Command{"another policy", "hammr scheduler set POLICY --conf NAME=VALUE"})
-}
-
 func showMasters(c *call) error {
 	a, err := c.cfg.Source.Masters(c.ctx)
 	masters, err := use(c, a, err)

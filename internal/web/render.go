@@ -100,7 +100,7 @@ func (c *call) render(status int, name, title string, data any, commands ...Comm
 // notice returns what the parameter done says, "" for an action that does not exist.
 func (c *call) notice() string {
 	object, do, _ := strings.Cut(c.params["done"], ".")
-	for _, a := range Actions {
+	for _, a := range slices.Concat(Actions, policyActions) {
 		if a.Object == object && a.Do == do {
 			return fmt.Sprintf("The %s is %s.", a.Object, a.Done)
 		}

@@ -36,7 +36,7 @@ const apiRoot = "/api/v1"
 
 // Routes returns the table of all paths, except those of the gate and of assets.
 func Routes() []*Route {
-	return slices.Concat(pageRoutes(), poolRoutes(), watchRoutes(), apiRoutes(), actionRoutes())
+	return slices.Concat(pageRoutes(), poolRoutes(), watchRoutes(), schedulerRoutes(), apiRoutes(), actionRoutes())
 }
 
 // page adds the parameters that every page has.
@@ -57,7 +57,6 @@ func pageRoutes() []*Route {
 			Params: []Param{attemptParam, {Name: "stream", Enum: LogStreams, Required: true, Doc: "output stream"}}},
 		{Path: "/nodes", Verb: access.View, Object: "node", Params: page(nodeListParams...), Serve: showNodes, Doc: "List of tasknodes."},
 		{Path: "/nodes/{node}", Verb: access.View, Object: "node", Params: page(nodeParam), Serve: showNode, Doc: "A tasknode."},
-		{Path: "/scheduler", Verb: access.View, Object: "policy", Params: page(), Serve: showScheduler, Doc: "The scheduling policy."},
 		{Path: "/masters", Verb: access.View, Object: "master", Params: page(), Serve: showMasters, Doc: "The masters."},
 		{Path: "/search", Verb: access.View, Object: "cluster", Params: page(Param{Name: "q", Doc: "id or name of a job, task, attempt, tasknode, pool or user"}),
 			Serve: showSearch, Doc: "Finds objects; an exact id leads to the object's page."},

@@ -21,3 +21,32 @@ type SampleQuery struct {
 
 // AllSeries selects the samples of the cluster and of all pools. It is not the name of a pool.
 const AllSeries = "*"
+
+// SchedulerSource has what the scheduler does and would do.
+type SchedulerSource interface {
+	// PreviewPolicy returns what a policy would do now. It changes nothing.
+	PreviewPolicy(ctx context.Context, c PolicyChange) (Answer[apidoc.PolicyPreview], error)
+	// SetPolicy replaces the policy and all of its settings. The error wraps ErrRefused for wrong
+	// settings, and if the present policy is not the expected one.
+	SetPolicy(ctx context.Context, c PolicyChange) (apidoc.Change, error)
+	// Decisions returns the latest decisions of the leader that match.
+	Decisions(ctx context.Context, q DecisionQuery) (Answer[apidoc.Decisions], error)
+}
+
+// PolicyChange replaces the policy.
+type PolicyChange struct {
+	Policy   string
+	Conf     map[string]string
+	Expected string // Fingerprint of the apidoc.Policy that is replaced; "" for any
+	User     string // who asks; "" if unknown
+}
+
+// DecisionQuery selects decisions. Each field that is not zero must match.
+type DecisionQuery struct {
+	Job    string
+	Pool   string // of the job, or the pool that gets the slot
+	Node   string
+	Kind   string
+	Before uint64 // only decisions with a lower number
+	Limit  int
+}

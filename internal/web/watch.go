@@ -138,6 +138,10 @@ func (v *view) Topics() string {
 	switch first := strings.TrimSuffix(parts[0], "{$}"); {
 	case first == "jobs" && len(parts) > 1:
 		return "job/" + v.params["job"]
+	case v.route.Path == "/scheduler/preview", v.params["before"] != "":
+		return ""
+	case v.route.Path == "/scheduler/decisions":
+		return "jobs"
 	default:
 		return pageTopics[first]
 	}
