@@ -49,6 +49,18 @@ func (c *Controller) Consider(now int64) sched.Plan {
 	return c.policy.Decide(now, view)
 }
 
+// Preview returns the plan that another policy would make now if it replaced the present one, and
+// its pools. Nothing changes. A successor would adopt soft state of the present policy; the preview
+// does not, since the two must share none.
+func (c *Controller) Preview(now int64, policy sched.Policy) (sched.Plan, []sched.Pool) {
+	policy.Reset(now, c.policyView())
+	plan := policy.Decide(now, c.policyView())
+	if p, ok := policy.(sched.PoolReporter); ok {
+		return plan, p.Pools(now, c.policyView())
+	}
+	return plan, nil
+}
+
 // Explain returns what the policy knows of a job; nil if it explains nothing.
 func (c *Controller) Explain(now int64, j *cluster.Job) []sched.Detail {
 	if p, ok := c.policy.(sched.Explainer); ok {

@@ -11,7 +11,8 @@ import (
 // What is kept is bounded. When it is full, everything is dropped, and decisions that have not
 // changed are reported a second time.
 type trace struct {
-	on    bool                                         // decisions are reported
+	plans bool                                         // launches, resumes and preemptions are reported
+	on    bool                                         // all decisions are reported
 	last  map[cluster.JobID]map[subject]sched.Decision // decisions about pools are under the zero job
 	count int                                          // decisions in last
 	bytes int                                          // size of these decisions, by traceBytes
@@ -35,20 +36,28 @@ type subject struct {
 }
 
 // Trace switches Output.Decisions on or off.
-func (c *Controller) Trace(on bool) { c.trace = trace{on: on} }
+func (c *Controller) Trace(on bool) { c.trace = trace{plans: on, on: on} }
+
+// TracePlans makes Output.Decisions have only what follows from plans: launches, resumes and
+// preemptions. That costs little, while offers and shares take the policy time.
+func (c *Controller) TracePlans() { c.trace = trace{plans: true} }
 
 // traceDecisions reports the decisions of a plan.
 func (c *Controller) traceDecisions(now int64, plan sched.Plan) {
-	if !c.trace.on {
+	if !c.trace.plans {
 		return
 	}
 	for _, d := range plan.Decisions {
-		if c.trace.isNew(d) {
+		if c.trace.on && c.trace.isNew(d) {
 			c.out.Decisions = append(c.out.Decisions, d)
 		}
 	}
 	for _, p := range plan.Preempts {
-		c.traceAttempt(now, p.Attempt, sched.Decision{Kind: sched.DecisionPreempt, Mode: p.Mode, Cause: p.Cause})
+		d := sched.Decision{Kind: sched.DecisionPreempt, Mode: p.Mode, Cause: p.Cause, For: p.For, ForPool: p.ForPool}
+		if j := c.view.Job(p.For); j != nil {
+			d.ForPool = j.Spec.Pool
+		}
+		c.traceAttempt(now, p.Attempt, d)
 	}
 	for id := range plan.AllResumes() {
 		c.traceAttempt(now, id, sched.Decision{Kind: sched.DecisionResume})
@@ -82,7 +91,7 @@ func (c *Controller) traceAttempt(now int64, id cluster.AttemptID, d sched.Decis
 // skip counts as new.
 func (c *Controller) traceTask(now int64, id cluster.TaskID, d sched.Decision) {
 	j, stage, _, ok := c.view.Task(id)
-	if !c.trace.on || !ok {
+	if !c.trace.plans || !ok {
 		return
 	}
 	d.At, d.Job, d.Task, d.Pool, d.Stage, d.Slot, d.Slots = now, j.ID, id, j.Spec.Pool, stage.Name, stage.Slot, 1
@@ -103,7 +112,7 @@ func (t *trace) isNew(d sched.Decision) bool {
 	}
 	t.drop(d.Job, about)
 	if t.count >= maxTraced || t.bytes+traceBytes(d) > maxTracedBytes {
-		*t = trace{on: t.on}
+		*t = trace{plans: t.plans, on: t.on}
 	}
 	if t.last == nil {
 		t.last = make(map[cluster.JobID]map[subject]sched.Decision)

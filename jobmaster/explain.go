@@ -53,8 +53,9 @@ func (m *Master) explainPresent(ctx context.Context, jobID, taskID string) (*wir
 // explainer explains one job that is not over. It exists for one message of the loop, so
 // that all data it reads is from one moment.
 //
-// The policy gives most of the reasons. explainer calls Consider, which returns what the
-// policy would do now without doing it, and searches these decisions for the job.
+// The policy gives most of the reasons. explainer calls consider, which returns what the
+// policy would do without doing it, and searches these decisions for the job. Explanations of
+// the same second share that plan, so it may be a second older than the rest.
 type explainer struct {
 	m     *Master
 	job   *cluster.Job
@@ -74,7 +75,7 @@ func (e *explainer) explain() *wire.Explanation {
 		Reasons: e.blockedReasons(), Preempted: e.preempted(), SubmitTime: j.SubmittedAt,
 	}
 	if len(out.Reasons) == 0 {
-		e.plan = m.brain.Consider(e.now)
+		e.plan, out.AsOf = m.consider()
 	}
 	for _, f := range m.brain.Explain(e.now, j) {
 		out.Details = append(out.Details, &wire.Explanation_Detail{Name: f.Name, Value: f.Value})

@@ -47,6 +47,9 @@ type lead struct {
 	progressWanted  bool                   // a machine was lost: ask the others for progress in the next step
 	reviewAt        int64                  // when to review tasknodes, ms since the epoch; 0 for never
 	watchers        int                    // watch requests that wait
+	considered      considered             // what the policy would do, for explanations
+	applied         int                    // entries applied in this lead
+	policyChange    policyRecord           // latest change of the policy that a user has asked for
 	ranAt           int64                  // when the loop last checked for a stall, ms since the epoch
 }
 
@@ -75,7 +78,8 @@ func (m *Master) becomeLeader(ctx context.Context) {
 		outputsUnsent: make(map[cluster.JobID]bool),
 	}
 	m.brain.AnticipateEnds()
-	m.brain.Trace(m.cfg.Decisions != nil)
+	m.decisions.clear()
+	m.trace(true)
 	for machine := range m.view.Machines() {
 		if !machine.Lost {
 			n := m.tasknode(machine.Name)
@@ -208,7 +212,7 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 	}
 	if delta.Policy {
 		m.applyPoolFile()
-		m.fallbacks = 0
+		m.fallbacks, m.considered.at = 0, 0
 		m.events = append(m.events, control.PolicyChanged{Policy: m.policy()})
 	}
 	for _, id := range delta.Archived {
@@ -259,10 +263,14 @@ func (m *Master) request(c cluster.Command) {
 	m.events = append(m.events, control.Requested{Command: c})
 }
 
-// writeDecisions writes scheduling decisions to Config.Decisions. A write error does not
+// writeDecisions keeps scheduling decisions, and writes them to Config.Decisions. A write error does not
 // stop the master; it is logged once while the master leads.
 func (m *Master) writeDecisions(decisions []sched.Decision) {
-	if len(decisions) == 0 || m.cfg.Decisions == nil {
+	if len(decisions) == 0 {
+		return
+	}
+	m.decisions.add(decisions, m.view.Policy())
+	if m.cfg.Decisions == nil {
 		return
 	}
 	var text []byte

@@ -47,6 +47,8 @@ type Master struct {
 	version        atomic.Int64                   // cluster version of the state
 	reloaded       atomic.Pointer[Reloadable]     // the fields of cfg that may change; those of cfg are the first values
 
+	decisions Decisions // of the present or last lead
+
 	board *board.Board // what readers see of the state; only the loop changes it
 
 	// Only the loop uses the fields below.
@@ -249,6 +251,7 @@ func (m *Master) apply(batch []cluster.Entry) {
 	m.version.Store(int64(m.view.Version()))
 	m.facts = nil
 	if m.lead != nil {
+		m.applied += len(batch)
 		m.events = append(m.events, control.Applied{Results: append(m.takeUnproposed(), results...)})
 	}
 }

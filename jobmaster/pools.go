@@ -3,7 +3,6 @@ package jobmaster
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -175,24 +174,13 @@ func setPolicy(name string, conf map[string]string) cluster.SetPolicy {
 	return c
 }
 
-// SetPolicy replaces the scheduling policy and its settings. The policy is made here
-// only to check the settings; each leader makes its own from the settings in the state.
-func (m *Master) SetPolicy(ctx context.Context, name string, conf map[string]string) error {
-	return m.change(ctx, func() (change, error) {
-		full := m.withPools(m.lead.poolFile.content, name, conf)
-		if _, err := m.cfg.Policy(name, full); err != nil {
-			return change{}, fmt.Errorf("%w: %w", cluster.ErrRefused, err)
-		}
-		c := setPolicy(name, full)
-		return change{c, func() bool { return m.view.Policy() == name && slices.Equal(m.view.PolicyConf(), c.Conf) }}, nil
-	})
-}
-
 // Policy describes the scheduling policy, its settings and the pool file that this
 // master watches.
 func (m *Master) Policy(ctx context.Context) (*wire.GetPolicyResponse, error) {
 	return query(ctx, m, func() (*wire.GetPolicyResponse, error) {
-		out := &wire.GetPolicyResponse{Name: m.view.Policy(), Conf: m.policyConf()}
+		out := &wire.GetPolicyResponse{
+			Name: m.view.Policy(), Conf: m.policyConf(), Fingerprint: m.policyFingerprint(), LastChange: m.lastPolicyChange(),
+		}
 		if file := m.settings().PoolFile; file != nil {
 			p := m.lead.poolFile
 			out.Allocations = &wire.AllocationFile{Name: file.Name, AppliedTime: p.appliedAt, Problems: p.problems, Warnings: p.warnings}

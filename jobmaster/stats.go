@@ -56,15 +56,29 @@ func jobStats(b *board.Snapshot) map[string]int {
 	return jobs
 }
 
-// CheckLoop makes the loop call answer, whether this master leads or not. The loop then also
-// publishes Stats, at most once in a second. CheckLoop does not wait.
-func (m *Master) CheckLoop(answer func()) { m.inbox.Put(loopCheck(answer)) }
+// CheckLoop makes the loop call answer, whether this master leads or not. The loop then also adds
+// a sample to the board and, if it leads, publishes Stats: both at most once in a second. CheckLoop
+// does not wait.
+func (m *Master) CheckLoop(answer func()) { m.inbox.Put(loopCheck{m, answer}) }
 
 // loopCheck is a message that shows that the loop turns.
-type loopCheck func()
+type loopCheck struct {
+	m      *Master
+	answer func()
+}
 
-func (c loopCheck) handle(m *Master) { m.publishStats(); c() }
-func (c loopCheck) refuse(error)     { c() }
+func (c loopCheck) handle(m *Master) {
+	m.trace(false)
+	m.publishStats()
+	m.board.Sample(m.now(), m.stats.Load().shares)
+	c.answer()
+}
+
+// refuse is called on a follower, which does not know the shares.
+func (c loopCheck) refuse(error) {
+	c.m.board.Sample(c.m.cfg.Now().UnixMilli(), nil)
+	c.answer()
+}
 
 // publishStats publishes Stats if it is due. Its cost is linear in tasknodes and pools, and in
 // what the policy does to compute shares.

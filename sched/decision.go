@@ -29,6 +29,9 @@ type Decision struct {
 	Mode     preempt.Mode // mode of a preemption
 	Until    int64        // for a skip: when the stage is offered slots again if nothing changes, ms since the epoch
 	Cause    string       // shown to users
+
+	For     cluster.JobID // of a preemption: job that gets the slot; zero if unknown
+	ForPool string        // of a preemption: pool that gets the slot; "" if unknown
 }
 
 // DecisionKind is the kind of a decision.
@@ -75,6 +78,8 @@ type decisionLine struct {
 	Locality Locality     `json:"place,omitempty"`
 	Mode     preempt.Mode `json:"how,omitempty"`
 	Until    int64        `json:"until,omitempty"`
+	For      string       `json:"for,omitempty"`
+	ForPool  string       `json:"forPool,omitempty"`
 	Cause    string       `json:"cause,omitempty"`
 }
 
@@ -83,13 +88,16 @@ type decisionLine struct {
 func (d Decision) MarshalJSON() ([]byte, error) {
 	line := decisionLine{
 		At: d.At, Kind: d.Kind, Policy: d.Policy, Pool: d.Pool, Stage: d.Stage, Machine: d.Machine,
-		Slot: d.Slot.String(), Slots: d.Slots, Locality: d.Locality, Mode: d.Mode, Until: d.Until, Cause: d.Cause,
+		Slot: d.Slot.String(), Slots: d.Slots, Locality: d.Locality, Mode: d.Mode, Until: d.Until, ForPool: d.ForPool, Cause: d.Cause,
 	}
 	if d.Kind == DecisionShare {
 		line.Share = &d.Share
 	}
 	if d.Job != (cluster.JobID{}) {
 		line.Job = d.Job.String()
+	}
+	if d.For != (cluster.JobID{}) {
+		line.For = d.For.String()
 	}
 	if d.Task != (cluster.TaskID{}) {
 		line.Task = d.Task.String()

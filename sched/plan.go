@@ -113,6 +113,11 @@ type Preempt struct {
 	Attempt cluster.AttemptID
 	Mode    preempt.Mode // not Wait
 	Cause   string       // shown to users: what the slot is needed for
+
+	// For is the job that gets the slot; zero if only the pool is known, or neither. ForPool is that
+	// pool; "" if For says it.
+	For     cluster.JobID
+	ForPool string
 }
 
 // Start gives a slot of a machine to a task.

@@ -12,6 +12,7 @@ type Explanation struct {
 	Policy   string             `json:"policy,omitempty"` // absent if the job is finished
 	Submit   int64              `json:"submitTime,omitempty"`
 	Finish   int64              `json:"finishTime,omitempty"` // present if the job is finished
+	AsOf     int64              `json:"asOf,omitempty"`       // when the policy was asked; absent if it was not asked
 	Cause    string             `json:"cause,omitempty"`
 	Reasons  []string           `json:"reasons,omitempty"` // why no task of the job gets a slot
 	Details  []Detail           `json:"facts,omitempty"`
@@ -102,7 +103,7 @@ type Candidate struct {
 func ExplanationOf(e *wire.Explanation) Explanation {
 	out := Explanation{
 		JobID: e.JobId, State: e.State, Queue: e.Queue, Priority: e.Priority, Policy: e.Policy, Reasons: e.Reasons,
-		Stages: []Stage{}, Taken: explainedAttempts(e.Preempted), Submit: e.SubmitTime, Finish: e.FinishTime, Cause: e.Cause,
+		Stages: []Stage{}, Taken: explainedAttempts(e.Preempted), Submit: e.SubmitTime, Finish: e.FinishTime, AsOf: e.AsOf, Cause: e.Cause,
 	}
 	for _, f := range e.Details {
 		out.Details = append(out.Details, Detail{f.Name, f.Value})

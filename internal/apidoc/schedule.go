@@ -1,12 +1,18 @@
 package apidoc
 
-import "github.com/hammr/hammr/internal/wire"
+import (
+	"strings"
+
+	"github.com/hammr/hammr/internal/wire"
+)
 
 // Policy is the scheduling policy.
 type Policy struct {
 	Policy      string            `json:"policy"`
 	Conf        map[string]string `json:"conf,omitempty"`
 	Allocations *AllocationFile   `json:"allocations,omitempty"` // absent if the masters watch no allocation file
+	Fingerprint string            `json:"fingerprint,omitempty"` // of the policy and conf: a change can expect it
+	LastChange  *PolicyChange     `json:"lastChange,omitempty"`  // absent if no user has changed the policy while the present leader leads
 }
 
 // AllocationFile is the file of pools that the leader watches.
@@ -19,7 +25,10 @@ type AllocationFile struct {
 
 // PolicyOf returns the document of the policy.
 func PolicyOf(p *wire.GetPolicyResponse) Policy {
-	out := Policy{Policy: p.Name, Conf: p.Conf}
+	out := Policy{Policy: p.Name, Conf: p.Conf, Fingerprint: p.Fingerprint}
+	if c := p.LastChange; c != nil {
+		out.LastChange = &PolicyChange{By: c.By, Time: c.Time, Policy: c.Name, Conf: c.Conf}
+	}
 	if a := p.Allocations; a != nil {
 		out.Allocations = &AllocationFile{a.Name, a.AppliedTime, a.Problems, a.Warnings}
 	}
@@ -29,7 +38,8 @@ func PolicyOf(p *wire.GetPolicyResponse) Policy {
 // Queue is a queue of jobs, also called a pool.
 type Queue struct {
 	Name    string    `json:"name"`
-	State   string    `json:"state"` // RUNNING, or DRAINING if it accepts no more jobs
+	Parent  string    `json:"parent,omitempty"` // pool whose name is that of this one without what follows a dot; "" for none
+	State   string    `json:"state"`            // RUNNING, or DRAINING if it accepts no more jobs
 	Jobs    QueueJobs `json:"jobs"`
 	Running Slots     `json:"running"` // slots that its jobs use
 	Waiting Slots     `json:"waiting"` // slots that its tasks wait for
@@ -85,11 +95,32 @@ func QueueOf(q *wire.Queue) Queue {
 
 func slotsOf(s *wire.Queue_Slots) Slots { return Slots{s.GetMap(), s.GetReduce()} }
 
+// SetParents sets the parents of queues: root.a is the parent of root.a.b and, if there is no
+// root.a.b, of root.a.b.c.
+func SetParents(queues []Queue) {
+	known := make(map[string]bool)
+	for _, q := range queues {
+		known[q.Name] = true
+	}
+	for i := range queues {
+		parent := queues[i].Name
+		for dot := 0; dot >= 0 && (parent == queues[i].Name || !known[parent]); {
+			if dot = strings.LastIndexByte(parent, '.'); dot >= 0 {
+				parent = parent[:dot]
+			}
+		}
+		if parent != queues[i].Name && known[parent] {
+			queues[i].Parent = parent
+		}
+	}
+}
+
 // Queues returns the documents of queues.
 func Queues(queues []*wire.Queue) []Queue {
 	out := []Queue{}
 	for _, q := range queues {
 		out = append(out, QueueOf(q))
 	}
+	SetParents(out)
 	return out
 }

@@ -24,9 +24,10 @@ type Limits struct {
 	Logger *slog.Logger
 }
 
-// PageLimits returns the limits of a page, which has few callers.
+// PageLimits returns the limits of a page. A browser keeps a connection while it shows a page that
+// follows the cluster.
 func PageLimits(logger *slog.Logger) Limits {
-	return Limits{Total: 256, PerAddress: 64, Logger: logger}
+	return Limits{Total: 1280, PerAddress: 256, Logger: logger}
 }
 
 // capped returns the limits with their defaults, and for a process that may open this many

@@ -77,7 +77,7 @@ var importTable = []row{
 	{"jobmaster/board", []string{"dag", "cluster", "preempt"}},
 	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/percentile", "internal/syncutil", "internal/validate"}},
 	{"jobmaster/server", []string{
-		"jobmaster", "cluster", "preempt", "internal/audit", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
+		"jobmaster", "cluster", "preempt", "sched", "internal/audit", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},
 	{"tasknode/masterlink", []string{"tasknode", "internal/syncutil", "internal/rpc", "internal/wire"}},
 	{"internal/rpc", []string{"internal/protocol", "internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect"}},
@@ -136,7 +136,7 @@ var importTable = []row{
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/report", "internal/web/access",
-		"chaos", "jobmaster/histindex", "jobmaster/history",
+		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry",
 	}},
 	{"internal/web/files", []string{
 		"chaos", "cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/web", "jobmaster", "jobmaster/histindex", "jobmaster/history",
@@ -148,7 +148,7 @@ var importTable = []row{
 	{"internal/web/local", []string{
 		"cluster", "jobmaster", "sched", "storage", "internal/apidoc", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
 	}},
-	{"internal/web/remote", []string{"internal/apidoc", "internal/counter", "internal/report", "internal/rpc", "internal/web", "internal/web/answers"}},
+	{"internal/web/remote", []string{"sched/registry", "internal/apidoc", "internal/counter", "internal/report", "internal/rpc", "internal/web", "internal/web/answers"}},
 	{"internal/web/leader", []string{
 		"storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
 		"internal/web/answers", "internal/wire",

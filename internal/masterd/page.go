@@ -44,11 +44,24 @@ func (d *Daemon) info() *wire.Info {
 	for _, other := range s.Masters {
 		master := &wire.Info_Master{Id: other.ID, Address: other.Address, State: other.State, NonVoter: !other.Voter}
 		if other.ID == d.cfg.ID {
-			master.Http = d.page.Addr().String()
+			master.Http = d.pageAddress()
 		}
 		info.Masters = append(info.Masters, master)
 	}
 	return info
+}
+
+// pageAddress returns the address of the page for other machines: if it listens on all addresses, with
+// the host at which others reach this master.
+func (d *Daemon) pageAddress() string {
+	listens := d.page.Addr().String()
+	host, port, err := net.SplitHostPort(listens)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		if advertised, _, err := net.SplitHostPort(d.cfg.Advertise); err == nil && advertised != "" {
+			return net.JoinHostPort(advertised, port)
+		}
+	}
+	return listens
 }
 
 // newPage returns the handler of the master's HTTP page: the pages and the API of package web, and

@@ -16,12 +16,6 @@ import (
 	"github.com/hammr/hammr/sched/registry"
 )
 
-// Settings of every policy: the preemption mode of each slot kind.
-const (
-	mapPreemption    = "hammr.scheduler.map-preemption"
-	reducePreemption = "hammr.scheduler.reduce-preemption"
-)
-
 // policyMaker returns a function that calls NewPolicy and logs each setting that has an old
 // name.
 func policyMaker(logger *slog.Logger) func(name string, conf map[string]string) (sched.Policy, error) {
@@ -39,7 +33,7 @@ func policyMaker(logger *slog.Logger) func(name string, conf map[string]string) 
 func NewPolicy(name string, conf map[string]string) (sched.Policy, error) {
 	rest := maps.Clone(conf)
 	modes := preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}
-	err := errors.Join(takeMode(rest, mapPreemption, &modes.Map), takeMode(rest, reducePreemption, &modes.Reduce))
+	err := errors.Join(takeMode(rest, registry.MapPreemption, &modes.Map), takeMode(rest, registry.ReducePreemption, &modes.Reduce))
 	if err != nil {
 		return nil, err
 	}

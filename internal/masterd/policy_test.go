@@ -15,7 +15,7 @@ func TestClusterPolicyPreemptsByEveryMode(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, mode := range preempt.Modes {
-			if _, err := NewPolicy(name, map[string]string{mapPreemption: string(mode), reducePreemption: string(mode)}); err != nil {
+			if _, err := NewPolicy(name, map[string]string{registry.MapPreemption: string(mode), registry.ReducePreemption: string(mode)}); err != nil {
 				t.Errorf("%s with %s: %v", name, mode, err)
 			}
 		}
@@ -28,9 +28,9 @@ func TestClusterPolicyPreemptsByEveryMode(t *testing.T) {
 }
 
 func TestUnknownPreemptionModesAreRefused(t *testing.T) {
-	conf := map[string]string{mapPreemption: "ask", reducePreemption: ""}
+	conf := map[string]string{registry.MapPreemption: "ask", registry.ReducePreemption: ""}
 	_, err := NewPolicy("fair", conf)
-	for _, want := range []string{"setting " + mapPreemption + `: preempt: unknown mode "ask"`, "setting " + reducePreemption + `: preempt: unknown mode ""`} {
+	for _, want := range []string{"setting " + registry.MapPreemption + `: preempt: unknown mode "ask"`, "setting " + registry.ReducePreemption + `: preempt: unknown mode ""`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -43,6 +43,7 @@ type fakeSource struct {
 	events  map[string]apidoc.Events
 	columns map[string]*apidoc.TaskColumns
 	acted   []Action
+	changes []PolicyChange
 	stale   error // of each answer
 	err     error // of each question except that for masters
 }
@@ -174,9 +175,10 @@ func newFake(name string) *fakeSource {
 			{Name: "n1", State: "RUNNING", Rack: name, Hosts: []string{name}, MapSlots: 2, MapsRunning: 1, ReduceSlots: 1, MemoryMB: 1000, Directories: []apidoc.Directory{{Path: name, Free: 5, Total: 10, Fault: name}}, Attempts: []string{anOpen}},
 			{Name: "n2", State: "DECOMMISSIONING", Draining: true, MapSlots: 2, ReduceSlots: 1, Outputs: []string{anOver}, Unhealthy: name, Suspicion: name},
 		},
-		pools:  []apidoc.Queue{{Name: "default", State: "RUNNING"}, {Name: name, State: "RUNNING", Allotment: &apidoc.Allotment{Order: "fair", Weight: 2, Max: apidoc.Slots{Map: -1, Reduce: 3}, MaxJobs: -1}}},
-		policy: apidoc.Policy{Policy: "fair", Conf: map[string]string{name: name}, Allocations: &apidoc.AllocationFile{File: name, Taken: atMillis, Problems: []string{name}, Warnings: []string{name}}},
-		logs:   map[string]string{anOver + "/stdout": "out " + name + "\xff"},
+		pools: []apidoc.Queue{{Name: "default", State: "RUNNING"}, {Name: name, State: "RUNNING", Allotment: &apidoc.Allotment{Order: "fair", Weight: 2, Max: apidoc.Slots{Map: -1, Reduce: 3}, MaxJobs: -1}}},
+		policy: apidoc.Policy{Policy: "fair", Conf: map[string]string{name: name}, Allocations: &apidoc.AllocationFile{File: name, Taken: atMillis, Problems: []string{name}, Warnings: []string{name}},
+			Fingerprint: "f1", LastChange: &apidoc.PolicyChange{By: name, Time: atMillis - 60_000, Policy: "fifo", Conf: map[string]string{name: name}}},
+		logs: map[string]string{anOver + "/stdout": "out " + name + "\xff"},
 	}
 	failure := report.Failure{Task: aTask, Attempt: anOver, Tasknode: "n2", Cause: name, Input: name, Offset: 17, Log: name, Stack: name}
 	for _, j := range f.jobs {

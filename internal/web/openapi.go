@@ -96,7 +96,11 @@ func (p *Param) schema() map[string]any {
 	schema := map[string]any{"type": "string"}
 	switch {
 	case p.Max > 0:
-		schema = map[string]any{"type": "integer", "minimum": 1, "maximum": p.Max}
+		least := 1
+		if p.Zero {
+			least = 0
+		}
+		schema = map[string]any{"type": "integer", "minimum": least, "maximum": p.Max}
 	case p.Enum != nil && !p.List:
 		schema["enum"] = p.Enum
 	default:

@@ -56,6 +56,8 @@ func showOverview(c *call) error {
 		ClusterSummary
 		Active, Over []apidoc.Job
 		Pools        []apidoc.Queue
+		Use          *Chart
+		Ranges       []Tab
 	}{}
 	var err error
 	if data.ClusterSummary, err = c.summary(); err != nil {
@@ -76,6 +78,8 @@ func showOverview(c *call) error {
 	if data.Pools, err = use(c, pools, err); err != nil {
 		return err
 	}
+	h := c.samples(AllSeries)
+	data.Use, data.Ranges = h.useChart(), h.Ranges
 	return c.render(http.StatusOK, "overview", "Overview", data, Command{"jobs", "hammr job list"}, Command{"tasknodes", "hammr node list"}, Command{"masters", "hammr master status"})
 }
 
@@ -215,25 +219,6 @@ func showNode(c *call) error {
 		apidoc.Tasknode
 		Forms []Form
 	}{n, formsOn(actionsOn("node", without), n.Name, nil)}, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
-}
-
-func showPools(c *call) error {
-	a, err := c.cfg.Source.Pools(c.ctx)
-	pools, err := use(c, a, err)
-	if err != nil {
-		return err
-	}
-	return c.render(http.StatusOK, "pools", "Pools", pools, Command{"all pools", "hammr queue list"})
-}
-
-func showScheduler(c *call) error {
-	a, err := c.cfg.Source.Policy(c.ctx)
-	policy, err := use(c, a, err)
-	if err != nil {
-		return err
-	}
-	return c.render(http.StatusOK, "scheduler", "Scheduler", policy,
-		Command{"the policy", "hammr scheduler show"}, Command{"another policy", "hammr scheduler set POLICY --conf NAME=VALUE"})
 }
 
 func showMasters(c *call) error {

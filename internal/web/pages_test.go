@@ -61,10 +61,20 @@ func checkPage(t *testing.T, name, page string) (elements int) {
 	}
 }
 
+// attribute returns an attribute of an element, "" for none.
+func attribute(token html.Token, name string) string {
+	for _, a := range token.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
 func checkAttributes(t *testing.T, name string, token html.Token) {
 	t.Helper()
-	if token.Data == "script" {
-		t.Errorf("%s: a script", name)
+	if src := attribute(token, "src"); token.Data == "script" && (!strings.HasPrefix(src, "/assets/") || attribute(token, "type") != "module") {
+		t.Errorf("%s: a script that is no asset: %q", name, src)
 	}
 	for _, a := range token.Attr {
 		if strings.HasPrefix(a.Key, "on") || a.Key == "style" {

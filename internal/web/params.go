@@ -22,6 +22,7 @@ type Param struct {
 	Default  string
 	Enum     []string // the accepted values, in any case of letters; nil for any text
 	Max      int      // if not 0, the value is a number from 1 to Max
+	Zero     bool     // the number may be 0 too
 	List     bool     // several values, joined by commas
 	Required bool     // an empty value is refused
 }
@@ -41,8 +42,12 @@ func (p *Param) check(value string) (string, error) {
 		return "", &badParam{p.Name, fmt.Sprintf("has %d bytes; at most %d are accepted", len(value), maxParam)}
 	}
 	if p.Max > 0 {
-		if n, err := strconv.Atoi(value); err != nil || n < 1 || n > p.Max {
-			return "", &badParam{p.Name, fmt.Sprintf("%q: expected a number from 1 to %d", value, p.Max)}
+		least := 1
+		if p.Zero {
+			least = 0
+		}
+		if n, err := strconv.Atoi(value); err != nil || n < least || n > p.Max {
+			return "", &badParam{p.Name, fmt.Sprintf("%q: expected a number from %d to %d", value, least, p.Max)}
 		}
 		return value, nil
 	}
@@ -137,7 +142,7 @@ var (
 	cursorParam  = Param{Name: "cursor", Doc: "next of the page before"}
 	formatParam  = Param{Name: "format", Enum: []string{"json", "csv"}, Default: "json", Doc: "csv has the columns of the page's table"}
 	doneParam    = Param{Name: "done", Doc: "action that has led to the page"}
-	liveParam    = Param{Name: "live", Max: 3600, Doc: "seconds until the page is loaded again"}
+	liveParam    = Param{Name: "live", Max: 3600, Zero: true, Doc: "seconds until the page is loaded again; 0 to keep it as it is"}
 
 	jobStates  = append(slices.Clone(apidoc.JobStates), apidoc.Suspended)
 	taskStates = []string{"PENDING", "RUNNING", "SUSPENDED", "CHECKPOINTED", "SUCCEEDED", "FAILED", "KILLED"}

@@ -28,12 +28,12 @@ var templates = parseTemplates()
 // of the package finds.
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"asset": embedded.url}).
-		ParseFS(files, "templates/layout.html", "templates/parts.html"))
+		ParseFS(files, "templates/layout.html", "templates/parts*.html"))
 	names, _ := fs.Glob(files, "templates/*.html") // the pattern is valid
 	all := make(map[string]*template.Template)
 	for _, name := range names {
 		base := strings.TrimSuffix(path.Base(name), ".html")
-		if base != "layout" && base != "parts" {
+		if base != "layout" && !strings.HasPrefix(base, "parts") {
 			all[base] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
 		}
 	}
@@ -78,10 +78,19 @@ func (c *call) render(status int, name, title string, data any, commands ...Comm
 		v.Stale = c.stale.Error()
 	}
 	var page strings.Builder
-	if err := templates[name].Execute(&page, v); err != nil {
+	part := "layout.html"
+	if c.isFragment() {
+		part = "live"
+	}
+	if err := templates[name].ExecuteTemplate(&page, part, v); err != nil {
 		return fmt.Errorf("template %s: %w", name, err)
 	}
-	if seconds := c.params["live"]; seconds != "" {
+	if part == "live" && status == http.StatusOK {
+		c.fragment = []byte(clean.Text(page.String()))
+		return nil
+	}
+	if v.Live() {
+		seconds := c.params["live"]
 		c.w.Header().Set("Refresh", seconds)
 	}
 	// The templates have no unsafe characters, so each is from data.
@@ -91,7 +100,7 @@ func (c *call) render(status int, name, title string, data any, commands ...Comm
 // notice returns what the parameter done says, "" for an action that does not exist.
 func (c *call) notice() string {
 	object, do, _ := strings.Cut(c.params["done"], ".")
-	for _, a := range Actions {
+	for _, a := range slices.Concat(Actions, policyActions) {
 		if a.Object == object && a.Do == do {
 			return fmt.Sprintf("The %s is %s.", a.Object, a.Done)
 		}
@@ -100,7 +109,7 @@ func (c *call) notice() string {
 }
 
 // Live reports whether the browser reloads the page periodically.
-func (v *view) Live() bool { return v.params["live"] != "" }
+func (v *view) Live() bool { return v.params["live"] != "" && v.params["live"] != "0" }
 
 // Param returns a parameter of the page.
 func (v *view) Param(name string) string { return v.params[name] }

@@ -36,7 +36,7 @@ const apiRoot = "/api/v1"
 
 // Routes returns the table of all paths, except those of the gate and of assets.
 func Routes() []*Route {
-	return slices.Concat(pageRoutes(), apiRoutes(), workRoutes(), historyRoutes(), actionRoutes())
+	return slices.Concat(pageRoutes(), poolRoutes(), schedulerRoutes(), watchRoutes(), apiRoutes(), workRoutes(), historyRoutes(), actionRoutes())
 }
 
 // page adds the parameters that every page has.
@@ -44,7 +44,7 @@ func page(params ...Param) []Param { return append(slices.Clone(params), donePar
 
 func pageRoutes() []*Route {
 	return []*Route{
-		{Path: "/{$}", Verb: access.View, Object: "cluster", Params: page(), Serve: showOverview, Doc: "Overview of the cluster."},
+		{Path: "/{$}", Verb: access.View, Object: "cluster", Params: page(rangeParam), Serve: showOverview, Doc: "Overview of the cluster."},
 		{Path: "/jobs", Verb: access.View, Object: "job", Params: page(jobListParams...), Serve: showJobs, Doc: "List of jobs."},
 		{Path: "/jobs/{job}", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showJob, Doc: "A job."},
 		{Path: "/jobs/{job}/tasks", Verb: access.View, Object: "job", Params: page(append(slices.Clone(taskListParams), byParam)...), Serve: showTasks, Doc: "Tasks of a job."},
@@ -57,8 +57,6 @@ func pageRoutes() []*Route {
 			Params: []Param{attemptParam, {Name: "stream", Enum: LogStreams, Required: true, Doc: "output stream"}}},
 		{Path: "/nodes", Verb: access.View, Object: "node", Params: page(nodeListParams...), Serve: showNodes, Doc: "List of tasknodes."},
 		{Path: "/nodes/{node}", Verb: access.View, Object: "node", Params: page(nodeParam), Serve: showNode, Doc: "A tasknode."},
-		{Path: "/pools", Verb: access.View, Object: "pool", Params: page(), Serve: showPools, Doc: "Pools and their shares."},
-		{Path: "/scheduler", Verb: access.View, Object: "policy", Params: page(), Serve: showScheduler, Doc: "The scheduling policy."},
 		{Path: "/masters", Verb: access.View, Object: "master", Params: page(), Serve: showMasters, Doc: "The masters."},
 		{Path: "/search", Verb: access.View, Object: "cluster", Params: page(Param{Name: "q", Doc: "id or name of a job, task, attempt, tasknode, pool or user"}),
 			Serve: showSearch, Doc: "Finds objects; an exact id leads to the object's page."},

@@ -14,7 +14,7 @@ import (
 )
 
 // known has an id for each parameter in a path.
-var known = map[string]string{"job": aJob, "task": aTask, "attempt": anOver, "stream": "stdout", "node": "n1", "master": "m2"}
+var known = map[string]string{"job": aJob, "task": aTask, "attempt": anOver, "stream": "stdout", "node": "n1", "master": "m2", "pool": "default"}
 
 var inBraces = regexp.MustCompile(`\{(\w+)\}`)
 
@@ -111,8 +111,8 @@ func TestEachRouteAnswers(t *testing.T) {
 		switch {
 		case rt.Method == http.MethodPost && !rt.isAPI(), rt.Path == "/attempts/{attempt}":
 			want = http.StatusSeeOther
-		case rt.Path == apiRoot+"/search", rt.Path == apiRoot+"/compare":
-			want = http.StatusBadRequest // q, and a and b, are required
+		case rt.Path == apiRoot+"/search", rt.Path == apiRoot+"/compare", rt.Path == apiRoot+"/watch":
+			want = http.StatusBadRequest // q, a and b, and topics are required
 		}
 		if w.Code != want {
 			t.Errorf("%s %s: status %d, want %d: %.300s", rt.Method, target(rt), w.Code, want, w.Body)

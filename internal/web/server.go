@@ -40,13 +40,16 @@ func (c *Config) EnsureDefaults() {
 type server struct {
 	cfg   Config
 	files *assets
+	hub   *hub
+
+	fragments
 }
 
 // New returns the handler of pages, API and assets. It checks nothing: the caller puts
 // Config.Gate.Handler around it, together with what else it serves.
 func New(cfg Config) http.Handler {
 	cfg.EnsureDefaults()
-	s := &server{cfg: cfg, files: embedded}
+	s := &server{cfg: cfg, files: embedded, hub: newHub(cfg.Source)}
 	mux := http.NewServeMux()
 	for _, rt := range Routes() {
 		mux.HandleFunc(cmp.Or(rt.Method, http.MethodGet)+" "+rt.Path, func(w http.ResponseWriter, r *http.Request) { s.serve(rt, w, r) })
@@ -70,6 +73,8 @@ type call struct {
 	caller access.Caller
 	oldest time.Time // time of the oldest value that the answer has; zero if it has none
 	stale  error     // why a value is not fresh
+
+	fragment []byte // of the page, if the request is for that
 }
 
 // callTime bounds the work for one request.
@@ -103,6 +108,9 @@ func (c *call) checked(o access.Object) error {
 	}
 	if err := c.cfg.Gate.Check(c.ctx, rt.Verb, o); err != nil {
 		return err
+	}
+	if c.isFragment() {
+		return c.serveFragment()
 	}
 	return rt.Serve(c)
 }

@@ -34,6 +34,9 @@ type Answer[T any] struct {
 //
 // The error of a method wraps ErrUnknown, ErrRefused or ErrUnavailable if one fits.
 type Source interface {
+	SampleSource
+	SchedulerSource
+
 	// Masters describes the masters. It does not need a leader.
 	Masters(ctx context.Context) (Answer[apidoc.Masters], error)
 	// Jobs returns a page of the jobs that the masters list, finished ones too.

@@ -3537,6 +3537,8 @@ type SetPolicyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Conf          map[string]string      `protobuf:"bytes,2,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Expected      string                 `protobuf:"bytes,3,opt,name=expected,proto3" json:"expected,omitempty"` // fingerprint of the policy that it replaces; "" for any. Another one is refused
+	By            string                 `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`             // for whom the caller asks, such as the user of a page; "" for the caller
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3583,6 +3585,20 @@ func (x *SetPolicyRequest) GetConf() map[string]string {
 		return x.Conf
 	}
 	return nil
+}
+
+func (x *SetPolicyRequest) GetExpected() string {
+	if x != nil {
+		return x.Expected
+	}
+	return ""
+}
+
+func (x *SetPolicyRequest) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
 }
 
 type SetPolicyResponse struct {
@@ -3661,7 +3677,9 @@ type GetPolicyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Conf          map[string]string      `protobuf:"bytes,2,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Allocations   *AllocationFile        `protobuf:"bytes,3,opt,name=allocations,proto3" json:"allocations,omitempty"` // the file that the masters watch; absent when they watch none
+	Allocations   *AllocationFile        `protobuf:"bytes,3,opt,name=allocations,proto3" json:"allocations,omitempty"`                 // the file that the masters watch; absent when they watch none
+	Fingerprint   string                 `protobuf:"bytes,4,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`                 // of name and conf, for SetPolicyRequest.expected
+	LastChange    *PolicyChange          `protobuf:"bytes,5,opt,name=last_change,json=lastChange,proto3" json:"last_change,omitempty"` // the latest change while this master leads; absent when there is none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3717,6 +3735,334 @@ func (x *GetPolicyResponse) GetAllocations() *AllocationFile {
 	return nil
 }
 
+func (x *GetPolicyResponse) GetFingerprint() string {
+	if x != nil {
+		return x.Fingerprint
+	}
+	return ""
+}
+
+func (x *GetPolicyResponse) GetLastChange() *PolicyChange {
+	if x != nil {
+		return x.LastChange
+	}
+	return nil
+}
+
+// PolicyChange is a change of the policy that a user has asked for.
+type PolicyChange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	By            string                 `protobuf:"bytes,1,opt,name=by,proto3" json:"by,omitempty"`
+	Time          int64                  `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"` // ms since the epoch
+	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`  // the policy before it
+	Conf          map[string]string      `protobuf:"bytes,4,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyChange) Reset() {
+	*x = PolicyChange{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyChange) ProtoMessage() {}
+
+func (x *PolicyChange) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyChange.ProtoReflect.Descriptor instead.
+func (*PolicyChange) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *PolicyChange) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *PolicyChange) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *PolicyChange) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PolicyChange) GetConf() map[string]string {
+	if x != nil {
+		return x.Conf
+	}
+	return nil
+}
+
+// PolicyPreview says what a policy would do now if it were the policy. Nothing is changed.
+type PolicyPreview struct {
+	state         protoimpl.MessageState      `protogen:"open.v1"`
+	Pools         []*PolicyPreview_Pool       `protobuf:"bytes,1,rep,name=pools,proto3" json:"pools,omitempty"`
+	Preemptions   []*PolicyPreview_Preemption `protobuf:"bytes,2,rep,name=preemptions,proto3" json:"preemptions,omitempty"` // at most 200
+	Preempted     int32                       `protobuf:"varint,3,opt,name=preempted,proto3" json:"preempted,omitempty"`    // number of all of them
+	Started       int32                       `protobuf:"varint,4,opt,name=started,proto3" json:"started,omitempty"`        // tasks that it would start or resume
+	Fingerprint   string                      `protobuf:"bytes,5,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"` // of the present policy
+	Time          int64                       `protobuf:"varint,6,opt,name=time,proto3" json:"time,omitempty"`              // when it was made, ms since the epoch
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyPreview) Reset() {
+	*x = PolicyPreview{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyPreview) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyPreview) ProtoMessage() {}
+
+func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyPreview.ProtoReflect.Descriptor instead.
+func (*PolicyPreview) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *PolicyPreview) GetPools() []*PolicyPreview_Pool {
+	if x != nil {
+		return x.Pools
+	}
+	return nil
+}
+
+func (x *PolicyPreview) GetPreemptions() []*PolicyPreview_Preemption {
+	if x != nil {
+		return x.Preemptions
+	}
+	return nil
+}
+
+func (x *PolicyPreview) GetPreempted() int32 {
+	if x != nil {
+		return x.Preempted
+	}
+	return 0
+}
+
+func (x *PolicyPreview) GetStarted() int32 {
+	if x != nil {
+		return x.Started
+	}
+	return 0
+}
+
+func (x *PolicyPreview) GetFingerprint() string {
+	if x != nil {
+		return x.Fingerprint
+	}
+	return ""
+}
+
+func (x *PolicyPreview) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+type ListDecisionsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Job           string                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`   // each that is not "" must match
+	Pool          string                 `protobuf:"bytes,2,opt,name=pool,proto3" json:"pool,omitempty"` // of the job, or the pool that gets the slot
+	Machine       string                 `protobuf:"bytes,3,opt,name=machine,proto3" json:"machine,omitempty"`
+	Kind          string                 `protobuf:"bytes,4,opt,name=kind,proto3" json:"kind,omitempty"`
+	Before        uint64                 `protobuf:"varint,5,opt,name=before,proto3" json:"before,omitempty"` // only decisions with a lower number; 0 for all
+	Limit         int32                  `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListDecisionsRequest) Reset() {
+	*x = ListDecisionsRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListDecisionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListDecisionsRequest) ProtoMessage() {}
+
+func (x *ListDecisionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListDecisionsRequest.ProtoReflect.Descriptor instead.
+func (*ListDecisionsRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *ListDecisionsRequest) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *ListDecisionsRequest) GetPool() string {
+	if x != nil {
+		return x.Pool
+	}
+	return ""
+}
+
+func (x *ListDecisionsRequest) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *ListDecisionsRequest) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ListDecisionsRequest) GetBefore() uint64 {
+	if x != nil {
+		return x.Before
+	}
+	return 0
+}
+
+func (x *ListDecisionsRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type ListDecisionsResponse struct {
+	state         protoimpl.MessageState            `protogen:"open.v1"`
+	Decisions     []*ListDecisionsResponse_Decision `protobuf:"bytes,1,rep,name=decisions,proto3" json:"decisions,omitempty"` // the latest first
+	More          bool                              `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`          // earlier ones match too
+	Kept          uint64                            `protobuf:"varint,3,opt,name=kept,proto3" json:"kept,omitempty"`          // number of all decisions that the leader has
+	Since         int64                             `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"`        // time of the first of them, ms since the epoch; 0 for none
+	Full          bool                              `protobuf:"varint,5,opt,name=full,proto3" json:"full,omitempty"`          // offers, skips and shares were kept before this call; else from now on
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListDecisionsResponse) Reset() {
+	*x = ListDecisionsResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListDecisionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListDecisionsResponse) ProtoMessage() {}
+
+func (x *ListDecisionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListDecisionsResponse.ProtoReflect.Descriptor instead.
+func (*ListDecisionsResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *ListDecisionsResponse) GetDecisions() []*ListDecisionsResponse_Decision {
+	if x != nil {
+		return x.Decisions
+	}
+	return nil
+}
+
+func (x *ListDecisionsResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+func (x *ListDecisionsResponse) GetKept() uint64 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
+}
+
+func (x *ListDecisionsResponse) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *ListDecisionsResponse) GetFull() bool {
+	if x != nil {
+		return x.Full
+	}
+	return false
+}
+
 // AllocationFile is the file of pools that the leading master watches.
 type AllocationFile struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3730,7 +4076,7 @@ type AllocationFile struct {
 
 func (x *AllocationFile) Reset() {
 	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3742,7 +4088,7 @@ func (x *AllocationFile) String() string {
 func (*AllocationFile) ProtoMessage() {}
 
 func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3755,7 +4101,7 @@ func (x *AllocationFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
 func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *AllocationFile) GetName() string {
@@ -3796,7 +4142,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3808,7 +4154,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3821,7 +4167,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ExplainRequest) GetJobId() string {
@@ -3856,13 +4202,14 @@ type Explanation struct {
 	SubmitTime    int64                  `protobuf:"varint,11,opt,name=submit_time,json=submitTime,proto3" json:"submit_time,omitempty"` // ms since the epoch
 	FinishTime    int64                  `protobuf:"varint,12,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"` // of a job that is over, ms since the epoch
 	Cause         string                 `protobuf:"bytes,13,opt,name=cause,proto3" json:"cause,omitempty"`                              // first cause, of a failed or killed job
+	AsOf          int64                  `protobuf:"varint,14,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`                   // when the policy was asked, ms since the epoch; 0 when it was not asked
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3874,7 +4221,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3887,7 +4234,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -3981,6 +4328,13 @@ func (x *Explanation) GetCause() string {
 	return ""
 }
 
+func (x *Explanation) GetAsOf() int64 {
+	if x != nil {
+		return x.AsOf
+	}
+	return 0
+}
+
 type ListQueuesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -3989,7 +4343,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4001,7 +4355,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4014,7 +4368,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
 }
 
 // Queue is a pool of jobs.
@@ -4041,7 +4395,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4053,7 +4407,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4066,7 +4420,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Queue) GetName() string {
@@ -4184,7 +4538,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4196,7 +4550,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4209,7 +4563,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ListQueuesResponse) GetPolicy() string {
@@ -4236,7 +4590,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4248,7 +4602,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4261,7 +4615,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -4286,7 +4640,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4298,7 +4652,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4311,7 +4665,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
 }
 
 type BackupRequest struct {
@@ -4322,7 +4676,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4334,7 +4688,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4347,7 +4701,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{59}
 }
 
 // BackupChunk is a part of a file in the format of docs/formats/backup.md, of at most 1 MiB.
@@ -4360,7 +4714,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4372,7 +4726,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4385,7 +4739,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -4413,7 +4767,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4425,7 +4779,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4438,7 +4792,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -4535,7 +4889,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4547,7 +4901,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4560,7 +4914,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{62}
 }
 
 type FailpointsRequest struct {
@@ -4571,7 +4925,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4583,7 +4937,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4596,7 +4950,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{59}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{63}
 }
 
 type FailpointsResponse struct {
@@ -4609,7 +4963,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4621,7 +4975,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4634,7 +4988,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -4670,7 +5024,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4682,7 +5036,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4784,7 +5138,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4796,7 +5150,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4829,7 +5183,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4841,7 +5195,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4883,7 +5237,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4895,7 +5249,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4936,7 +5290,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4948,7 +5302,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4989,7 +5343,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5001,7 +5355,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5033,7 +5387,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5045,7 +5399,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5085,7 +5439,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5097,7 +5451,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5172,7 +5526,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5184,7 +5538,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5218,7 +5572,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5230,7 +5584,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5264,7 +5618,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5276,7 +5630,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5315,7 +5669,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5327,7 +5681,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5389,7 +5743,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5401,7 +5755,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5445,7 +5799,7 @@ type Order_Directories struct {
 
 func (x *Order_Directories) Reset() {
 	*x = Order_Directories{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5457,7 +5811,7 @@ func (x *Order_Directories) String() string {
 func (*Order_Directories) ProtoMessage() {}
 
 func (x *Order_Directories) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5512,7 +5866,7 @@ type Order_Admission struct {
 
 func (x *Order_Admission) Reset() {
 	*x = Order_Admission{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5524,7 +5878,7 @@ func (x *Order_Admission) String() string {
 func (*Order_Admission) ProtoMessage() {}
 
 func (x *Order_Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5556,7 +5910,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5568,7 +5922,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5595,7 +5949,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5607,7 +5961,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5651,7 +6005,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5663,7 +6017,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5785,7 +6139,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5797,7 +6151,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5863,7 +6217,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5875,7 +6229,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5903,7 +6257,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5915,7 +6269,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5958,7 +6312,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5970,7 +6324,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6024,7 +6378,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6036,7 +6390,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6071,7 +6425,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6083,7 +6437,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6140,7 +6494,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6152,7 +6506,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6217,7 +6571,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6229,7 +6583,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6273,6 +6627,270 @@ func (x *Info_LogWrites) GetMaxMicros() int64 {
 	return 0
 }
 
+type PolicyPreview_Share struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Map           float64                `protobuf:"fixed64,1,opt,name=map,proto3" json:"map,omitempty"`
+	Reduce        float64                `protobuf:"fixed64,2,opt,name=reduce,proto3" json:"reduce,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyPreview_Share) Reset() {
+	*x = PolicyPreview_Share{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyPreview_Share) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyPreview_Share) ProtoMessage() {}
+
+func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyPreview_Share.ProtoReflect.Descriptor instead.
+func (*PolicyPreview_Share) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48, 0}
+}
+
+func (x *PolicyPreview_Share) GetMap() float64 {
+	if x != nil {
+		return x.Map
+	}
+	return 0
+}
+
+func (x *PolicyPreview_Share) GetReduce() float64 {
+	if x != nil {
+		return x.Reduce
+	}
+	return 0
+}
+
+type PolicyPreview_Pool struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Running       *Queue_Slots           `protobuf:"bytes,2,opt,name=running,proto3" json:"running,omitempty"`
+	Before        *PolicyPreview_Share   `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"` // fair share under the present policy; absent when it has no shares
+	After         *PolicyPreview_Share   `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyPreview_Pool) Reset() {
+	*x = PolicyPreview_Pool{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyPreview_Pool) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyPreview_Pool) ProtoMessage() {}
+
+func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyPreview_Pool.ProtoReflect.Descriptor instead.
+func (*PolicyPreview_Pool) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48, 1}
+}
+
+func (x *PolicyPreview_Pool) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PolicyPreview_Pool) GetRunning() *Queue_Slots {
+	if x != nil {
+		return x.Running
+	}
+	return nil
+}
+
+func (x *PolicyPreview_Pool) GetBefore() *PolicyPreview_Share {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *PolicyPreview_Pool) GetAfter() *PolicyPreview_Share {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+type PolicyPreview_Preemption struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Attempt       string                 `protobuf:"bytes,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Job           string                 `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
+	Pool          string                 `protobuf:"bytes,3,opt,name=pool,proto3" json:"pool,omitempty"`
+	Machine       string                 `protobuf:"bytes,4,opt,name=machine,proto3" json:"machine,omitempty"`
+	Slot          string                 `protobuf:"bytes,5,opt,name=slot,proto3" json:"slot,omitempty"` // map or reduce
+	Mode          string                 `protobuf:"bytes,6,opt,name=mode,proto3" json:"mode,omitempty"`
+	Cause         string                 `protobuf:"bytes,7,opt,name=cause,proto3" json:"cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyPreview_Preemption) Reset() {
+	*x = PolicyPreview_Preemption{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyPreview_Preemption) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyPreview_Preemption) ProtoMessage() {}
+
+func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyPreview_Preemption.ProtoReflect.Descriptor instead.
+func (*PolicyPreview_Preemption) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48, 2}
+}
+
+func (x *PolicyPreview_Preemption) GetAttempt() string {
+	if x != nil {
+		return x.Attempt
+	}
+	return ""
+}
+
+func (x *PolicyPreview_Preemption) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *PolicyPreview_Preemption) GetPool() string {
+	if x != nil {
+		return x.Pool
+	}
+	return ""
+}
+
+func (x *PolicyPreview_Preemption) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *PolicyPreview_Preemption) GetSlot() string {
+	if x != nil {
+		return x.Slot
+	}
+	return ""
+}
+
+func (x *PolicyPreview_Preemption) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
+func (x *PolicyPreview_Preemption) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+type ListDecisionsResponse_Decision struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // from 1, in the order in which they were made
+	Line          []byte                 `protobuf:"bytes,2,opt,name=line,proto3" json:"line,omitempty"`      // JSON, as docs/formats/decisions.md describes
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListDecisionsResponse_Decision) Reset() {
+	*x = ListDecisionsResponse_Decision{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListDecisionsResponse_Decision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListDecisionsResponse_Decision) ProtoMessage() {}
+
+func (x *ListDecisionsResponse_Decision) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListDecisionsResponse_Decision.ProtoReflect.Descriptor instead.
+func (*ListDecisionsResponse_Decision) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 0}
+}
+
+func (x *ListDecisionsResponse_Decision) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *ListDecisionsResponse_Decision) GetLine() []byte {
+	if x != nil {
+		return x.Line
+	}
+	return nil
+}
+
 // Detail is something that the policy knows about the job.
 type Explanation_Detail struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -6284,7 +6902,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6296,7 +6914,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6309,7 +6927,7 @@ func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Detail.ProtoReflect.Descriptor instead.
 func (*Explanation_Detail) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 0}
 }
 
 func (x *Explanation_Detail) GetName() string {
@@ -6347,7 +6965,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6359,7 +6977,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6372,7 +6990,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -6483,7 +7101,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6495,7 +7113,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6508,7 +7126,7 @@ func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Usage.ProtoReflect.Descriptor instead.
 func (*Explanation_Usage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 2}
 }
 
 func (x *Explanation_Usage) GetMapSlots() int32 {
@@ -6579,7 +7197,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6591,7 +7209,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6604,7 +7222,7 @@ func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Machine.ProtoReflect.Descriptor instead.
 func (*Explanation_Machine) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 3}
 }
 
 func (x *Explanation_Machine) GetName() string {
@@ -6644,7 +7262,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6656,7 +7274,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6669,7 +7287,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 4}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -6738,7 +7356,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6750,7 +7368,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6763,7 +7381,7 @@ func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Candidate.ProtoReflect.Descriptor instead.
 func (*Explanation_Candidate) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 5}
 }
 
 func (x *Explanation_Candidate) GetMachine() string {
@@ -6830,7 +7448,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6842,7 +7460,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6855,7 +7473,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 6}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -6917,7 +7535,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6929,7 +7547,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6942,7 +7560,7 @@ func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
 func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 0}
 }
 
 func (x *Queue_Slots) GetMap() int32 {
@@ -6969,7 +7587,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6981,7 +7599,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6994,7 +7612,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{61, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -7021,7 +7639,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7033,7 +7651,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7046,7 +7664,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{64, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -7477,22 +8095,75 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x10DrainNodeRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
 	"\runtil_restart\x18\x02 \x01(\bR\funtilRestart\"\x13\n" +
-	"\x11DrainNodeResponse\"\x99\x01\n" +
+	"\x11DrainNodeResponse\"\xc5\x01\n" +
 	"\x10SetPolicyRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x128\n" +
-	"\x04conf\x18\x02 \x03(\v2$.hammr.v1.SetPolicyRequest.ConfEntryR\x04conf\x1a7\n" +
+	"\x04conf\x18\x02 \x03(\v2$.hammr.v1.SetPolicyRequest.ConfEntryR\x04conf\x12\x1a\n" +
+	"\bexpected\x18\x03 \x01(\tR\bexpected\x12\x0e\n" +
+	"\x02by\x18\x04 \x01(\tR\x02by\x1a7\n" +
 	"\tConfEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x13\n" +
 	"\x11SetPolicyResponse\"\x12\n" +
-	"\x10GetPolicyRequest\"\xd7\x01\n" +
+	"\x10GetPolicyRequest\"\xb2\x02\n" +
 	"\x11GetPolicyResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x129\n" +
 	"\x04conf\x18\x02 \x03(\v2%.hammr.v1.GetPolicyResponse.ConfEntryR\x04conf\x12:\n" +
-	"\vallocations\x18\x03 \x01(\v2\x18.hammr.v1.AllocationFileR\vallocations\x1a7\n" +
+	"\vallocations\x18\x03 \x01(\v2\x18.hammr.v1.AllocationFileR\vallocations\x12 \n" +
+	"\vfingerprint\x18\x04 \x01(\tR\vfingerprint\x127\n" +
+	"\vlast_change\x18\x05 \x01(\v2\x16.hammr.v1.PolicyChangeR\n" +
+	"lastChange\x1a7\n" +
 	"\tConfEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x7f\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xb5\x01\n" +
+	"\fPolicyChange\x12\x0e\n" +
+	"\x02by\x18\x01 \x01(\tR\x02by\x12\x12\n" +
+	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x124\n" +
+	"\x04conf\x18\x04 \x03(\v2 .hammr.v1.PolicyChange.ConfEntryR\x04conf\x1a7\n" +
+	"\tConfEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8b\x05\n" +
+	"\rPolicyPreview\x122\n" +
+	"\x05pools\x18\x01 \x03(\v2\x1c.hammr.v1.PolicyPreview.PoolR\x05pools\x12D\n" +
+	"\vpreemptions\x18\x02 \x03(\v2\".hammr.v1.PolicyPreview.PreemptionR\vpreemptions\x12\x1c\n" +
+	"\tpreempted\x18\x03 \x01(\x05R\tpreempted\x12\x18\n" +
+	"\astarted\x18\x04 \x01(\x05R\astarted\x12 \n" +
+	"\vfingerprint\x18\x05 \x01(\tR\vfingerprint\x12\x12\n" +
+	"\x04time\x18\x06 \x01(\x03R\x04time\x1a1\n" +
+	"\x05Share\x12\x10\n" +
+	"\x03map\x18\x01 \x01(\x01R\x03map\x12\x16\n" +
+	"\x06reduce\x18\x02 \x01(\x01R\x06reduce\x1a\xb7\x01\n" +
+	"\x04Pool\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12/\n" +
+	"\arunning\x18\x02 \x01(\v2\x15.hammr.v1.Queue.SlotsR\arunning\x125\n" +
+	"\x06before\x18\x03 \x01(\v2\x1d.hammr.v1.PolicyPreview.ShareR\x06before\x123\n" +
+	"\x05after\x18\x04 \x01(\v2\x1d.hammr.v1.PolicyPreview.ShareR\x05after\x1a\xa4\x01\n" +
+	"\n" +
+	"Preemption\x12\x18\n" +
+	"\aattempt\x18\x01 \x01(\tR\aattempt\x12\x10\n" +
+	"\x03job\x18\x02 \x01(\tR\x03job\x12\x12\n" +
+	"\x04pool\x18\x03 \x01(\tR\x04pool\x12\x18\n" +
+	"\amachine\x18\x04 \x01(\tR\amachine\x12\x12\n" +
+	"\x04slot\x18\x05 \x01(\tR\x04slot\x12\x12\n" +
+	"\x04mode\x18\x06 \x01(\tR\x04mode\x12\x14\n" +
+	"\x05cause\x18\a \x01(\tR\x05cause\"\x98\x01\n" +
+	"\x14ListDecisionsRequest\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\tR\x03job\x12\x12\n" +
+	"\x04pool\x18\x02 \x01(\tR\x04pool\x12\x18\n" +
+	"\amachine\x18\x03 \x01(\tR\amachine\x12\x12\n" +
+	"\x04kind\x18\x04 \x01(\tR\x04kind\x12\x16\n" +
+	"\x06before\x18\x05 \x01(\x04R\x06before\x12\x14\n" +
+	"\x05limit\x18\x06 \x01(\x05R\x05limit\"\xe9\x01\n" +
+	"\x15ListDecisionsResponse\x12F\n" +
+	"\tdecisions\x18\x01 \x03(\v2(.hammr.v1.ListDecisionsResponse.DecisionR\tdecisions\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\x12\x12\n" +
+	"\x04kept\x18\x03 \x01(\x04R\x04kept\x12\x14\n" +
+	"\x05since\x18\x04 \x01(\x03R\x05since\x12\x12\n" +
+	"\x04full\x18\x05 \x01(\bR\x04full\x1a6\n" +
+	"\bDecision\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x12\n" +
+	"\x04line\x18\x02 \x01(\fR\x04line\"\x7f\n" +
 	"\x0eAllocationFile\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12!\n" +
 	"\fapplied_time\x18\x02 \x01(\x03R\vappliedTime\x12\x1a\n" +
@@ -7500,7 +8171,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"@\n" +
 	"\x0eExplainRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x17\n" +
-	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\xa0\x0f\n" +
+	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\xb5\x0f\n" +
 	"\vExplanation\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -7517,7 +8188,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"submitTime\x12\x1f\n" +
 	"\vfinish_time\x18\f \x01(\x03R\n" +
 	"finishTime\x12\x14\n" +
-	"\x05cause\x18\r \x01(\tR\x05cause\x1a2\n" +
+	"\x05cause\x18\r \x01(\tR\x05cause\x12\x13\n" +
+	"\x05as_of\x18\x0e \x01(\x03R\x04asOf\x1a2\n" +
 	"\x06Detail\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x1a\xf4\x02\n" +
@@ -7657,7 +8329,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\xbf\f\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\xd7\r\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x127\n" +
@@ -7678,7 +8350,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tAdmitNode\x12\x1a.hammr.v1.AdmitNodeRequest\x1a\x1b.hammr.v1.AdmitNodeResponse\x12D\n" +
 	"\tDrainNode\x12\x1a.hammr.v1.DrainNodeRequest\x1a\x1b.hammr.v1.DrainNodeResponse\x12D\n" +
 	"\tSetPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x1b.hammr.v1.SetPolicyResponse\x12D\n" +
-	"\tGetPolicy\x12\x1a.hammr.v1.GetPolicyRequest\x1a\x1b.hammr.v1.GetPolicyResponse\x12:\n" +
+	"\tGetPolicy\x12\x1a.hammr.v1.GetPolicyRequest\x1a\x1b.hammr.v1.GetPolicyResponse\x12D\n" +
+	"\rPreviewPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x17.hammr.v1.PolicyPreview\x12P\n" +
+	"\rListDecisions\x12\x1e.hammr.v1.ListDecisionsRequest\x1a\x1f.hammr.v1.ListDecisionsResponse\x12:\n" +
 	"\aExplain\x12\x18.hammr.v1.ExplainRequest\x1a\x15.hammr.v1.Explanation\x12G\n" +
 	"\n" +
 	"ListQueues\x12\x1b.hammr.v1.ListQueuesRequest\x1a\x1c.hammr.v1.ListQueuesResponse\x12>\n" +
@@ -7706,263 +8380,284 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 102)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 111)
 var file_internal_wire_hammr_proto_goTypes = []any{
-	(JobState)(0),                       // 0: hammr.v1.JobState
-	(TaskState)(0),                      // 1: hammr.v1.TaskState
-	(AttemptState)(0),                   // 2: hammr.v1.AttemptState
-	(Refusal_Reason)(0),                 // 3: hammr.v1.Refusal.Reason
-	(*JobSpec)(nil),                     // 4: hammr.v1.JobSpec
-	(*Phase)(nil),                       // 5: hammr.v1.Phase
-	(*TaskStatus)(nil),                  // 6: hammr.v1.TaskStatus
-	(*StageStatus)(nil),                 // 7: hammr.v1.StageStatus
-	(*FailureRecord)(nil),               // 8: hammr.v1.FailureRecord
-	(*Partition)(nil),                   // 9: hammr.v1.Partition
-	(*JobStatus)(nil),                   // 10: hammr.v1.JobStatus
-	(*Order)(nil),                       // 11: hammr.v1.Order
-	(*Orders)(nil),                      // 12: hammr.v1.Orders
-	(*Report)(nil),                      // 13: hammr.v1.Report
-	(*NotLeader)(nil),                   // 14: hammr.v1.NotLeader
-	(*Overload)(nil),                    // 15: hammr.v1.Overload
-	(*Refusal)(nil),                     // 16: hammr.v1.Refusal
-	(*InfoRequest)(nil),                 // 17: hammr.v1.InfoRequest
-	(*Info)(nil),                        // 18: hammr.v1.Info
-	(*SubmitRequest)(nil),               // 19: hammr.v1.SubmitRequest
-	(*SubmitResponse)(nil),              // 20: hammr.v1.SubmitResponse
-	(*WatchRequest)(nil),                // 21: hammr.v1.WatchRequest
-	(*KillRequest)(nil),                 // 22: hammr.v1.KillRequest
-	(*KillResponse)(nil),                // 23: hammr.v1.KillResponse
-	(*ListJobsRequest)(nil),             // 24: hammr.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),            // 25: hammr.v1.ListJobsResponse
-	(*JobRequest)(nil),                  // 26: hammr.v1.JobRequest
-	(*SetPriorityRequest)(nil),          // 27: hammr.v1.SetPriorityRequest
-	(*SetPriorityResponse)(nil),         // 28: hammr.v1.SetPriorityResponse
-	(*MoveJobRequest)(nil),              // 29: hammr.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),             // 30: hammr.v1.MoveJobResponse
-	(*EndAttemptRequest)(nil),           // 31: hammr.v1.EndAttemptRequest
-	(*EndAttemptResponse)(nil),          // 32: hammr.v1.EndAttemptResponse
-	(*PreemptAttemptRequest)(nil),       // 33: hammr.v1.PreemptAttemptRequest
-	(*PreemptAttemptResponse)(nil),      // 34: hammr.v1.PreemptAttemptResponse
-	(*SuspendJobRequest)(nil),           // 35: hammr.v1.SuspendJobRequest
-	(*SuspendJobResponse)(nil),          // 36: hammr.v1.SuspendJobResponse
-	(*ResumeJobRequest)(nil),            // 37: hammr.v1.ResumeJobRequest
-	(*ResumeJobResponse)(nil),           // 38: hammr.v1.ResumeJobResponse
-	(*ListNodesRequest)(nil),            // 39: hammr.v1.ListNodesRequest
-	(*Tasknode)(nil),                    // 40: hammr.v1.Tasknode
-	(*ListNodesResponse)(nil),           // 41: hammr.v1.ListNodesResponse
-	(*GetNodeRequest)(nil),              // 42: hammr.v1.GetNodeRequest
-	(*AdmitNodeRequest)(nil),            // 43: hammr.v1.AdmitNodeRequest
-	(*AdmitNodeResponse)(nil),           // 44: hammr.v1.AdmitNodeResponse
-	(*DrainNodeRequest)(nil),            // 45: hammr.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),           // 46: hammr.v1.DrainNodeResponse
-	(*SetPolicyRequest)(nil),            // 47: hammr.v1.SetPolicyRequest
-	(*SetPolicyResponse)(nil),           // 48: hammr.v1.SetPolicyResponse
-	(*GetPolicyRequest)(nil),            // 49: hammr.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),           // 50: hammr.v1.GetPolicyResponse
-	(*AllocationFile)(nil),              // 51: hammr.v1.AllocationFile
-	(*ExplainRequest)(nil),              // 52: hammr.v1.ExplainRequest
-	(*Explanation)(nil),                 // 53: hammr.v1.Explanation
-	(*ListQueuesRequest)(nil),           // 54: hammr.v1.ListQueuesRequest
-	(*Queue)(nil),                       // 55: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),          // 56: hammr.v1.ListQueuesResponse
-	(*MasterRequest)(nil),               // 57: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),              // 58: hammr.v1.MasterResponse
-	(*BackupRequest)(nil),               // 59: hammr.v1.BackupRequest
-	(*BackupChunk)(nil),                 // 60: hammr.v1.BackupChunk
-	(*InjectRequest)(nil),               // 61: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),              // 62: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),           // 63: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),          // 64: hammr.v1.FailpointsResponse
-	nil,                                 // 65: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                 // 66: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),          // 67: hammr.v1.TaskStatus.Attempt
-	nil,                                 // 68: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),          // 69: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),           // 70: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),       // 71: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),        // 72: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),        // 73: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),         // 74: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),               // 75: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),             // 76: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),           // 77: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),          // 78: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),            // 79: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),              // 80: hammr.v1.Order.DropCopy
-	(*Order_Directories)(nil),           // 81: hammr.v1.Order.Directories
-	(*Order_Admission)(nil),             // 82: hammr.v1.Order.Admission
-	(*Order_RequestProgress)(nil),       // 83: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),       // 84: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),               // 85: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 86: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 87: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 88: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 89: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                // 90: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),  // 91: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 92: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 93: hammr.v1.Info.LogWrites
-	nil,                                 // 94: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                 // 95: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Detail)(nil),          // 96: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),           // 97: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),           // 98: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),         // 99: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),         // 100: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),       // 101: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),            // 102: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                 // 103: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),     // 104: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 105: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 106: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 107: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 108: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 109: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 110: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 111: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 112: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 113: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 114: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 115: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 116: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 117: hammr.task.v1.MapOutput
+	(JobState)(0),                          // 0: hammr.v1.JobState
+	(TaskState)(0),                         // 1: hammr.v1.TaskState
+	(AttemptState)(0),                      // 2: hammr.v1.AttemptState
+	(Refusal_Reason)(0),                    // 3: hammr.v1.Refusal.Reason
+	(*JobSpec)(nil),                        // 4: hammr.v1.JobSpec
+	(*Phase)(nil),                          // 5: hammr.v1.Phase
+	(*TaskStatus)(nil),                     // 6: hammr.v1.TaskStatus
+	(*StageStatus)(nil),                    // 7: hammr.v1.StageStatus
+	(*FailureRecord)(nil),                  // 8: hammr.v1.FailureRecord
+	(*Partition)(nil),                      // 9: hammr.v1.Partition
+	(*JobStatus)(nil),                      // 10: hammr.v1.JobStatus
+	(*Order)(nil),                          // 11: hammr.v1.Order
+	(*Orders)(nil),                         // 12: hammr.v1.Orders
+	(*Report)(nil),                         // 13: hammr.v1.Report
+	(*NotLeader)(nil),                      // 14: hammr.v1.NotLeader
+	(*Overload)(nil),                       // 15: hammr.v1.Overload
+	(*Refusal)(nil),                        // 16: hammr.v1.Refusal
+	(*InfoRequest)(nil),                    // 17: hammr.v1.InfoRequest
+	(*Info)(nil),                           // 18: hammr.v1.Info
+	(*SubmitRequest)(nil),                  // 19: hammr.v1.SubmitRequest
+	(*SubmitResponse)(nil),                 // 20: hammr.v1.SubmitResponse
+	(*WatchRequest)(nil),                   // 21: hammr.v1.WatchRequest
+	(*KillRequest)(nil),                    // 22: hammr.v1.KillRequest
+	(*KillResponse)(nil),                   // 23: hammr.v1.KillResponse
+	(*ListJobsRequest)(nil),                // 24: hammr.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),               // 25: hammr.v1.ListJobsResponse
+	(*JobRequest)(nil),                     // 26: hammr.v1.JobRequest
+	(*SetPriorityRequest)(nil),             // 27: hammr.v1.SetPriorityRequest
+	(*SetPriorityResponse)(nil),            // 28: hammr.v1.SetPriorityResponse
+	(*MoveJobRequest)(nil),                 // 29: hammr.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                // 30: hammr.v1.MoveJobResponse
+	(*EndAttemptRequest)(nil),              // 31: hammr.v1.EndAttemptRequest
+	(*EndAttemptResponse)(nil),             // 32: hammr.v1.EndAttemptResponse
+	(*PreemptAttemptRequest)(nil),          // 33: hammr.v1.PreemptAttemptRequest
+	(*PreemptAttemptResponse)(nil),         // 34: hammr.v1.PreemptAttemptResponse
+	(*SuspendJobRequest)(nil),              // 35: hammr.v1.SuspendJobRequest
+	(*SuspendJobResponse)(nil),             // 36: hammr.v1.SuspendJobResponse
+	(*ResumeJobRequest)(nil),               // 37: hammr.v1.ResumeJobRequest
+	(*ResumeJobResponse)(nil),              // 38: hammr.v1.ResumeJobResponse
+	(*ListNodesRequest)(nil),               // 39: hammr.v1.ListNodesRequest
+	(*Tasknode)(nil),                       // 40: hammr.v1.Tasknode
+	(*ListNodesResponse)(nil),              // 41: hammr.v1.ListNodesResponse
+	(*GetNodeRequest)(nil),                 // 42: hammr.v1.GetNodeRequest
+	(*AdmitNodeRequest)(nil),               // 43: hammr.v1.AdmitNodeRequest
+	(*AdmitNodeResponse)(nil),              // 44: hammr.v1.AdmitNodeResponse
+	(*DrainNodeRequest)(nil),               // 45: hammr.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),              // 46: hammr.v1.DrainNodeResponse
+	(*SetPolicyRequest)(nil),               // 47: hammr.v1.SetPolicyRequest
+	(*SetPolicyResponse)(nil),              // 48: hammr.v1.SetPolicyResponse
+	(*GetPolicyRequest)(nil),               // 49: hammr.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),              // 50: hammr.v1.GetPolicyResponse
+	(*PolicyChange)(nil),                   // 51: hammr.v1.PolicyChange
+	(*PolicyPreview)(nil),                  // 52: hammr.v1.PolicyPreview
+	(*ListDecisionsRequest)(nil),           // 53: hammr.v1.ListDecisionsRequest
+	(*ListDecisionsResponse)(nil),          // 54: hammr.v1.ListDecisionsResponse
+	(*AllocationFile)(nil),                 // 55: hammr.v1.AllocationFile
+	(*ExplainRequest)(nil),                 // 56: hammr.v1.ExplainRequest
+	(*Explanation)(nil),                    // 57: hammr.v1.Explanation
+	(*ListQueuesRequest)(nil),              // 58: hammr.v1.ListQueuesRequest
+	(*Queue)(nil),                          // 59: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),             // 60: hammr.v1.ListQueuesResponse
+	(*MasterRequest)(nil),                  // 61: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),                 // 62: hammr.v1.MasterResponse
+	(*BackupRequest)(nil),                  // 63: hammr.v1.BackupRequest
+	(*BackupChunk)(nil),                    // 64: hammr.v1.BackupChunk
+	(*InjectRequest)(nil),                  // 65: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),                 // 66: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),              // 67: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),             // 68: hammr.v1.FailpointsResponse
+	nil,                                    // 69: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                    // 70: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),             // 71: hammr.v1.TaskStatus.Attempt
+	nil,                                    // 72: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),             // 73: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),              // 74: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),          // 75: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),           // 76: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),           // 77: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),            // 78: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),                  // 79: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),                // 80: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),              // 81: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),             // 82: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),               // 83: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),                 // 84: hammr.v1.Order.DropCopy
+	(*Order_Directories)(nil),              // 85: hammr.v1.Order.Directories
+	(*Order_Admission)(nil),                // 86: hammr.v1.Order.Admission
+	(*Order_RequestProgress)(nil),          // 87: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),          // 88: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),                  // 89: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),               // 90: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),                 // 91: hammr.v1.Report.Started
+	(*Report_Exited)(nil),                  // 92: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),            // 93: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                   // 94: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),     // 95: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                    // 96: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),                 // 97: hammr.v1.Info.LogWrites
+	nil,                                    // 98: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                    // 99: hammr.v1.GetPolicyResponse.ConfEntry
+	nil,                                    // 100: hammr.v1.PolicyChange.ConfEntry
+	(*PolicyPreview_Share)(nil),            // 101: hammr.v1.PolicyPreview.Share
+	(*PolicyPreview_Pool)(nil),             // 102: hammr.v1.PolicyPreview.Pool
+	(*PolicyPreview_Preemption)(nil),       // 103: hammr.v1.PolicyPreview.Preemption
+	(*ListDecisionsResponse_Decision)(nil), // 104: hammr.v1.ListDecisionsResponse.Decision
+	(*Explanation_Detail)(nil),             // 105: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),              // 106: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),              // 107: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),            // 108: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),            // 109: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),          // 110: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),               // 111: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                    // 112: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),        // 113: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),       // 114: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),                 // 115: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                     // 116: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),               // 117: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),              // 118: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),              // 119: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),               // 120: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),          // 121: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil),    // 122: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),                 // 123: hammr.task.v1.Start
+	(*taskproc.Position)(nil),              // 124: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),            // 125: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),             // 126: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	65,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	106, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	66,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	107, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	69,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	115, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	70,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	116, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	67,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	71,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	108, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	117, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	9,   // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	68,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	72,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
 	7,   // 13: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
-	69,  // 14: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	70,  // 15: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	71,  // 16: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	72,  // 17: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	75,  // 18: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	76,  // 19: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	77,  // 20: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	78,  // 21: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	73,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	74,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	79,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	83,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	80,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	84,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	81,  // 28: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
-	82,  // 29: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
+	73,  // 14: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	74,  // 15: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	75,  // 16: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	76,  // 17: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	79,  // 18: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	80,  // 19: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	81,  // 20: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	82,  // 21: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	77,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	78,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	83,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	87,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	84,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	88,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	85,  // 28: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	86,  // 29: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
 	11,  // 30: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	85,  // 31: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	87,  // 32: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	109, // 33: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	110, // 34: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	111, // 35: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	112, // 36: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	88,  // 37: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	86,  // 38: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	89,  // 39: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	113, // 40: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	90,  // 41: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	89,  // 31: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	91,  // 32: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	118, // 33: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	119, // 34: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	120, // 35: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	121, // 36: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	92,  // 37: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	90,  // 38: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	93,  // 39: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	122, // 40: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	94,  // 41: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
 	3,   // 42: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	92,  // 43: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	93,  // 44: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	96,  // 43: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	97,  // 44: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
 	4,   // 45: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
 	10,  // 46: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	91,  // 47: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	95,  // 47: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
 	40,  // 48: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	94,  // 49: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	95,  // 50: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	51,  // 51: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	96,  // 52: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	97,  // 53: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	100, // 54: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	102, // 55: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	103, // 56: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	103, // 57: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	103, // 58: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	103, // 59: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	55,  // 60: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	104, // 61: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	105, // 62: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 63: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	114, // 64: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	115, // 65: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	110, // 66: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	116, // 67: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	91,  // 68: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	117, // 69: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	116, // 70: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	13,  // 71: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	98,  // 72: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	99,  // 73: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	101, // 74: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	100, // 75: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	17,  // 76: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	19,  // 77: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	21,  // 78: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	26,  // 79: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	22,  // 80: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	24,  // 81: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	27,  // 82: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	29,  // 83: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	31,  // 84: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	33,  // 85: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	35,  // 86: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	37,  // 87: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	39,  // 88: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	42,  // 89: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	43,  // 90: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	45,  // 91: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	47,  // 92: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	49,  // 93: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	52,  // 94: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	54,  // 95: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	57,  // 96: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	57,  // 97: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	57,  // 98: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	59,  // 99: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	13,  // 100: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	61,  // 101: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	63,  // 102: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	18,  // 103: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	20,  // 104: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 105: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 106: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	23,  // 107: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	25,  // 108: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	28,  // 109: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	30,  // 110: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	32,  // 111: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	34,  // 112: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	36,  // 113: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	38,  // 114: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	41,  // 115: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	40,  // 116: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	44,  // 117: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	46,  // 118: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	48,  // 119: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	50,  // 120: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	53,  // 121: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	56,  // 122: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	58,  // 123: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 124: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 125: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	60,  // 126: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	12,  // 127: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	62,  // 128: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	64,  // 129: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	103, // [103:130] is the sub-list for method output_type
-	76,  // [76:103] is the sub-list for method input_type
-	76,  // [76:76] is the sub-list for extension type_name
-	76,  // [76:76] is the sub-list for extension extendee
-	0,   // [0:76] is the sub-list for field type_name
+	98,  // 49: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	99,  // 50: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	55,  // 51: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	51,  // 52: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
+	100, // 53: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
+	102, // 54: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
+	103, // 55: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
+	104, // 56: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
+	105, // 57: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	106, // 58: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	109, // 59: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	111, // 60: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	112, // 61: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	112, // 62: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	112, // 63: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	112, // 64: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	59,  // 65: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	113, // 66: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	114, // 67: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 68: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	123, // 69: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	124, // 70: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	119, // 71: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	125, // 72: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	95,  // 73: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	126, // 74: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	125, // 75: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	13,  // 76: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	112, // 77: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
+	101, // 78: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
+	101, // 79: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
+	107, // 80: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	108, // 81: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	110, // 82: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	109, // 83: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	17,  // 84: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	19,  // 85: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	21,  // 86: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	26,  // 87: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	22,  // 88: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	24,  // 89: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	27,  // 90: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	29,  // 91: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	31,  // 92: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	33,  // 93: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	35,  // 94: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	37,  // 95: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	39,  // 96: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	42,  // 97: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	43,  // 98: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	45,  // 99: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	47,  // 100: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	49,  // 101: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	47,  // 102: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
+	53,  // 103: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
+	56,  // 104: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	58,  // 105: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	61,  // 106: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	61,  // 107: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	61,  // 108: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	63,  // 109: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	13,  // 110: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	65,  // 111: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	67,  // 112: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	18,  // 113: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	20,  // 114: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10,  // 115: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10,  // 116: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	23,  // 117: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	25,  // 118: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	28,  // 119: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	30,  // 120: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	32,  // 121: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	34,  // 122: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	36,  // 123: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	38,  // 124: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	41,  // 125: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	40,  // 126: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	44,  // 127: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	46,  // 128: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	48,  // 129: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	50,  // 130: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	52,  // 131: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
+	54,  // 132: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
+	57,  // 133: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	60,  // 134: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	62,  // 135: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	62,  // 136: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	62,  // 137: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	64,  // 138: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	12,  // 139: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	66,  // 140: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	68,  // 141: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	113, // [113:142] is the sub-list for method output_type
+	84,  // [84:113] is the sub-list for method input_type
+	84,  // [84:84] is the sub-list for extension type_name
+	84,  // [84:84] is the sub-list for extension extendee
+	0,   // [0:84] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -8001,7 +8696,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_PreemptionDeclined)(nil),
 		(*Report_Batch_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[57].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[61].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -8014,7 +8709,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   102,
+			NumMessages:   111,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -29,6 +29,7 @@ type Board struct {
 	mu  struct {
 		sync.Mutex
 		contents
+		samples samples
 	}
 }
 
@@ -38,10 +39,12 @@ type contents struct {
 	jobs      []*job // ascending by number
 	names            // of machines
 	machines  map[string]machine
-	changes   uint64    // entries, and calls of Sync and Restore, so far
-	since     int64     // time of the first entry since Restore, ms since the epoch; 0 for none
-	published int       // snapshots made
-	last      *Snapshot // the latest; nil for none
+	offered   map[string]cluster.Slots // by machine that accepts tasks
+	capacity  cluster.Slots            // sum of offered
+	changes   uint64                   // entries, and calls of Sync and Restore, so far
+	since     int64                    // time of the first entry since Restore, ms since the epoch; 0 for none
+	published int                      // snapshots made
+	last      *Snapshot                // the latest; nil for none
 }
 
 // job is a job of a Board.
@@ -75,6 +78,7 @@ func New(cfg Config) *Board {
 	}
 	b := &Board{cfg: cfg}
 	b.mu.clear()
+	b.mu.samples = newSamples()
 	return b
 }
 
@@ -87,6 +91,7 @@ func (b *Board) Restore(view cluster.View) {
 	c.changes++
 	for m := range view.Machines() {
 		c.machines[m.Name] = machine{m.Instance, m.Epoch}
+		c.offer(m.Name, m)
 	}
 	u := update{Board: b, contents: c, view: view, silent: true}
 	for j := range view.Jobs() {
@@ -107,12 +112,26 @@ func (b *Board) Sync(at int64, view cluster.View) {
 	for j := range view.Jobs() {
 		u.syncJob(j.ID)
 	}
+	for m := range view.Machines() {
+		b.mu.offer(m.Name, m)
+	}
+}
+
+// offer updates the slots of a machine; m is nil if the state has forgotten it.
+func (c *contents) offer(name string, m *cluster.Machine) {
+	c.capacity = c.capacity.Minus(c.offered[name])
+	delete(c.offered, name)
+	if m != nil && m.TakesTasks() {
+		c.offered[name] = m.Offered
+		c.capacity = c.capacity.Plus(m.Offered)
+	}
 }
 
 // clear drops everything but the latest snapshot.
 func (c *contents) clear() {
 	c.jobs, c.since = nil, 0
 	c.names, c.machines = newNames(), make(map[string]machine)
+	c.offered, c.capacity = make(map[string]cluster.Slots), cluster.Slots{}
 }
 
 // find returns the place of a job in jobs, or where it belongs.

@@ -35,6 +35,9 @@ func (b *Board) Commit(e cluster.Entry, delta cluster.Delta, view cluster.View) 
 			u.jobChanged(id)
 		}
 	}
+	for _, name := range delta.Machines {
+		c.offer(name, view.Machine(name))
+	}
 }
 
 // update is the update of a Board for one entry.

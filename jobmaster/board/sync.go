@@ -61,6 +61,7 @@ func (u *update) syncStages(mine *job, j *cluster.Job) {
 // syncStage compares the numbers of a stage.
 func (u *update) syncStage(mine *job, s *stage, now *cluster.Stage) {
 	if row := stageRow(now, s.InSlots); row != s.StageRow {
+		u.Board.mu.samples.count(mine.Pool, &s.StageRow, &row)
 		s.StageRow, mine.frozen = row, nil
 	}
 }

@@ -21,17 +21,19 @@ type callKind struct {
 
 // callTable has an entry for each call, by the path of its HTTP request.
 var callTable = map[string]callKind{
-	wireconnect.JobmasterGetInfoProcedure:    {},
-	wireconnect.JobmasterFollowProcedure:     {},
-	wireconnect.JobmasterGetJobProcedure:     {},
-	wireconnect.JobmasterListJobsProcedure:   {},
-	wireconnect.JobmasterListNodesProcedure:  {},
-	wireconnect.JobmasterGetNodeProcedure:    {},
-	wireconnect.JobmasterGetPolicyProcedure:  {},
-	wireconnect.JobmasterExplainProcedure:    {},
-	wireconnect.JobmasterListQueuesProcedure: {},
-	wireconnect.JobmasterBackupProcedure:     {},
-	wireconnect.TasknodesAttendProcedure:     {}, // a tasknode's reports change the state, but no user asks for that
+	wireconnect.JobmasterGetInfoProcedure:       {},
+	wireconnect.JobmasterFollowProcedure:        {},
+	wireconnect.JobmasterGetJobProcedure:        {},
+	wireconnect.JobmasterListJobsProcedure:      {},
+	wireconnect.JobmasterListNodesProcedure:     {},
+	wireconnect.JobmasterGetNodeProcedure:       {},
+	wireconnect.JobmasterGetPolicyProcedure:     {},
+	wireconnect.JobmasterExplainProcedure:       {},
+	wireconnect.JobmasterPreviewPolicyProcedure: {},
+	wireconnect.JobmasterListDecisionsProcedure: {},
+	wireconnect.JobmasterListQueuesProcedure:    {},
+	wireconnect.JobmasterBackupProcedure:        {},
+	wireconnect.TasknodesAttendProcedure:        {}, // a tasknode's reports change the state, but no user asks for that
 
 	wireconnect.JobmasterSubmitProcedure: {changes: true, submits: true, object: submission},
 	wireconnect.JobmasterKillProcedure: changing(func(q *wire.KillRequest) (string, string) {
@@ -62,7 +64,11 @@ var callTable = map[string]callKind{
 		return q.Name, either(q.UntilRestart, "until it restarts", "")
 	}),
 	wireconnect.JobmasterSetPolicyProcedure: changing(func(q *wire.SetPolicyRequest) (string, string) {
-		return q.Name, settings(q.Conf)
+		detail := settings(q.Conf)
+		if q.By != "" {
+			detail += " for " + q.By
+		}
+		return q.Name, strings.TrimSpace(detail)
 	}),
 	wireconnect.JobmasterAddMasterProcedure: changing(func(q *wire.MasterRequest) (string, string) {
 		return q.Id, q.Address

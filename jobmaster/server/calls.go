@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -9,7 +10,9 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -137,7 +140,36 @@ func (c *calls) DrainNode(ctx context.Context, q *wire.DrainNodeRequest) (*wire.
 }
 
 func (c *calls) SetPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
-	return new(wire.SetPolicyResponse), c.cfg.callError(c.cfg.Master.SetPolicy(ctx, q.Name, q.Conf))
+	change := jobmaster.PolicyChange{Name: q.Name, Conf: q.Conf, Expected: q.Expected, By: q.By}
+	return new(wire.SetPolicyResponse), c.cfg.callError(c.cfg.Master.ChangePolicy(ctx, change))
+}
+
+func (c *calls) PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
+	return read(ctx, c, func() (*wire.PolicyPreview, error) { return c.cfg.Master.PreviewPolicy(ctx, q.Name, q.Conf) })
+}
+
+func (c *calls) ListDecisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error) {
+	return read(ctx, c, func() (*wire.ListDecisionsResponse, error) {
+		var job cluster.JobID
+		if q.Job != "" {
+			var err error
+			if job, err = cluster.ParseJobID(q.Job); err != nil {
+				return nil, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
+			}
+		}
+		list := c.cfg.Master.Decisions(jobmaster.DecisionFilter{
+			Job: job, Pool: q.Pool, Machine: q.Machine, Kind: sched.DecisionKind(q.Kind), Before: q.Before, Limit: int(q.Limit),
+		})
+		out := &wire.ListDecisionsResponse{More: list.More, Kept: uint64(list.Kept), Since: list.Since, Full: list.Full}
+		for _, d := range list.Decisions {
+			line, err := json.Marshal(d.Decision)
+			if err != nil {
+				return nil, err
+			}
+			out.Decisions = append(out.Decisions, &wire.ListDecisionsResponse_Decision{Number: d.Number, Line: line})
+		}
+		return out, nil
+	})
 }
 
 func (c *calls) GetPolicy(ctx context.Context, _ *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {

@@ -221,6 +221,7 @@ func (h *victimSearch) chooseAmong(t *task, among []*candidate) (taken sched.Pre
 		}
 		cause := fmt.Sprintf("%v, which was lost with %s, needs the slot", t.ID, t.loss.Machine)
 		if taken, ok := h.finder.Take(victim.Victim{Attempt: c.attempt.ID}, cause); ok {
+			taken.For = t.ID.Job
 			h.preempted[taken.Attempt], h.preemptedJobs[c.job.ID] = true, true
 			return taken, false
 		}

@@ -167,6 +167,7 @@ func (w *wave) take(d *donor, kind cluster.Slot) bool {
 		whose := w.needs[kind][0].job.Job
 		cause := fmt.Sprintf("job %v has more than its share, and job %v is new", d.job.Job, whose)
 		if p, ok := w.finder.Take(v, cause); ok {
+			p.For = whose
 			d.left = d.left.Minus(v.Slots)
 			w.preempts, w.requests[v.Attempt] = append(w.preempts, p), request{v.Slots, whose}
 			w.meet(v.Slots)

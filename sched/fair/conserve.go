@@ -173,7 +173,7 @@ func (c *conservation) takeOne(from, to *division, victims *[]victim.Victim, fit
 			continue
 		}
 		if p, ok := c.finder.Take(v, ""); ok {
-			p.Cause = fmt.Sprintf(cause, from.job.id, to.job.id)
+			p.Cause, p.For = fmt.Sprintf(cause, from.job.id, to.job.id), to.job.id
 			c.preempts = append(c.preempts, p)
 			*victims = slices.Delete(*victims, i, i+1)
 			return true

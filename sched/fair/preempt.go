@@ -84,6 +84,7 @@ func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
 		if !ok {
 			continue
 		}
+		p.ForPool = needs[0].queue.Name
 		w.left[l.queue] = w.left[l.queue].Minus(l.Slots)
 		w.preempts = append(w.preempts, p)
 		if needs[0].slots -= l.Slots[w.kind]; needs[0].slots <= 0 {

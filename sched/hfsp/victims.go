@@ -35,6 +35,7 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 			if p.Mode == preempt.Suspend {
 				c.suspended += v.Slots[c.kind]
 			}
+			p.For = cl.id.job
 			loser.victims = slices.Delete(loser.victims, i, i+1)
 			loser.has -= v.Slots[c.kind]
 			return p, true

@@ -21,7 +21,7 @@ func (s *Source) Jobs(ctx context.Context, q web.JobQuery) (web.Answer[web.JobPa
 		if err != nil {
 			live = nil // the list is as good without it, except for what jobs wait for
 		}
-		now := s.cfg.Snapshot()
+		now := s.cfg.Board.Snapshot()
 		rows := make([]*wire.JobStatus, len(now.Jobs))
 		for i, j := range now.Jobs {
 			rows[i] = line(j, live[j.ID])
@@ -130,7 +130,7 @@ func (s *Source) inState(id string) (*board.Snapshot, *board.Job, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%.100q is not the id of a job: %w", id, errors.Join(errGone, web.ErrUnknown))
 	}
-	now := s.cfg.Snapshot()
+	now := s.cfg.Board.Snapshot()
 	j := now.Job(parsed)
 	if j == nil || j.Archived {
 		return now, nil, errGone

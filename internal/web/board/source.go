@@ -24,6 +24,7 @@ type Leader interface {
 	Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error)
 	Policy(ctx context.Context) (web.Answer[apidoc.Policy], error)
 	Act(ctx context.Context, a web.Action) (apidoc.Change, error)
+	web.SchedulerSource
 	// ReadLog returns the text of an output stream of an attempt. dir is the log directory of its
 	// job, "" for none.
 	ReadLog(ctx context.Context, a report.Attempt, dir, stream string) (string, error)
@@ -51,8 +52,8 @@ func (noPast) Columns(_ context.Context, job string) (web.Answer[*apidoc.TaskCol
 type Config struct {
 	// Cluster is the id of the cluster. Required.
 	Cluster string
-	// Snapshot returns the board. Required.
-	Snapshot func() *board.Snapshot
+	// Board is the board of this process. Required.
+	Board *board.Board
 	// Job returns the status of a job, with its properties. It has tasks only if the board does not
 	// have them. The error wraps cluster.ErrUnknown if the job is unknown. Required.
 	Job func(ctx context.Context, id string) (*wire.JobStatus, error)
@@ -72,7 +73,7 @@ type Config struct {
 // OfMaster returns the part of a Config that a master answers.
 func OfMaster(m *jobmaster.Master) Config {
 	return Config{
-		Snapshot: m.Board().Snapshot,
+		Board: m.Board(),
 		Job: func(ctx context.Context, id string) (*wire.JobStatus, error) {
 			s, err := m.LocalJob(ctx, id)
 			return s, classify(err)

@@ -95,7 +95,7 @@ func (past) Events(_ context.Context, job string) (web.Answer[apidoc.Events], er
 // newSource returns the pages of a board. The job goneJob has left the state.
 func newSource(b *board.Board, asked *atomic.Int64, now func() time.Time) *Source {
 	return New(Config{
-		Cluster: "1", Snapshot: b.Snapshot, Leader: logs{}, Past: past{}, Now: now,
+		Cluster: "1", Board: b, Leader: logs{}, Past: past{}, Now: now,
 		Job: func(_ context.Context, id string) (*wire.JobStatus, error) {
 			asked.Add(1)
 			switch id {

@@ -37,6 +37,8 @@ type Config struct {
 
 // Source implements web.Source. It starts no goroutines of its own.
 type Source struct {
+	web.NoSamples
+	web.NoScheduler
 	web.WorkOf
 	cfg Config
 

@@ -17,12 +17,13 @@ import (
 // Engine returns the cluster of a jobmaster in this process, which leads. cluster is its id.
 func Engine(m *jobmaster.Master, cluster string) web.Source {
 	cfg := board.OfMaster(m)
-	cfg.Cluster, cfg.Leader = cluster, &engine{readOnly{cluster, time.Now}, m}
+	cfg.Cluster, cfg.Leader = cluster, &engine{readOnly{cluster: cluster, now: time.Now}, m}
 	return board.New(cfg)
 }
 
 // readOnly is the part of a board.Leader that is the same for all clusters in this process.
 type readOnly struct {
+	web.NoScheduler
 	cluster string
 	now     func() time.Time
 }

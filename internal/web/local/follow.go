@@ -70,7 +70,7 @@ func (f *Follower) Apply(ctx context.Context, batch []cluster.Entry) error {
 // Source returns the simulated cluster, under a policy of that name.
 func (f *Follower) Source(id, policy string) web.Source {
 	cfg := board.OfMaster(f.master)
-	cfg.Cluster, cfg.Now, cfg.Leader = id, f.Now, &simulation{readOnly{id, f.Now}, f.master, policy}
+	cfg.Cluster, cfg.Now, cfg.Leader = id, f.Now, &simulation{readOnly{cluster: id, now: f.Now}, f.master, policy}
 	return board.New(cfg)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/answers"
+	"github.com/hammr/hammr/sched/registry"
 )
 
 // Config configures a Source.
@@ -270,4 +271,51 @@ func (s *Source) Drill(ctx context.Context, id string) (web.Answer[web.DrillRepo
 		return s.cfg.Drills.Drill(ctx, id)
 	}
 	return get[web.DrillReport](ctx, s, path(nil, "drills", id))
+}
+
+// Samples implements web.SampleSource. Each master has samples of its own.
+func (s *Source) Samples(ctx context.Context, q web.SampleQuery) (web.Answer[apidoc.Samples], error) {
+	query := url.Values{"from": {strconv.FormatInt(q.From, 10)}, "step": {strconv.FormatInt(q.Step/1000, 10)}}
+	if q.Pool != "" && q.Pool != web.AllSeries {
+		return get[apidoc.Samples](ctx, s, path(query, "pools", q.Pool, "samples"))
+	}
+	a, err := get[apidoc.Samples](ctx, s, path(query, "samples"))
+	if q.Pool == "" { // the whole cluster, which is one of all
+		a.Value.Series = slices.DeleteFunc(slices.Clone(a.Value.Series), func(one apidoc.Series) bool { return one.Pool != "" })
+	}
+	return a, err
+}
+
+// policyQuery returns the parameters of a change of the policy.
+func policyQuery(c web.PolicyChange) url.Values {
+	query := url.Values{"policy": {c.Policy}}
+	for name, value := range c.Conf {
+		if name != registry.AllocationFile && name != registry.Allocations { // masters keep these
+			query.Set(name, value)
+		}
+	}
+	return query
+}
+
+// PreviewPolicy implements web.SchedulerSource.
+func (s *Source) PreviewPolicy(ctx context.Context, c web.PolicyChange) (web.Answer[apidoc.PolicyPreview], error) {
+	return get[apidoc.PolicyPreview](ctx, s, path(policyQuery(c), "scheduler", "preview"))
+}
+
+// SetPolicy implements web.SchedulerSource.
+func (s *Source) SetPolicy(ctx context.Context, c web.PolicyChange) (apidoc.Change, error) {
+	form := policyQuery(c)
+	form.Set("expected", c.Expected)
+	done, err := call[apidoc.Change](ctx, s, request{path: path(nil, "scheduler", "set"), form: form, user: c.User, patience: logPatience})
+	s.answers.Expire()
+	return done.Value, err
+}
+
+// Decisions implements web.SchedulerSource.
+func (s *Source) Decisions(ctx context.Context, q web.DecisionQuery) (web.Answer[apidoc.Decisions], error) {
+	query := url.Values{"job": {q.Job}, "pool": {q.Pool}, "node": {q.Node}, "kind": {q.Kind}}
+	if q.Before > 0 {
+		query.Set("before", strconv.FormatUint(q.Before, 10))
+	}
+	return get[apidoc.Decisions](ctx, s, path(withPage(query, web.Page{Limit: q.Limit}), "scheduler", "decisions"))
 }

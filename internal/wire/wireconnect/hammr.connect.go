@@ -90,6 +90,10 @@ const (
 	JobmasterSetPolicyProcedure = "/hammr.v1.Jobmaster/SetPolicy"
 	// JobmasterGetPolicyProcedure is the fully-qualified name of the Jobmaster's GetPolicy RPC.
 	JobmasterGetPolicyProcedure = "/hammr.v1.Jobmaster/GetPolicy"
+	// JobmasterPreviewPolicyProcedure is the fully-qualified name of the Jobmaster's PreviewPolicy RPC.
+	JobmasterPreviewPolicyProcedure = "/hammr.v1.Jobmaster/PreviewPolicy"
+	// JobmasterListDecisionsProcedure is the fully-qualified name of the Jobmaster's ListDecisions RPC.
+	JobmasterListDecisionsProcedure = "/hammr.v1.Jobmaster/ListDecisions"
 	// JobmasterExplainProcedure is the fully-qualified name of the Jobmaster's Explain RPC.
 	JobmasterExplainProcedure = "/hammr.v1.Jobmaster/Explain"
 	// JobmasterListQueuesProcedure is the fully-qualified name of the Jobmaster's ListQueues RPC.
@@ -136,6 +140,10 @@ type JobmasterClient interface {
 	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
 	// GetPolicy returns the scheduling policy and its settings.
 	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
+	// PreviewPolicy says what a policy would do, and changes nothing.
+	PreviewPolicy(context.Context, *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
+	// ListDecisions returns the latest decisions of the leader.
+	ListDecisions(context.Context, *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
 	// Explain says why a job has or lacks slots.
 	Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error)
 	ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error)
@@ -266,6 +274,18 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("GetPolicy")),
 			connect.WithClientOptions(opts...),
 		),
+		previewPolicy: connect.NewClient[wire.SetPolicyRequest, wire.PolicyPreview](
+			httpClient,
+			baseURL+JobmasterPreviewPolicyProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("PreviewPolicy")),
+			connect.WithClientOptions(opts...),
+		),
+		listDecisions: connect.NewClient[wire.ListDecisionsRequest, wire.ListDecisionsResponse](
+			httpClient,
+			baseURL+JobmasterListDecisionsProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("ListDecisions")),
+			connect.WithClientOptions(opts...),
+		),
 		explain: connect.NewClient[wire.ExplainRequest, wire.Explanation](
 			httpClient,
 			baseURL+JobmasterExplainProcedure,
@@ -325,6 +345,8 @@ type jobmasterClient struct {
 	drainNode          *connect.Client[wire.DrainNodeRequest, wire.DrainNodeResponse]
 	setPolicy          *connect.Client[wire.SetPolicyRequest, wire.SetPolicyResponse]
 	getPolicy          *connect.Client[wire.GetPolicyRequest, wire.GetPolicyResponse]
+	previewPolicy      *connect.Client[wire.SetPolicyRequest, wire.PolicyPreview]
+	listDecisions      *connect.Client[wire.ListDecisionsRequest, wire.ListDecisionsResponse]
 	explain            *connect.Client[wire.ExplainRequest, wire.Explanation]
 	listQueues         *connect.Client[wire.ListQueuesRequest, wire.ListQueuesResponse]
 	addMaster          *connect.Client[wire.MasterRequest, wire.MasterResponse]
@@ -491,6 +513,24 @@ func (c *jobmasterClient) GetPolicy(ctx context.Context, req *wire.GetPolicyRequ
 	return nil, err
 }
 
+// PreviewPolicy calls hammr.v1.Jobmaster.PreviewPolicy.
+func (c *jobmasterClient) PreviewPolicy(ctx context.Context, req *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
+	response, err := c.previewPolicy.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListDecisions calls hammr.v1.Jobmaster.ListDecisions.
+func (c *jobmasterClient) ListDecisions(ctx context.Context, req *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error) {
+	response, err := c.listDecisions.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // Explain calls hammr.v1.Jobmaster.Explain.
 func (c *jobmasterClient) Explain(ctx context.Context, req *wire.ExplainRequest) (*wire.Explanation, error) {
 	response, err := c.explain.CallUnary(ctx, connect.NewRequest(req))
@@ -566,6 +606,10 @@ type JobmasterHandler interface {
 	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
 	// GetPolicy returns the scheduling policy and its settings.
 	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
+	// PreviewPolicy says what a policy would do, and changes nothing.
+	PreviewPolicy(context.Context, *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
+	// ListDecisions returns the latest decisions of the leader.
+	ListDecisions(context.Context, *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
 	// Explain says why a job has or lacks slots.
 	Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error)
 	ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error)
@@ -692,6 +736,18 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("GetPolicy")),
 		connect.WithHandlerOptions(opts...),
 	)
+	jobmasterPreviewPolicyHandler := connect.NewUnaryHandlerSimple(
+		JobmasterPreviewPolicyProcedure,
+		svc.PreviewPolicy,
+		connect.WithSchema(jobmasterMethods.ByName("PreviewPolicy")),
+		connect.WithHandlerOptions(opts...),
+	)
+	jobmasterListDecisionsHandler := connect.NewUnaryHandlerSimple(
+		JobmasterListDecisionsProcedure,
+		svc.ListDecisions,
+		connect.WithSchema(jobmasterMethods.ByName("ListDecisions")),
+		connect.WithHandlerOptions(opts...),
+	)
 	jobmasterExplainHandler := connect.NewUnaryHandlerSimple(
 		JobmasterExplainProcedure,
 		svc.Explain,
@@ -766,6 +822,10 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterSetPolicyHandler.ServeHTTP(w, r)
 		case JobmasterGetPolicyProcedure:
 			jobmasterGetPolicyHandler.ServeHTTP(w, r)
+		case JobmasterPreviewPolicyProcedure:
+			jobmasterPreviewPolicyHandler.ServeHTTP(w, r)
+		case JobmasterListDecisionsProcedure:
+			jobmasterListDecisionsHandler.ServeHTTP(w, r)
 		case JobmasterExplainProcedure:
 			jobmasterExplainHandler.ServeHTTP(w, r)
 		case JobmasterListQueuesProcedure:
@@ -857,6 +917,14 @@ func (UnimplementedJobmasterHandler) SetPolicy(context.Context, *wire.SetPolicyR
 
 func (UnimplementedJobmasterHandler) GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.GetPolicy is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) PreviewPolicy(context.Context, *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.PreviewPolicy is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) ListDecisions(context.Context, *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListDecisions is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error) {

@@ -1,0 +1,113 @@
+package web
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/internal/apidoc"
+)
+
+func TestScaleBeginsAtZeroAndCoversAll(t *testing.T) {
+	for most, want := range map[float64][2]float64{0: {1, 1}, 1: {1, .2}, 4: {4, 1}, 7: {8, 2}, 10: {10, 2}, 33: {40, 10}, 999: {1000, 200}, 1024: {1500, 500}, .3: {.3, .1}} {
+		end, unit := niceScale(most)
+		if math.Abs(end-want[0]) > 1e-9 || math.Abs(unit-want[1]) > 1e-9 || end < most {
+			t.Errorf("%v: axis to %v in steps of %v, want %v", most, end, unit, want)
+		}
+	}
+}
+
+// TestChartHasGapsStacksAndMarks draws five intervals, of which the third is missing.
+func TestChartHasGapsStacksAndMarks(t *testing.T) {
+	c := newChart(chartSpec{
+		ID: "x", From: 0, To: 50_000, Step: 10_000, Times: []int64{0, 10_000, 30_000, 40_000},
+		Areas:  []chartSeries{{"a", []float64{1, 1, 2, 2}}, {"b", []float64{1, 3, 0, 2}}},
+		Lines:  []chartSeries{{"line", []float64{4, 4, 4, 4}}},
+		Marked: []bool{true, true, false, true}, Mark: "m",
+	})
+	width := float64(chartRight-chartLeft) / 5
+	x := func(interval float64) string { return coordinate(chartLeft + width*interval) }
+	y := func(v float64) string { return coordinate(plotY(v, 4)) }
+	for i, want := range []string{
+		"M" + x(0) + " " + y(1) + "H" + x(0) + "V" + y(1) + "H" + x(2) + "H" + x(2) + "V" + y(0) + "H" + x(0) + "Z",
+		"M" + x(0) + " " + y(2) + "H" + x(0) + "V" + y(2) + "H" + x(1) + "V" + y(4) + "H" + x(2),
+	} {
+		if !strings.HasPrefix(c.Areas[i].Path, want) {
+			t.Errorf("area %d is %s, want %s", i, c.Areas[i].Path, want)
+		}
+	}
+	if n := strings.Count(c.Lines[0].Path, "M"); n != 2 {
+		t.Errorf("the line has %d parts, want 2: %s", n, c.Lines[0].Path)
+	}
+	if len(c.Marks) != 2 || math.Abs(c.Marks[0].Width-2*width) > .01 {
+		t.Errorf("marks %+v", c.Marks)
+	}
+	if len(c.Rows) != 4 || strings.Join(c.Rows[1].Cells, " ") != "1 3 4" || !c.Rows[1].Marked || strings.Join(c.Heads, " ") != "a b line" {
+		t.Errorf("table %v %+v", c.Heads, c.Rows)
+	}
+	if last := c.Y[len(c.Y)-1]; c.Y[0].Label != "0" || last.Label != "4" || last.At != chartTop {
+		t.Errorf("axis %+v", c.Y)
+	}
+}
+
+func TestTicksOfTime(t *testing.T) {
+	const hour = 3_600_000
+	for _, c := range []struct {
+		from, to    int64
+		first, last string
+		n           int
+	}{{0, 24 * hour, "00:00", "00:00", 9}, {hour / 2, 2*hour + hour/2, "00:30", "02:30", 5}, {0, 600_000, "00:00", "00:10", 6}} {
+		got := timeTicks(c.from, c.to)
+		if len(got) != c.n || got[0].Label != c.first || got[len(got)-1].Label != c.last {
+			t.Errorf("%d to %d: %+v", c.from, c.to, got)
+		}
+	}
+}
+
+func TestLargestSeriesAreShown(t *testing.T) {
+	var all []chartSeries
+	for i := range 10 {
+		all = append(all, chartSeries{fmt.Sprint("p", i), []float64{float64(i), 1}})
+	}
+	got := largest(all, 3)
+	if len(got) != 4 || got[0].Name != "p7" || got[2].Name != "p9" || got[3].Name != "other pools" || got[3].Values[0] != 21 || got[3].Values[1] != 7 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestPoolPages(t *testing.T) {
+	f := newFake("wordcount")
+	f.pools = []apidoc.Queue{{Name: "default", State: "RUNNING"}, {Name: "root.b"}, {Name: "root"}, {Name: "root.a.x"}, {Name: "rooted", Allotment: &apidoc.Allotment{Weight: 2}}}
+	apidoc.SetParents(f.pools)
+	h := newHandler(t, f)
+	for path, texts := range map[string][]string{
+		"/pools":                 {`depth-1"><a href="/pools/root.a.x">a.x</a>`, `depth-1"><a href="/pools/root.b">b</a>`, `depth-0"><a href="/pools/rooted">rooted</a>`},
+		"/pools?sort=-name":      {"rooted"},
+		"/pools?sort=-weight":    {`depth-0"><a href="/pools/root.b">root.b</a>`},
+		"/pools/rooted?range=2h": {"6 min 0 s</dd>", "below its share while tasks waited", "fair share", "12 slot-seconds"},
+		"/pools/root.b":          {`Below <a href="/pools/root">`, "no samples of the pool"},
+		"/":                      {`id="chart-use"`, "slots of the cluster", "range=10min"},
+	} {
+		page := request(h, path, nil)
+		if page.Code != http.StatusOK {
+			t.Errorf("%s: status %d", path, page.Code)
+		}
+		for _, text := range texts {
+			if !strings.Contains(page.Body.String(), text) {
+				t.Errorf("%s: no %q: %s", path, text, page.Body)
+			}
+		}
+	}
+	if w := request(h, "/pools/nightly", nil); w.Code != http.StatusNotFound {
+		t.Errorf("unknown pool: status %d", w.Code)
+	}
+	w := request(h, "/api/v1/pools/rooted/samples?step=60&from=1763699000000", nil)
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"waiting":{"map":3,"reduce":0}`) {
+		t.Errorf("samples: %d %.300s", w.Code, w.Body)
+	}
+	if w := request(h, "/api/v1/samples?from=yesterday", nil); w.Code != http.StatusBadRequest {
+		t.Errorf("bad time: status %d", w.Code)
+	}
+}

@@ -1,0 +1,89 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/web/access"
+)
+
+// Samples returns samples of ten minutes before the time of the fake: all slots are used by its last
+// pool, which is below its share in the first half.
+func (f *fakeSource) Samples(_ context.Context, q SampleQuery) (Answer[apidoc.Samples], error) {
+	s := apidoc.Samples{From: q.From, Step: q.Step}
+	if len(f.pools) == 0 {
+		return fresh(f, s)
+	}
+	busy := f.pools[len(f.pools)-1].Name
+	for _, name := range []string{"", f.pools[0].Name, busy} {
+		if q.Pool != AllSeries && q.Pool != name {
+			continue
+		}
+		series := apidoc.Series{Pool: name}
+		for at := max(q.From, atMillis-600_000) / q.Step * q.Step; at < atMillis; at += q.Step {
+			p := apidoc.Sample{At: at, Share: apidoc.Share{Map: 4, Reduce: 2}}
+			if name != f.pools[0].Name {
+				p.Running = apidoc.Share{Map: 4, Reduce: 1}
+				if at < atMillis-300_000 {
+					p.Running.Map, p.Waiting.Map, p.Lost = 1, 3, 2
+				}
+			}
+			series.Points = append(series.Points, p)
+		}
+		s.Series = append(s.Series, series)
+	}
+	return fresh(f, s)
+}
+
+// gateOf returns a gate with the token of tests.
+func gateOf(t testing.TB) *access.Gate {
+	t.Helper()
+	gate, err := access.New(access.Config{Token: aToken, Refuse: Refuse})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gate
+}
+
+// PreviewPolicy takes a slot if the policy is hfsp, and refuses the policy lottery.
+func (f *fakeSource) PreviewPolicy(_ context.Context, c PolicyChange) (Answer[apidoc.PolicyPreview], error) {
+	if c.Policy == "lottery" {
+		return Answer[apidoc.PolicyPreview]{}, fmt.Errorf("policy lottery: not one of fair, fifo: %w", ErrRefused)
+	}
+	p := apidoc.PolicyPreview{Policy: c.Policy, Conf: c.Conf, Expected: "f1", Time: atMillis, Started: 2, Pools: []apidoc.PoolPreview{{Name: "default", Running: apidoc.Slots{Map: 3}, Before: &apidoc.Share{Map: 2.5}}}}
+	if c.Policy == "hfsp" {
+		p.Preempted = 1
+		p.Preemptions = []apidoc.PreemptionPreview{{Attempt: anOpen, Job: aJob, Pool: "default", Node: "n1", Slot: "map", Mode: "suspend", Cause: f.jobs[0].Name}}
+		p.Pools[0].Loses.Map = 1
+	}
+	return fresh(f, p)
+}
+
+// SetPolicy refuses changes that do not expect the policy f1.
+func (f *fakeSource) SetPolicy(_ context.Context, c PolicyChange) (apidoc.Change, error) {
+	if c.Expected != "" && c.Expected != "f1" {
+		return apidoc.Change{}, fmt.Errorf("ann has changed the policy to fair: %w", ErrRefused)
+	}
+	f.changes = append(f.changes, c)
+	return apidoc.Change{ID: c.Policy, Done: "chosen"}, f.err
+}
+
+// Decisions returns a launch and a preemption.
+func (f *fakeSource) Decisions(_ context.Context, q DecisionQuery) (Answer[apidoc.Decisions], error) {
+	if len(f.jobs) == 0 {
+		return fresh(f, apidoc.Decisions{})
+	}
+	name := f.jobs[0].Name
+	share := 2.5
+	d := apidoc.Decisions{Kept: 3, Since: atMillis, Before: 1, Decisions: []apidoc.Decision{
+		{Number: 3, At: atMillis, Kind: "preempt", Pool: name, Job: aJob, Stage: name, Attempt: anOpen, Task: "task_1763700000000_0001_m_000001", Node: "n1", Slot: "map", Slots: 1, Mode: "suspend", For: aJob, ForPool: name, Cause: name},
+		{Number: 2, At: atMillis, Kind: "launch", Pool: "default", Job: aJob, Stage: name, Task: aTask, Node: "n2", Slot: "map", Slots: 1, Place: "node"},
+		{Number: 1, At: atMillis, Kind: "share", Pool: "default", Slot: "map", Share: &share, Until: atMillis},
+	}}
+	if q.Before > 0 {
+		d.Before = 0
+	}
+	return fresh(f, d)
+}

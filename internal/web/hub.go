@@ -1,0 +1,259 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// hub finds out what has changed in the cluster, for everybody who watches it. While there are
+// watchers, it asks the source once in an interval for each topic that one of them watches, whatever
+// their number, and compares fingerprints of the answers:
+//
+//	source ──► fingerprints ──► watcher.changed ──► wake ──► a goroutine of each watcher
+//
+// A watcher that reads slowly misses nothing: its changes are a set of topics, so several are one. The
+// hub never waits for a watcher. Without watchers it has no goroutine.
+//
+// Fingerprints depend only on the answers, so those of all masters are the same for the same state. So
+// a watcher continues at another master: the id of an event is a fingerprint of all its topics.
+type hub struct {
+	source   Source
+	interval time.Duration
+
+	mu struct {
+		sync.Mutex
+		watchers   map[*watcher]bool
+		prints     map[string]uint64 // fingerprints of the topics that are watched
+		generation uint64            // number of rounds that have found a change
+		stop       context.CancelFunc
+		done       chan struct{} // closed when the goroutine has ended
+	}
+}
+
+// watcher is one client that watches topics.
+type watcher struct {
+	topics  []string      // sorted
+	wake    chan struct{} // has an element after a change
+	changed []string      // topics that have changed since the last event; guarded by the hub
+}
+
+const (
+	watchInterval = time.Second
+	maxWatchers   = 1000
+	maxTopics     = 8  // of a watcher
+	maxAsked      = 16 // topics about which the source is asked at the same time
+	topicTime     = 10 * time.Second
+)
+
+func newHub(source Source) *hub {
+	h := &hub{source: source, interval: watchInterval}
+	h.mu.watchers, h.mu.prints = make(map[*watcher]bool), make(map[string]uint64)
+	return h
+}
+
+// parseTopics returns the topics of a list that is joined by commas.
+func parseTopics(text string) ([]string, error) {
+	topics := strings.Split(text, ",")
+	slices.Sort(topics)
+	topics = slices.Compact(topics)
+	if len(topics) > maxTopics {
+		return nil, &badParam{"topics", fmt.Sprintf("has %d topics; at most %d are accepted", len(topics), maxTopics)}
+	}
+	for _, t := range topics {
+		if kind, id, _ := strings.Cut(t, "/"); !slices.Contains(allTopics, kind) || (kind == "job") != (id != "") {
+			return nil, &badParam{"topics", fmt.Sprintf("%.100q: expected some of %s/ID", t, strings.Join(allTopics, ", "))}
+		}
+	}
+	return topics, nil
+}
+
+// allTopics are the kinds of topics. The last one is followed by the id of a job.
+var allTopics = []string{"jobs", "masters", "nodes", "pools", "scheduler", "job"}
+
+// join adds a watcher. The caller calls leave at the end.
+func (h *hub) join(ctx context.Context, topics []string) (*watcher, error) {
+	w := &watcher{topics: topics, wake: make(chan struct{}, 1)}
+	h.mu.Lock()
+	if len(h.mu.watchers) >= maxWatchers {
+		h.mu.Unlock()
+		return nil, fmt.Errorf("%d clients watch the cluster through this server, which are as many as it accepts: %w", maxWatchers, ErrUnavailable)
+	}
+	h.mu.watchers[w] = true
+	if len(h.mu.watchers) == 1 {
+		run, stop := context.WithCancel(context.Background())
+		h.mu.stop, h.mu.done = stop, make(chan struct{})
+		go h.run(run, h.mu.done)
+	}
+	var unknown []string
+	for _, t := range topics {
+		if _, known := h.mu.prints[t]; !known {
+			unknown = append(unknown, t)
+		}
+	}
+	h.mu.Unlock()
+	h.update(ctx, unknown)
+	return w, nil
+}
+
+// leave removes a watcher. After the last one it waits for the end of the hub's goroutine.
+func (h *hub) leave(w *watcher) {
+	h.mu.Lock()
+	delete(h.mu.watchers, w)
+	var done chan struct{}
+	if len(h.mu.watchers) == 0 {
+		h.mu.stop()
+		done = h.mu.done
+		clear(h.mu.prints)
+	}
+	h.mu.Unlock()
+	if done != nil {
+		<-done
+	}
+}
+
+// run asks for changes until ctx ends.
+func (h *hub) run(ctx context.Context, done chan<- struct{}) {
+	defer close(done)
+	tick := time.NewTicker(h.interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			h.update(ctx, h.watched())
+		}
+	}
+}
+
+// watched returns the topics that are watched. It forgets the others.
+func (h *hub) watched() (topics []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	used := make(map[string]bool)
+	for w := range h.mu.watchers {
+		for _, t := range w.topics {
+			used[t] = true
+		}
+	}
+	for t := range h.mu.prints {
+		if !used[t] {
+			delete(h.mu.prints, t)
+		}
+	}
+	return sortedKeys(used)
+}
+
+// update asks for some topics, and wakes the watchers of those that have changed. A topic about which
+// the source gives no answer counts as unchanged.
+func (h *hub) update(ctx context.Context, topics []string) {
+	prints := make([]uint64, len(topics))
+	var all sync.WaitGroup
+	free := make(chan struct{}, maxAsked)
+	for i, t := range topics {
+		free <- struct{}{}
+		all.Go(func() {
+			prints[i] = h.print(ctx, t)
+			<-free
+		})
+	}
+	all.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	changed := make(map[string]bool)
+	for i, t := range topics {
+		if was, known := h.mu.prints[t]; prints[i] != 0 && was != prints[i] {
+			h.mu.prints[t] = prints[i]
+			changed[t] = known
+		}
+	}
+	woken := false
+	for w := range h.mu.watchers {
+		for _, t := range w.topics {
+			if changed[t] && !slices.Contains(w.changed, t) {
+				w.changed = append(w.changed, t)
+			}
+		}
+		if len(w.changed) > 0 {
+			woken = true
+			select {
+			case w.wake <- struct{}{}:
+			default: // it is awake
+			}
+		}
+	}
+	if woken {
+		h.mu.generation++
+	}
+}
+
+// take returns the topics that have changed for a watcher since the last call, and the id of the
+// present state of its topics.
+func (h *hub) take(w *watcher) (changed []string, id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	changed, w.changed = w.changed, nil
+	sum := xxhash.New()
+	for _, t := range w.topics {
+		fmt.Fprintf(sum, "%s %x\n", t, h.mu.prints[t])
+	}
+	return changed, fmt.Sprintf("%016x", sum.Sum64())
+}
+
+// round returns the number of rounds that have found a change, and whether somebody watches. What is
+// read from the source from now on is at least as new as that round.
+func (h *hub) round() (generation uint64, watched bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mu.generation, len(h.mu.watchers) > 0
+}
+
+// watching returns the number of watchers.
+func (h *hub) watching() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.mu.watchers)
+}
+
+// print returns the fingerprint of a topic, 0 if the source gives no answer now. Whether the source
+// lacks newer values is a part of it, since pages say so.
+func (h *hub) print(ctx context.Context, topic string) uint64 {
+	ctx, cancel := context.WithTimeout(ctx, topicTime)
+	defer cancel()
+	kind, id, _ := strings.Cut(topic, "/")
+	switch kind {
+	case "jobs":
+		return printOf(h.source.Jobs(ctx, JobQuery{Page: Page{Limit: MaxLimit}}))
+	case "job":
+		job, line := printOf(h.source.Job(ctx, id)), printOf(h.source.Jobs(ctx, JobQuery{Text: id, Page: Page{Limit: 1}}))
+		return job ^ line<<1
+	case "nodes":
+		return printOf(h.source.Nodes(ctx))
+	case "pools":
+		return printOf(h.source.Pools(ctx))
+	case "masters":
+		return printOf(h.source.Masters(ctx))
+	}
+	return printOf(h.source.Policy(ctx))
+}
+
+// printOf returns the fingerprint of an answer of a source.
+func printOf[T any](a Answer[T], err error) uint64 {
+	if err != nil {
+		return 0
+	}
+	sum := xxhash.New()
+	if json.NewEncoder(sum).Encode(a.Value) != nil {
+		return 0
+	}
+	fmt.Fprint(sum, a.Stale != nil)
+	return cmp.Or(sum.Sum64(), 1)
+}

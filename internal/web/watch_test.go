@@ -1,0 +1,333 @@
+package web
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/report"
+)
+
+// changingSource is a fake whose jobs change. It counts the questions about them.
+type changingSource struct {
+	*fakeSource
+	version   atomic.Int64
+	questions atomic.Int64
+}
+
+func newChanging() *changingSource {
+	f := newFake("wordcount")
+	return &changingSource{fakeSource: f}
+}
+
+func (s *changingSource) Jobs(_ context.Context, q JobQuery) (Answer[JobPage], error) {
+	s.questions.Add(1)
+	jobs := []apidoc.Job{{JobID: aJob, Name: fmt.Sprint("version ", s.version.Load()), State: "RUNNING"}}
+	page, err := SelectJobs(jobs, q, "1763700000000")
+	return Answer[JobPage]{Value: page, At: time.UnixMilli(atMillis)}, err
+}
+
+func (s *changingSource) Job(_ context.Context, id string) (Answer[report.Report], error) {
+	return Answer[report.Report]{Value: report.Report{JobID: id, Name: fmt.Sprint("version ", s.version.Load()), State: report.Running}, At: time.UnixMilli(atMillis)}, nil
+}
+
+// server serves the pages of a source. The test stops it.
+func (s *changingSource) server(t testing.TB) *httptest.Server {
+	gate := gateOf(t)
+	server := httptest.NewServer(gate.Handler(New(Config{Source: s, Gate: gate, Name: "master m1"})))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// event is one event of a stream.
+type event struct{ name, id, data string }
+
+// follow reads a stream. The result yields its events until the stream ends.
+func follow(t testing.TB, server *httptest.Server, query, last string) (events <-chan event, stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/v1/watch?"+query, nil)
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+aToken)
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	answer, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(answer.Body)
+		t.Fatalf("status %d: %s", answer.StatusCode, text)
+	}
+	out := make(chan event, 100)
+	go func() {
+		defer close(out)
+		defer answer.Body.Close()
+		lines := bufio.NewScanner(answer.Body)
+		var e event
+		for lines.Scan() {
+			switch name, value, _ := strings.Cut(lines.Text(), ": "); name {
+			case "event":
+				e.name = value
+			case "id":
+				e.id = value
+			case "data":
+				e.data = value
+			case "":
+				out <- e
+				e = event{}
+			}
+		}
+	}()
+	return out, cancel
+}
+
+// next returns the next event of a stream, the zero value if none comes in time.
+func next(events <-chan event) event {
+	select {
+	case e := <-events:
+		return e
+	case <-time.After(5 * time.Second):
+		return event{}
+	}
+}
+
+// TestWatchersContinueAtAnyMaster follows a cluster through two servers of the same source.
+func TestWatchersContinueAtAnyMaster(t *testing.T) {
+	s := newChanging()
+	first, second := s.server(t), s.server(t)
+	events, stop := follow(t, first, "topics=jobs,masters", "")
+	hello := next(events)
+	if hello.name != "hello" || hello.id == "" || hello.data != `{"topics":[]}` {
+		t.Fatalf("first event %+v", hello)
+	}
+	s.version.Add(1)
+	change := next(events)
+	if change.name != "change" || change.id == hello.id || change.data != `{"topics":["jobs"]}` {
+		t.Fatalf("after a change: %+v", change)
+	}
+	stop()
+	events, stop = follow(t, second, "topics=masters,jobs", change.id)
+	if e := next(events); e.name != "hello" || e.id != change.id {
+		t.Errorf("at another master without a change: %+v, want id %s", e, change.id)
+	}
+	stop()
+	s.version.Add(1)
+	events, stop = follow(t, first, "topics=jobs,masters&after="+change.id, "")
+	defer stop()
+	e := next(events)
+	if e.name == "hello" { // the server knew only the state before the change
+		e = next(events)
+	}
+	if e.name != "reset" && e.name != "change" || !strings.Contains(e.data, `"jobs"`) {
+		t.Errorf("after a change that nobody has seen: %+v", e)
+	}
+}
+
+func TestWatchRefusesWrongTopics(t *testing.T) {
+	h := newHandler(t, newFake("wordcount"))
+	for _, topics := range []string{"", "job", "jobs/x", "weather", "jobs,,nodes", "job/1,job/2,job/3,job/4,job/5,job/6,job/7,job/8,job/9"} {
+		if w := request(h, "/api/v1/watch?topics="+topics, nil); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"parameter":"topics"`) {
+			t.Errorf("%q: status %d: %s", topics, w.Code, w.Body)
+		}
+	}
+}
+
+// TestHubAsksOnceForAll watches one topic many times and checks how often the source is asked.
+func TestHubAsksOnceForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newChanging()
+		h := newHub(s)
+		var all []*watcher
+		for range maxWatchers {
+			w, err := h.join(t.Context(), []string{"jobs"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, w)
+		}
+		if _, err := h.join(t.Context(), []string{"jobs"}); err == nil {
+			t.Error("there is no bound")
+		}
+		if n := s.questions.Load(); n != 1 {
+			t.Errorf("%d questions at the start, want 1", n)
+		}
+		for range 5 { // nobody reads: five changes are one
+			s.version.Add(1)
+			time.Sleep(watchInterval)
+			synctest.Wait()
+		}
+		if n := s.questions.Load(); n != 6 {
+			t.Errorf("%d questions in 5 s, want 6", n)
+		}
+		for _, w := range all {
+			<-w.wake
+			if changed, _ := h.take(w); len(changed) != 1 || changed[0] != "jobs" {
+				t.Fatalf("changed: %v", changed)
+			}
+			h.leave(w)
+		}
+		asked := s.questions.Load()
+		time.Sleep(time.Minute)
+		if n := s.questions.Load(); n != asked || h.watching() != 0 || len(h.mu.prints) != 0 {
+			t.Errorf("%d questions in a minute without watchers, %d watchers", n-asked, h.watching())
+		}
+	})
+}
+
+// TestHubForgetsAnswersThatFail checks that a topic without an answer counts as unchanged.
+func TestHubForgetsAnswersThatFail(t *testing.T) {
+	f := newFake("wordcount")
+	h := newHub(f)
+	w, err := h.join(t.Context(), []string{"nodes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.leave(w)
+	_, before := h.take(w)
+	f.err = ErrUnavailable
+	h.update(t.Context(), []string{"nodes"})
+	f.err, f.stale = nil, nil
+	h.update(t.Context(), []string{"nodes"})
+	if changed, id := h.take(w); changed != nil || id != before {
+		t.Errorf("after an answer that failed: %v, id %s, was %s", changed, id, before)
+	}
+	f.stale = ErrUnavailable
+	h.update(t.Context(), []string{"nodes"})
+	if changed, _ := h.take(w); len(changed) != 1 {
+		t.Error("pages do not learn that the answer is old")
+	}
+}
+
+// fragmentOf asks for the fragment of a page.
+func fragmentOf(h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+	r.Header.Set("Authorization", "Bearer "+aToken)
+	r.Header.Set(fragmentHeader, "1")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// TestFragmentsArePartsOfTheirPages compares fragments of all live pages with the pages.
+func TestFragmentsArePartsOfTheirPages(t *testing.T) {
+	h := newHandler(t, newFake("wordcount"))
+	n := 0
+	for _, rt := range Routes() {
+		if rt.isAPI() || rt.Method != "" {
+			continue
+		}
+		page := request(h, target(rt), nil)
+		if !strings.Contains(page.Body.String(), "data-topics=") {
+			continue
+		}
+		n++
+		part := fragmentOf(h, target(rt))
+		if !strings.HasPrefix(part.Body.String(), "<main") || !strings.Contains(page.Body.String(), part.Body.String()) {
+			t.Errorf("%s: the fragment is no part of the page: %.200s", target(rt), part.Body)
+		}
+		tag := part.Header().Get("ETag")
+		if again := fragmentOf(h, target(rt), "If-None-Match", tag); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
+			t.Errorf("%s with its tag %s: status %d", target(rt), tag, again.Code)
+		}
+		zipped := fragmentOf(h, target(rt), "Accept-Encoding", "gzip")
+		if z, err := gzip.NewReader(zipped.Body); err != nil {
+			t.Errorf("%s: %v", target(rt), err)
+		} else if text, err := io.ReadAll(z); err != nil || string(text) != part.Body.String() {
+			t.Errorf("%s: unpacked %.100s, %v", target(rt), text, err)
+		}
+	}
+	if n < 9 {
+		t.Errorf("only %d pages are live", n)
+	}
+	if w := fragmentOf(h, "/jobs/nonsense"); w.Code != http.StatusNotFound || w.Header().Get("ETag") != "" {
+		t.Errorf("fragment of an unknown job: status %d", w.Code)
+	}
+	if page := request(h, "/jobs?live=0", nil).Body.String(); strings.Contains(page, "live.js") || !strings.Contains(page, "does not change by itself") {
+		t.Error("the page of live=0 follows the cluster")
+	}
+}
+
+// TestFragmentIsRenderedOnceForAChange asks for a fragment many times while somebody watches.
+func TestFragmentIsRenderedOnceForAChange(t *testing.T) {
+	s := newChanging()
+	gate := gateOf(t)
+	h := New(Config{Source: s, Gate: gate, Name: "m1"})
+	front := gate.Handler(h)
+	server := httptest.NewServer(front)
+	t.Cleanup(server.Close)
+	events, stop := follow(t, server, "topics=jobs", "")
+	defer stop()
+	next(events)
+	for round := range 3 {
+		s.version.Add(1)
+		if e := next(events); e.name != "change" {
+			t.Fatalf("no change: %+v", e)
+		}
+		before := s.questions.Load()
+		want := fmt.Sprint("version ", s.version.Load())
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				if w := fragmentOf(front, "/jobs?sort=name"); !strings.Contains(w.Body.String(), want) {
+					t.Errorf("round %d: an old fragment", round)
+				}
+			})
+		}
+		all.Wait()
+		if n := s.questions.Load() - before; n > 3 { // the hub asks too
+			t.Errorf("round %d: the source was asked %d times for 50 fragments", round, n)
+		}
+	}
+}
+
+// BenchmarkWatchers is one second of 100 browsers that watch a job: the source has changed, the hub
+// finds that out, and each browser gets an event and its fragment.
+func BenchmarkWatchers(b *testing.B) {
+	s := newChanging()
+	gate := gateOf(b)
+	h := New(Config{Source: s, Gate: gate, Name: "m1"})
+	front := gate.Handler(h)
+	hub := newHub(s)
+	var all []*watcher
+	for range 100 {
+		w, err := hub.join(b.Context(), []string{"job/" + aJob})
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, w)
+		defer hub.leave(w)
+	}
+	server := httptest.NewServer(front)
+	defer server.Close()
+	_, stop := follow(b, server, "topics=jobs", "") // fragments are kept while somebody watches
+	defer stop()
+	bytes := 0
+	b.ResetTimer()
+	for i := 0; b.Loop(); i++ {
+		s.version.Add(1)
+		hub.update(b.Context(), []string{"job/" + aJob})
+		for _, w := range all {
+			changed, _ := hub.take(w)
+			text, _ := json.Marshal(changed)
+			answer := fragmentOf(front, fmt.Sprintf("/jobs/%s?live=%d", aJob, i%3600), "Accept-Encoding", "gzip") // another page in each round
+			bytes += len(text) + answer.Body.Len()
+		}
+	}
+	b.ReportMetric(float64(bytes)/float64(b.N)/100, "B/watcher")
+}
