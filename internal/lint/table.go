@@ -133,7 +133,7 @@ var importTable = []row{
 	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/wire"}},
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/web", []string{
-		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/report", "internal/web/access", "sched/registry",
+		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/report", "internal/web/access", "sched/registry",
 	}},
 	{"internal/web/leader", []string{
 		"cluster", "storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
