@@ -181,6 +181,18 @@ func (f *fakeCluster) SetPolicy(_ context.Context, name string, conf map[string]
 	return f.change("policy %s %v", name, conf)
 }
 
+func (f *fakeCluster) ChangePolicy(context.Context, *wire.SetPolicyRequest) error {
+	return errors.New("no command changes the policy so")
+}
+
+func (f *fakeCluster) PreviewPolicy(context.Context, *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
+	return nil, errors.New("no command asks what a policy would do")
+}
+
+func (f *fakeCluster) Decisions(context.Context, *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error) {
+	return nil, errors.New("no command lists decisions")
+}
+
 func (f *fakeCluster) Policy(context.Context) (*wire.GetPolicyResponse, error) {
 	return &wire.GetPolicyResponse{
 		Name: "fair", Conf: map[string]string{"weight": "2", "line": "a\nb"},

@@ -68,6 +68,18 @@ type Masters struct {
 	Term    uint64   `json:"term"`
 	Version int      `json:"clusterVersion"` // version of the commands and snapshots that the masters exchange, from 1
 	Masters []Master `json:"masters"`
+
+	LeadChanges []LeadChange `json:"leadChanges,omitempty"` // as one master has seen them since its start, the latest first
+}
+
+// LeadChange is a change of the leader.
+type LeadChange struct {
+	Time   int64  `json:"time"`
+	Term   uint64 `json:"term"`
+	Leader string `json:"leader"`
+	Before string `json:"before,omitempty"` // the leader before; absent if the master had just started
+	Gap    int64  `json:"gapMillis"`        // time without a known leader
+	Cause  string `json:"cause"`            // why the leader before did not lead any more
 }
 
 // Master describes one master of a cluster.
@@ -81,6 +93,10 @@ type Master struct {
 	Lag           *uint64 `json:"lag,omitempty"`           // committed log entries that it has not applied; absent if the master is unreachable
 	Version       string  `json:"version,omitempty"`       // of its program
 	FormatVersion int     `json:"formatVersion,omitempty"` // newest cluster version that it supports; absent if the master is unreachable
+
+	CommitIndex   uint64 `json:"commitIndex,omitempty"`   // last log entry that it knows to be committed; absent if it is unreachable
+	AppliedIndex  uint64 `json:"appliedIndex,omitempty"`  // last log entry that it has applied
+	SnapshotIndex uint64 `json:"snapshotIndex,omitempty"` // last log entry in its latest snapshot; absent if it has none
 
 	LogWrites *LogWrites `json:"logWrites,omitempty"` // absent if the master is unreachable
 
@@ -116,6 +132,8 @@ func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 				doc.Term, doc.Leader = a.Term, a.Leader
 			}
 			doc.Version = max(doc.Version, versionOrFirst(a.ClusterVersion))
+			master.CommitIndex, master.AppliedIndex, master.SnapshotIndex = a.CommitIndex, a.AppliedIndex, a.SnapshotIndex
+			doc.addLeadChanges(a)
 			master.Version, master.FormatVersion = a.Version, versionOrFirst(a.FormatVersion)
 			if l := a.LogWrites; l != nil {
 				master.LogWrites = &LogWrites{l.Count, l.MedianMicros, l.P99Micros, l.MaxMicros}
@@ -130,6 +148,18 @@ func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 		doc.Masters = append(doc.Masters, master)
 	}
 	return doc
+}
+
+// addLeadChanges takes the changes of the leader that a master has seen, if it has seen more of them
+// than the others: it has run for longer.
+func (doc *Masters) addLeadChanges(a *wire.Info) {
+	if len(a.LeadChanges) <= len(doc.LeadChanges) {
+		return
+	}
+	doc.LeadChanges = nil
+	for _, c := range a.LeadChanges {
+		doc.LeadChanges = append(doc.LeadChanges, LeadChange{c.Time, c.Term, c.Leader, c.Before, c.GapMillis, c.Cause})
+	}
 }
 
 // versionOrFirst returns a cluster version. Masters that send none are older than the first that

@@ -135,7 +135,7 @@ var importTable = []row{
 	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/wire"}},
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/web", []string{
-		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/report", "internal/web/access",
+		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/report", "internal/web/access",
 		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry",
 	}},
 	{"internal/web/files", []string{

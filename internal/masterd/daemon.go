@@ -23,6 +23,7 @@ import (
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/jobmaster"
@@ -56,6 +57,7 @@ type Daemon struct {
 	source   *board.Source     // the cluster, as the pages see it
 	gate     *access.Gate      // checks the callers of the pages
 	api      http.Handler      // the REST API at the RPC address
+	pages    *web.Meters       // count what the pages do
 	watchdog *daemon.Watchdog  // asks the loop of master
 	members  members           // the set of masters, while it changes
 	isNew    bool              // this is one of the first masters of a cluster, at its first start
@@ -68,7 +70,7 @@ type Daemon struct {
 func Open(cfg Config) (*Daemon, error) {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
-	d := &Daemon{cfg: cfg, pools: cfg.AllocationFile, fatal: make(chan error, 1)}
+	d := &Daemon{cfg: cfg, pools: cfg.AllocationFile, pages: web.NewMeters(), fatal: make(chan error, 1)}
 	// The log locks the directory, so drills are opened after the log.
 	for _, step := range []func() error{d.resolve, d.listen, d.findAddress, d.openLog, d.openDrills, d.openMaster, d.openPages} {
 		if err := step(); err != nil {

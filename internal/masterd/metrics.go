@@ -1,6 +1,7 @@
 package masterd
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +23,11 @@ var (
 	indexMetric     = daemon.NewMetric("raft_commit_index", "index of the last committed log entry")
 	lagMetric       = daemon.NewMetric("raft_unapplied", "committed log entries that are not applied yet")
 	writeMetric     = daemon.NewMetric("raft_write_seconds", "time of a write to the log, fsync included; quantiles are of the latest 512 writes")
+	electionsMetric = daemon.NewMetric("elections_total", "changes of the leader that this master has seen since its start")
+	watchersMetric  = daemon.NewMetric("watchers", "browsers and programs that follow the cluster through this master")
+	requestsMetric  = daemon.NewMetric("http_requests_total", "requests to the pages and the API of this master, by class of the status: 2xx, 3xx, 4xx or 5xx", "code")
+	requestMetric   = daemon.NewMetric("http_request_seconds", "time of a request to the pages or the API, streams excluded; quantiles are of the latest 1024 requests")
+	preemptedMetric = daemon.NewMetric("preempted_slot_seconds_total", "slot time of preempted attempts since this master has started, by outcome: kept or lost", "outcome")
 	snapshotMetric  = daemon.NewMetric("snapshot_seconds", "time of a snapshot, from the copy of the state to the end of the write; quantiles are of the latest 64")
 	snapshotBytes   = daemon.NewMetric("snapshot_bytes", "size of the latest snapshot that this process wrote")
 	turnMetric      = daemon.NewMetric("loop_turn_seconds", "time of a turn of the master's loop that had work; quantiles are of the latest 8192 turns")
@@ -47,7 +53,7 @@ var (
 // Describe implements prometheus.Collector.
 func (*metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		leadsMetric, termMetric, indexMetric, lagMetric, writeMetric, snapshotMetric, snapshotBytes, turnMetric, decideMetric,
+		leadsMetric, termMetric, electionsMetric, watchersMetric, requestsMetric, requestMetric, preemptedMetric, indexMetric, lagMetric, writeMetric, snapshotMetric, snapshotBytes, turnMetric, decideMetric,
 		batchMetric, inboxMetric, inboxPeakMetric, refusedMetric, historiesMetric, jobsMetric, nodesMetric, slotsMetric,
 		poolTasksMetric, poolSlotsMetric, launchesMetric, attemptsMetric, failuresMetric, preemptionsMetric, lostMetric,
 	} {
@@ -61,6 +67,7 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	c := collector(to)
 	m.collectLog(c)
 	m.collectLoop(c)
+	m.collectPages(c)
 	if m.log.Leader().ID != m.cfg.ID {
 		c.gauge(leadsMetric, 0)
 		return
@@ -76,6 +83,8 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 func (m *metrics) collectLog(c collector) {
 	s := m.log.Status()
 	c.gauge(termMetric, float64(s.Term))
+	_, elections := m.log.LeadChanges()
+	c.counter(electionsMetric, elections)
 	c.gauge(indexMetric, float64(s.CommitIndex))
 	c.gauge(lagMetric, float64(s.CommitIndex-min(s.AppliedIndex, s.CommitIndex)))
 	c.seconds(writeMetric, s.Store)
@@ -93,6 +102,19 @@ func (m *metrics) collectLoop(c collector) {
 	c.gauge(inboxPeakMetric, float64(loop.InboxPeak))
 	c.counter(refusedMetric, loop.Refused, "overload")
 	c.counter(refusedMetric, m.calls.RefusedByRate(), "rate")
+}
+
+// collectPages collects the metrics of the pages, and those of the board that every master has.
+func (m *metrics) collectPages(c collector) {
+	c.gauge(watchersMetric, float64(m.pages.Watchers.Load()))
+	for class := 2; class <= 5; class++ {
+		c.counter(requestsMetric, m.pages.Answers[class].Load(), fmt.Sprintf("%dxx", class))
+	}
+	c.seconds(requestMetric, m.pages.Times())
+	kept, lost := m.master.Board().Preempted()
+	for outcome, seconds := range map[string]float64{"kept": kept, "lost": lost} {
+		c <- prometheus.MustNewConstMetric(preemptedMetric, prometheus.CounterValue, seconds, outcome)
+	}
 }
 
 // collectStats collects what the loop has published.

@@ -39,6 +39,13 @@ func (d *Daemon) info() *wire.Info {
 			P99Micros: s.Store.P99.Microseconds(), MaxMicros: s.Store.Max.Microseconds(),
 		},
 	}
+	info.SnapshotIndex = s.SnapshotIndex
+	changes, _ := d.log.LeadChanges()
+	for _, c := range changes {
+		info.LeadChanges = append(info.LeadChanges, &wire.Info_LeadChange{
+			Time: c.At.UnixMilli(), Term: c.Term, Leader: c.Leader, Before: c.Before, GapMillis: c.Gap.Milliseconds(), Cause: c.Cause,
+		})
+	}
 	p := d.master.HistoryProblem()
 	info.UnwrittenHistories, info.HistoryError = int32(p.Unwritten), p.Error
 	for _, other := range s.Masters {
@@ -79,7 +86,7 @@ func (d *Daemon) newPage() http.Handler {
 		Handlers: map[string]http.Handler{
 			faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger),
 		},
-		Front: d.gate.Handler(web.New(web.Config{Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Logger: d.cfg.Logger})),
+		Front: d.gate.Handler(web.New(web.Config{Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Meters: d.pages, Logger: d.cfg.Logger})),
 	})
 }
 

@@ -61,6 +61,11 @@ var Actions = []*ActionKind{
 
 	{Object: "master", Do: "transfer", Verb: access.Operate, Call: "TransferLeadership", Label: "Make leader", Done: "given the lead", Careful: true, CLI: "hammr master transfer ID",
 		Doc: "Make this master the leader."},
+	{Object: "master", Do: "remove", Verb: access.Operate, Call: "RemoveMaster", Label: "Remove", Done: "removed", Careful: true, CLI: "hammr master remove ID",
+		Doc: "Remove this master from the cluster permanently. Its process then only waits to be stopped."},
+	{Object: "master", Do: "add", Verb: access.Operate, Call: "AddMaster", Label: "Add", Done: "added", CLI: "hammr master add ID VALUE",
+		Doc:   "Add the master that runs at an address with --join, and give it a vote when it has caught up.",
+		Param: &Param{Name: "address", Required: true, Doc: "host:port at which the other masters reach it"}},
 }
 
 // Path returns the path of the form, or of the call below /api/v1.

@@ -171,26 +171,6 @@ func goToAttempt(c *call) error {
 	return c.redirect(to)
 }
 
-func showNodes(c *call) error {
-	a, err := c.cfg.Source.Nodes(c.ctx)
-	nodes, err := use(c, a, err)
-	if err != nil {
-		return err
-	}
-	states := make(map[string]int)
-	keep := func(n *apidoc.Tasknode) bool {
-		states[n.State]++
-		return c.params["state"] == "" || c.params["state"] == n.State
-	}
-	rows, total, next, err := PageOf(nodes, keep, NodeColumns, pageOf(c.params), "name", "nodes")
-	if err != nil {
-		return err
-	}
-	table := newTable(c, rows, total, states, next, NodeColumns)
-	table.CSV = ""
-	return c.render(http.StatusOK, "nodes", "Nodes", table, Command{"all tasknodes", "hammr node list --all"})
-}
-
 // node returns one tasknode.
 func (c *call) node(name string) (apidoc.Tasknode, error) {
 	a, err := c.cfg.Source.Nodes(c.ctx)
@@ -219,28 +199,4 @@ func showNode(c *call) error {
 		apidoc.Tasknode
 		Forms []Form
 	}{n, formsOn(actionsOn("node", without), n.Name, nil)}, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
-}
-
-func showMasters(c *call) error {
-	a, err := c.cfg.Source.Masters(c.ctx)
-	masters, err := use(c, a, err)
-	if err != nil {
-		return err
-	}
-	type row struct {
-		apidoc.Master
-		Forms []Form
-	}
-	var rows []row
-	for _, m := range masters.Masters {
-		r := row{Master: m}
-		if m.ID != masters.Leader && m.State == "follower" && !m.NonVoter {
-			r.Forms = formsOn(actionsOn("master"), m.ID, nil)
-		}
-		rows = append(rows, r)
-	}
-	return c.render(http.StatusOK, "masters", "Masters", struct {
-		apidoc.Masters
-		Rows []row
-	}{masters, rows}, Command{"all masters", "hammr master status"})
 }

@@ -55,9 +55,9 @@ func pageRoutes() []*Route {
 		{Path: "/attempts/{attempt}", Verb: access.View, Object: "attempt", Params: []Param{attemptParam, doneParam}, Serve: goToAttempt, Doc: "Leads to the task of an attempt."},
 		{Path: "/attempts/{attempt}/logs/{stream}", Verb: access.ReadLog, Object: "attempt", Serve: sendLog, Doc: "Text that an attempt has printed.",
 			Params: []Param{attemptParam, {Name: "stream", Enum: LogStreams, Required: true, Doc: "output stream"}}},
-		{Path: "/nodes", Verb: access.View, Object: "node", Params: page(nodeListParams...), Serve: showNodes, Doc: "List of tasknodes."},
+		{Path: "/nodes", Verb: access.View, Object: "node", Params: page(nodeListParams...), Serve: showNodes, Doc: "Tasknodes by rack, and a list of them."},
+		{Path: "/masters", Verb: access.View, Object: "master", Params: page(), Serve: showMasters, Doc: "The masters, their logs and the changes of the leader."},
 		{Path: "/nodes/{node}", Verb: access.View, Object: "node", Params: page(nodeParam), Serve: showNode, Doc: "A tasknode."},
-		{Path: "/masters", Verb: access.View, Object: "master", Params: page(), Serve: showMasters, Doc: "The masters."},
 		{Path: "/search", Verb: access.View, Object: "cluster", Params: page(Param{Name: "q", Doc: "id or name of a job, task, attempt, tasknode, pool or user"}),
 			Serve: showSearch, Doc: "Finds objects; an exact id leads to the object's page."},
 	}

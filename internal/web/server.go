@@ -24,6 +24,8 @@ type Config struct {
 	Name string
 	// Now returns the time; default time.Now.
 	Now func() time.Time
+	// Meters count requests and watchers; default new ones.
+	Meters *Meters
 	// Logger logs internal errors, those with status 500; default none.
 	Logger *slog.Logger
 }
@@ -32,6 +34,9 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Meters == nil {
+		c.Meters = NewMeters()
 	}
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
@@ -84,6 +89,9 @@ const callTime = 20 * time.Second
 func (s *server) serve(rt *Route, w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), callTime)
 	defer cancel()
+	answer, began := &statusWriter{ResponseWriter: w}, s.cfg.Now()
+	defer func() { s.cfg.Meters.answered(answer.status, s.cfg.Now().Sub(began), rt.isStream()) }()
+	w = answer
 	c := &call{server: s, ctx: ctx, w: w, r: r, route: rt, caller: access.CallerOf(ctx)}
 	var err error
 	if c.params, err = readParams(rt, w, r); err == nil {

@@ -20,6 +20,9 @@ func watchRoutes() []*Route {
 	}}
 }
 
+// isStream reports whether the answer lasts until the client disconnects.
+func (rt *Route) isStream() bool { return rt.Path == apiRoot+"/watch" }
+
 // WatchEvent is the data of an event of a stream.
 type WatchEvent struct {
 	Topics []string `json:"topics"` // that have changed; of hello, none
@@ -47,7 +50,11 @@ func watch(c *call) error {
 	if err != nil {
 		return err
 	}
-	defer c.hub.leave(w)
+	c.cfg.Meters.Watchers.Add(1)
+	defer func() {
+		c.cfg.Meters.Watchers.Add(-1)
+		c.hub.leave(w)
+	}()
 	s := &stream{w: c.w, control: http.NewResponseController(c.w)}
 	c.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	c.w.Header().Set("X-Accel-Buffering", "no") // nginx must not collect events

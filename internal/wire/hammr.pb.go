@@ -1957,6 +1957,8 @@ type Info struct {
 	FormatVersion      int32                  `protobuf:"varint,21,opt,name=format_version,json=formatVersion,proto3" json:"format_version,omitempty"`               // newest cluster version that the answering master supports; 0 from a master without cluster versions
 	CommitIndex        uint64                 `protobuf:"varint,22,opt,name=commit_index,json=commitIndex,proto3" json:"commit_index,omitempty"`                     // index of the last committed entry of the log, as far as the answering master knows
 	AppliedIndex       uint64                 `protobuf:"varint,23,opt,name=applied_index,json=appliedIndex,proto3" json:"applied_index,omitempty"`                  // index of the last entry that the answering master has applied
+	LeadChanges        []*Info_LeadChange     `protobuf:"bytes,24,rep,name=lead_changes,json=leadChanges,proto3" json:"lead_changes,omitempty"`                      // since its start, the latest first, at most 256
+	SnapshotIndex      uint64                 `protobuf:"varint,25,opt,name=snapshot_index,json=snapshotIndex,proto3" json:"snapshot_index,omitempty"`               // index of the last entry in a snapshot of the answering master; 0 for none
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -2085,6 +2087,20 @@ func (x *Info) GetCommitIndex() uint64 {
 func (x *Info) GetAppliedIndex() uint64 {
 	if x != nil {
 		return x.AppliedIndex
+	}
+	return 0
+}
+
+func (x *Info) GetLeadChanges() []*Info_LeadChange {
+	if x != nil {
+		return x.LeadChanges
+	}
+	return nil
+}
+
+func (x *Info) GetSnapshotIndex() uint64 {
+	if x != nil {
+		return x.SnapshotIndex
 	}
 	return 0
 }
@@ -6627,6 +6643,91 @@ func (x *Info_LogWrites) GetMaxMicros() int64 {
 	return 0
 }
 
+// LeadChange is a change of the leader, as the answering master has seen it.
+type Info_LeadChange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Time          int64                  `protobuf:"varint,1,opt,name=time,proto3" json:"time,omitempty"` // ms since the epoch
+	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
+	Leader        string                 `protobuf:"bytes,3,opt,name=leader,proto3" json:"leader,omitempty"`
+	Before        string                 `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`                         // "" for none since the start of the answering master
+	GapMillis     int64                  `protobuf:"varint,5,opt,name=gap_millis,json=gapMillis,proto3" json:"gap_millis,omitempty"` // time without a known leader
+	Cause         string                 `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Info_LeadChange) Reset() {
+	*x = Info_LeadChange{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Info_LeadChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Info_LeadChange) ProtoMessage() {}
+
+func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Info_LeadChange.ProtoReflect.Descriptor instead.
+func (*Info_LeadChange) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14, 2}
+}
+
+func (x *Info_LeadChange) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *Info_LeadChange) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *Info_LeadChange) GetLeader() string {
+	if x != nil {
+		return x.Leader
+	}
+	return ""
+}
+
+func (x *Info_LeadChange) GetBefore() string {
+	if x != nil {
+		return x.Before
+	}
+	return ""
+}
+
+func (x *Info_LeadChange) GetGapMillis() int64 {
+	if x != nil {
+		return x.GapMillis
+	}
+	return 0
+}
+
+func (x *Info_LeadChange) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
 type PolicyPreview_Share struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Map           float64                `protobuf:"fixed64,1,opt,name=map,proto3" json:"map,omitempty"`
@@ -6637,7 +6738,7 @@ type PolicyPreview_Share struct {
 
 func (x *PolicyPreview_Share) Reset() {
 	*x = PolicyPreview_Share{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6649,7 +6750,7 @@ func (x *PolicyPreview_Share) String() string {
 func (*PolicyPreview_Share) ProtoMessage() {}
 
 func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6691,7 +6792,7 @@ type PolicyPreview_Pool struct {
 
 func (x *PolicyPreview_Pool) Reset() {
 	*x = PolicyPreview_Pool{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6703,7 +6804,7 @@ func (x *PolicyPreview_Pool) String() string {
 func (*PolicyPreview_Pool) ProtoMessage() {}
 
 func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6762,7 +6863,7 @@ type PolicyPreview_Preemption struct {
 
 func (x *PolicyPreview_Preemption) Reset() {
 	*x = PolicyPreview_Preemption{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6774,7 +6875,7 @@ func (x *PolicyPreview_Preemption) String() string {
 func (*PolicyPreview_Preemption) ProtoMessage() {}
 
 func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6849,7 +6950,7 @@ type ListDecisionsResponse_Decision struct {
 
 func (x *ListDecisionsResponse_Decision) Reset() {
 	*x = ListDecisionsResponse_Decision{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6861,7 +6962,7 @@ func (x *ListDecisionsResponse_Decision) String() string {
 func (*ListDecisionsResponse_Decision) ProtoMessage() {}
 
 func (x *ListDecisionsResponse_Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6902,7 +7003,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6914,7 +7015,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6965,7 +7066,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[102]
+	mi := &file_internal_wire_hammr_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6977,7 +7078,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[102]
+	mi := &file_internal_wire_hammr_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7101,7 +7202,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[103]
+	mi := &file_internal_wire_hammr_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7113,7 +7214,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[103]
+	mi := &file_internal_wire_hammr_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7197,7 +7298,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[104]
+	mi := &file_internal_wire_hammr_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7209,7 +7310,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[104]
+	mi := &file_internal_wire_hammr_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7262,7 +7363,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[105]
+	mi := &file_internal_wire_hammr_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7274,7 +7375,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[105]
+	mi := &file_internal_wire_hammr_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7356,7 +7457,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[106]
+	mi := &file_internal_wire_hammr_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7368,7 +7469,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[106]
+	mi := &file_internal_wire_hammr_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7448,7 +7549,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[107]
+	mi := &file_internal_wire_hammr_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7460,7 +7561,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[107]
+	mi := &file_internal_wire_hammr_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7535,7 +7636,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[108]
+	mi := &file_internal_wire_hammr_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7547,7 +7648,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[108]
+	mi := &file_internal_wire_hammr_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7587,7 +7688,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[109]
+	mi := &file_internal_wire_hammr_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7599,7 +7700,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[109]
+	mi := &file_internal_wire_hammr_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7639,7 +7740,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[110]
+	mi := &file_internal_wire_hammr_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7651,7 +7752,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[110]
+	mi := &file_internal_wire_hammr_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7976,7 +8077,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"NAME_TAKEN\x10\x04\"*\n" +
 	"\vInfoRequest\x12\x1b\n" +
-	"\tof_leader\x18\x01 \x01(\bR\bofLeader\"\x87\x06\n" +
+	"\tof_leader\x18\x01 \x01(\bR\bofLeader\"\x88\b\n" +
 	"\x04Info\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
@@ -7996,7 +8097,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x0fcluster_version\x18\x14 \x01(\x05R\x0eclusterVersion\x12%\n" +
 	"\x0eformat_version\x18\x15 \x01(\x05R\rformatVersion\x12!\n" +
 	"\fcommit_index\x18\x16 \x01(\x04R\vcommitIndex\x12#\n" +
-	"\rapplied_index\x18\x17 \x01(\x04R\fappliedIndex\x1ay\n" +
+	"\rapplied_index\x18\x17 \x01(\x04R\fappliedIndex\x12<\n" +
+	"\flead_changes\x18\x18 \x03(\v2\x19.hammr.v1.Info.LeadChangeR\vleadChanges\x12%\n" +
+	"\x0esnapshot_index\x18\x19 \x01(\x04R\rsnapshotIndex\x1ay\n" +
 	"\x06Master\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
@@ -8009,7 +8112,16 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"p99_micros\x18\x03 \x01(\x03R\tp99Micros\x12\x1d\n" +
 	"\n" +
-	"max_micros\x18\x04 \x01(\x03R\tmaxMicros\"6\n" +
+	"max_micros\x18\x04 \x01(\x03R\tmaxMicros\x1a\x99\x01\n" +
+	"\n" +
+	"LeadChange\x12\x12\n" +
+	"\x04time\x18\x01 \x01(\x03R\x04time\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x16\n" +
+	"\x06leader\x18\x03 \x01(\tR\x06leader\x12\x16\n" +
+	"\x06before\x18\x04 \x01(\tR\x06before\x12\x1d\n" +
+	"\n" +
+	"gap_millis\x18\x05 \x01(\x03R\tgapMillis\x12\x14\n" +
+	"\x05cause\x18\x06 \x01(\tR\x05cause\"6\n" +
 	"\rSubmitRequest\x12%\n" +
 	"\x04spec\x18\x01 \x01(\v2\x11.hammr.v1.JobSpecR\x04spec\"'\n" +
 	"\x0eSubmitResponse\x12\x15\n" +
@@ -8380,7 +8492,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 111)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 112)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                          // 0: hammr.v1.JobState
 	(TaskState)(0),                         // 1: hammr.v1.TaskState
@@ -8480,45 +8592,46 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Report_Heartbeat_Directory)(nil),     // 95: hammr.v1.Report.Heartbeat.Directory
 	(*Info_Master)(nil),                    // 96: hammr.v1.Info.Master
 	(*Info_LogWrites)(nil),                 // 97: hammr.v1.Info.LogWrites
-	nil,                                    // 98: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                    // 99: hammr.v1.GetPolicyResponse.ConfEntry
-	nil,                                    // 100: hammr.v1.PolicyChange.ConfEntry
-	(*PolicyPreview_Share)(nil),            // 101: hammr.v1.PolicyPreview.Share
-	(*PolicyPreview_Pool)(nil),             // 102: hammr.v1.PolicyPreview.Pool
-	(*PolicyPreview_Preemption)(nil),       // 103: hammr.v1.PolicyPreview.Preemption
-	(*ListDecisionsResponse_Decision)(nil), // 104: hammr.v1.ListDecisionsResponse.Decision
-	(*Explanation_Detail)(nil),             // 105: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),              // 106: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),              // 107: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),            // 108: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),            // 109: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),          // 110: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),               // 111: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                    // 112: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),        // 113: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),       // 114: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),                 // 115: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                     // 116: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),               // 117: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),              // 118: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),              // 119: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),               // 120: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),          // 121: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil),    // 122: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),                 // 123: hammr.task.v1.Start
-	(*taskproc.Position)(nil),              // 124: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),            // 125: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),             // 126: hammr.task.v1.MapOutput
+	(*Info_LeadChange)(nil),                // 98: hammr.v1.Info.LeadChange
+	nil,                                    // 99: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                    // 100: hammr.v1.GetPolicyResponse.ConfEntry
+	nil,                                    // 101: hammr.v1.PolicyChange.ConfEntry
+	(*PolicyPreview_Share)(nil),            // 102: hammr.v1.PolicyPreview.Share
+	(*PolicyPreview_Pool)(nil),             // 103: hammr.v1.PolicyPreview.Pool
+	(*PolicyPreview_Preemption)(nil),       // 104: hammr.v1.PolicyPreview.Preemption
+	(*ListDecisionsResponse_Decision)(nil), // 105: hammr.v1.ListDecisionsResponse.Decision
+	(*Explanation_Detail)(nil),             // 106: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),              // 107: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),              // 108: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),            // 109: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),            // 110: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),          // 111: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),               // 112: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                    // 113: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),        // 114: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),       // 115: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),                 // 116: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                     // 117: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),               // 118: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),              // 119: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),              // 120: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),               // 121: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),          // 122: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil),    // 123: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),                 // 124: hammr.task.v1.Start
+	(*taskproc.Position)(nil),              // 125: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),            // 126: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),             // 127: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	69,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	115, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	116, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
 	70,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	116, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	117, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	71,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	117, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	118, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -8544,120 +8657,121 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	11,  // 30: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
 	89,  // 31: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
 	91,  // 32: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	118, // 33: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	119, // 34: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	120, // 35: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	121, // 36: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	119, // 33: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	120, // 34: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	121, // 35: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	122, // 36: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
 	92,  // 37: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
 	90,  // 38: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
 	93,  // 39: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	122, // 40: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	123, // 40: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
 	94,  // 41: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
 	3,   // 42: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
 	96,  // 43: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
 	97,  // 44: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,   // 45: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	10,  // 46: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	95,  // 47: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	40,  // 48: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	98,  // 49: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	99,  // 50: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	55,  // 51: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	51,  // 52: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
-	100, // 53: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
-	102, // 54: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
-	103, // 55: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
-	104, // 56: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
-	105, // 57: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	106, // 58: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	109, // 59: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	111, // 60: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	112, // 61: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	112, // 62: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	112, // 63: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	112, // 64: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	59,  // 65: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	113, // 66: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	114, // 67: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 68: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	123, // 69: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	124, // 70: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	119, // 71: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	125, // 72: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	95,  // 73: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	126, // 74: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	125, // 75: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	13,  // 76: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	112, // 77: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
-	101, // 78: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
-	101, // 79: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
-	107, // 80: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	108, // 81: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	110, // 82: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	109, // 83: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	17,  // 84: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	19,  // 85: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	21,  // 86: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	26,  // 87: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	22,  // 88: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	24,  // 89: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	27,  // 90: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	29,  // 91: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	31,  // 92: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	33,  // 93: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	35,  // 94: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	37,  // 95: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	39,  // 96: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	42,  // 97: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	43,  // 98: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	45,  // 99: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	47,  // 100: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	49,  // 101: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	47,  // 102: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
-	53,  // 103: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
-	56,  // 104: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	58,  // 105: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	61,  // 106: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	61,  // 107: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	61,  // 108: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	63,  // 109: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	13,  // 110: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	65,  // 111: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	67,  // 112: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	18,  // 113: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	20,  // 114: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 115: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 116: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	23,  // 117: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	25,  // 118: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	28,  // 119: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	30,  // 120: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	32,  // 121: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	34,  // 122: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	36,  // 123: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	38,  // 124: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	41,  // 125: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	40,  // 126: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	44,  // 127: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	46,  // 128: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	48,  // 129: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	50,  // 130: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	52,  // 131: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
-	54,  // 132: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
-	57,  // 133: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	60,  // 134: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	62,  // 135: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	62,  // 136: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	62,  // 137: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	64,  // 138: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	12,  // 139: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	66,  // 140: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	68,  // 141: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	113, // [113:142] is the sub-list for method output_type
-	84,  // [84:113] is the sub-list for method input_type
-	84,  // [84:84] is the sub-list for extension type_name
-	84,  // [84:84] is the sub-list for extension extendee
-	0,   // [0:84] is the sub-list for field type_name
+	98,  // 45: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
+	4,   // 46: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	10,  // 47: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	95,  // 48: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	40,  // 49: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
+	99,  // 50: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	100, // 51: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	55,  // 52: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	51,  // 53: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
+	101, // 54: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
+	103, // 55: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
+	104, // 56: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
+	105, // 57: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
+	106, // 58: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	107, // 59: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	110, // 60: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	112, // 61: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	113, // 62: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	113, // 63: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	113, // 64: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	113, // 65: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	59,  // 66: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	114, // 67: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	115, // 68: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 69: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	124, // 70: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	125, // 71: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	120, // 72: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	126, // 73: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	95,  // 74: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	127, // 75: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	126, // 76: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	13,  // 77: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	113, // 78: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
+	102, // 79: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
+	102, // 80: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
+	108, // 81: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	109, // 82: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	111, // 83: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	110, // 84: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	17,  // 85: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	19,  // 86: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	21,  // 87: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	26,  // 88: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	22,  // 89: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	24,  // 90: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	27,  // 91: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	29,  // 92: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	31,  // 93: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	33,  // 94: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	35,  // 95: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	37,  // 96: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	39,  // 97: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	42,  // 98: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	43,  // 99: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	45,  // 100: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	47,  // 101: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	49,  // 102: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	47,  // 103: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
+	53,  // 104: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
+	56,  // 105: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	58,  // 106: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	61,  // 107: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	61,  // 108: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	61,  // 109: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	63,  // 110: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	13,  // 111: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	65,  // 112: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	67,  // 113: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	18,  // 114: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	20,  // 115: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10,  // 116: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10,  // 117: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	23,  // 118: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	25,  // 119: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	28,  // 120: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	30,  // 121: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	32,  // 122: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	34,  // 123: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	36,  // 124: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	38,  // 125: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	41,  // 126: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	40,  // 127: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	44,  // 128: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	46,  // 129: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	48,  // 130: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	50,  // 131: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	52,  // 132: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
+	54,  // 133: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
+	57,  // 134: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	60,  // 135: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	62,  // 136: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	62,  // 137: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	62,  // 138: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	64,  // 139: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	12,  // 140: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	66,  // 141: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	68,  // 142: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	114, // [114:143] is the sub-list for method output_type
+	85,  // [85:114] is the sub-list for method input_type
+	85,  // [85:85] is the sub-list for extension type_name
+	85,  // [85:85] is the sub-list for extension extendee
+	0,   // [0:85] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -8709,7 +8823,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   111,
+			NumMessages:   112,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -43,6 +43,8 @@ type Log struct {
 	lead   leadership // what Raft has reported, and what the jobmaster knows
 	peers  peerHealth // masters that do not answer this leader
 
+	changes leadChanges // of the leader, as this master sees it
+
 	events   chan jobmaster.LogEvent // unbuffered: when a send returns, the jobmaster has received the event
 	closing  context.Context         // ends when the log closes or cannot serve
 	cancel   context.CancelFunc

@@ -2,6 +2,7 @@ package raftlog
 
 import (
 	"sync"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -39,13 +40,13 @@ func (h *peerHealth) unreachable(id string) bool {
 	return h.mu.silent[id]
 }
 
-// observe watches for failed heartbeats until the log closes. Raft drops an observation
-// instead of waiting for the receiver; the next heartbeat makes another one.
+// observe watches for failed heartbeats and changes of the leader until the log closes. Raft drops an
+// observation instead of waiting for the receiver; the next heartbeat makes another one.
 func (l *Log) observe() {
 	observations := make(chan raft.Observation, 64)
 	observer := raft.NewObserver(observations, false, func(o *raft.Observation) bool {
 		switch o.Data.(type) {
-		case raft.FailedHeartbeatObservation, raft.ResumedHeartbeatObservation:
+		case raft.FailedHeartbeatObservation, raft.ResumedHeartbeatObservation, raft.LeaderObservation:
 			return true
 		}
 		return false
@@ -61,10 +62,21 @@ func (l *Log) observe() {
 					l.peers.setSilent(about.PeerID, true)
 				case raft.ResumedHeartbeatObservation:
 					l.peers.setSilent(about.PeerID, false)
+				case raft.LeaderObservation:
+					l.noteLeader(about)
 				}
 			case <-l.closing.Done():
 				return
 			}
 		}
+	})
+}
+
+// noteLeader records what Raft has reported about the leader.
+func (l *Log) noteLeader(about raft.LeaderObservation) {
+	now := time.Now()
+	l.changes.note(observed{
+		at: now, term: l.raft.CurrentTerm(), leader: string(about.LeaderID), self: l.cfg.ID,
+		silence: now.Sub(l.raft.LastContact()), timeout: l.cfg.ElectionTimeout,
 	})
 }

@@ -249,6 +249,10 @@ func (s *Source) act(ctx context.Context, a web.Action) (change apidoc.Change, e
 		change.Done, err = "added", s.client.AdmitTasknode(ctx, a.ID, false)
 	case "master.transfer":
 		change.Done, err = "handed the lead", s.client.TransferLeadership(ctx, a.ID)
+	case "master.remove":
+		change.Done, err = "removed", s.client.RemoveMaster(ctx, a.ID)
+	case "master.add":
+		change.Done, change.To, err = "added", a.Value, s.client.AddMaster(ctx, a.ID, a.Value)
 	default:
 		err = fmt.Errorf("no action %q", a.Do)
 	}
