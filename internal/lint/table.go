@@ -134,6 +134,10 @@ var importTable = []row{
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/report", "internal/web/access",
+		"internal/web/hadoop", "internal/wire",
+	}},
+	{"internal/web/hadoop", []string{
+		"cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
 	}},
 	{"internal/web/leader", []string{
 		"cluster", "storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/hadoop"
 )
 
 // Config configures a Server.
@@ -22,6 +23,9 @@ type Config struct {
 	Gate *access.Gate
 	// Name says who serves the pages, as "master m1". Required.
 	Name string
+	// Scheduler is the shape of the scheduler in Hadoop's API, one of hadoop.Schedulers; default by
+	// the policy.
+	Scheduler string
 	// Now returns the time; default time.Now.
 	Now func() time.Time
 	// Logger logs internal errors, those with status 500; default none.
@@ -79,6 +83,10 @@ const callTime = 20 * time.Second
 func (s *server) serve(rt *Route, w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), callTime)
 	defer cancel()
+	if rt.hadoop != nil {
+		s.serveHadoop(ctx, rt, w, r)
+		return
+	}
 	c := &call{server: s, ctx: ctx, w: w, r: r, route: rt, caller: access.CallerOf(ctx)}
 	var err error
 	if c.params, err = readParams(rt, w, r); err == nil {
@@ -232,6 +240,8 @@ func (s *server) loginPage(w http.ResponseWriter, r *http.Request, status int, p
 // by text. It is for access.Config.
 func Refuse(w http.ResponseWriter, r *http.Request, refusal *access.Refusal) {
 	switch {
+	case isHadoopAPI(r.URL.Path):
+		hadoop.Fail(w, r, refusal.Status, refusal)
 	case strings.HasPrefix(r.URL.Path, apiRoot+"/"):
 		sendProblem(w, problem{Title: http.StatusText(refusal.Status), Status: refusal.Status, Detail: refusal.Text, Code: "refused"})
 	case r.URL.Path == "/login":

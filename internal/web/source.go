@@ -63,6 +63,8 @@ type Source interface {
 	// Policy describes the scheduling policy.
 	Policy(ctx context.Context) (Answer[apidoc.Policy], error)
 
+	StatusSource
+
 	// Act changes the cluster.
 	Act(ctx context.Context, a Action) (apidoc.Change, error)
 }

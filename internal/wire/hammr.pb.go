@@ -277,7 +277,7 @@ func (x Refusal_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Reason.Descriptor instead.
 func (Refusal_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13, 0}
 }
 
 // JobSpec is a job as its client submits it.
@@ -540,11 +540,14 @@ func (x *Phase) GetFinishTime() int64 {
 
 // TaskStatus describes a task and its attempts.
 type TaskStatus struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Kind          taskproc.Kind          `protobuf:"varint,2,opt,name=kind,proto3,enum=hammr.task.v1.Kind" json:"kind,omitempty"`
-	State         TaskState              `protobuf:"varint,3,opt,name=state,proto3,enum=hammr.v1.TaskState" json:"state,omitempty"`
-	Attempts      []*TaskStatus_Attempt  `protobuf:"bytes,4,rep,name=attempts,proto3" json:"attempts,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Kind     taskproc.Kind          `protobuf:"varint,2,opt,name=kind,proto3,enum=hammr.task.v1.Kind" json:"kind,omitempty"`
+	State    TaskState              `protobuf:"varint,3,opt,name=state,proto3,enum=hammr.v1.TaskState" json:"state,omitempty"`
+	Attempts []*TaskStatus_Attempt  `protobuf:"bytes,4,rep,name=attempts,proto3" json:"attempts,omitempty"`
+	// counts are the counters of the winner, parallel to JobStatus.counter_names. None while the
+	// task has not succeeded; missing ones at the end are 0.
+	Counts        []int64 `protobuf:"varint,12,rep,packed,name=counts,proto3" json:"counts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -603,6 +606,13 @@ func (x *TaskStatus) GetState() TaskState {
 func (x *TaskStatus) GetAttempts() []*TaskStatus_Attempt {
 	if x != nil {
 		return x.Attempts
+	}
+	return nil
+}
+
+func (x *TaskStatus) GetCounts() []int64 {
+	if x != nil {
+		return x.Counts
 	}
 	return nil
 }
@@ -863,6 +873,59 @@ func (x *Partition) GetRecords() int64 {
 	return 0
 }
 
+// CounterName names a counter.
+type CounterName struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CounterName) Reset() {
+	*x = CounterName{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CounterName) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CounterName) ProtoMessage() {}
+
+func (x *CounterName) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CounterName.ProtoReflect.Descriptor instead.
+func (*CounterName) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *CounterName) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *CounterName) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // JobStatus describes a job at one moment.
 type JobStatus struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -897,6 +960,7 @@ type JobStatus struct {
 	Suspended       bool                   `protobuf:"varint,30,opt,name=suspended,proto3" json:"suspended,omitempty"`                                                                            // its tasks get no slots until it is resumed
 	Stages          []*StageStatus         `protobuf:"bytes,31,rep,name=stages,proto3" json:"stages,omitempty"`                                                                                   // only together with tasks
 	ProgressPartial bool                   `protobuf:"varint,32,opt,name=progress_partial,json=progressPartial,proto3" json:"progress_partial,omitempty"`                                         // the leader is new and some running attempts have not reported to it: progress is at least map_progress and reduce_progress
+	CounterNames    []*CounterName         `protobuf:"bytes,40,rep,name=counter_names,json=counterNames,proto3" json:"counter_names,omitempty"`                                                   // of the counts of tasks; only together with tasks
 	LogDir          string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                     // full name of the directory with the logs of each machine, "" when none are kept
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -904,7 +968,7 @@ type JobStatus struct {
 
 func (x *JobStatus) Reset() {
 	*x = JobStatus{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	mi := &file_internal_wire_hammr_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -916,7 +980,7 @@ func (x *JobStatus) String() string {
 func (*JobStatus) ProtoMessage() {}
 
 func (x *JobStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	mi := &file_internal_wire_hammr_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -929,7 +993,7 @@ func (x *JobStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobStatus.ProtoReflect.Descriptor instead.
 func (*JobStatus) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *JobStatus) GetJobId() string {
@@ -1149,6 +1213,13 @@ func (x *JobStatus) GetProgressPartial() bool {
 	return false
 }
 
+func (x *JobStatus) GetCounterNames() []*CounterName {
+	if x != nil {
+		return x.CounterNames
+	}
+	return nil
+}
+
 func (x *JobStatus) GetLogDir() string {
 	if x != nil {
 		return x.LogDir
@@ -1185,7 +1256,7 @@ type Order struct {
 
 func (x *Order) Reset() {
 	*x = Order{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[7]
+	mi := &file_internal_wire_hammr_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1197,7 +1268,7 @@ func (x *Order) String() string {
 func (*Order) ProtoMessage() {}
 
 func (x *Order) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[7]
+	mi := &file_internal_wire_hammr_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1210,7 +1281,7 @@ func (x *Order) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order.ProtoReflect.Descriptor instead.
 func (*Order) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Order) GetOrder() isOrder_Order {
@@ -1474,7 +1545,7 @@ type Orders struct {
 
 func (x *Orders) Reset() {
 	*x = Orders{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[8]
+	mi := &file_internal_wire_hammr_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1486,7 +1557,7 @@ func (x *Orders) String() string {
 func (*Orders) ProtoMessage() {}
 
 func (x *Orders) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[8]
+	mi := &file_internal_wire_hammr_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1499,7 +1570,7 @@ func (x *Orders) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Orders.ProtoReflect.Descriptor instead.
 func (*Orders) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Orders) GetOrders() []*Order {
@@ -1534,7 +1605,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[9]
+	mi := &file_internal_wire_hammr_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1546,7 +1617,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[9]
+	mi := &file_internal_wire_hammr_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1559,7 +1630,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Report) GetMachine() string {
@@ -1762,7 +1833,7 @@ type NotLeader struct {
 
 func (x *NotLeader) Reset() {
 	*x = NotLeader{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[10]
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1774,7 +1845,7 @@ func (x *NotLeader) String() string {
 func (*NotLeader) ProtoMessage() {}
 
 func (x *NotLeader) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[10]
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1787,7 +1858,7 @@ func (x *NotLeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotLeader.ProtoReflect.Descriptor instead.
 func (*NotLeader) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *NotLeader) GetLeader() string {
@@ -1808,7 +1879,7 @@ type Overload struct {
 
 func (x *Overload) Reset() {
 	*x = Overload{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1820,7 +1891,7 @@ func (x *Overload) String() string {
 func (*Overload) ProtoMessage() {}
 
 func (x *Overload) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1833,7 +1904,7 @@ func (x *Overload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Overload.ProtoReflect.Descriptor instead.
 func (*Overload) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Overload) GetRetryAfterMillis() int64 {
@@ -1854,7 +1925,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +1937,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +1950,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Refusal) GetReason() Refusal_Reason {
@@ -1905,7 +1976,7 @@ type InfoRequest struct {
 
 func (x *InfoRequest) Reset() {
 	*x = InfoRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1917,7 +1988,7 @@ func (x *InfoRequest) String() string {
 func (*InfoRequest) ProtoMessage() {}
 
 func (x *InfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1930,7 +2001,7 @@ func (x *InfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfoRequest.ProtoReflect.Descriptor instead.
 func (*InfoRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *InfoRequest) GetOfLeader() bool {
@@ -1963,7 +2034,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1975,7 +2046,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1988,7 +2059,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Info) GetClusterId() string {
@@ -2098,7 +2169,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2110,7 +2181,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2123,7 +2194,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SubmitRequest) GetSpec() *JobSpec {
@@ -2142,7 +2213,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2154,7 +2225,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2167,7 +2238,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SubmitResponse) GetJobId() string {
@@ -2186,7 +2257,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2198,7 +2269,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2211,7 +2282,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchRequest) GetJobId() string {
@@ -2231,7 +2302,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2243,7 +2314,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2256,7 +2327,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *KillRequest) GetJobId() string {
@@ -2281,7 +2352,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2293,7 +2364,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2306,7 +2377,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
 }
 
 type ListJobsRequest struct {
@@ -2319,7 +2390,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2331,7 +2402,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2344,7 +2415,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListJobsRequest) GetAll() bool {
@@ -2372,7 +2443,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2384,7 +2455,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2397,7 +2468,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobStatus {
@@ -2417,7 +2488,7 @@ type JobRequest struct {
 
 func (x *JobRequest) Reset() {
 	*x = JobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2429,7 +2500,7 @@ func (x *JobRequest) String() string {
 func (*JobRequest) ProtoMessage() {}
 
 func (x *JobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2442,7 +2513,7 @@ func (x *JobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRequest.ProtoReflect.Descriptor instead.
 func (*JobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *JobRequest) GetJobId() string {
@@ -2469,7 +2540,7 @@ type SetPriorityRequest struct {
 
 func (x *SetPriorityRequest) Reset() {
 	*x = SetPriorityRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2481,7 +2552,7 @@ func (x *SetPriorityRequest) String() string {
 func (*SetPriorityRequest) ProtoMessage() {}
 
 func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2494,7 +2565,7 @@ func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SetPriorityRequest) GetJobId() string {
@@ -2519,7 +2590,7 @@ type SetPriorityResponse struct {
 
 func (x *SetPriorityResponse) Reset() {
 	*x = SetPriorityResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2531,7 +2602,7 @@ func (x *SetPriorityResponse) String() string {
 func (*SetPriorityResponse) ProtoMessage() {}
 
 func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2544,7 +2615,7 @@ func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityResponse.ProtoReflect.Descriptor instead.
 func (*SetPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
 }
 
 type MoveJobRequest struct {
@@ -2557,7 +2628,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2569,7 +2640,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2582,7 +2653,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -2607,7 +2678,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2619,7 +2690,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2632,7 +2703,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
 }
 
 // EndAttemptRequest ends a running attempt, and its task is tried again. With
@@ -2647,7 +2718,7 @@ type EndAttemptRequest struct {
 
 func (x *EndAttemptRequest) Reset() {
 	*x = EndAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2659,7 +2730,7 @@ func (x *EndAttemptRequest) String() string {
 func (*EndAttemptRequest) ProtoMessage() {}
 
 func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2672,7 +2743,7 @@ func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptRequest.ProtoReflect.Descriptor instead.
 func (*EndAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *EndAttemptRequest) GetAttemptId() string {
@@ -2697,7 +2768,7 @@ type EndAttemptResponse struct {
 
 func (x *EndAttemptResponse) Reset() {
 	*x = EndAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +2780,7 @@ func (x *EndAttemptResponse) String() string {
 func (*EndAttemptResponse) ProtoMessage() {}
 
 func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2722,7 +2793,7 @@ func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptResponse.ProtoReflect.Descriptor instead.
 func (*EndAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 // PreemptAttemptRequest takes the slot of a running attempt.
@@ -2737,7 +2808,7 @@ type PreemptAttemptRequest struct {
 
 func (x *PreemptAttemptRequest) Reset() {
 	*x = PreemptAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2749,7 +2820,7 @@ func (x *PreemptAttemptRequest) String() string {
 func (*PreemptAttemptRequest) ProtoMessage() {}
 
 func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2762,7 +2833,7 @@ func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptAttemptRequest.ProtoReflect.Descriptor instead.
 func (*PreemptAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PreemptAttemptRequest) GetAttemptId() string {
@@ -2795,7 +2866,7 @@ type PreemptAttemptResponse struct {
 
 func (x *PreemptAttemptResponse) Reset() {
 	*x = PreemptAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2807,7 +2878,7 @@ func (x *PreemptAttemptResponse) String() string {
 func (*PreemptAttemptResponse) ProtoMessage() {}
 
 func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2820,7 +2891,7 @@ func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptAttemptResponse.ProtoReflect.Descriptor instead.
 func (*PreemptAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PreemptAttemptResponse) GetMode() string {
@@ -2842,7 +2913,7 @@ type SuspendJobRequest struct {
 
 func (x *SuspendJobRequest) Reset() {
 	*x = SuspendJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2854,7 +2925,7 @@ func (x *SuspendJobRequest) String() string {
 func (*SuspendJobRequest) ProtoMessage() {}
 
 func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2867,7 +2938,7 @@ func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendJobRequest.ProtoReflect.Descriptor instead.
 func (*SuspendJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SuspendJobRequest) GetJobId() string {
@@ -2892,7 +2963,7 @@ type SuspendJobResponse struct {
 
 func (x *SuspendJobResponse) Reset() {
 	*x = SuspendJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2904,7 +2975,7 @@ func (x *SuspendJobResponse) String() string {
 func (*SuspendJobResponse) ProtoMessage() {}
 
 func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2917,7 +2988,7 @@ func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendJobResponse.ProtoReflect.Descriptor instead.
 func (*SuspendJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
 type ResumeJobRequest struct {
@@ -2929,7 +3000,7 @@ type ResumeJobRequest struct {
 
 func (x *ResumeJobRequest) Reset() {
 	*x = ResumeJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2941,7 +3012,7 @@ func (x *ResumeJobRequest) String() string {
 func (*ResumeJobRequest) ProtoMessage() {}
 
 func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2954,7 +3025,7 @@ func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeJobRequest.ProtoReflect.Descriptor instead.
 func (*ResumeJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ResumeJobRequest) GetJobId() string {
@@ -2972,7 +3043,7 @@ type ResumeJobResponse struct {
 
 func (x *ResumeJobResponse) Reset() {
 	*x = ResumeJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2984,7 +3055,7 @@ func (x *ResumeJobResponse) String() string {
 func (*ResumeJobResponse) ProtoMessage() {}
 
 func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2997,7 +3068,7 @@ func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeJobResponse.ProtoReflect.Descriptor instead.
 func (*ResumeJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
 }
 
 type ListNodesRequest struct {
@@ -3009,7 +3080,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3021,7 +3092,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3034,7 +3105,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListNodesRequest) GetAll() bool {
@@ -3076,7 +3147,7 @@ type Tasknode struct {
 
 func (x *Tasknode) Reset() {
 	*x = Tasknode{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3088,7 +3159,7 @@ func (x *Tasknode) String() string {
 func (*Tasknode) ProtoMessage() {}
 
 func (x *Tasknode) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3101,7 +3172,7 @@ func (x *Tasknode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tasknode.ProtoReflect.Descriptor instead.
 func (*Tasknode) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Tasknode) GetName() string {
@@ -3274,7 +3345,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3286,7 +3357,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3299,7 +3370,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListNodesResponse) GetTasknodes() []*Tasknode {
@@ -3318,7 +3389,7 @@ type GetNodeRequest struct {
 
 func (x *GetNodeRequest) Reset() {
 	*x = GetNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3330,7 +3401,7 @@ func (x *GetNodeRequest) String() string {
 func (*GetNodeRequest) ProtoMessage() {}
 
 func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3343,7 +3414,7 @@ func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNodeRequest.ProtoReflect.Descriptor instead.
 func (*GetNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetNodeRequest) GetName() string {
@@ -3364,7 +3435,7 @@ type AdmitNodeRequest struct {
 
 func (x *AdmitNodeRequest) Reset() {
 	*x = AdmitNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3376,7 +3447,7 @@ func (x *AdmitNodeRequest) String() string {
 func (*AdmitNodeRequest) ProtoMessage() {}
 
 func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3389,7 +3460,7 @@ func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeRequest.ProtoReflect.Descriptor instead.
 func (*AdmitNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *AdmitNodeRequest) GetName() string {
@@ -3414,7 +3485,7 @@ type AdmitNodeResponse struct {
 
 func (x *AdmitNodeResponse) Reset() {
 	*x = AdmitNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3426,7 +3497,7 @@ func (x *AdmitNodeResponse) String() string {
 func (*AdmitNodeResponse) ProtoMessage() {}
 
 func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3439,7 +3510,7 @@ func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeResponse.ProtoReflect.Descriptor instead.
 func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
 }
 
 // DrainNodeRequest excludes a tasknode from new tasks and moves its outputs and
@@ -3454,7 +3525,7 @@ type DrainNodeRequest struct {
 
 func (x *DrainNodeRequest) Reset() {
 	*x = DrainNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3466,7 +3537,7 @@ func (x *DrainNodeRequest) String() string {
 func (*DrainNodeRequest) ProtoMessage() {}
 
 func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3479,7 +3550,7 @@ func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
 func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *DrainNodeRequest) GetName() string {
@@ -3504,7 +3575,7 @@ type DrainNodeResponse struct {
 
 func (x *DrainNodeResponse) Reset() {
 	*x = DrainNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3516,7 +3587,7 @@ func (x *DrainNodeResponse) String() string {
 func (*DrainNodeResponse) ProtoMessage() {}
 
 func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3529,7 +3600,7 @@ func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
 func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
 }
 
 // SetPolicyRequest replaces the policy and all of its settings.
@@ -3543,7 +3614,7 @@ type SetPolicyRequest struct {
 
 func (x *SetPolicyRequest) Reset() {
 	*x = SetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3555,7 +3626,7 @@ func (x *SetPolicyRequest) String() string {
 func (*SetPolicyRequest) ProtoMessage() {}
 
 func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3568,7 +3639,7 @@ func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*SetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SetPolicyRequest) GetName() string {
@@ -3593,7 +3664,7 @@ type SetPolicyResponse struct {
 
 func (x *SetPolicyResponse) Reset() {
 	*x = SetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3605,7 +3676,7 @@ func (x *SetPolicyResponse) String() string {
 func (*SetPolicyResponse) ProtoMessage() {}
 
 func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3618,7 +3689,7 @@ func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*SetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
 }
 
 type GetPolicyRequest struct {
@@ -3629,7 +3700,7 @@ type GetPolicyRequest struct {
 
 func (x *GetPolicyRequest) Reset() {
 	*x = GetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3641,7 +3712,7 @@ func (x *GetPolicyRequest) String() string {
 func (*GetPolicyRequest) ProtoMessage() {}
 
 func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3654,7 +3725,7 @@ func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
 }
 
 type GetPolicyResponse struct {
@@ -3668,7 +3739,7 @@ type GetPolicyResponse struct {
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3680,7 +3751,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3693,7 +3764,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *GetPolicyResponse) GetName() string {
@@ -3730,7 +3801,7 @@ type AllocationFile struct {
 
 func (x *AllocationFile) Reset() {
 	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3742,7 +3813,7 @@ func (x *AllocationFile) String() string {
 func (*AllocationFile) ProtoMessage() {}
 
 func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3755,7 +3826,7 @@ func (x *AllocationFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
 func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *AllocationFile) GetName() string {
@@ -3796,7 +3867,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3808,7 +3879,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3821,7 +3892,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ExplainRequest) GetJobId() string {
@@ -3862,7 +3933,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3874,7 +3945,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3887,7 +3958,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -3989,7 +4060,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4001,7 +4072,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4014,7 +4085,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
 }
 
 // Queue is a pool of jobs.
@@ -4041,7 +4112,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4053,7 +4124,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4066,7 +4137,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Queue) GetName() string {
@@ -4184,7 +4255,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4196,7 +4267,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4209,7 +4280,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ListQueuesResponse) GetPolicy() string {
@@ -4236,7 +4307,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4248,7 +4319,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4261,7 +4332,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -4286,7 +4357,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4298,7 +4369,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4311,7 +4382,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
 }
 
 type BackupRequest struct {
@@ -4322,7 +4393,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4334,7 +4405,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4347,7 +4418,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
 }
 
 // BackupChunk is a part of a file in the format of docs/formats/backup.md, of at most 1 MiB.
@@ -4360,7 +4431,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4372,7 +4443,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4385,7 +4456,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -4413,7 +4484,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4425,7 +4496,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4438,7 +4509,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -4535,7 +4606,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4547,7 +4618,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4560,7 +4631,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{59}
 }
 
 type FailpointsRequest struct {
@@ -4571,7 +4642,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4583,7 +4654,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4596,7 +4667,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{59}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60}
 }
 
 type FailpointsResponse struct {
@@ -4609,7 +4680,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4621,7 +4692,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4634,7 +4705,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -4670,7 +4741,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4682,7 +4753,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4784,7 +4855,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4796,7 +4867,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4809,7 +4880,7 @@ func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_StartAttempt.ProtoReflect.Descriptor instead.
 func (*Order_StartAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 0}
 }
 
 func (x *Order_StartAttempt) GetStart() *taskproc.Start {
@@ -4829,7 +4900,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4841,7 +4912,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4854,7 +4925,7 @@ func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_KillAttempt.ProtoReflect.Descriptor instead.
 func (*Order_KillAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 1}
 }
 
 func (x *Order_KillAttempt) GetAttemptId() string {
@@ -4883,7 +4954,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4895,7 +4966,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4908,7 +4979,7 @@ func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_TruncateAttempt.ProtoReflect.Descriptor instead.
 func (*Order_TruncateAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 2}
 }
 
 func (x *Order_TruncateAttempt) GetAttemptId() string {
@@ -4936,7 +5007,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4948,7 +5019,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4961,7 +5032,7 @@ func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_PreemptAttempt.ProtoReflect.Descriptor instead.
 func (*Order_PreemptAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 3}
 }
 
 func (x *Order_PreemptAttempt) GetAttemptId() string {
@@ -4989,7 +5060,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5001,7 +5072,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5014,7 +5085,7 @@ func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_SuspendAttempt.ProtoReflect.Descriptor instead.
 func (*Order_SuspendAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 4}
 }
 
 func (x *Order_SuspendAttempt) GetAttemptId() string {
@@ -5033,7 +5104,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5045,7 +5116,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5058,7 +5129,7 @@ func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_ResumeAttempt.ProtoReflect.Descriptor instead.
 func (*Order_ResumeAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 5}
 }
 
 func (x *Order_ResumeAttempt) GetAttemptId() string {
@@ -5085,7 +5156,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5097,7 +5168,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5110,7 +5181,7 @@ func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Outputs.ProtoReflect.Descriptor instead.
 func (*Order_Outputs) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 6}
 }
 
 func (x *Order_Outputs) GetJobId() string {
@@ -5172,7 +5243,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5184,7 +5255,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5197,7 +5268,7 @@ func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RemoveJob.ProtoReflect.Descriptor instead.
 func (*Order_RemoveJob) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 7}
 }
 
 func (x *Order_RemoveJob) GetJobId() string {
@@ -5218,7 +5289,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5230,7 +5301,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5243,7 +5314,7 @@ func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Acknowledge.ProtoReflect.Descriptor instead.
 func (*Order_Acknowledge) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 8}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 8}
 }
 
 func (x *Order_Acknowledge) GetAttemptId() string {
@@ -5264,7 +5335,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5276,7 +5347,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5289,7 +5360,7 @@ func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_ResendReport.ProtoReflect.Descriptor instead.
 func (*Order_ResendReport) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 9}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 9}
 }
 
 func (x *Order_ResendReport) GetAttemptId() string {
@@ -5315,7 +5386,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5327,7 +5398,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5340,7 +5411,7 @@ func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_CopyOutput.ProtoReflect.Descriptor instead.
 func (*Order_CopyOutput) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 10}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 10}
 }
 
 func (x *Order_CopyOutput) GetAttemptId() string {
@@ -5389,7 +5460,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5401,7 +5472,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5414,7 +5485,7 @@ func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_DropCopy.ProtoReflect.Descriptor instead.
 func (*Order_DropCopy) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 11}
 }
 
 func (x *Order_DropCopy) GetAttemptId() string {
@@ -5445,7 +5516,7 @@ type Order_Directories struct {
 
 func (x *Order_Directories) Reset() {
 	*x = Order_Directories{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5457,7 +5528,7 @@ func (x *Order_Directories) String() string {
 func (*Order_Directories) ProtoMessage() {}
 
 func (x *Order_Directories) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5470,7 +5541,7 @@ func (x *Order_Directories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Directories.ProtoReflect.Descriptor instead.
 func (*Order_Directories) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 12}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 12}
 }
 
 func (x *Order_Directories) GetStaging() string {
@@ -5512,7 +5583,7 @@ type Order_Admission struct {
 
 func (x *Order_Admission) Reset() {
 	*x = Order_Admission{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5524,7 +5595,7 @@ func (x *Order_Admission) String() string {
 func (*Order_Admission) ProtoMessage() {}
 
 func (x *Order_Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5537,7 +5608,7 @@ func (x *Order_Admission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Admission.ProtoReflect.Descriptor instead.
 func (*Order_Admission) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 13}
 }
 
 func (x *Order_Admission) GetRefusal() string {
@@ -5556,7 +5627,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5568,7 +5639,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5581,7 +5652,7 @@ func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RequestProgress.ProtoReflect.Descriptor instead.
 func (*Order_RequestProgress) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 14}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 14}
 }
 
 // RequestCounters asks for the counters of the running attempts of a job, with the
@@ -5595,7 +5666,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5607,7 +5678,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5620,7 +5691,7 @@ func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RequestCounters.ProtoReflect.Descriptor instead.
 func (*Order_RequestCounters) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 15}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 15}
 }
 
 func (x *Order_RequestCounters) GetJobId() string {
@@ -5651,7 +5722,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5663,7 +5734,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5676,7 +5747,7 @@ func (x *Report_Joined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Joined.ProtoReflect.Descriptor instead.
 func (*Report_Joined) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 0}
 }
 
 func (x *Report_Joined) GetAddress() string {
@@ -5785,7 +5856,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5797,7 +5868,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5810,7 +5881,7 @@ func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 1}
 }
 
 func (x *Report_Heartbeat) GetClock() int64 {
@@ -5863,7 +5934,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5875,7 +5946,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5888,7 +5959,7 @@ func (x *Report_Started) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Started.ProtoReflect.Descriptor instead.
 func (*Report_Started) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 2}
 }
 
 // Exited reports an attempt whose process ended because it was ordered to, or
@@ -5903,7 +5974,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5915,7 +5986,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5928,7 +5999,7 @@ func (x *Report_Exited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Exited.ProtoReflect.Descriptor instead.
 func (*Report_Exited) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 3}
 }
 
 func (x *Report_Exited) GetStuckStack() string {
@@ -5958,7 +6029,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5970,7 +6041,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5983,7 +6054,7 @@ func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_OutputCopied.ProtoReflect.Descriptor instead.
 func (*Report_OutputCopied) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 4}
 }
 
 func (x *Report_OutputCopied) GetOutputs() []*taskproc.MapOutput {
@@ -6024,7 +6095,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6036,7 +6107,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6049,7 +6120,7 @@ func (x *Report_Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Batch.ProtoReflect.Descriptor instead.
 func (*Report_Batch) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 5}
 }
 
 func (x *Report_Batch) GetReports() []*Report {
@@ -6071,7 +6142,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6083,7 +6154,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6096,7 +6167,7 @@ func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat_Directory.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat_Directory) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 1, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 1, 0}
 }
 
 func (x *Report_Heartbeat_Directory) GetPath() string {
@@ -6140,7 +6211,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6152,7 +6223,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6165,7 +6236,7 @@ func (x *Info_Master) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_Master.ProtoReflect.Descriptor instead.
 func (*Info_Master) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15, 0}
 }
 
 func (x *Info_Master) GetId() string {
@@ -6217,7 +6288,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6229,7 +6300,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6242,7 +6313,7 @@ func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_LogWrites.ProtoReflect.Descriptor instead.
 func (*Info_LogWrites) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15, 1}
 }
 
 func (x *Info_LogWrites) GetCount() uint64 {
@@ -6284,7 +6355,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6296,7 +6367,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6309,7 +6380,7 @@ func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Detail.ProtoReflect.Descriptor instead.
 func (*Explanation_Detail) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 0}
 }
 
 func (x *Explanation_Detail) GetName() string {
@@ -6347,7 +6418,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6359,7 +6430,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6372,7 +6443,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -6483,7 +6554,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6495,7 +6566,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6508,7 +6579,7 @@ func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Usage.ProtoReflect.Descriptor instead.
 func (*Explanation_Usage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 2}
 }
 
 func (x *Explanation_Usage) GetMapSlots() int32 {
@@ -6579,7 +6650,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6591,7 +6662,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6604,7 +6675,7 @@ func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Machine.ProtoReflect.Descriptor instead.
 func (*Explanation_Machine) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 3}
 }
 
 func (x *Explanation_Machine) GetName() string {
@@ -6644,7 +6715,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6656,7 +6727,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6669,7 +6740,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 4}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -6738,7 +6809,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6750,7 +6821,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6763,7 +6834,7 @@ func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Candidate.ProtoReflect.Descriptor instead.
 func (*Explanation_Candidate) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 5}
 }
 
 func (x *Explanation_Candidate) GetMachine() string {
@@ -6830,7 +6901,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6842,7 +6913,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6855,7 +6926,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 6}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -6917,7 +6988,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6929,7 +7000,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6942,7 +7013,7 @@ func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
 func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52, 0}
 }
 
 func (x *Queue_Slots) GetMap() int32 {
@@ -6969,7 +7040,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6981,7 +7052,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6994,7 +7065,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -7021,7 +7092,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7033,7 +7104,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7046,7 +7117,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{61, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -7107,13 +7178,14 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18\x02 \x01(\x03R\tstartTime\x12\x1f\n" +
 	"\vfinish_time\x18\x03 \x01(\x03R\n" +
-	"finishTime\"\x92\x04\n" +
+	"finishTime\"\xaa\x04\n" +
 	"\n" +
 	"TaskStatus\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x13.hammr.task.v1.KindR\x04kind\x12)\n" +
 	"\x05state\x18\x03 \x01(\x0e2\x13.hammr.v1.TaskStateR\x05state\x128\n" +
-	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x1a\xe5\x02\n" +
+	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x12\x16\n" +
+	"\x06counts\x18\f \x03(\x03R\x06counts\x1a\xe5\x02\n" +
 	"\aAttempt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x15\n" +
 	"\amachine\x18\x02 \x01(\tR\x04node\x12,\n" +
@@ -7152,7 +7224,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tPartition\x12\x1c\n" +
 	"\tpartition\x18\x01 \x01(\x05R\tpartition\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x18\n" +
-	"\arecords\x18\x03 \x01(\x03R\arecords\"\xa4\t\n" +
+	"\arecords\x18\x03 \x01(\x03R\arecords\"7\n" +
+	"\vCounterName\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xe0\t\n" +
 	"\tJobStatus\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -7195,7 +7270,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"properties\x12\x1c\n" +
 	"\tsuspended\x18\x1e \x01(\bR\tsuspended\x12-\n" +
 	"\x06stages\x18\x1f \x03(\v2\x15.hammr.v1.StageStatusR\x06stages\x12)\n" +
-	"\x10progress_partial\x18  \x01(\bR\x0fprogressPartial\x12\x17\n" +
+	"\x10progress_partial\x18  \x01(\bR\x0fprogressPartial\x12:\n" +
+	"\rcounter_names\x18( \x03(\v2\x15.hammr.v1.CounterNameR\fcounterNames\x12\x17\n" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -7706,7 +7782,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 102)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 103)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                       // 0: hammr.v1.JobState
 	(TaskState)(0),                      // 1: hammr.v1.TaskState
@@ -7718,251 +7794,253 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*StageStatus)(nil),                 // 7: hammr.v1.StageStatus
 	(*FailureRecord)(nil),               // 8: hammr.v1.FailureRecord
 	(*Partition)(nil),                   // 9: hammr.v1.Partition
-	(*JobStatus)(nil),                   // 10: hammr.v1.JobStatus
-	(*Order)(nil),                       // 11: hammr.v1.Order
-	(*Orders)(nil),                      // 12: hammr.v1.Orders
-	(*Report)(nil),                      // 13: hammr.v1.Report
-	(*NotLeader)(nil),                   // 14: hammr.v1.NotLeader
-	(*Overload)(nil),                    // 15: hammr.v1.Overload
-	(*Refusal)(nil),                     // 16: hammr.v1.Refusal
-	(*InfoRequest)(nil),                 // 17: hammr.v1.InfoRequest
-	(*Info)(nil),                        // 18: hammr.v1.Info
-	(*SubmitRequest)(nil),               // 19: hammr.v1.SubmitRequest
-	(*SubmitResponse)(nil),              // 20: hammr.v1.SubmitResponse
-	(*WatchRequest)(nil),                // 21: hammr.v1.WatchRequest
-	(*KillRequest)(nil),                 // 22: hammr.v1.KillRequest
-	(*KillResponse)(nil),                // 23: hammr.v1.KillResponse
-	(*ListJobsRequest)(nil),             // 24: hammr.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),            // 25: hammr.v1.ListJobsResponse
-	(*JobRequest)(nil),                  // 26: hammr.v1.JobRequest
-	(*SetPriorityRequest)(nil),          // 27: hammr.v1.SetPriorityRequest
-	(*SetPriorityResponse)(nil),         // 28: hammr.v1.SetPriorityResponse
-	(*MoveJobRequest)(nil),              // 29: hammr.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),             // 30: hammr.v1.MoveJobResponse
-	(*EndAttemptRequest)(nil),           // 31: hammr.v1.EndAttemptRequest
-	(*EndAttemptResponse)(nil),          // 32: hammr.v1.EndAttemptResponse
-	(*PreemptAttemptRequest)(nil),       // 33: hammr.v1.PreemptAttemptRequest
-	(*PreemptAttemptResponse)(nil),      // 34: hammr.v1.PreemptAttemptResponse
-	(*SuspendJobRequest)(nil),           // 35: hammr.v1.SuspendJobRequest
-	(*SuspendJobResponse)(nil),          // 36: hammr.v1.SuspendJobResponse
-	(*ResumeJobRequest)(nil),            // 37: hammr.v1.ResumeJobRequest
-	(*ResumeJobResponse)(nil),           // 38: hammr.v1.ResumeJobResponse
-	(*ListNodesRequest)(nil),            // 39: hammr.v1.ListNodesRequest
-	(*Tasknode)(nil),                    // 40: hammr.v1.Tasknode
-	(*ListNodesResponse)(nil),           // 41: hammr.v1.ListNodesResponse
-	(*GetNodeRequest)(nil),              // 42: hammr.v1.GetNodeRequest
-	(*AdmitNodeRequest)(nil),            // 43: hammr.v1.AdmitNodeRequest
-	(*AdmitNodeResponse)(nil),           // 44: hammr.v1.AdmitNodeResponse
-	(*DrainNodeRequest)(nil),            // 45: hammr.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),           // 46: hammr.v1.DrainNodeResponse
-	(*SetPolicyRequest)(nil),            // 47: hammr.v1.SetPolicyRequest
-	(*SetPolicyResponse)(nil),           // 48: hammr.v1.SetPolicyResponse
-	(*GetPolicyRequest)(nil),            // 49: hammr.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),           // 50: hammr.v1.GetPolicyResponse
-	(*AllocationFile)(nil),              // 51: hammr.v1.AllocationFile
-	(*ExplainRequest)(nil),              // 52: hammr.v1.ExplainRequest
-	(*Explanation)(nil),                 // 53: hammr.v1.Explanation
-	(*ListQueuesRequest)(nil),           // 54: hammr.v1.ListQueuesRequest
-	(*Queue)(nil),                       // 55: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),          // 56: hammr.v1.ListQueuesResponse
-	(*MasterRequest)(nil),               // 57: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),              // 58: hammr.v1.MasterResponse
-	(*BackupRequest)(nil),               // 59: hammr.v1.BackupRequest
-	(*BackupChunk)(nil),                 // 60: hammr.v1.BackupChunk
-	(*InjectRequest)(nil),               // 61: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),              // 62: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),           // 63: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),          // 64: hammr.v1.FailpointsResponse
-	nil,                                 // 65: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                 // 66: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),          // 67: hammr.v1.TaskStatus.Attempt
-	nil,                                 // 68: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),          // 69: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),           // 70: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),       // 71: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),        // 72: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),        // 73: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),         // 74: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),               // 75: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),             // 76: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),           // 77: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),          // 78: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),            // 79: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),              // 80: hammr.v1.Order.DropCopy
-	(*Order_Directories)(nil),           // 81: hammr.v1.Order.Directories
-	(*Order_Admission)(nil),             // 82: hammr.v1.Order.Admission
-	(*Order_RequestProgress)(nil),       // 83: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),       // 84: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),               // 85: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 86: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 87: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 88: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 89: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                // 90: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),  // 91: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 92: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 93: hammr.v1.Info.LogWrites
-	nil,                                 // 94: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                 // 95: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Detail)(nil),          // 96: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),           // 97: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),           // 98: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),         // 99: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),         // 100: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),       // 101: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),            // 102: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                 // 103: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),     // 104: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 105: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 106: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 107: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 108: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 109: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 110: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 111: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 112: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 113: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 114: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 115: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 116: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 117: hammr.task.v1.MapOutput
+	(*CounterName)(nil),                 // 10: hammr.v1.CounterName
+	(*JobStatus)(nil),                   // 11: hammr.v1.JobStatus
+	(*Order)(nil),                       // 12: hammr.v1.Order
+	(*Orders)(nil),                      // 13: hammr.v1.Orders
+	(*Report)(nil),                      // 14: hammr.v1.Report
+	(*NotLeader)(nil),                   // 15: hammr.v1.NotLeader
+	(*Overload)(nil),                    // 16: hammr.v1.Overload
+	(*Refusal)(nil),                     // 17: hammr.v1.Refusal
+	(*InfoRequest)(nil),                 // 18: hammr.v1.InfoRequest
+	(*Info)(nil),                        // 19: hammr.v1.Info
+	(*SubmitRequest)(nil),               // 20: hammr.v1.SubmitRequest
+	(*SubmitResponse)(nil),              // 21: hammr.v1.SubmitResponse
+	(*WatchRequest)(nil),                // 22: hammr.v1.WatchRequest
+	(*KillRequest)(nil),                 // 23: hammr.v1.KillRequest
+	(*KillResponse)(nil),                // 24: hammr.v1.KillResponse
+	(*ListJobsRequest)(nil),             // 25: hammr.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),            // 26: hammr.v1.ListJobsResponse
+	(*JobRequest)(nil),                  // 27: hammr.v1.JobRequest
+	(*SetPriorityRequest)(nil),          // 28: hammr.v1.SetPriorityRequest
+	(*SetPriorityResponse)(nil),         // 29: hammr.v1.SetPriorityResponse
+	(*MoveJobRequest)(nil),              // 30: hammr.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),             // 31: hammr.v1.MoveJobResponse
+	(*EndAttemptRequest)(nil),           // 32: hammr.v1.EndAttemptRequest
+	(*EndAttemptResponse)(nil),          // 33: hammr.v1.EndAttemptResponse
+	(*PreemptAttemptRequest)(nil),       // 34: hammr.v1.PreemptAttemptRequest
+	(*PreemptAttemptResponse)(nil),      // 35: hammr.v1.PreemptAttemptResponse
+	(*SuspendJobRequest)(nil),           // 36: hammr.v1.SuspendJobRequest
+	(*SuspendJobResponse)(nil),          // 37: hammr.v1.SuspendJobResponse
+	(*ResumeJobRequest)(nil),            // 38: hammr.v1.ResumeJobRequest
+	(*ResumeJobResponse)(nil),           // 39: hammr.v1.ResumeJobResponse
+	(*ListNodesRequest)(nil),            // 40: hammr.v1.ListNodesRequest
+	(*Tasknode)(nil),                    // 41: hammr.v1.Tasknode
+	(*ListNodesResponse)(nil),           // 42: hammr.v1.ListNodesResponse
+	(*GetNodeRequest)(nil),              // 43: hammr.v1.GetNodeRequest
+	(*AdmitNodeRequest)(nil),            // 44: hammr.v1.AdmitNodeRequest
+	(*AdmitNodeResponse)(nil),           // 45: hammr.v1.AdmitNodeResponse
+	(*DrainNodeRequest)(nil),            // 46: hammr.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),           // 47: hammr.v1.DrainNodeResponse
+	(*SetPolicyRequest)(nil),            // 48: hammr.v1.SetPolicyRequest
+	(*SetPolicyResponse)(nil),           // 49: hammr.v1.SetPolicyResponse
+	(*GetPolicyRequest)(nil),            // 50: hammr.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),           // 51: hammr.v1.GetPolicyResponse
+	(*AllocationFile)(nil),              // 52: hammr.v1.AllocationFile
+	(*ExplainRequest)(nil),              // 53: hammr.v1.ExplainRequest
+	(*Explanation)(nil),                 // 54: hammr.v1.Explanation
+	(*ListQueuesRequest)(nil),           // 55: hammr.v1.ListQueuesRequest
+	(*Queue)(nil),                       // 56: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),          // 57: hammr.v1.ListQueuesResponse
+	(*MasterRequest)(nil),               // 58: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),              // 59: hammr.v1.MasterResponse
+	(*BackupRequest)(nil),               // 60: hammr.v1.BackupRequest
+	(*BackupChunk)(nil),                 // 61: hammr.v1.BackupChunk
+	(*InjectRequest)(nil),               // 62: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),              // 63: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),           // 64: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),          // 65: hammr.v1.FailpointsResponse
+	nil,                                 // 66: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                 // 67: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),          // 68: hammr.v1.TaskStatus.Attempt
+	nil,                                 // 69: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),          // 70: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),           // 71: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),       // 72: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),        // 73: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),        // 74: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),         // 75: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),               // 76: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),             // 77: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),           // 78: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),          // 79: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),            // 80: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),              // 81: hammr.v1.Order.DropCopy
+	(*Order_Directories)(nil),           // 82: hammr.v1.Order.Directories
+	(*Order_Admission)(nil),             // 83: hammr.v1.Order.Admission
+	(*Order_RequestProgress)(nil),       // 84: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),       // 85: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),               // 86: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 87: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 88: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 89: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 90: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                // 91: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),  // 92: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 93: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 94: hammr.v1.Info.LogWrites
+	nil,                                 // 95: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                 // 96: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Detail)(nil),          // 97: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),           // 98: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),           // 99: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),         // 100: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),         // 101: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),       // 102: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),            // 103: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                 // 104: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),     // 105: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 106: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 107: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 108: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 109: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 110: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 111: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 112: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 113: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 114: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 115: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 116: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 117: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 118: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	65,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	106, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	66,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	107, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	66,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	107, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	67,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	108, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	67,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	68,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	108, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	109, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	9,   // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	68,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	69,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
 	7,   // 13: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
-	69,  // 14: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	70,  // 15: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	71,  // 16: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	72,  // 17: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	75,  // 18: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	76,  // 19: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	77,  // 20: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	78,  // 21: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	73,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	74,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	79,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	83,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	80,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	84,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	81,  // 28: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
-	82,  // 29: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
-	11,  // 30: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	85,  // 31: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	87,  // 32: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	109, // 33: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	110, // 34: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	111, // 35: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	112, // 36: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	88,  // 37: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	86,  // 38: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	89,  // 39: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	113, // 40: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	90,  // 41: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
-	3,   // 42: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	92,  // 43: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	93,  // 44: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,   // 45: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	10,  // 46: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	91,  // 47: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	40,  // 48: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	94,  // 49: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	95,  // 50: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	51,  // 51: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	96,  // 52: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	97,  // 53: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	100, // 54: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	102, // 55: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	103, // 56: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	103, // 57: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	103, // 58: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	103, // 59: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	55,  // 60: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	104, // 61: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	105, // 62: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 63: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	114, // 64: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	115, // 65: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	110, // 66: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	116, // 67: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	91,  // 68: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	117, // 69: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	116, // 70: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	13,  // 71: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	98,  // 72: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	99,  // 73: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	101, // 74: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	100, // 75: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	17,  // 76: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	19,  // 77: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	21,  // 78: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	26,  // 79: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	22,  // 80: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	24,  // 81: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	27,  // 82: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	29,  // 83: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	31,  // 84: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	33,  // 85: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	35,  // 86: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	37,  // 87: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	39,  // 88: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	42,  // 89: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	43,  // 90: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	45,  // 91: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	47,  // 92: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	49,  // 93: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	52,  // 94: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	54,  // 95: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	57,  // 96: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	57,  // 97: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	57,  // 98: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	59,  // 99: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	13,  // 100: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	61,  // 101: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	63,  // 102: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	18,  // 103: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	20,  // 104: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 105: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 106: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	23,  // 107: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	25,  // 108: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	28,  // 109: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	30,  // 110: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	32,  // 111: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	34,  // 112: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	36,  // 113: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	38,  // 114: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	41,  // 115: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	40,  // 116: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	44,  // 117: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	46,  // 118: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	48,  // 119: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	50,  // 120: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	53,  // 121: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	56,  // 122: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	58,  // 123: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 124: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	58,  // 125: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	60,  // 126: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	12,  // 127: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	62,  // 128: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	64,  // 129: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	103, // [103:130] is the sub-list for method output_type
-	76,  // [76:103] is the sub-list for method input_type
-	76,  // [76:76] is the sub-list for extension type_name
-	76,  // [76:76] is the sub-list for extension extendee
-	0,   // [0:76] is the sub-list for field type_name
+	10,  // 14: hammr.v1.JobStatus.counter_names:type_name -> hammr.v1.CounterName
+	70,  // 15: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	71,  // 16: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	72,  // 17: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	73,  // 18: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	76,  // 19: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	77,  // 20: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	78,  // 21: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	79,  // 22: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	74,  // 23: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	75,  // 24: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	80,  // 25: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	84,  // 26: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	81,  // 27: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	85,  // 28: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	82,  // 29: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	83,  // 30: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
+	12,  // 31: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	86,  // 32: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	88,  // 33: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	110, // 34: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	111, // 35: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	112, // 36: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	113, // 37: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	89,  // 38: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	87,  // 39: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	90,  // 40: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	114, // 41: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	91,  // 42: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	3,   // 43: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	93,  // 44: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	94,  // 45: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,   // 46: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	11,  // 47: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	92,  // 48: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	41,  // 49: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
+	95,  // 50: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	96,  // 51: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	52,  // 52: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	97,  // 53: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	98,  // 54: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	101, // 55: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	103, // 56: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	104, // 57: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	104, // 58: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	104, // 59: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	104, // 60: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	56,  // 61: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	105, // 62: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	106, // 63: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 64: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	115, // 65: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	116, // 66: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	111, // 67: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	117, // 68: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	92,  // 69: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	118, // 70: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	117, // 71: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	14,  // 72: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	99,  // 73: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	100, // 74: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	102, // 75: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	101, // 76: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	18,  // 77: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	20,  // 78: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	22,  // 79: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	27,  // 80: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	23,  // 81: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	25,  // 82: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	28,  // 83: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	30,  // 84: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	32,  // 85: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	34,  // 86: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	36,  // 87: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	38,  // 88: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	40,  // 89: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	43,  // 90: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	44,  // 91: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	46,  // 92: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	48,  // 93: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	50,  // 94: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	53,  // 95: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	55,  // 96: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	58,  // 97: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	58,  // 98: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	58,  // 99: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	60,  // 100: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	14,  // 101: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	62,  // 102: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	64,  // 103: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	19,  // 104: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	21,  // 105: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	11,  // 106: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	11,  // 107: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	24,  // 108: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	26,  // 109: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	29,  // 110: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	31,  // 111: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	33,  // 112: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	35,  // 113: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	37,  // 114: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	39,  // 115: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	42,  // 116: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	41,  // 117: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	45,  // 118: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	47,  // 119: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	49,  // 120: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	51,  // 121: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	54,  // 122: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	57,  // 123: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	59,  // 124: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	59,  // 125: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	59,  // 126: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	61,  // 127: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	13,  // 128: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	63,  // 129: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	65,  // 130: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	104, // [104:131] is the sub-list for method output_type
+	77,  // [77:104] is the sub-list for method input_type
+	77,  // [77:77] is the sub-list for extension type_name
+	77,  // [77:77] is the sub-list for extension extendee
+	0,   // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -7970,7 +8048,7 @@ func file_internal_wire_hammr_proto_init() {
 	if File_internal_wire_hammr_proto != nil {
 		return
 	}
-	file_internal_wire_hammr_proto_msgTypes[7].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[8].OneofWrappers = []any{
 		(*Order_Start)(nil),
 		(*Order_Kill)(nil),
 		(*Order_Truncate)(nil),
@@ -7988,7 +8066,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_Directories_)(nil),
 		(*Order_Admission_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[9].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[10].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
 		(*Report_Started_)(nil),
 		(*Report_Progress)(nil),
@@ -8001,7 +8079,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_PreemptionDeclined)(nil),
 		(*Report_Batch_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[57].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[58].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -8014,7 +8092,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   102,
+			NumMessages:   103,
 			NumExtensions: 0,
 			NumServices:   3,
 		},
