@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/hadoop"
 	"github.com/hammr/hammr/internal/web/leader"
 )
 
@@ -27,6 +30,7 @@ type uiFlags struct {
 	http    string
 	hosts   []string
 	readers bool
+	yarn    string
 }
 
 // newUI serves the pages of a cluster from this machine, until Ctrl-C. It exits with 1 if it cannot
@@ -53,9 +57,13 @@ only, unless --http says otherwise.`,
 	flags.StringVar(&f.http, "http", "127.0.0.1:"+defaultUIPort, "`host:port` of the pages")
 	flags.StringSliceVar(&f.hosts, "host", nil, "`names` by which browsers reach the pages, besides localhost and IP addresses")
 	flags.BoolVar(&f.readers, "anonymous-readers", false, "let browsers without the token view the pages; logs and changes need it")
+	flags.StringVar(&f.yarn, "yarn-scheduler", "", "`shape` of /ws/v1/cluster/scheduler: fair, capacity or fifo (default by the policy)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if f.cluster.masters == "" {
 			return errors.New("no cluster is named; give --masters host:port,... or set " + rpc.MasterVariable)
+		}
+		if f.yarn != "" && !slices.Contains(hadoop.Schedulers, f.yarn) {
+			return fmt.Errorf("--yarn-scheduler %q: expected one of %s", f.yarn, strings.Join(hadoop.Schedulers, ", "))
 		}
 		return untilSignal(func(ctx context.Context) error { return f.serve(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()) })
 	}
@@ -94,7 +102,7 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	stop := daemon.ServePage(listener, gate.Handler(web.New(web.Config{Source: source, Gate: gate, Name: "hammr ui", Logger: logger})))
+	stop := daemon.ServePage(listener, gate.Handler(web.New(web.Config{Source: source, Gate: gate, Name: "hammr ui", Scheduler: f.yarn, Logger: logger})))
 	defer stop()
 	fmt.Fprintf(stdout, "http://%s\n", listener.Addr())
 	<-ctx.Done()

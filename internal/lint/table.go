@@ -146,7 +146,7 @@ var importTable = []row{
 	{"internal/masterd", []string{
 		"cluster", "jobmaster", "jobmaster/boardhttp", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
-		"internal/audit", "internal/web", "internal/web/access", "internal/web/leader",
+		"internal/audit", "internal/web", "internal/web/access", "internal/web/hadoop", "internal/web/leader",
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",

@@ -65,7 +65,7 @@ func (d *Daemon) newPage() http.Handler {
 			faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger),
 			"/board/":     d.gate.Handler(d.viewed(boardhttp.New(d.master.Board()))),
 		},
-		Front: d.gate.Handler(web.New(web.Config{Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Logger: d.cfg.Logger})),
+		Front: d.gate.Handler(web.New(web.Config{Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Scheduler: d.cfg.YarnScheduler, Logger: d.cfg.Logger})),
 	})
 }
 

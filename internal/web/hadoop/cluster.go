@@ -67,8 +67,8 @@ func historyInfo(c *Call) (*document, error) {
 	}}, nil
 }
 
-// room sums up slots.
-type room struct {
+// slotSums are the slots of all tasknodes.
+type slotSums struct {
 	slots, used int32
 	states      map[string]int // of tasknodes
 	nodes       int            // that have slots now
@@ -79,7 +79,7 @@ func usable(n *apidoc.Tasknode) bool {
 	return n.State != "LOST" && n.State != "DECOMMISSIONED"
 }
 
-func roomOf(nodes []apidoc.Tasknode) (r room) {
+func slotSumsOf(nodes []apidoc.Tasknode) (r slotSums) {
 	r.states = make(map[string]int)
 	for i := range nodes {
 		n := &nodes[i]
@@ -106,7 +106,7 @@ func clusterMetrics(c *Call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, waiting, submitted := roomOf(nodes), int32(0), 0
+	r, waiting, submitted := slotSumsOf(nodes), int32(0), 0
 	for _, p := range pools {
 		waiting += p.Waiting.Map + p.Waiting.Reduce
 	}

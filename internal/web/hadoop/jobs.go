@@ -1,6 +1,7 @@
 package hadoop
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -127,7 +128,7 @@ func (c *Call) masterJob(j *job) object {
 		end = j.FinishTime
 	}
 	return object{
-		{"startTime", j.SubmitTime}, {"finishTime", j.FinishTime}, {"elapsedTime", max(0, end-j.SubmitTime)}, {"id", j.JobId}, {"name", j.Name}, {"user", j.User},
+		{"startTime", cmp.Or(j.StartTime, j.SubmitTime)}, {"finishTime", j.FinishTime}, {"elapsedTime", max(0, end-j.SubmitTime)}, {"id", j.JobId}, {"name", j.Name}, {"user", j.User},
 		{"queue", queueOf(j.Queue)}, {"state", jobState(j.State)}, {"mapsTotal", j.Maps}, {"mapsCompleted", j.MapsDone},
 		{"reducesTotal", j.Reduces}, {"reducesCompleted", j.ReducesDone}, {"mapProgress", 100 * j.MapProgress}, {"reduceProgress", 100 * j.ReduceProgress},
 		{"mapsPending", j.pending(j.Maps, j.MapsDone, j.MapsRunning)}, {"mapsRunning", j.MapsRunning},

@@ -83,7 +83,7 @@ func (r *recorder) xml(label, daemon, path string) {
 // await asks until a text is in the answer, and then does not note it.
 func (r *recorder) await(daemon, path, text string) {
 	r.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; <-time.After(100 * time.Millisecond) {
 		request, _ := http.NewRequestWithContext(r.t.Context(), http.MethodGet, "http://"+r.address[daemon]+path, nil)
 		request.Header.Set("Accept", "application/json")
 		if answer, err := http.DefaultClient.Do(request); err == nil {

@@ -28,7 +28,7 @@ func scheduler(c *Call) (*document, error) {
 			shape = "fifo"
 		}
 	}
-	r := roomOf(all)
+	r := slotSumsOf(all)
 	info := fairScheduler(pools, r)
 	switch shape {
 	case "capacity":
@@ -39,7 +39,7 @@ func scheduler(c *Call) (*document, error) {
 	return &document{root: "scheduler", body: object{{"schedulerInfo", info}}}, nil
 }
 
-func fifoScheduler(r room) object {
+func fifoScheduler(r slotSums) object {
 	share := 0.0
 	if r.slots > 0 {
 		share = float64(r.used) / float64(r.slots)
@@ -61,7 +61,7 @@ func sum(s apidoc.Slots, slots int32) int32 {
 	return min(s.Map+s.Reduce, slots)
 }
 
-func fairScheduler(pools []apidoc.Queue, r room) object {
+func fairScheduler(pools []apidoc.Queue, r slotSums) object {
 	root := apidoc.Queue{Name: "root"}
 	var leaves []object
 	for i := range pools {
@@ -75,7 +75,7 @@ func fairScheduler(pools []apidoc.Queue, r room) object {
 }
 
 // fairQueue describes a pool. Without an allotment it may use the whole cluster.
-func fairQueue(name string, p *apidoc.Queue, r room) object {
+func fairQueue(name string, p *apidoc.Queue, r slotSums) object {
 	a := p.Allotment
 	if a == nil {
 		a = &apidoc.Allotment{Order: "fair", Max: apidoc.Slots{Map: -1}, MaxJobs: -1, Share: apidoc.Share{Map: float64(r.slots)}}
@@ -105,7 +105,7 @@ func part(of, all float64) float64 {
 // capacityScheduler describes pools as queues with fixed capacities. The capacity of a pool is its
 // fair share of the cluster; without an allotment, all pools have the same. A leaf has an empty list
 // of queues, which Hadoop's has not, because the check of Datadog ends at a queue without one.
-func capacityScheduler(pools []apidoc.Queue, r room) object {
+func capacityScheduler(pools []apidoc.Queue, r slotSums) object {
 	var queues []object
 	used := 0.0
 	for i := range pools {

@@ -11,7 +11,7 @@ import (
 )
 
 // tasks answers with the tasks of a job, or with its maps or reduces. They are made while they are
-// written, because there may be very many.
+// written, since there may be very many.
 func tasks(c *Call) (*document, error) {
 	j, err := c.job()
 	if err != nil {
@@ -21,6 +21,11 @@ func tasks(c *Call) (*document, error) {
 	if kind != "" && kind != "m" && kind != "r" {
 		return nil, badRequest("java.lang.Exception: tasktype must be either m or r")
 	}
+	return taskList(c, j, kind), nil
+}
+
+// taskList describes the tasks of a kind: m, r, or both for "".
+func taskList(c *Call, j *job, kind string) *document {
 	return &document{root: "tasks", body: object{{"task", list(func(yield func(object) bool) {
 		for _, t := range j.Tasks {
 			if kind == "" || isReduce(t) == (kind == "r") {
@@ -29,7 +34,7 @@ func tasks(c *Call) (*document, error) {
 				}
 			}
 		}
-	})}}}, nil
+	})}}}
 }
 
 // taskType returns the type of a task. Stages that read splits are maps, all others are reduces.
