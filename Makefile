@@ -96,6 +96,7 @@ redteam:
 UPDATE ?=
 accept-hadoop: build
 	go test -tags accept -run '^TestOracle' -count 1 -timeout 20m -v ./internal/web/hadoop $(if $(UPDATE),-args $(UPDATE))
+	go test -tags accept -run '^TestOracle' -count 1 -timeout 20m -v ./internal/jhist
 	accept/hadoop/run.sh bin/hammr
 
 # The memory bound on large inputs of every skew: SOAK_MIB=4096 sorts 4 GiB (1024

@@ -42,6 +42,8 @@ var importTable = []row{
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
 	{"shuffle", []string{"dag", "storage", "internal/validate"}},
 	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/syncutil", "internal/taskdir"}},
+	{"internal/endnotify", nil},
+	{"internal/jhist", []string{"internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/wire"}},
 	{"internal/keys", nil},
 	{"internal/hashtable", nil},
 	{"internal/format", []string{"dag", "storage"}},
@@ -145,7 +147,7 @@ var importTable = []row{
 	}},
 	{"internal/masterd", []string{
 		"cluster", "jobmaster", "jobmaster/boardhttp", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
-		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
+		"internal/conf", "internal/daemon", "internal/endnotify", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
 		"internal/audit", "internal/web", "internal/web/access", "internal/web/hadoop", "internal/web/leader",
 	}},
 	{"internal/tasknoded", []string{

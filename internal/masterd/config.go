@@ -129,6 +129,9 @@ type Config struct {
 	// YarnScheduler is the shape of the scheduler in Hadoop's REST API, one of hadoop.Schedulers.
 	// Default by the policy.
 	YarnScheduler string
+	// LocalNotifications permits end notifications of jobs to addresses of the masters' machines and
+	// link-local ones. Default false.
+	LocalNotifications bool
 	// Profiles shows Go's profiles on the page. Default false.
 	Profiles bool
 	// ReadyFile is written when the master serves and knows a leader. Default none.
