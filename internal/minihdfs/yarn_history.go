@@ -31,6 +31,7 @@ func (y *Yarn) StartHistoryServer(ctx context.Context, dir string) (*HistoryServ
 		"mapreduce.jobhistory.intermediate-done-dir="+dir,
 		"mapreduce.jobhistory.done-dir="+dir+"-done",
 		"mapreduce.jobhistory.move.interval-ms=500",
+		"mapreduce.jobhistory.max-age-ms=9000000000000", // histories of tests may be old
 	)}
 	if err := d.start(); err != nil {
 		return nil, err
