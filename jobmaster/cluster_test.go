@@ -51,6 +51,8 @@ type testCluster struct {
 	specs   int           // number of job specifications made so far
 	pools   []string      // of masters added from now on
 
+	counters []*taskproc.Counter // of each task
+
 	configure func(*jobmaster.Config) // changes the configuration of those masters; may be nil
 
 	mu struct {
@@ -354,7 +356,7 @@ func listen(end taskproc.TaskEnd, complete chan struct{}) {
 
 // write writes a piece that contains the id of the attempt's task, or the segments of a map.
 func (w *testCluster) write(start *taskproc.Start) (*taskproc.Finished, error) {
-	done := &taskproc.Finished{Range: start.Range}
+	done := &taskproc.Finished{Range: start.Range, Counters: w.counters}
 	if start.Kind == taskproc.Kind_MAP && start.Reduces > 0 {
 		out := &taskproc.MapOutput{Task: start.Task, Attempt: start.AttemptId, Path: start.LocalDir + "/out"}
 		done.Outputs = []*taskproc.MapOutput{out}

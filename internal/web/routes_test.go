@@ -177,6 +177,8 @@ func TestWrongRequests(t *testing.T) {
 		{"/api/v1/jobs?limit=0", nil, 400, `"parameter":"limit"`},
 		{"/api/v1/jobs/nonsense", nil, 404, `"hint":"hammr job list --all"`},
 		{"/api/v1/nonsense", nil, 404, "unknown"},
+		{"/api/v1/cluster", url.Values{}, 405, `"code":"bad_method"`},
+		{"/jobs/" + aJob + "/kill", nil, 405, "does not have the method"},
 		{"/jobs/" + aJob + "/suspend", url.Values{"mode": {"kill"}}, 400, "parameter mode"},
 		{"/jobs/" + aJob + "/move", url.Values{}, 400, "parameter pool is missing"},
 		{"/api/v1/jobs/" + aJob + "/priority", url.Values{"priority": {"URGENT"}}, 400, "expected one of VERY_HIGH"},

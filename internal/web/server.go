@@ -44,6 +44,7 @@ func (c *Config) EnsureDefaults() {
 type server struct {
 	cfg   Config
 	files *assets
+	mux   *http.ServeMux
 }
 
 // New returns the handler of pages, API and assets. It checks nothing: the caller puts
@@ -52,6 +53,7 @@ func New(cfg Config) http.Handler {
 	cfg.EnsureDefaults()
 	s := &server{cfg: cfg, files: embedded}
 	mux := http.NewServeMux()
+	s.mux = mux
 	for _, rt := range Routes() {
 		mux.HandleFunc(cmp.Or(rt.Method, http.MethodGet)+" "+rt.Path, func(w http.ResponseWriter, r *http.Request) { s.serve(rt, w, r) })
 	}
@@ -161,6 +163,8 @@ func statusOf(err error) int {
 		return http.StatusBadRequest
 	case errors.As(err, &refusal):
 		return refusal.Status
+	case errors.Is(err, errMethod):
+		return http.StatusMethodNotAllowed
 	case errors.Is(err, ErrUnknown):
 		return http.StatusNotFound
 	case errors.Is(err, ErrRefused):
@@ -208,7 +212,25 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 		c.fail(err) // strangers do not learn which paths exist
 		return
 	}
+	if methods := s.methods(r); methods != nil {
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		c.fail(errMethod)
+		return
+	}
 	c.fail(fmt.Errorf("no page at %s %.200q: %w", r.Method, r.URL.Path, ErrUnknown))
+}
+
+// errMethod is the error for a path that has other methods.
+var errMethod = errors.New("this path does not have the method; the header Allow lists those that it has")
+
+// methods returns the methods of the path of a request, nil if there is no such path.
+func (s *server) methods(r *http.Request) (methods []string) {
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut} {
+		if _, pattern := s.mux.Handler(&http.Request{Method: m, URL: r.URL, Host: r.Host}); strings.HasPrefix(pattern, m+" ") {
+			methods = append(methods, m)
+		}
+	}
+	return methods
 }
 
 // send writes an answer of a type.
