@@ -46,7 +46,7 @@ PLAIN := CGO_ENABLED=0
 TOOLS   := $(if $(CI),GOGC=400)
 GO_TEST := $(TOOLS) go test $(if $(CI),-exec 'env -u GOGC') $(LINK) -vet=off -v
 
-.PHONY: all build packages image manifests test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build packages image manifests test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade accept-hadoop accept-openapi deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -89,6 +89,19 @@ redteam:
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; status=0; \
 	  go test $(RACE) $(LINK) -vet=off -count=1 -v -timeout 10m ./e2e/redteam >"$$log" 2>&1 || status=$$?; \
 	  if [ $$status = 0 ]; then grep -E '^(red team|ok)|SKIP|: needs ' "$$log"; else cat "$$log"; fi; exit $$status
+
+# Hadoop's own YARN, MapReduce and JobHistoryServer against ours, then clients of Hadoop on a cluster.
+# UPDATE=-update records the shapes of Hadoop's answers anew. DATADOG_CHECKS is a directory with
+# yarn/ and mapreduce/ of DataDog/integrations-core, which are not on PyPI.
+UPDATE ?=
+accept-hadoop: build
+	go test -tags accept -run '^TestOracle' -count 1 -timeout 20m -v ./internal/web/hadoop $(if $(UPDATE),-args $(UPDATE))
+	go test -tags accept -run '^TestOracle' -count 1 -timeout 20m -v ./internal/jhist
+	accept/hadoop/run.sh bin/hammr
+
+# The REST API against its OpenAPI document.
+accept-openapi: build
+	accept/openapi.sh bin/hammr
 
 # The memory bound on large inputs of every skew: SOAK_MIB=4096 sorts 4 GiB (1024
 # when unset), SOAK_GROUP_MIB=10240 gives one key 10 GiB of values (2048). The

@@ -206,6 +206,16 @@ func (j *Job) Counters() []Counter {
 	return out
 }
 
+// CounterNames returns the names of the counters of finished tasks, in the order in which they
+// first occurred. The caller must not change them. Names are only appended, so the result stays
+// true while the state changes.
+func (j *Job) CounterNames() []CounterName { return slices.Clip(j.names) }
+
+// Counts returns the counters of the winning attempt, parallel to Job.CounterNames; nil while the
+// task has not finished. Values at the end that are missing are 0. The caller must not change
+// them; they stay true while the state changes.
+func (t *Task) Counts() []int64 { return t.counts }
+
 // CountersOf returns the counters of the winning attempt of a finished task.
 func (j *Job) CountersOf(t *Task) []Counter {
 	var out []Counter
@@ -214,14 +224,6 @@ func (j *Job) CountersOf(t *Task) []Counter {
 	}
 	return out
 }
-
-// CounterNames returns the names of the counters of finished tasks.
-func (j *Job) CounterNames() []CounterName { return slices.Clone(j.names) }
-
-// CounterValues returns the counters of the winning attempt of a finished task. It is parallel to
-// CounterNames, but may be shorter; nil for other tasks. The state does not change it, and the caller
-// must not either.
-func (j *Job) CounterValues(t *Task) []int64 { return t.counts }
 
 // CounterOf returns one counter of the winning attempt of a finished task, 0 if the task does
 // not have it.

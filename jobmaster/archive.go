@@ -34,11 +34,14 @@ type archives struct {
 	indexing bool                     // an index is being written, or its jobs are about to be retired
 	leaving  map[cluster.JobID]bool   // jobs whose RetireJob is on its way through the log
 	problems map[cluster.JobID]string // jobs whose history could not be written, with the error of the latest try
+
+	notifying map[cluster.JobID]<-chan struct{} // jobs whose end notification has been started; closed when it has ended
 }
 
 // newArchives returns the knowledge of a new leader: what is archived is in the state.
 func (m *Master) newArchives() archives {
 	a := archives{size: make(map[cluster.JobID]int), leaving: make(map[cluster.JobID]bool), problems: make(map[cluster.JobID]string)}
+	a.notifying = make(map[cluster.JobID]<-chan struct{})
 	var finished []*cluster.Job
 	for j := range m.view.Jobs() {
 		if j.State.Final() {
@@ -84,6 +87,7 @@ func (m *Master) archive(id cluster.JobID) {
 		return
 	}
 	m.archives.add(j, m.cfg.HistoryDir == "")
+	m.notify(j)
 	m.archiveNext()
 }
 
@@ -172,9 +176,11 @@ func (m *Master) historyFailed(id cluster.JobID, err error) {
 func (m *Master) historyWritten(id cluster.JobID, summary []byte) {
 	m.archives.writing--
 	delete(m.archives.problems, id)
-	if m.view.Job(id) != nil {
-		m.request(cluster.ArchiveJob{Job: id, Summary: summary})
-	}
+	m.afterNotification(id, func() {
+		if m.view.Job(id) != nil {
+			m.request(cluster.ArchiveJob{Job: id, Summary: summary})
+		}
+	})
 	m.archiveNext()
 }
 
@@ -283,6 +289,7 @@ func (m *Master) jobRetired(id cluster.JobID) {
 	a := &m.archives
 	a.forgetSize(id)
 	delete(a.problems, id)
+	delete(a.notifying, id)
 	if !a.leaving[id] { // requested by an earlier leader
 		it := func(listed cluster.JobID) bool { return listed == id }
 		a.queue, a.retained = slices.DeleteFunc(a.queue, it), slices.DeleteFunc(a.retained, it)

@@ -51,6 +51,8 @@ type Config struct {
 	// TasknodeForget is how long a lost tasknode is remembered. It is remembered longer
 	// while a job that is not over refers to it. Default for ever.
 	TasknodeForget time.Duration
+	// Notify fetches the URL that a job names for its end. Default none: no URL is fetched.
+	Notify func(ctx context.Context, url string) error
 	// HistoryDir is the full name of the directory for the histories of jobs that are over;
 	// default none, so that no histories are written.
 	HistoryDir string

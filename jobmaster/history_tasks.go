@@ -73,7 +73,7 @@ func (c taskChunk) copyHistory(j *cluster.Job) []historyTask {
 	out := make([]historyTask, 0, len(tasks))
 	for _, t := range tasks {
 		task := historyTask{id: t.ID, ranged: t.Ranged, start: t.Range.Start.Offset, end: t.Range.End.Offset}
-		task.Counters = j.CounterValues(t)
+		task.Counters = t.Counts()
 		if t.Output != nil {
 			task.Bytes, task.Records = t.Output.Bytes, t.Output.Records
 		}

@@ -87,6 +87,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 		}
 	}
 	m.archives = m.newArchives()
+	m.notifyAgain()
 	m.archiveNext()
 	m.applyConfig()
 	m.scheduleReview(m.now())

@@ -42,14 +42,16 @@ func taskChunks(j *cluster.Job) (chunks []taskChunk) {
 type copiedTasks struct {
 	stage    *cluster.Stage // only its fixed fields may be read
 	tasks    []copiedTask
-	attempts []copiedAttempt // of all tasks, in order
+	attempts []copiedAttempt       // of all tasks, in order
+	names    []cluster.CounterName // of the counts of tasks
 }
 
 type copiedTask struct {
 	id             cluster.TaskID
 	state          cluster.TaskState
-	attempts       int   // number of its attempts
-	bytes, records int64 // of its partition, if the stage is a sink
+	attempts       int     // number of its attempts
+	bytes, records int64   // of its partition, if the stage is a sink
+	counts         []int64 // counters of its winner, parallel to the names; never changed
 }
 
 type copiedAttempt struct {
@@ -61,9 +63,9 @@ type copiedAttempt struct {
 func (c taskChunk) copyTasks(j *cluster.Job, r *record) *copiedTasks {
 	stage := j.Stages[c.stage]
 	tasks := stage.Tasks[c.first:min(c.first+chunkTasks, len(stage.Tasks))]
-	out := &copiedTasks{stage: stage, tasks: make([]copiedTask, 0, len(tasks)), attempts: make([]copiedAttempt, 0, len(tasks))}
+	out := &copiedTasks{stage: stage, names: j.CounterNames(), tasks: make([]copiedTask, 0, len(tasks)), attempts: make([]copiedAttempt, 0, len(tasks))}
 	for _, t := range tasks {
-		task := copiedTask{id: t.ID, state: t.State, attempts: len(t.Attempts)}
+		task := copiedTask{id: t.ID, state: t.State, attempts: len(t.Attempts), counts: t.Counts()}
 		if stage.Sink {
 			task.bytes, task.records = partitionOf(j, stage, t)
 		}
@@ -82,9 +84,12 @@ func (c taskChunk) copyTasks(j *cluster.Job, r *record) *copiedTasks {
 // addTo adds the tasks with all of their attempts to a status, and their partitions. A status
 // contains a task that was split, and also the tasks that were made from it.
 func (c *copiedTasks) addTo(s *wire.JobStatus) {
+	for _, name := range c.names[len(s.CounterNames):] { // names are only ever appended
+		s.CounterNames = append(s.CounterNames, &wire.CounterName{Group: name.Group, Name: name.Name})
+	}
 	attempts := c.attempts
 	for _, t := range c.tasks {
-		status := &wire.TaskStatus{Id: t.id.String(), Kind: kindOf(c.stage), State: wire.TaskState(t.state)}
+		status := &wire.TaskStatus{Id: t.id.String(), Kind: kindOf(c.stage), State: wire.TaskState(t.state), Counts: t.counts}
 		for i := range attempts[:t.attempts] {
 			status.Attempts = append(status.Attempts, attemptStatus(&attempts[i]))
 		}

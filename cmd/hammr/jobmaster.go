@@ -63,6 +63,8 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.Bool("drills", &c.Drills, "let holders of the token inject faults"),
 		daemon.Bool("anonymous-readers", &c.AnonymousReaders, "let browsers without the token view the pages; logs and changes need it"),
 		daemon.Strings("page-hosts", &c.PageHosts, "names by which browsers reach the pages, besides IP addresses, localhost and the names of the machine and of --advertise and --http, as `name,...`"),
+		daemon.String("yarn-scheduler", &c.YarnScheduler, "`shape` of /ws/v1/cluster/scheduler: fair, capacity or fifo (default by the policy)"),
+		daemon.Bool("local-notifications", &c.LocalNotifications, "let jobs name URLs of this machine and link-local ones for their end notification"),
 		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http"),
 		daemon.String("ready-file", &c.ReadyFile, "`file` to write when the master serves and knows a leader"),
 	}, c.log.Settings()...)

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +17,8 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/hadoop"
+	"github.com/hammr/hammr/internal/web/leader"
 	"github.com/hammr/hammr/internal/web/remote"
 )
 
@@ -29,6 +33,7 @@ type uiFlags struct {
 	hosts   []string
 	readers bool
 	sim     simPages
+	yarn    string
 }
 
 // newUI serves the pages of a cluster from this machine, until Ctrl-C. It exits with 1 if it cannot
@@ -65,6 +70,7 @@ a token and for reading only. The workload is as for 'hammr sim run'.`,
 	flags.StringVar(&f.http, "http", "127.0.0.1:"+defaultUIPort, "`host:port` of the pages")
 	flags.StringSliceVar(&f.hosts, "host", nil, "`names` by which browsers reach the pages, besides localhost and IP addresses")
 	flags.BoolVar(&f.readers, "anonymous-readers", false, "let browsers without the token view the pages; logs and changes need it")
+	flags.StringVar(&f.yarn, "yarn-scheduler", "", "`shape` of /ws/v1/cluster/scheduler: fair, capacity or fifo (default by the policy)")
 	f.past.add(flags)
 	f.sim.addFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -84,6 +90,9 @@ a token and for reading only. The workload is as for 'hammr sim run'.`,
 			if err := checkLoopback(f.http); err != nil {
 				return err
 			}
+		}
+		if f.yarn != "" && !slices.Contains(hadoop.Schedulers, f.yarn) {
+			return fmt.Errorf("--yarn-scheduler %q: expected one of %s", f.yarn, strings.Join(hadoop.Schedulers, ", "))
 		}
 		return untilSignal(func(ctx context.Context) error { return f.serve(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()) })
 	}
@@ -111,7 +120,13 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 	defer func() { err = errors.Join(err, closePast()) }()
 	source := past
 	if masters != nil {
-		cluster, err := remote.New(remote.Config{RPC: rpc.Config{Masters: masters, Token: token, ClusterID: id}, Drills: past})
+		cfg := rpc.Config{Masters: masters, Token: token, ClusterID: id}
+		statuses, err := leader.New(leader.Config{RPC: cfg, Resolve: router.Resolve})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, statuses.Close()) }()
+		cluster, err := remote.New(remote.Config{RPC: cfg, Status: statuses, Drills: past})
 		if err != nil {
 			return err
 		}
@@ -134,7 +149,7 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	stop := daemon.ServePage(listener, gate.Handler(web.New(web.Config{Source: source, Gate: gate, Name: "hammr ui", Logger: logger})))
+	stop := daemon.ServePage(listener, gate.Handler(web.New(web.Config{Source: source, Gate: gate, Name: "hammr ui", Scheduler: f.yarn, Logger: logger})))
 	defer stop()
 	fmt.Fprintf(stdout, "http://%s\n", listener.Addr())
 	<-ctx.Done()

@@ -158,7 +158,6 @@ func TestUnsupportedPropertiesAreRefused(t *testing.T) {
 		"mapreduce.job.acl-view-job=*":                       "",
 		"mapreduce.job.acl-modify-job=":                      "not supported: jobs have no access lists",
 		"mapreduce.job.tags=nightly":                         "not supported: jobs cannot be listed by tag",
-		"job.end.notification.url=http://h/":                 "mapreduce.job.end-notification.url=http://h/: not supported",
 		"mapreduce.client.output.filter=none":                "",
 		"mapreduce.client.output.filter=ALL":                 "not supported: programs print failed attempts",
 		"mapreduce.reduce.input.buffer.percent=0":            "",

@@ -42,6 +42,8 @@ var importTable = []row{
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
 	{"shuffle", []string{"dag", "storage", "internal/validate"}},
 	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/syncutil", "internal/taskdir"}},
+	{"internal/endnotify", nil},
+	{"internal/jhist", []string{"internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/wire"}},
 	{"internal/keys", nil},
 	{"internal/hashtable", nil},
 	{"internal/format", []string{"dag", "storage"}},
@@ -136,7 +138,10 @@ var importTable = []row{
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/report", "internal/web/access",
-		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry",
+		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry", "internal/web/hadoop", "internal/wire",
+	}},
+	{"internal/web/hadoop", []string{
+		"cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
 	}},
 	{"internal/web/files", []string{
 		"chaos", "cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/web", "jobmaster", "jobmaster/histindex", "jobmaster/history",
@@ -155,8 +160,8 @@ var importTable = []row{
 	}},
 	{"internal/masterd", []string{
 		"cluster", "jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
-		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
-		"internal/audit", "internal/web", "internal/web/access", "internal/web/board", "internal/web/files", "internal/web/leader", "jobmaster/histindex",
+		"internal/conf", "internal/daemon", "internal/endnotify", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
+		"internal/audit", "internal/web", "internal/web/access", "internal/web/board", "internal/web/files", "internal/web/hadoop", "internal/web/leader", "jobmaster/histindex",
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/web/hadoop"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 	"github.com/hammr/hammr/jobmaster/server"
 )
@@ -124,6 +126,12 @@ type Config struct {
 	// PageHosts are names by which browsers reach the pages, besides localhost, IP addresses, and the
 	// names of the machine, Advertise and HTTP. Default none.
 	PageHosts []string
+	// YarnScheduler is the shape of the scheduler in Hadoop's REST API, one of hadoop.Schedulers.
+	// Default by the policy.
+	YarnScheduler string
+	// LocalNotifications permits end notifications of jobs to addresses of the masters' machines and
+	// link-local ones. Default false.
+	LocalNotifications bool
 	// Profiles shows Go's profiles on the page. Default false.
 	Profiles bool
 	// ReadyFile is written when the master serves and knows a leader. Default none.
@@ -180,6 +188,7 @@ func (c *Config) Validate() error {
 		validate.That(c.Dir != "", "--dir is missing"),
 		validate.That(c.TokenFile != "", "--token-file is missing"),
 		validate.That(c.ClusterID == "" || notNumber == nil && number > 0, "--cluster-id %q: expected a number", c.ClusterID),
+		validate.That(c.YarnScheduler == "" || slices.Contains(hadoop.Schedulers, c.YarnScheduler), "--yarn-scheduler %q: expected one of %s", c.YarnScheduler, strings.Join(hadoop.Schedulers, ", ")),
 	)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/endnotify"
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
@@ -254,6 +255,7 @@ func (d *Daemon) openMaster() (err error) {
 		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: policyMaker(d.cfg.Logger), Resolve: d.files.Resolve,
 		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile, ""), Decisions: d.cfg.Decisions,
 		TasknodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, TasknodeForget: d.cfg.TasknodeForget,
+		Notify:     endnotify.New(endnotify.Config{AllowLocal: d.cfg.LocalNotifications}).Get,
 		HistoryDir: d.cfg.HistoryDir, LogDir: d.cfg.JobLogDir, StagingDir: d.cfg.Staging, Retention: d.cfg.Retention,
 		KeepJobs: d.cfg.KeepJobs, KeepTasks: d.cfg.KeepTasks,
 		CommonVersion: d.commonVersion, Masters: d.log.Addresses,

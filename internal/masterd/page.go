@@ -86,7 +86,9 @@ func (d *Daemon) newPage() http.Handler {
 		Handlers: map[string]http.Handler{
 			faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger),
 		},
-		Front: d.gate.Handler(web.New(web.Config{Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Meters: d.pages, Logger: d.cfg.Logger})),
+		Front: d.gate.Handler(web.New(web.Config{
+			Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Meters: d.pages, Scheduler: d.cfg.YarnScheduler, Logger: d.cfg.Logger,
+		})),
 	})
 }
 

@@ -66,7 +66,7 @@ const historyDir = "/history"
 func (y *Yarn) writeConf(cfg YarnConfig) error {
 	site := SiteXML(y.properties(cfg))
 	files := map[string]string{
-		"core-site.xml": site, "hdfs-site.xml": site, "yarn-site.xml": site, "mapred-site.xml": site, "log4j.properties": Log4j,
+		"core-site.xml": site, "hdfs-site.xml": site, "yarn-site.xml": site, "mapred-site.xml": site, "capacity-scheduler.xml": site, "log4j.properties": Log4j,
 	}
 	if err := os.MkdirAll(y.java.Conf, 0o755); err != nil {
 		return fmt.Errorf("minihdfs: configuration of YARN: %w", err)

@@ -17,14 +17,14 @@ type problem struct {
 	Title     string `json:"title"`
 	Status    int    `json:"status"`
 	Detail    string `json:"detail"`
-	Code      string `json:"code"`                // for programs: bad_parameter, unknown, refused, unavailable or internal
+	Code      string `json:"code"`                // for programs: bad_parameter, bad_method, unknown, refused, unavailable or internal
 	Parameter string `json:"parameter,omitempty"` // that is wrong
 	Hint      string `json:"hint,omitempty"`      // command that helps
 }
 
 // codes has a code for each status of statusOf.
 var codes = map[int]string{
-	http.StatusBadRequest: "bad_parameter", http.StatusUnauthorized: "refused", http.StatusForbidden: "refused", http.StatusNotFound: "unknown",
+	http.StatusBadRequest: "bad_parameter", http.StatusMethodNotAllowed: "bad_method", http.StatusUnauthorized: "refused", http.StatusForbidden: "refused", http.StatusNotFound: "unknown",
 	http.StatusConflict: "refused", http.StatusServiceUnavailable: "unavailable", http.StatusGatewayTimeout: "unavailable",
 }
 

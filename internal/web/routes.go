@@ -9,11 +9,12 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/hadoop"
 )
 
 // Route is a path that is served.
 type Route struct {
-	Method string // GET or POST
+	Method string // GET or POST, or PUT in Hadoop's API
 	Path   string // pattern of http.ServeMux, without the method
 	Verb   access.Verb
 	Object string  // kind of the object of the access check; its id is the path's parameter of that name
@@ -22,7 +23,8 @@ type Route struct {
 	Doc    string  // one sentence
 	Serve  func(*call) error
 
-	action *ActionKind // of a route that changes the cluster
+	action *ActionKind      // of a route that changes the cluster
+	hadoop *hadoop.Endpoint // of a route of Hadoop's API; it has no Serve, and reads its parameters itself
 }
 
 // inPath reports whether a parameter is a part of the path.
@@ -36,7 +38,7 @@ const apiRoot = "/api/v1"
 
 // Routes returns the table of all paths, except those of the gate and of assets.
 func Routes() []*Route {
-	return slices.Concat(pageRoutes(), poolRoutes(), schedulerRoutes(), watchRoutes(), apiRoutes(), workRoutes(), historyRoutes(), actionRoutes())
+	return slices.Concat(pageRoutes(), poolRoutes(), schedulerRoutes(), watchRoutes(), apiRoutes(), workRoutes(), historyRoutes(), actionRoutes(), hadoopRoutes())
 }
 
 // page adds the parameters that every page has.

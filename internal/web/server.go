@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/hadoop"
 )
 
 // Config configures a Server.
@@ -22,6 +23,9 @@ type Config struct {
 	Gate *access.Gate
 	// Name says who serves the pages, as "master m1". Required.
 	Name string
+	// Scheduler is the shape of the scheduler in Hadoop's API, one of hadoop.Schedulers; default by
+	// the policy.
+	Scheduler string
 	// Now returns the time; default time.Now.
 	Now func() time.Time
 	// Meters count requests and watchers; default new ones.
@@ -45,6 +49,7 @@ func (c *Config) EnsureDefaults() {
 type server struct {
 	cfg   Config
 	files *assets
+	mux   *http.ServeMux
 	hub   *hub
 
 	fragments
@@ -56,6 +61,7 @@ func New(cfg Config) http.Handler {
 	cfg.EnsureDefaults()
 	s := &server{cfg: cfg, files: embedded, hub: newHub(cfg.Source)}
 	mux := http.NewServeMux()
+	s.mux = mux
 	for _, rt := range Routes() {
 		mux.HandleFunc(cmp.Or(rt.Method, http.MethodGet)+" "+rt.Path, func(w http.ResponseWriter, r *http.Request) { s.serve(rt, w, r) })
 	}
@@ -92,6 +98,10 @@ func (s *server) serve(rt *Route, w http.ResponseWriter, r *http.Request) {
 	answer, began := &statusWriter{ResponseWriter: w}, s.cfg.Now()
 	defer func() { s.cfg.Meters.answered(answer.status, s.cfg.Now().Sub(began), rt.isStream()) }()
 	w = answer
+	if rt.hadoop != nil {
+		s.serveHadoop(ctx, rt, w, r)
+		return
+	}
 	c := &call{server: s, ctx: ctx, w: w, r: r, route: rt, caller: access.CallerOf(ctx)}
 	var err error
 	if c.params, err = readParams(rt, w, r); err == nil {
@@ -169,6 +179,8 @@ func statusOf(err error) int {
 		return http.StatusBadRequest
 	case errors.As(err, &refusal):
 		return refusal.Status
+	case errors.Is(err, errMethod):
+		return http.StatusMethodNotAllowed
 	case errors.Is(err, ErrUnknown):
 		return http.StatusNotFound
 	case errors.Is(err, ErrRefused):
@@ -216,7 +228,25 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 		c.fail(err) // strangers do not learn which paths exist
 		return
 	}
+	if methods := s.methods(r); methods != nil {
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		c.fail(errMethod)
+		return
+	}
 	c.fail(fmt.Errorf("no page at %s %.200q: %w", r.Method, r.URL.Path, ErrUnknown))
+}
+
+// errMethod is the error for a path that has other methods.
+var errMethod = errors.New("this path does not have the method; the header Allow lists those that it has")
+
+// methods returns the methods of the path of a request, nil if there is no such path.
+func (s *server) methods(r *http.Request) (methods []string) {
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut} {
+		if _, pattern := s.mux.Handler(&http.Request{Method: m, URL: r.URL, Host: r.Host}); strings.HasPrefix(pattern, m+" ") {
+			methods = append(methods, m)
+		}
+	}
+	return methods
 }
 
 // send writes an answer of a type.
@@ -248,6 +278,8 @@ func (s *server) loginPage(w http.ResponseWriter, r *http.Request, status int, p
 // by text. It is for access.Config.
 func Refuse(w http.ResponseWriter, r *http.Request, refusal *access.Refusal) {
 	switch {
+	case isHadoopAPI(r.URL.Path):
+		hadoop.Fail(w, r, refusal.Status, refusal)
 	case strings.HasPrefix(r.URL.Path, apiRoot+"/"):
 		sendProblem(w, problem{Title: http.StatusText(refusal.Status), Status: refusal.Status, Detail: refusal.Text, Code: "refused"})
 	case r.URL.Path == "/login":

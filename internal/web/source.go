@@ -67,6 +67,7 @@ type Source interface {
 	Policy(ctx context.Context) (Answer[apidoc.Policy], error)
 
 	HistorySource
+	StatusSource
 
 	// Act changes the cluster.
 	Act(ctx context.Context, a Action) (apidoc.Change, error)

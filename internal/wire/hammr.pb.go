@@ -277,7 +277,7 @@ func (x Refusal_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Reason.Descriptor instead.
 func (Refusal_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13, 0}
 }
 
 // JobSpec is a job as its client submits it.
@@ -540,11 +540,14 @@ func (x *Phase) GetFinishTime() int64 {
 
 // TaskStatus describes a task and its attempts.
 type TaskStatus struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Kind          taskproc.Kind          `protobuf:"varint,2,opt,name=kind,proto3,enum=hammr.task.v1.Kind" json:"kind,omitempty"`
-	State         TaskState              `protobuf:"varint,3,opt,name=state,proto3,enum=hammr.v1.TaskState" json:"state,omitempty"`
-	Attempts      []*TaskStatus_Attempt  `protobuf:"bytes,4,rep,name=attempts,proto3" json:"attempts,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Kind     taskproc.Kind          `protobuf:"varint,2,opt,name=kind,proto3,enum=hammr.task.v1.Kind" json:"kind,omitempty"`
+	State    TaskState              `protobuf:"varint,3,opt,name=state,proto3,enum=hammr.v1.TaskState" json:"state,omitempty"`
+	Attempts []*TaskStatus_Attempt  `protobuf:"bytes,4,rep,name=attempts,proto3" json:"attempts,omitempty"`
+	// counts are the counters of the winner, parallel to JobStatus.counter_names. None while the
+	// task has not succeeded; missing ones at the end are 0.
+	Counts        []int64 `protobuf:"varint,12,rep,packed,name=counts,proto3" json:"counts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -603,6 +606,13 @@ func (x *TaskStatus) GetState() TaskState {
 func (x *TaskStatus) GetAttempts() []*TaskStatus_Attempt {
 	if x != nil {
 		return x.Attempts
+	}
+	return nil
+}
+
+func (x *TaskStatus) GetCounts() []int64 {
+	if x != nil {
+		return x.Counts
 	}
 	return nil
 }
@@ -863,6 +873,59 @@ func (x *Partition) GetRecords() int64 {
 	return 0
 }
 
+// CounterName names a counter.
+type CounterName struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CounterName) Reset() {
+	*x = CounterName{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CounterName) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CounterName) ProtoMessage() {}
+
+func (x *CounterName) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CounterName.ProtoReflect.Descriptor instead.
+func (*CounterName) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *CounterName) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *CounterName) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // JobStatus describes a job at one moment.
 type JobStatus struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -897,6 +960,7 @@ type JobStatus struct {
 	Suspended       bool                   `protobuf:"varint,30,opt,name=suspended,proto3" json:"suspended,omitempty"`                                                                            // its tasks get no slots until it is resumed
 	Stages          []*StageStatus         `protobuf:"bytes,31,rep,name=stages,proto3" json:"stages,omitempty"`                                                                                   // only together with tasks
 	ProgressPartial bool                   `protobuf:"varint,32,opt,name=progress_partial,json=progressPartial,proto3" json:"progress_partial,omitempty"`                                         // the leader is new and some running attempts have not reported to it: progress is at least map_progress and reduce_progress
+	CounterNames    []*CounterName         `protobuf:"bytes,40,rep,name=counter_names,json=counterNames,proto3" json:"counter_names,omitempty"`                                                   // of the counts of tasks; only together with tasks
 	LogDir          string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                     // full name of the directory with the logs of each machine, "" when none are kept
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -904,7 +968,7 @@ type JobStatus struct {
 
 func (x *JobStatus) Reset() {
 	*x = JobStatus{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	mi := &file_internal_wire_hammr_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -916,7 +980,7 @@ func (x *JobStatus) String() string {
 func (*JobStatus) ProtoMessage() {}
 
 func (x *JobStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	mi := &file_internal_wire_hammr_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -929,7 +993,7 @@ func (x *JobStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobStatus.ProtoReflect.Descriptor instead.
 func (*JobStatus) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *JobStatus) GetJobId() string {
@@ -1149,6 +1213,13 @@ func (x *JobStatus) GetProgressPartial() bool {
 	return false
 }
 
+func (x *JobStatus) GetCounterNames() []*CounterName {
+	if x != nil {
+		return x.CounterNames
+	}
+	return nil
+}
+
 func (x *JobStatus) GetLogDir() string {
 	if x != nil {
 		return x.LogDir
@@ -1185,7 +1256,7 @@ type Order struct {
 
 func (x *Order) Reset() {
 	*x = Order{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[7]
+	mi := &file_internal_wire_hammr_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1197,7 +1268,7 @@ func (x *Order) String() string {
 func (*Order) ProtoMessage() {}
 
 func (x *Order) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[7]
+	mi := &file_internal_wire_hammr_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1210,7 +1281,7 @@ func (x *Order) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order.ProtoReflect.Descriptor instead.
 func (*Order) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Order) GetOrder() isOrder_Order {
@@ -1474,7 +1545,7 @@ type Orders struct {
 
 func (x *Orders) Reset() {
 	*x = Orders{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[8]
+	mi := &file_internal_wire_hammr_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1486,7 +1557,7 @@ func (x *Orders) String() string {
 func (*Orders) ProtoMessage() {}
 
 func (x *Orders) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[8]
+	mi := &file_internal_wire_hammr_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1499,7 +1570,7 @@ func (x *Orders) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Orders.ProtoReflect.Descriptor instead.
 func (*Orders) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Orders) GetOrders() []*Order {
@@ -1534,7 +1605,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[9]
+	mi := &file_internal_wire_hammr_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1546,7 +1617,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[9]
+	mi := &file_internal_wire_hammr_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1559,7 +1630,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Report) GetMachine() string {
@@ -1762,7 +1833,7 @@ type NotLeader struct {
 
 func (x *NotLeader) Reset() {
 	*x = NotLeader{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[10]
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1774,7 +1845,7 @@ func (x *NotLeader) String() string {
 func (*NotLeader) ProtoMessage() {}
 
 func (x *NotLeader) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[10]
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1787,7 +1858,7 @@ func (x *NotLeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotLeader.ProtoReflect.Descriptor instead.
 func (*NotLeader) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *NotLeader) GetLeader() string {
@@ -1808,7 +1879,7 @@ type Overload struct {
 
 func (x *Overload) Reset() {
 	*x = Overload{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1820,7 +1891,7 @@ func (x *Overload) String() string {
 func (*Overload) ProtoMessage() {}
 
 func (x *Overload) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1833,7 +1904,7 @@ func (x *Overload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Overload.ProtoReflect.Descriptor instead.
 func (*Overload) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Overload) GetRetryAfterMillis() int64 {
@@ -1854,7 +1925,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +1937,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +1950,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Refusal) GetReason() Refusal_Reason {
@@ -1905,7 +1976,7 @@ type InfoRequest struct {
 
 func (x *InfoRequest) Reset() {
 	*x = InfoRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1917,7 +1988,7 @@ func (x *InfoRequest) String() string {
 func (*InfoRequest) ProtoMessage() {}
 
 func (x *InfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1930,7 +2001,7 @@ func (x *InfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfoRequest.ProtoReflect.Descriptor instead.
 func (*InfoRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *InfoRequest) GetOfLeader() bool {
@@ -1965,7 +2036,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1977,7 +2048,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1990,7 +2061,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Info) GetClusterId() string {
@@ -2114,7 +2185,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2126,7 +2197,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2139,7 +2210,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SubmitRequest) GetSpec() *JobSpec {
@@ -2158,7 +2229,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2170,7 +2241,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2183,7 +2254,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SubmitResponse) GetJobId() string {
@@ -2202,7 +2273,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2214,7 +2285,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2227,7 +2298,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchRequest) GetJobId() string {
@@ -2247,7 +2318,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2259,7 +2330,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2272,7 +2343,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *KillRequest) GetJobId() string {
@@ -2297,7 +2368,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2309,7 +2380,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2322,7 +2393,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
 }
 
 type ListJobsRequest struct {
@@ -2335,7 +2406,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2347,7 +2418,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2360,7 +2431,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListJobsRequest) GetAll() bool {
@@ -2388,7 +2459,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2400,7 +2471,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2413,7 +2484,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobStatus {
@@ -2433,7 +2504,7 @@ type JobRequest struct {
 
 func (x *JobRequest) Reset() {
 	*x = JobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2445,7 +2516,7 @@ func (x *JobRequest) String() string {
 func (*JobRequest) ProtoMessage() {}
 
 func (x *JobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2458,7 +2529,7 @@ func (x *JobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRequest.ProtoReflect.Descriptor instead.
 func (*JobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *JobRequest) GetJobId() string {
@@ -2485,7 +2556,7 @@ type SetPriorityRequest struct {
 
 func (x *SetPriorityRequest) Reset() {
 	*x = SetPriorityRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2497,7 +2568,7 @@ func (x *SetPriorityRequest) String() string {
 func (*SetPriorityRequest) ProtoMessage() {}
 
 func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2510,7 +2581,7 @@ func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SetPriorityRequest) GetJobId() string {
@@ -2535,7 +2606,7 @@ type SetPriorityResponse struct {
 
 func (x *SetPriorityResponse) Reset() {
 	*x = SetPriorityResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2547,7 +2618,7 @@ func (x *SetPriorityResponse) String() string {
 func (*SetPriorityResponse) ProtoMessage() {}
 
 func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2560,7 +2631,7 @@ func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityResponse.ProtoReflect.Descriptor instead.
 func (*SetPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
 }
 
 type MoveJobRequest struct {
@@ -2573,7 +2644,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2585,7 +2656,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2598,7 +2669,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -2623,7 +2694,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2635,7 +2706,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2648,7 +2719,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
 }
 
 // EndAttemptRequest ends a running attempt, and its task is tried again. With
@@ -2663,7 +2734,7 @@ type EndAttemptRequest struct {
 
 func (x *EndAttemptRequest) Reset() {
 	*x = EndAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2675,7 +2746,7 @@ func (x *EndAttemptRequest) String() string {
 func (*EndAttemptRequest) ProtoMessage() {}
 
 func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2688,7 +2759,7 @@ func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptRequest.ProtoReflect.Descriptor instead.
 func (*EndAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *EndAttemptRequest) GetAttemptId() string {
@@ -2713,7 +2784,7 @@ type EndAttemptResponse struct {
 
 func (x *EndAttemptResponse) Reset() {
 	*x = EndAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2725,7 +2796,7 @@ func (x *EndAttemptResponse) String() string {
 func (*EndAttemptResponse) ProtoMessage() {}
 
 func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2738,7 +2809,7 @@ func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptResponse.ProtoReflect.Descriptor instead.
 func (*EndAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 // PreemptAttemptRequest takes the slot of a running attempt.
@@ -2753,7 +2824,7 @@ type PreemptAttemptRequest struct {
 
 func (x *PreemptAttemptRequest) Reset() {
 	*x = PreemptAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2765,7 +2836,7 @@ func (x *PreemptAttemptRequest) String() string {
 func (*PreemptAttemptRequest) ProtoMessage() {}
 
 func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2778,7 +2849,7 @@ func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptAttemptRequest.ProtoReflect.Descriptor instead.
 func (*PreemptAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PreemptAttemptRequest) GetAttemptId() string {
@@ -2811,7 +2882,7 @@ type PreemptAttemptResponse struct {
 
 func (x *PreemptAttemptResponse) Reset() {
 	*x = PreemptAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2823,7 +2894,7 @@ func (x *PreemptAttemptResponse) String() string {
 func (*PreemptAttemptResponse) ProtoMessage() {}
 
 func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2836,7 +2907,7 @@ func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptAttemptResponse.ProtoReflect.Descriptor instead.
 func (*PreemptAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PreemptAttemptResponse) GetMode() string {
@@ -2858,7 +2929,7 @@ type SuspendJobRequest struct {
 
 func (x *SuspendJobRequest) Reset() {
 	*x = SuspendJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2870,7 +2941,7 @@ func (x *SuspendJobRequest) String() string {
 func (*SuspendJobRequest) ProtoMessage() {}
 
 func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2883,7 +2954,7 @@ func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendJobRequest.ProtoReflect.Descriptor instead.
 func (*SuspendJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SuspendJobRequest) GetJobId() string {
@@ -2908,7 +2979,7 @@ type SuspendJobResponse struct {
 
 func (x *SuspendJobResponse) Reset() {
 	*x = SuspendJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +2991,7 @@ func (x *SuspendJobResponse) String() string {
 func (*SuspendJobResponse) ProtoMessage() {}
 
 func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +3004,7 @@ func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendJobResponse.ProtoReflect.Descriptor instead.
 func (*SuspendJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
 type ResumeJobRequest struct {
@@ -2945,7 +3016,7 @@ type ResumeJobRequest struct {
 
 func (x *ResumeJobRequest) Reset() {
 	*x = ResumeJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2957,7 +3028,7 @@ func (x *ResumeJobRequest) String() string {
 func (*ResumeJobRequest) ProtoMessage() {}
 
 func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2970,7 +3041,7 @@ func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeJobRequest.ProtoReflect.Descriptor instead.
 func (*ResumeJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ResumeJobRequest) GetJobId() string {
@@ -2988,7 +3059,7 @@ type ResumeJobResponse struct {
 
 func (x *ResumeJobResponse) Reset() {
 	*x = ResumeJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3000,7 +3071,7 @@ func (x *ResumeJobResponse) String() string {
 func (*ResumeJobResponse) ProtoMessage() {}
 
 func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3013,7 +3084,7 @@ func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeJobResponse.ProtoReflect.Descriptor instead.
 func (*ResumeJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
 }
 
 type ListNodesRequest struct {
@@ -3025,7 +3096,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3037,7 +3108,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3050,7 +3121,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListNodesRequest) GetAll() bool {
@@ -3092,7 +3163,7 @@ type Tasknode struct {
 
 func (x *Tasknode) Reset() {
 	*x = Tasknode{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3104,7 +3175,7 @@ func (x *Tasknode) String() string {
 func (*Tasknode) ProtoMessage() {}
 
 func (x *Tasknode) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3117,7 +3188,7 @@ func (x *Tasknode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tasknode.ProtoReflect.Descriptor instead.
 func (*Tasknode) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Tasknode) GetName() string {
@@ -3290,7 +3361,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3302,7 +3373,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3315,7 +3386,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListNodesResponse) GetTasknodes() []*Tasknode {
@@ -3334,7 +3405,7 @@ type GetNodeRequest struct {
 
 func (x *GetNodeRequest) Reset() {
 	*x = GetNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3346,7 +3417,7 @@ func (x *GetNodeRequest) String() string {
 func (*GetNodeRequest) ProtoMessage() {}
 
 func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3359,7 +3430,7 @@ func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNodeRequest.ProtoReflect.Descriptor instead.
 func (*GetNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetNodeRequest) GetName() string {
@@ -3380,7 +3451,7 @@ type AdmitNodeRequest struct {
 
 func (x *AdmitNodeRequest) Reset() {
 	*x = AdmitNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3392,7 +3463,7 @@ func (x *AdmitNodeRequest) String() string {
 func (*AdmitNodeRequest) ProtoMessage() {}
 
 func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3405,7 +3476,7 @@ func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeRequest.ProtoReflect.Descriptor instead.
 func (*AdmitNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *AdmitNodeRequest) GetName() string {
@@ -3430,7 +3501,7 @@ type AdmitNodeResponse struct {
 
 func (x *AdmitNodeResponse) Reset() {
 	*x = AdmitNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3442,7 +3513,7 @@ func (x *AdmitNodeResponse) String() string {
 func (*AdmitNodeResponse) ProtoMessage() {}
 
 func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3455,7 +3526,7 @@ func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeResponse.ProtoReflect.Descriptor instead.
 func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
 }
 
 // DrainNodeRequest excludes a tasknode from new tasks and moves its outputs and
@@ -3470,7 +3541,7 @@ type DrainNodeRequest struct {
 
 func (x *DrainNodeRequest) Reset() {
 	*x = DrainNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3482,7 +3553,7 @@ func (x *DrainNodeRequest) String() string {
 func (*DrainNodeRequest) ProtoMessage() {}
 
 func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3495,7 +3566,7 @@ func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
 func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *DrainNodeRequest) GetName() string {
@@ -3520,7 +3591,7 @@ type DrainNodeResponse struct {
 
 func (x *DrainNodeResponse) Reset() {
 	*x = DrainNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3532,7 +3603,7 @@ func (x *DrainNodeResponse) String() string {
 func (*DrainNodeResponse) ProtoMessage() {}
 
 func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3545,7 +3616,7 @@ func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
 func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
 }
 
 // SetPolicyRequest replaces the policy and all of its settings.
@@ -3561,7 +3632,7 @@ type SetPolicyRequest struct {
 
 func (x *SetPolicyRequest) Reset() {
 	*x = SetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3573,7 +3644,7 @@ func (x *SetPolicyRequest) String() string {
 func (*SetPolicyRequest) ProtoMessage() {}
 
 func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3586,7 +3657,7 @@ func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*SetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SetPolicyRequest) GetName() string {
@@ -3625,7 +3696,7 @@ type SetPolicyResponse struct {
 
 func (x *SetPolicyResponse) Reset() {
 	*x = SetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3637,7 +3708,7 @@ func (x *SetPolicyResponse) String() string {
 func (*SetPolicyResponse) ProtoMessage() {}
 
 func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3650,7 +3721,7 @@ func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*SetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
 }
 
 type GetPolicyRequest struct {
@@ -3661,7 +3732,7 @@ type GetPolicyRequest struct {
 
 func (x *GetPolicyRequest) Reset() {
 	*x = GetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3673,7 +3744,7 @@ func (x *GetPolicyRequest) String() string {
 func (*GetPolicyRequest) ProtoMessage() {}
 
 func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3686,7 +3757,7 @@ func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
 }
 
 type GetPolicyResponse struct {
@@ -3702,7 +3773,7 @@ type GetPolicyResponse struct {
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3714,7 +3785,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3727,7 +3798,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *GetPolicyResponse) GetName() string {
@@ -3778,7 +3849,7 @@ type PolicyChange struct {
 
 func (x *PolicyChange) Reset() {
 	*x = PolicyChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3790,7 +3861,7 @@ func (x *PolicyChange) String() string {
 func (*PolicyChange) ProtoMessage() {}
 
 func (x *PolicyChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3803,7 +3874,7 @@ func (x *PolicyChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyChange.ProtoReflect.Descriptor instead.
 func (*PolicyChange) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *PolicyChange) GetBy() string {
@@ -3849,7 +3920,7 @@ type PolicyPreview struct {
 
 func (x *PolicyPreview) Reset() {
 	*x = PolicyPreview{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3861,7 +3932,7 @@ func (x *PolicyPreview) String() string {
 func (*PolicyPreview) ProtoMessage() {}
 
 func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3874,7 +3945,7 @@ func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview.ProtoReflect.Descriptor instead.
 func (*PolicyPreview) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *PolicyPreview) GetPools() []*PolicyPreview_Pool {
@@ -3933,7 +4004,7 @@ type ListDecisionsRequest struct {
 
 func (x *ListDecisionsRequest) Reset() {
 	*x = ListDecisionsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3945,7 +4016,7 @@ func (x *ListDecisionsRequest) String() string {
 func (*ListDecisionsRequest) ProtoMessage() {}
 
 func (x *ListDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3958,7 +4029,7 @@ func (x *ListDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListDecisionsRequest) GetJob() string {
@@ -4016,7 +4087,7 @@ type ListDecisionsResponse struct {
 
 func (x *ListDecisionsResponse) Reset() {
 	*x = ListDecisionsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4028,7 +4099,7 @@ func (x *ListDecisionsResponse) String() string {
 func (*ListDecisionsResponse) ProtoMessage() {}
 
 func (x *ListDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4041,7 +4112,7 @@ func (x *ListDecisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDecisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListDecisionsResponse) GetDecisions() []*ListDecisionsResponse_Decision {
@@ -4092,7 +4163,7 @@ type AllocationFile struct {
 
 func (x *AllocationFile) Reset() {
 	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4104,7 +4175,7 @@ func (x *AllocationFile) String() string {
 func (*AllocationFile) ProtoMessage() {}
 
 func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4117,7 +4188,7 @@ func (x *AllocationFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
 func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *AllocationFile) GetName() string {
@@ -4158,7 +4229,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4170,7 +4241,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4183,7 +4254,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ExplainRequest) GetJobId() string {
@@ -4225,7 +4296,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4237,7 +4308,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4250,7 +4321,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -4359,7 +4430,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4371,7 +4442,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4384,7 +4455,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
 }
 
 // Queue is a pool of jobs.
@@ -4411,7 +4482,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4423,7 +4494,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4436,7 +4507,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Queue) GetName() string {
@@ -4554,7 +4625,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4566,7 +4637,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4579,7 +4650,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ListQueuesResponse) GetPolicy() string {
@@ -4606,7 +4677,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4618,7 +4689,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4631,7 +4702,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -4656,7 +4727,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4668,7 +4739,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4681,7 +4752,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{59}
 }
 
 type BackupRequest struct {
@@ -4692,7 +4763,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4704,7 +4775,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4717,7 +4788,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{59}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60}
 }
 
 // BackupChunk is a part of a file in the format of docs/formats/backup.md, of at most 1 MiB.
@@ -4730,7 +4801,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4742,7 +4813,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4755,7 +4826,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -4783,7 +4854,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4795,7 +4866,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4808,7 +4879,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{61}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -4905,7 +4976,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4917,7 +4988,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4930,7 +5001,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{62}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{63}
 }
 
 type FailpointsRequest struct {
@@ -4941,7 +5012,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4953,7 +5024,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4966,7 +5037,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{63}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{64}
 }
 
 type FailpointsResponse struct {
@@ -4979,7 +5050,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4991,7 +5062,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5004,7 +5075,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{64}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -5040,7 +5111,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5052,7 +5123,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5154,7 +5225,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5166,7 +5237,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5179,7 +5250,7 @@ func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_StartAttempt.ProtoReflect.Descriptor instead.
 func (*Order_StartAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 0}
 }
 
 func (x *Order_StartAttempt) GetStart() *taskproc.Start {
@@ -5199,7 +5270,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5211,7 +5282,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5224,7 +5295,7 @@ func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_KillAttempt.ProtoReflect.Descriptor instead.
 func (*Order_KillAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 1}
 }
 
 func (x *Order_KillAttempt) GetAttemptId() string {
@@ -5253,7 +5324,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5265,7 +5336,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5278,7 +5349,7 @@ func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_TruncateAttempt.ProtoReflect.Descriptor instead.
 func (*Order_TruncateAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 2}
 }
 
 func (x *Order_TruncateAttempt) GetAttemptId() string {
@@ -5306,7 +5377,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5318,7 +5389,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5331,7 +5402,7 @@ func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_PreemptAttempt.ProtoReflect.Descriptor instead.
 func (*Order_PreemptAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 3}
 }
 
 func (x *Order_PreemptAttempt) GetAttemptId() string {
@@ -5359,7 +5430,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5371,7 +5442,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5384,7 +5455,7 @@ func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_SuspendAttempt.ProtoReflect.Descriptor instead.
 func (*Order_SuspendAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 4}
 }
 
 func (x *Order_SuspendAttempt) GetAttemptId() string {
@@ -5403,7 +5474,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5415,7 +5486,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5428,7 +5499,7 @@ func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_ResumeAttempt.ProtoReflect.Descriptor instead.
 func (*Order_ResumeAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 5}
 }
 
 func (x *Order_ResumeAttempt) GetAttemptId() string {
@@ -5455,7 +5526,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5467,7 +5538,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5480,7 +5551,7 @@ func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Outputs.ProtoReflect.Descriptor instead.
 func (*Order_Outputs) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 6}
 }
 
 func (x *Order_Outputs) GetJobId() string {
@@ -5542,7 +5613,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5554,7 +5625,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5567,7 +5638,7 @@ func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RemoveJob.ProtoReflect.Descriptor instead.
 func (*Order_RemoveJob) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 7}
 }
 
 func (x *Order_RemoveJob) GetJobId() string {
@@ -5588,7 +5659,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5600,7 +5671,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5613,7 +5684,7 @@ func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Acknowledge.ProtoReflect.Descriptor instead.
 func (*Order_Acknowledge) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 8}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 8}
 }
 
 func (x *Order_Acknowledge) GetAttemptId() string {
@@ -5634,7 +5705,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5646,7 +5717,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5659,7 +5730,7 @@ func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_ResendReport.ProtoReflect.Descriptor instead.
 func (*Order_ResendReport) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 9}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 9}
 }
 
 func (x *Order_ResendReport) GetAttemptId() string {
@@ -5685,7 +5756,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5697,7 +5768,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5710,7 +5781,7 @@ func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_CopyOutput.ProtoReflect.Descriptor instead.
 func (*Order_CopyOutput) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 10}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 10}
 }
 
 func (x *Order_CopyOutput) GetAttemptId() string {
@@ -5759,7 +5830,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5771,7 +5842,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5784,7 +5855,7 @@ func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_DropCopy.ProtoReflect.Descriptor instead.
 func (*Order_DropCopy) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 11}
 }
 
 func (x *Order_DropCopy) GetAttemptId() string {
@@ -5815,7 +5886,7 @@ type Order_Directories struct {
 
 func (x *Order_Directories) Reset() {
 	*x = Order_Directories{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5827,7 +5898,7 @@ func (x *Order_Directories) String() string {
 func (*Order_Directories) ProtoMessage() {}
 
 func (x *Order_Directories) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5840,7 +5911,7 @@ func (x *Order_Directories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Directories.ProtoReflect.Descriptor instead.
 func (*Order_Directories) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 12}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 12}
 }
 
 func (x *Order_Directories) GetStaging() string {
@@ -5882,7 +5953,7 @@ type Order_Admission struct {
 
 func (x *Order_Admission) Reset() {
 	*x = Order_Admission{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5894,7 +5965,7 @@ func (x *Order_Admission) String() string {
 func (*Order_Admission) ProtoMessage() {}
 
 func (x *Order_Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5907,7 +5978,7 @@ func (x *Order_Admission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Admission.ProtoReflect.Descriptor instead.
 func (*Order_Admission) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 13}
 }
 
 func (x *Order_Admission) GetRefusal() string {
@@ -5926,7 +5997,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5938,7 +6009,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5951,7 +6022,7 @@ func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RequestProgress.ProtoReflect.Descriptor instead.
 func (*Order_RequestProgress) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 14}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 14}
 }
 
 // RequestCounters asks for the counters of the running attempts of a job, with the
@@ -5965,7 +6036,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5977,7 +6048,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5990,7 +6061,7 @@ func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RequestCounters.ProtoReflect.Descriptor instead.
 func (*Order_RequestCounters) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 15}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 15}
 }
 
 func (x *Order_RequestCounters) GetJobId() string {
@@ -6021,7 +6092,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6033,7 +6104,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6046,7 +6117,7 @@ func (x *Report_Joined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Joined.ProtoReflect.Descriptor instead.
 func (*Report_Joined) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 0}
 }
 
 func (x *Report_Joined) GetAddress() string {
@@ -6155,7 +6226,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6167,7 +6238,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6180,7 +6251,7 @@ func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 1}
 }
 
 func (x *Report_Heartbeat) GetClock() int64 {
@@ -6233,7 +6304,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6245,7 +6316,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6258,7 +6329,7 @@ func (x *Report_Started) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Started.ProtoReflect.Descriptor instead.
 func (*Report_Started) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 2}
 }
 
 // Exited reports an attempt whose process ended because it was ordered to, or
@@ -6273,7 +6344,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6285,7 +6356,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6298,7 +6369,7 @@ func (x *Report_Exited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Exited.ProtoReflect.Descriptor instead.
 func (*Report_Exited) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 3}
 }
 
 func (x *Report_Exited) GetStuckStack() string {
@@ -6328,7 +6399,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6340,7 +6411,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6353,7 +6424,7 @@ func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_OutputCopied.ProtoReflect.Descriptor instead.
 func (*Report_OutputCopied) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 4}
 }
 
 func (x *Report_OutputCopied) GetOutputs() []*taskproc.MapOutput {
@@ -6394,7 +6465,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6406,7 +6477,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6419,7 +6490,7 @@ func (x *Report_Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Batch.ProtoReflect.Descriptor instead.
 func (*Report_Batch) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 5}
 }
 
 func (x *Report_Batch) GetReports() []*Report {
@@ -6441,7 +6512,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6453,7 +6524,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6466,7 +6537,7 @@ func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat_Directory.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat_Directory) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 1, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 1, 0}
 }
 
 func (x *Report_Heartbeat_Directory) GetPath() string {
@@ -6510,7 +6581,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6522,7 +6593,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6535,7 +6606,7 @@ func (x *Info_Master) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_Master.ProtoReflect.Descriptor instead.
 func (*Info_Master) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15, 0}
 }
 
 func (x *Info_Master) GetId() string {
@@ -6587,7 +6658,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6599,7 +6670,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6612,7 +6683,7 @@ func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_LogWrites.ProtoReflect.Descriptor instead.
 func (*Info_LogWrites) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15, 1}
 }
 
 func (x *Info_LogWrites) GetCount() uint64 {
@@ -6658,7 +6729,7 @@ type Info_LeadChange struct {
 
 func (x *Info_LeadChange) Reset() {
 	*x = Info_LeadChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6670,7 +6741,7 @@ func (x *Info_LeadChange) String() string {
 func (*Info_LeadChange) ProtoMessage() {}
 
 func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6683,7 +6754,7 @@ func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_LeadChange.ProtoReflect.Descriptor instead.
 func (*Info_LeadChange) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15, 2}
 }
 
 func (x *Info_LeadChange) GetTime() int64 {
@@ -6738,7 +6809,7 @@ type PolicyPreview_Share struct {
 
 func (x *PolicyPreview_Share) Reset() {
 	*x = PolicyPreview_Share{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6750,7 +6821,7 @@ func (x *PolicyPreview_Share) String() string {
 func (*PolicyPreview_Share) ProtoMessage() {}
 
 func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6763,7 +6834,7 @@ func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Share.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Share) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 0}
 }
 
 func (x *PolicyPreview_Share) GetMap() float64 {
@@ -6792,7 +6863,7 @@ type PolicyPreview_Pool struct {
 
 func (x *PolicyPreview_Pool) Reset() {
 	*x = PolicyPreview_Pool{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6804,7 +6875,7 @@ func (x *PolicyPreview_Pool) String() string {
 func (*PolicyPreview_Pool) ProtoMessage() {}
 
 func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6817,7 +6888,7 @@ func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Pool.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Pool) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 1}
 }
 
 func (x *PolicyPreview_Pool) GetName() string {
@@ -6863,7 +6934,7 @@ type PolicyPreview_Preemption struct {
 
 func (x *PolicyPreview_Preemption) Reset() {
 	*x = PolicyPreview_Preemption{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6875,7 +6946,7 @@ func (x *PolicyPreview_Preemption) String() string {
 func (*PolicyPreview_Preemption) ProtoMessage() {}
 
 func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6888,7 +6959,7 @@ func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Preemption.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Preemption) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 2}
 }
 
 func (x *PolicyPreview_Preemption) GetAttempt() string {
@@ -6950,7 +7021,7 @@ type ListDecisionsResponse_Decision struct {
 
 func (x *ListDecisionsResponse_Decision) Reset() {
 	*x = ListDecisionsResponse_Decision{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6962,7 +7033,7 @@ func (x *ListDecisionsResponse_Decision) String() string {
 func (*ListDecisionsResponse_Decision) ProtoMessage() {}
 
 func (x *ListDecisionsResponse_Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6975,7 +7046,7 @@ func (x *ListDecisionsResponse_Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDecisionsResponse_Decision.ProtoReflect.Descriptor instead.
 func (*ListDecisionsResponse_Decision) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51, 0}
 }
 
 func (x *ListDecisionsResponse_Decision) GetNumber() uint64 {
@@ -7003,7 +7074,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[102]
+	mi := &file_internal_wire_hammr_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7015,7 +7086,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[102]
+	mi := &file_internal_wire_hammr_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7028,7 +7099,7 @@ func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Detail.ProtoReflect.Descriptor instead.
 func (*Explanation_Detail) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 0}
 }
 
 func (x *Explanation_Detail) GetName() string {
@@ -7066,7 +7137,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[103]
+	mi := &file_internal_wire_hammr_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7078,7 +7149,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[103]
+	mi := &file_internal_wire_hammr_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7091,7 +7162,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -7202,7 +7273,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[104]
+	mi := &file_internal_wire_hammr_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7214,7 +7285,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[104]
+	mi := &file_internal_wire_hammr_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7227,7 +7298,7 @@ func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Usage.ProtoReflect.Descriptor instead.
 func (*Explanation_Usage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 2}
 }
 
 func (x *Explanation_Usage) GetMapSlots() int32 {
@@ -7298,7 +7369,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[105]
+	mi := &file_internal_wire_hammr_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7310,7 +7381,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[105]
+	mi := &file_internal_wire_hammr_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7323,7 +7394,7 @@ func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Machine.ProtoReflect.Descriptor instead.
 func (*Explanation_Machine) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 3}
 }
 
 func (x *Explanation_Machine) GetName() string {
@@ -7363,7 +7434,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[106]
+	mi := &file_internal_wire_hammr_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7375,7 +7446,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[106]
+	mi := &file_internal_wire_hammr_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7388,7 +7459,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 4}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -7457,7 +7528,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[107]
+	mi := &file_internal_wire_hammr_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7469,7 +7540,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[107]
+	mi := &file_internal_wire_hammr_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7482,7 +7553,7 @@ func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Candidate.ProtoReflect.Descriptor instead.
 func (*Explanation_Candidate) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 5}
 }
 
 func (x *Explanation_Candidate) GetMachine() string {
@@ -7549,7 +7620,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[108]
+	mi := &file_internal_wire_hammr_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7561,7 +7632,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[108]
+	mi := &file_internal_wire_hammr_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7574,7 +7645,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 6}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -7636,7 +7707,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[109]
+	mi := &file_internal_wire_hammr_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7648,7 +7719,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[109]
+	mi := &file_internal_wire_hammr_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7661,7 +7732,7 @@ func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
 func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56, 0}
 }
 
 func (x *Queue_Slots) GetMap() int32 {
@@ -7688,7 +7759,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[110]
+	mi := &file_internal_wire_hammr_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7700,7 +7771,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[110]
+	mi := &file_internal_wire_hammr_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7713,7 +7784,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{61, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{62, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -7740,7 +7811,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[111]
+	mi := &file_internal_wire_hammr_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7752,7 +7823,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[111]
+	mi := &file_internal_wire_hammr_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7765,7 +7836,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{64, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{65, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -7826,13 +7897,14 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18\x02 \x01(\x03R\tstartTime\x12\x1f\n" +
 	"\vfinish_time\x18\x03 \x01(\x03R\n" +
-	"finishTime\"\x92\x04\n" +
+	"finishTime\"\xaa\x04\n" +
 	"\n" +
 	"TaskStatus\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x13.hammr.task.v1.KindR\x04kind\x12)\n" +
 	"\x05state\x18\x03 \x01(\x0e2\x13.hammr.v1.TaskStateR\x05state\x128\n" +
-	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x1a\xe5\x02\n" +
+	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x12\x16\n" +
+	"\x06counts\x18\f \x03(\x03R\x06counts\x1a\xe5\x02\n" +
 	"\aAttempt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x15\n" +
 	"\amachine\x18\x02 \x01(\tR\x04node\x12,\n" +
@@ -7871,7 +7943,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tPartition\x12\x1c\n" +
 	"\tpartition\x18\x01 \x01(\x05R\tpartition\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x18\n" +
-	"\arecords\x18\x03 \x01(\x03R\arecords\"\xa4\t\n" +
+	"\arecords\x18\x03 \x01(\x03R\arecords\"7\n" +
+	"\vCounterName\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xe0\t\n" +
 	"\tJobStatus\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -7914,7 +7989,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"properties\x12\x1c\n" +
 	"\tsuspended\x18\x1e \x01(\bR\tsuspended\x12-\n" +
 	"\x06stages\x18\x1f \x03(\v2\x15.hammr.v1.StageStatusR\x06stages\x12)\n" +
-	"\x10progress_partial\x18  \x01(\bR\x0fprogressPartial\x12\x17\n" +
+	"\x10progress_partial\x18  \x01(\bR\x0fprogressPartial\x12:\n" +
+	"\rcounter_names\x18( \x03(\v2\x15.hammr.v1.CounterNameR\fcounterNames\x12\x17\n" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -8492,7 +8568,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 112)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 113)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                          // 0: hammr.v1.JobState
 	(TaskState)(0),                         // 1: hammr.v1.TaskState
@@ -8504,274 +8580,276 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*StageStatus)(nil),                    // 7: hammr.v1.StageStatus
 	(*FailureRecord)(nil),                  // 8: hammr.v1.FailureRecord
 	(*Partition)(nil),                      // 9: hammr.v1.Partition
-	(*JobStatus)(nil),                      // 10: hammr.v1.JobStatus
-	(*Order)(nil),                          // 11: hammr.v1.Order
-	(*Orders)(nil),                         // 12: hammr.v1.Orders
-	(*Report)(nil),                         // 13: hammr.v1.Report
-	(*NotLeader)(nil),                      // 14: hammr.v1.NotLeader
-	(*Overload)(nil),                       // 15: hammr.v1.Overload
-	(*Refusal)(nil),                        // 16: hammr.v1.Refusal
-	(*InfoRequest)(nil),                    // 17: hammr.v1.InfoRequest
-	(*Info)(nil),                           // 18: hammr.v1.Info
-	(*SubmitRequest)(nil),                  // 19: hammr.v1.SubmitRequest
-	(*SubmitResponse)(nil),                 // 20: hammr.v1.SubmitResponse
-	(*WatchRequest)(nil),                   // 21: hammr.v1.WatchRequest
-	(*KillRequest)(nil),                    // 22: hammr.v1.KillRequest
-	(*KillResponse)(nil),                   // 23: hammr.v1.KillResponse
-	(*ListJobsRequest)(nil),                // 24: hammr.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),               // 25: hammr.v1.ListJobsResponse
-	(*JobRequest)(nil),                     // 26: hammr.v1.JobRequest
-	(*SetPriorityRequest)(nil),             // 27: hammr.v1.SetPriorityRequest
-	(*SetPriorityResponse)(nil),            // 28: hammr.v1.SetPriorityResponse
-	(*MoveJobRequest)(nil),                 // 29: hammr.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                // 30: hammr.v1.MoveJobResponse
-	(*EndAttemptRequest)(nil),              // 31: hammr.v1.EndAttemptRequest
-	(*EndAttemptResponse)(nil),             // 32: hammr.v1.EndAttemptResponse
-	(*PreemptAttemptRequest)(nil),          // 33: hammr.v1.PreemptAttemptRequest
-	(*PreemptAttemptResponse)(nil),         // 34: hammr.v1.PreemptAttemptResponse
-	(*SuspendJobRequest)(nil),              // 35: hammr.v1.SuspendJobRequest
-	(*SuspendJobResponse)(nil),             // 36: hammr.v1.SuspendJobResponse
-	(*ResumeJobRequest)(nil),               // 37: hammr.v1.ResumeJobRequest
-	(*ResumeJobResponse)(nil),              // 38: hammr.v1.ResumeJobResponse
-	(*ListNodesRequest)(nil),               // 39: hammr.v1.ListNodesRequest
-	(*Tasknode)(nil),                       // 40: hammr.v1.Tasknode
-	(*ListNodesResponse)(nil),              // 41: hammr.v1.ListNodesResponse
-	(*GetNodeRequest)(nil),                 // 42: hammr.v1.GetNodeRequest
-	(*AdmitNodeRequest)(nil),               // 43: hammr.v1.AdmitNodeRequest
-	(*AdmitNodeResponse)(nil),              // 44: hammr.v1.AdmitNodeResponse
-	(*DrainNodeRequest)(nil),               // 45: hammr.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),              // 46: hammr.v1.DrainNodeResponse
-	(*SetPolicyRequest)(nil),               // 47: hammr.v1.SetPolicyRequest
-	(*SetPolicyResponse)(nil),              // 48: hammr.v1.SetPolicyResponse
-	(*GetPolicyRequest)(nil),               // 49: hammr.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),              // 50: hammr.v1.GetPolicyResponse
-	(*PolicyChange)(nil),                   // 51: hammr.v1.PolicyChange
-	(*PolicyPreview)(nil),                  // 52: hammr.v1.PolicyPreview
-	(*ListDecisionsRequest)(nil),           // 53: hammr.v1.ListDecisionsRequest
-	(*ListDecisionsResponse)(nil),          // 54: hammr.v1.ListDecisionsResponse
-	(*AllocationFile)(nil),                 // 55: hammr.v1.AllocationFile
-	(*ExplainRequest)(nil),                 // 56: hammr.v1.ExplainRequest
-	(*Explanation)(nil),                    // 57: hammr.v1.Explanation
-	(*ListQueuesRequest)(nil),              // 58: hammr.v1.ListQueuesRequest
-	(*Queue)(nil),                          // 59: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),             // 60: hammr.v1.ListQueuesResponse
-	(*MasterRequest)(nil),                  // 61: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),                 // 62: hammr.v1.MasterResponse
-	(*BackupRequest)(nil),                  // 63: hammr.v1.BackupRequest
-	(*BackupChunk)(nil),                    // 64: hammr.v1.BackupChunk
-	(*InjectRequest)(nil),                  // 65: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),                 // 66: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),              // 67: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),             // 68: hammr.v1.FailpointsResponse
-	nil,                                    // 69: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                    // 70: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),             // 71: hammr.v1.TaskStatus.Attempt
-	nil,                                    // 72: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),             // 73: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),              // 74: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),          // 75: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),           // 76: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),           // 77: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),            // 78: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),                  // 79: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),                // 80: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),              // 81: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),             // 82: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),               // 83: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),                 // 84: hammr.v1.Order.DropCopy
-	(*Order_Directories)(nil),              // 85: hammr.v1.Order.Directories
-	(*Order_Admission)(nil),                // 86: hammr.v1.Order.Admission
-	(*Order_RequestProgress)(nil),          // 87: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),          // 88: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),                  // 89: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),               // 90: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),                 // 91: hammr.v1.Report.Started
-	(*Report_Exited)(nil),                  // 92: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),            // 93: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                   // 94: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),     // 95: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                    // 96: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),                 // 97: hammr.v1.Info.LogWrites
-	(*Info_LeadChange)(nil),                // 98: hammr.v1.Info.LeadChange
-	nil,                                    // 99: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                    // 100: hammr.v1.GetPolicyResponse.ConfEntry
-	nil,                                    // 101: hammr.v1.PolicyChange.ConfEntry
-	(*PolicyPreview_Share)(nil),            // 102: hammr.v1.PolicyPreview.Share
-	(*PolicyPreview_Pool)(nil),             // 103: hammr.v1.PolicyPreview.Pool
-	(*PolicyPreview_Preemption)(nil),       // 104: hammr.v1.PolicyPreview.Preemption
-	(*ListDecisionsResponse_Decision)(nil), // 105: hammr.v1.ListDecisionsResponse.Decision
-	(*Explanation_Detail)(nil),             // 106: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),              // 107: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),              // 108: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),            // 109: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),            // 110: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),          // 111: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),               // 112: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                    // 113: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),        // 114: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),       // 115: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),                 // 116: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                     // 117: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),               // 118: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),              // 119: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),              // 120: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),               // 121: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),          // 122: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil),    // 123: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),                 // 124: hammr.task.v1.Start
-	(*taskproc.Position)(nil),              // 125: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),            // 126: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),             // 127: hammr.task.v1.MapOutput
+	(*CounterName)(nil),                    // 10: hammr.v1.CounterName
+	(*JobStatus)(nil),                      // 11: hammr.v1.JobStatus
+	(*Order)(nil),                          // 12: hammr.v1.Order
+	(*Orders)(nil),                         // 13: hammr.v1.Orders
+	(*Report)(nil),                         // 14: hammr.v1.Report
+	(*NotLeader)(nil),                      // 15: hammr.v1.NotLeader
+	(*Overload)(nil),                       // 16: hammr.v1.Overload
+	(*Refusal)(nil),                        // 17: hammr.v1.Refusal
+	(*InfoRequest)(nil),                    // 18: hammr.v1.InfoRequest
+	(*Info)(nil),                           // 19: hammr.v1.Info
+	(*SubmitRequest)(nil),                  // 20: hammr.v1.SubmitRequest
+	(*SubmitResponse)(nil),                 // 21: hammr.v1.SubmitResponse
+	(*WatchRequest)(nil),                   // 22: hammr.v1.WatchRequest
+	(*KillRequest)(nil),                    // 23: hammr.v1.KillRequest
+	(*KillResponse)(nil),                   // 24: hammr.v1.KillResponse
+	(*ListJobsRequest)(nil),                // 25: hammr.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),               // 26: hammr.v1.ListJobsResponse
+	(*JobRequest)(nil),                     // 27: hammr.v1.JobRequest
+	(*SetPriorityRequest)(nil),             // 28: hammr.v1.SetPriorityRequest
+	(*SetPriorityResponse)(nil),            // 29: hammr.v1.SetPriorityResponse
+	(*MoveJobRequest)(nil),                 // 30: hammr.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                // 31: hammr.v1.MoveJobResponse
+	(*EndAttemptRequest)(nil),              // 32: hammr.v1.EndAttemptRequest
+	(*EndAttemptResponse)(nil),             // 33: hammr.v1.EndAttemptResponse
+	(*PreemptAttemptRequest)(nil),          // 34: hammr.v1.PreemptAttemptRequest
+	(*PreemptAttemptResponse)(nil),         // 35: hammr.v1.PreemptAttemptResponse
+	(*SuspendJobRequest)(nil),              // 36: hammr.v1.SuspendJobRequest
+	(*SuspendJobResponse)(nil),             // 37: hammr.v1.SuspendJobResponse
+	(*ResumeJobRequest)(nil),               // 38: hammr.v1.ResumeJobRequest
+	(*ResumeJobResponse)(nil),              // 39: hammr.v1.ResumeJobResponse
+	(*ListNodesRequest)(nil),               // 40: hammr.v1.ListNodesRequest
+	(*Tasknode)(nil),                       // 41: hammr.v1.Tasknode
+	(*ListNodesResponse)(nil),              // 42: hammr.v1.ListNodesResponse
+	(*GetNodeRequest)(nil),                 // 43: hammr.v1.GetNodeRequest
+	(*AdmitNodeRequest)(nil),               // 44: hammr.v1.AdmitNodeRequest
+	(*AdmitNodeResponse)(nil),              // 45: hammr.v1.AdmitNodeResponse
+	(*DrainNodeRequest)(nil),               // 46: hammr.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),              // 47: hammr.v1.DrainNodeResponse
+	(*SetPolicyRequest)(nil),               // 48: hammr.v1.SetPolicyRequest
+	(*SetPolicyResponse)(nil),              // 49: hammr.v1.SetPolicyResponse
+	(*GetPolicyRequest)(nil),               // 50: hammr.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),              // 51: hammr.v1.GetPolicyResponse
+	(*PolicyChange)(nil),                   // 52: hammr.v1.PolicyChange
+	(*PolicyPreview)(nil),                  // 53: hammr.v1.PolicyPreview
+	(*ListDecisionsRequest)(nil),           // 54: hammr.v1.ListDecisionsRequest
+	(*ListDecisionsResponse)(nil),          // 55: hammr.v1.ListDecisionsResponse
+	(*AllocationFile)(nil),                 // 56: hammr.v1.AllocationFile
+	(*ExplainRequest)(nil),                 // 57: hammr.v1.ExplainRequest
+	(*Explanation)(nil),                    // 58: hammr.v1.Explanation
+	(*ListQueuesRequest)(nil),              // 59: hammr.v1.ListQueuesRequest
+	(*Queue)(nil),                          // 60: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),             // 61: hammr.v1.ListQueuesResponse
+	(*MasterRequest)(nil),                  // 62: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),                 // 63: hammr.v1.MasterResponse
+	(*BackupRequest)(nil),                  // 64: hammr.v1.BackupRequest
+	(*BackupChunk)(nil),                    // 65: hammr.v1.BackupChunk
+	(*InjectRequest)(nil),                  // 66: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),                 // 67: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),              // 68: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),             // 69: hammr.v1.FailpointsResponse
+	nil,                                    // 70: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                    // 71: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),             // 72: hammr.v1.TaskStatus.Attempt
+	nil,                                    // 73: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),             // 74: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),              // 75: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),          // 76: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),           // 77: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),           // 78: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),            // 79: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),                  // 80: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),                // 81: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),              // 82: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),             // 83: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),               // 84: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),                 // 85: hammr.v1.Order.DropCopy
+	(*Order_Directories)(nil),              // 86: hammr.v1.Order.Directories
+	(*Order_Admission)(nil),                // 87: hammr.v1.Order.Admission
+	(*Order_RequestProgress)(nil),          // 88: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),          // 89: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),                  // 90: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),               // 91: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),                 // 92: hammr.v1.Report.Started
+	(*Report_Exited)(nil),                  // 93: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),            // 94: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                   // 95: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),     // 96: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                    // 97: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),                 // 98: hammr.v1.Info.LogWrites
+	(*Info_LeadChange)(nil),                // 99: hammr.v1.Info.LeadChange
+	nil,                                    // 100: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                    // 101: hammr.v1.GetPolicyResponse.ConfEntry
+	nil,                                    // 102: hammr.v1.PolicyChange.ConfEntry
+	(*PolicyPreview_Share)(nil),            // 103: hammr.v1.PolicyPreview.Share
+	(*PolicyPreview_Pool)(nil),             // 104: hammr.v1.PolicyPreview.Pool
+	(*PolicyPreview_Preemption)(nil),       // 105: hammr.v1.PolicyPreview.Preemption
+	(*ListDecisionsResponse_Decision)(nil), // 106: hammr.v1.ListDecisionsResponse.Decision
+	(*Explanation_Detail)(nil),             // 107: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),              // 108: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),              // 109: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),            // 110: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),            // 111: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),          // 112: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),               // 113: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                    // 114: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),        // 115: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),       // 116: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),                 // 117: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                     // 118: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),               // 119: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),              // 120: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),              // 121: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),               // 122: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),          // 123: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil),    // 124: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),                 // 125: hammr.task.v1.Start
+	(*taskproc.Position)(nil),              // 126: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),            // 127: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),             // 128: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	69,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	116, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	70,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	117, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	70,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	117, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	71,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	118, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	71,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	72,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	118, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	119, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	9,   // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	72,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	73,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
 	7,   // 13: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
-	73,  // 14: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	74,  // 15: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	75,  // 16: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	76,  // 17: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	79,  // 18: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	80,  // 19: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	81,  // 20: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	82,  // 21: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	77,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	78,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	83,  // 24: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	87,  // 25: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	84,  // 26: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	88,  // 27: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	85,  // 28: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
-	86,  // 29: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
-	11,  // 30: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	89,  // 31: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	91,  // 32: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	119, // 33: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	120, // 34: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	121, // 35: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	122, // 36: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	92,  // 37: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	90,  // 38: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	93,  // 39: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	123, // 40: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	94,  // 41: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
-	3,   // 42: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	96,  // 43: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	97,  // 44: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	98,  // 45: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
-	4,   // 46: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	10,  // 47: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	95,  // 48: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	40,  // 49: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	99,  // 50: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	100, // 51: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	55,  // 52: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	51,  // 53: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
-	101, // 54: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
-	103, // 55: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
-	104, // 56: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
-	105, // 57: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
-	106, // 58: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	107, // 59: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	110, // 60: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	112, // 61: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	113, // 62: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	113, // 63: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	113, // 64: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	113, // 65: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	59,  // 66: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	114, // 67: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	115, // 68: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 69: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	124, // 70: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	125, // 71: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	120, // 72: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	126, // 73: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	95,  // 74: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	127, // 75: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	126, // 76: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	13,  // 77: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	113, // 78: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
-	102, // 79: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
-	102, // 80: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
-	108, // 81: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	109, // 82: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	111, // 83: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	110, // 84: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	17,  // 85: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	19,  // 86: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	21,  // 87: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	26,  // 88: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	22,  // 89: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	24,  // 90: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	27,  // 91: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	29,  // 92: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	31,  // 93: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	33,  // 94: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	35,  // 95: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	37,  // 96: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	39,  // 97: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	42,  // 98: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	43,  // 99: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	45,  // 100: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	47,  // 101: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	49,  // 102: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	47,  // 103: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
-	53,  // 104: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
-	56,  // 105: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	58,  // 106: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	61,  // 107: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	61,  // 108: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	61,  // 109: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	63,  // 110: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	13,  // 111: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	65,  // 112: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	67,  // 113: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	18,  // 114: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	20,  // 115: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 116: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 117: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	23,  // 118: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	25,  // 119: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	28,  // 120: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	30,  // 121: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	32,  // 122: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	34,  // 123: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	36,  // 124: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	38,  // 125: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	41,  // 126: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	40,  // 127: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	44,  // 128: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	46,  // 129: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	48,  // 130: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	50,  // 131: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	52,  // 132: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
-	54,  // 133: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
-	57,  // 134: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	60,  // 135: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	62,  // 136: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	62,  // 137: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	62,  // 138: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	64,  // 139: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	12,  // 140: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	66,  // 141: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	68,  // 142: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	114, // [114:143] is the sub-list for method output_type
-	85,  // [85:114] is the sub-list for method input_type
-	85,  // [85:85] is the sub-list for extension type_name
-	85,  // [85:85] is the sub-list for extension extendee
-	0,   // [0:85] is the sub-list for field type_name
+	10,  // 14: hammr.v1.JobStatus.counter_names:type_name -> hammr.v1.CounterName
+	74,  // 15: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	75,  // 16: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	76,  // 17: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	77,  // 18: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	80,  // 19: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	81,  // 20: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	82,  // 21: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	83,  // 22: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	78,  // 23: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	79,  // 24: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	84,  // 25: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	88,  // 26: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	85,  // 27: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	89,  // 28: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	86,  // 29: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	87,  // 30: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
+	12,  // 31: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	90,  // 32: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	92,  // 33: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	120, // 34: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	121, // 35: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	122, // 36: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	123, // 37: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	93,  // 38: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	91,  // 39: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	94,  // 40: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	124, // 41: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	95,  // 42: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	3,   // 43: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	97,  // 44: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	98,  // 45: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	99,  // 46: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
+	4,   // 47: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	11,  // 48: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	96,  // 49: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	41,  // 50: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
+	100, // 51: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	101, // 52: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	56,  // 53: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	52,  // 54: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
+	102, // 55: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
+	104, // 56: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
+	105, // 57: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
+	106, // 58: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
+	107, // 59: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	108, // 60: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	111, // 61: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	113, // 62: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	114, // 63: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	114, // 64: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	114, // 65: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	114, // 66: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	60,  // 67: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	115, // 68: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	116, // 69: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 70: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	125, // 71: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	126, // 72: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	121, // 73: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	127, // 74: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	96,  // 75: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	128, // 76: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	127, // 77: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	14,  // 78: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	114, // 79: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
+	103, // 80: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
+	103, // 81: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
+	109, // 82: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	110, // 83: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	112, // 84: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	111, // 85: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	18,  // 86: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	20,  // 87: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	22,  // 88: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	27,  // 89: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	23,  // 90: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	25,  // 91: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	28,  // 92: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	30,  // 93: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	32,  // 94: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	34,  // 95: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	36,  // 96: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	38,  // 97: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	40,  // 98: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	43,  // 99: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	44,  // 100: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	46,  // 101: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	48,  // 102: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	50,  // 103: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	48,  // 104: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
+	54,  // 105: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
+	57,  // 106: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	59,  // 107: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	62,  // 108: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	62,  // 109: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	62,  // 110: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	64,  // 111: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	14,  // 112: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	66,  // 113: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	68,  // 114: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	19,  // 115: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	21,  // 116: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	11,  // 117: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	11,  // 118: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	24,  // 119: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	26,  // 120: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	29,  // 121: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	31,  // 122: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	33,  // 123: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	35,  // 124: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	37,  // 125: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	39,  // 126: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	42,  // 127: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	41,  // 128: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	45,  // 129: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	47,  // 130: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	49,  // 131: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	51,  // 132: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	53,  // 133: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
+	55,  // 134: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
+	58,  // 135: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	61,  // 136: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	63,  // 137: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	63,  // 138: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	63,  // 139: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	65,  // 140: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	13,  // 141: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	67,  // 142: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	69,  // 143: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	115, // [115:144] is the sub-list for method output_type
+	86,  // [86:115] is the sub-list for method input_type
+	86,  // [86:86] is the sub-list for extension type_name
+	86,  // [86:86] is the sub-list for extension extendee
+	0,   // [0:86] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -8779,7 +8857,7 @@ func file_internal_wire_hammr_proto_init() {
 	if File_internal_wire_hammr_proto != nil {
 		return
 	}
-	file_internal_wire_hammr_proto_msgTypes[7].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[8].OneofWrappers = []any{
 		(*Order_Start)(nil),
 		(*Order_Kill)(nil),
 		(*Order_Truncate)(nil),
@@ -8797,7 +8875,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_Directories_)(nil),
 		(*Order_Admission_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[9].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[10].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
 		(*Report_Started_)(nil),
 		(*Report_Progress)(nil),
@@ -8810,7 +8888,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_PreemptionDeclined)(nil),
 		(*Report_Batch_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[61].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[62].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -8823,7 +8901,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   112,
+			NumMessages:   113,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -25,6 +25,7 @@ type Leader interface {
 	Policy(ctx context.Context) (web.Answer[apidoc.Policy], error)
 	Act(ctx context.Context, a web.Action) (apidoc.Change, error)
 	web.SchedulerSource
+	web.StatusSource
 	// ReadLog returns the text of an output stream of an attempt. dir is the log directory of its
 	// job, "" for none.
 	ReadLog(ctx context.Context, a report.Attempt, dir, stream string) (string, error)

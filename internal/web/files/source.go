@@ -20,9 +20,11 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/histindex"
 	"github.com/hammr/hammr/jobmaster/history"
+	"google.golang.org/protobuf/proto"
 )
 
 // Config configures a Source.
@@ -265,4 +267,18 @@ func (s *Source) Policy(context.Context) (web.Answer[apidoc.Policy], error) {
 // Act implements web.Source. It refuses every action.
 func (s *Source) Act(_ context.Context, a web.Action) (apidoc.Change, error) {
 	return apidoc.Change{}, fmt.Errorf("%s of %.100s: these pages show files of histories, and no cluster: start hammr ui with --masters: %w", a.Do, a.ID, web.ErrRefused)
+}
+
+// Status implements web.StatusSource. A history of version 1 has no counters of tasks.
+func (s *Source) Status(ctx context.Context, job string) (web.Answer[*wire.JobStatus], error) {
+	return of(ctx, s, job, func(d *derived) (*wire.JobStatus, error) {
+		status := proto.CloneOf(d.history.Status)
+		for _, name := range d.history.CounterNames {
+			status.CounterNames = append(status.CounterNames, &wire.CounterName{Group: name.Group, Name: name.Name})
+		}
+		for i := range d.history.Tasks {
+			status.Tasks[i].Counts = d.history.Tasks[i].Counters
+		}
+		return status, nil
+	})
 }

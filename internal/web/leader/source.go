@@ -54,14 +54,18 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// maxAnswers is the number of answers that are kept.
-const maxAnswers = 512
+// Numbers of answers that are kept. The status of a job with all its tasks can be large.
+const (
+	maxAnswers = 512
+	maxLarge   = 4
+)
 
 // Source is the cluster as its leader shows it. It starts no goroutines of its own.
 type Source struct {
 	cfg     Config
 	client  Client
 	answers *answers.Cache
+	large   *answers.Cache // statuses of jobs with their tasks
 
 	mu struct {
 		sync.Mutex
@@ -76,7 +80,7 @@ func New(cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{cfg: cfg, client: c, answers: answers.New(cfg.Now, maxAnswers)}
+	s := &Source{cfg: cfg, client: c, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
 	s.mu.single = make(map[string]Client)
 	return s, nil
 }

@@ -28,6 +28,8 @@ type Config struct {
 	RPC rpc.Config
 	// Transport sends the requests; default rpc.NewTransport(RPC).
 	Transport http.RoundTripper
+	// Status answers Hadoop's API; default no answers.
+	Status web.StatusSource
 	// Drills has the reports of drills; default those of the masters.
 	Drills web.HistorySource
 	// Patience is how long a master may take before the next one is asked; default 2.5 s.
@@ -40,6 +42,9 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	if c.Transport == nil {
 		c.Transport = rpc.NewTransport(c.RPC)
+	}
+	if c.Status == nil {
+		c.Status = web.NoStatus{}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -57,6 +62,7 @@ const (
 
 // Source implements web.Source. It starts no goroutines of its own.
 type Source struct {
+	web.StatusSource
 	cfg     Config
 	client  *http.Client
 	answers *answers.Cache
@@ -75,7 +81,7 @@ func New(cfg Config) (*Source, error) {
 		return nil, err
 	}
 	cfg.EnsureDefaults()
-	s := &Source{cfg: cfg, client: &http.Client{Transport: cfg.Transport}, answers: answers.New(cfg.Now, maxAnswers)}
+	s := &Source{StatusSource: cfg.Status, cfg: cfg, client: &http.Client{Transport: cfg.Transport}, answers: answers.New(cfg.Now, maxAnswers)}
 	s.mu.masters = slices.Clone(cfg.RPC.Masters)
 	rand.Shuffle(len(s.mu.masters), func(i, j int) { s.mu.masters[i], s.mu.masters[j] = s.mu.masters[j], s.mu.masters[i] })
 	return s, nil

@@ -1,0 +1,154 @@
+package hadoop
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+const (
+	testNow  = 1_763_700_100_000
+	testJob  = "job_1763700000000_0001"
+	testApp  = "application_1763700000000_0001"
+	mapTask  = "task_1763700000000_0001_m_000000"
+	redTask  = "task_1763700000000_0001_r_000000"
+	mapTry   = "attempt_1763700000000_0001_m_000000_0"
+	redTry   = "attempt_1763700000000_0001_r_000000_0"
+	testNode = "127.0.0.1:7072"
+)
+
+// fixture is a cluster with one wordcount of two maps and a reduce. It has run for ten seconds; over
+// says whether it is over.
+type fixture struct {
+	over    bool
+	empty   bool // there is no job
+	changed []string
+	err     error // of changes
+}
+
+func (f *fixture) Masters(context.Context) (apidoc.Masters, error) {
+	return apidoc.Masters{Cluster: "1763700000000", Leader: "m1", Masters: []apidoc.Master{{ID: "m1", Version: "1.2.3"}}}, nil
+}
+
+func (f *fixture) status() *wire.JobStatus {
+	s := &wire.JobStatus{
+		JobId: testJob, Name: "wordcount", User: "ann", State: wire.JobState_RUNNING, Queue: "default", Priority: "NORMAL", Maps: 2, MapsDone: 1, MapsRunning: 1,
+		Reduces: 1, ReducesRunning: 1, MapProgress: .5, SubmitTime: testNow - 10_000, StartTime: testNow - 9000,
+		CounterNames: []*wire.CounterName{{Group: counter.GroupFramework, Name: "Map input records"}, {Group: counter.GroupFileSystem, Name: "HDFS: Number of bytes read"}},
+		Counters: []*taskproc.Counter{{Group: counter.GroupJob, Name: "Launched map tasks", Value: 2}, {Group: counter.GroupFramework, Name: "Map input records", Value: 150},
+			{Group: counter.GroupFileSystem, Name: "HDFS: Number of bytes read", Value: 4096}},
+		Properties: map[string]string{"mapreduce.job.reduces": "1"},
+		Tasks: []*wire.TaskStatus{
+			{Id: mapTask, Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_SUCCEEDED, Counts: []int64{100, 4096}, Attempts: []*wire.TaskStatus_Attempt{
+				{Id: mapTry, Machine: "n1", State: wire.AttemptState_ATTEMPT_SUCCEEDED, StartTime: testNow - 9000, FinishTime: testNow - 4000}}},
+			{Id: "task_1763700000000_0001_m_000001", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_RUNNING, Attempts: []*wire.TaskStatus_Attempt{
+				{Id: "attempt_1763700000000_0001_m_000001_0", Machine: "n1", State: wire.AttemptState_ATTEMPT_PREEMPTED, StartTime: testNow - 9000, FinishTime: testNow - 8000, Cause: "pool nightly"},
+				{Id: "attempt_1763700000000_0001_m_000001_1", Machine: "n1", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: testNow - 5000}}},
+			{Id: redTask, Kind: taskproc.Kind_REDUCE, State: wire.TaskState_TASK_RUNNING, Attempts: []*wire.TaskStatus_Attempt{
+				{Id: redTry, Machine: "n1", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: testNow - 3000}}},
+		},
+	}
+	if f.over {
+		s.State, s.FinishTime, s.MapsDone, s.MapsRunning, s.ReducesDone, s.ReducesRunning, s.MapProgress, s.ReduceProgress = wire.JobState_SUCCEEDED, testNow-100, 2, 0, 1, 0, 1, 1
+		for _, t := range s.Tasks {
+			t.State, t.Counts = wire.TaskState_TASK_SUCCEEDED, []int64{100, 4096}
+			last := t.Attempts[len(t.Attempts)-1]
+			last.State, last.FinishTime = wire.AttemptState_ATTEMPT_SUCCEEDED, testNow-1000
+		}
+		s.Tasks[2].Attempts[0].ShuffleFinishTime = testNow - 2000
+	}
+	return s
+}
+
+func (f *fixture) Jobs(_ context.Context, q Query) iter.Seq2[apidoc.Job, error] {
+	return func(yield func(apidoc.Job, error) bool) {
+		if f.empty {
+			return
+		}
+		j := apidoc.Jobs([]*wire.JobStatus{f.status()})[0]
+		if len(q.States) == 0 || slices.Contains(q.States, j.State) {
+			yield(j, nil)
+		}
+	}
+}
+
+func (f *fixture) States(context.Context) (map[string]int, error) {
+	if f.empty {
+		return map[string]int{}, nil
+	}
+	return map[string]int{apidoc.JobState(f.status().State): 1}, nil
+}
+
+func (f *fixture) Summary(_ context.Context, job string) (report.Report, error) {
+	if job != testJob {
+		return report.Report{}, fmt.Errorf("no job %s: %w", job, ErrUnknown)
+	}
+	return apidoc.Report(f.status()), nil
+}
+
+func (f *fixture) Status(_ context.Context, job string) (*wire.JobStatus, error) {
+	if job != testJob {
+		return nil, fmt.Errorf("no job %s: %w", job, ErrUnknown)
+	}
+	return f.status(), nil
+}
+
+func (f *fixture) Nodes(context.Context) ([]apidoc.Tasknode, error) {
+	return []apidoc.Tasknode{
+		{Name: "n1", State: "RUNNING", Address: testNode, HTTP: "127.0.0.1:7081", Rack: "/rack1", MapSlots: 2, ReduceSlots: 2, MapsRunning: 1, ReducesRunning: 1, Load: 1.5},
+		{Name: "n2", State: "LOST", Address: "127.0.0.2:7072", MapSlots: 2, ReduceSlots: 2},
+	}, nil
+}
+
+func (f *fixture) Pools(context.Context) ([]apidoc.Queue, error) {
+	return []apidoc.Queue{
+		{Name: "default", State: "RUNNING", Jobs: apidoc.QueueJobs{Running: 1}, Running: apidoc.Slots{Map: 1, Reduce: 1},
+			Allotment: &apidoc.Allotment{Order: "fair", Max: apidoc.Slots{Map: -1, Reduce: -1}, MaxJobs: -1, Share: apidoc.Share{Map: 1, Reduce: 1}}},
+		{Name: "nightly", State: "DRAINING", Waiting: apidoc.Slots{Map: 3}, Jobs: apidoc.QueueJobs{Waiting: 2},
+			Allotment: &apidoc.Allotment{Order: "fifo", Min: apidoc.Slots{Map: 1}, Max: apidoc.Slots{Map: 1, Reduce: 1}, MaxJobs: 4, Share: apidoc.Share{Map: 1, Reduce: 1}}},
+	}, nil
+}
+
+func (f *fixture) Policy(context.Context) (apidoc.Policy, error) {
+	return apidoc.Policy{Policy: "fair"}, nil
+}
+
+func (f *fixture) Change(_ context.Context, do, job, value string) error {
+	f.changed = append(f.changed, strings.TrimSpace(do+" "+job+" "+value))
+	return f.err
+}
+
+// ask sends a request to the endpoint that a ServeMux finds for it.
+func ask(t *testing.T, cfg Config, method, target, accept, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	cfg.Now = func() time.Time { return time.UnixMilli(testNow) }
+	mux := http.NewServeMux()
+	for _, e := range Endpoints() {
+		mux.HandleFunc(e.Method+" "+e.Path, func(w http.ResponseWriter, r *http.Request) {
+			c, err := e.Open(r.Context(), &cfg, w, r)
+			if err == nil {
+				err = c.Serve()
+			}
+			if err != nil {
+				Fail(w, r, http.StatusInternalServerError, err)
+			}
+		})
+	}
+	r := httptest.NewRequest(method, "http://master:7080"+target, strings.NewReader(body))
+	r.Header.Set("Accept", accept)
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, r)
+	return w
+}

@@ -1,0 +1,254 @@
+package hadoop
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// Source is what the answers are made of. Errors wrap ErrUnknown, ErrRefused or ErrUnavailable if
+// one fits.
+type Source interface {
+	Masters(ctx context.Context) (apidoc.Masters, error)
+	// Jobs yields the jobs that masters list and that match, the latest first. An error is the last.
+	Jobs(ctx context.Context, q Query) iter.Seq2[apidoc.Job, error]
+	// States counts the jobs that masters list, by state of apidoc.JobStates or apidoc.Suspended.
+	States(ctx context.Context) (map[string]int, error)
+	// Summary returns a job without its tasks.
+	Summary(ctx context.Context, job string) (report.Report, error)
+	// Status returns a job with its tasks, their counters and its properties, without secrets.
+	Status(ctx context.Context, job string) (*wire.JobStatus, error)
+	Nodes(ctx context.Context) ([]apidoc.Tasknode, error)
+	Pools(ctx context.Context) ([]apidoc.Queue, error)
+	Policy(ctx context.Context) (apidoc.Policy, error)
+	// Change does one of kill, move and priority to a job.
+	Change(ctx context.Context, do, job, value string) error
+}
+
+// Query selects jobs. The zero value selects all.
+type Query struct {
+	States []string // of apidoc.JobStates; none for all
+	User   string
+	Text   string // part of the id or name
+}
+
+// Config configures the answers.
+type Config struct {
+	Source Source
+	// Self is the id of the master that answers, "" for a server that is no master.
+	Self string
+	// Scheduler is the shape of /ws/v1/cluster/scheduler: fair, capacity or fifo; "" chooses by the
+	// policy.
+	Scheduler string
+	// Now returns the time.
+	Now func() time.Time
+}
+
+// Schedulers are the values of Config.Scheduler.
+var Schedulers = []string{"fair", "capacity", "fifo"}
+
+// Endpoint is a path that is served.
+type Endpoint struct {
+	Method string
+	Path   string      // pattern of http.ServeMux, without the method
+	Verb   access.Verb // what the caller must be allowed to do
+	Object string      // to what
+	Call   string      // of a change: its name in the audit log
+	Doc    string      // one sentence
+
+	key   string // of a change: the name of the value in the body
+	serve func(c *Call) (*document, error)
+}
+
+// Call is one request to an endpoint.
+type Call struct {
+	// Object is what the caller must be allowed to see or to change.
+	Object access.Object
+	// Value is what a change gives the object.
+	Value string
+
+	*Config
+	ctx      context.Context
+	endpoint *Endpoint
+	w        http.ResponseWriter
+	r        *http.Request
+	now      int64 // ms since the epoch
+}
+
+// Open reads a request to the endpoint. Parameters that an endpoint does not have are ignored, as
+// Hadoop does it, because clients add some of their own.
+func (e *Endpoint) Open(ctx context.Context, cfg *Config, w http.ResponseWriter, r *http.Request) (c *Call, err error) {
+	c = &Call{Config: cfg, ctx: ctx, endpoint: e, w: w, r: r, now: cfg.Now().UnixMilli(), Object: access.Object{Kind: e.Object}}
+	switch e.Object {
+	case "job":
+		if c.Object.ID = r.PathValue("job"); c.Object.ID == "" && r.PathValue("app") != "" {
+			c.Object.ID, err = jobOfApp(r.PathValue("app"))
+		}
+	case "node":
+		c.Object.ID = r.PathValue("node")
+	}
+	if err == nil && e.key != "" {
+		c.Value, err = valueIn(r, e.key)
+	}
+	return c, err
+}
+
+// Serve answers the request. The caller has checked who asks.
+func (c *Call) Serve() error {
+	d, err := c.endpoint.serve(c)
+	if err != nil {
+		return err
+	}
+	return d.send(c.w, c.r)
+}
+
+// maxBody bounds the body of a change, in bytes.
+const maxBody = 1 << 16
+
+// valueIn returns the value of a name in the body of a request, in JSON or XML.
+func valueIn(r *http.Request, key string) (string, error) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err != nil {
+		return "", badRequest("body: %v", err)
+	}
+	if strings.Contains(r.Header.Get("Content-Type"), "xml") {
+		var fields struct {
+			Values []struct {
+				XMLName xml.Name
+				Text    string `xml:",chardata"`
+			} `xml:",any"`
+		}
+		if err := xml.Unmarshal(body, &fields); err != nil {
+			return "", badRequest("body: %v", err)
+		}
+		for _, f := range fields.Values {
+			if f.XMLName.Local == key {
+				return strings.TrimSpace(f.Text), nil
+			}
+		}
+		return "", badRequest("body: no element %s", key)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return "", badRequest("body: %v", err)
+	}
+	switch v := fields[key].(type) {
+	case string:
+		return v, nil
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), nil
+	}
+	return "", badRequest(`body: expected {"%s": VALUE}`, key)
+}
+
+// send writes the document in the type that the client accepts. JSON is the default.
+func (d *document) send(w http.ResponseWriter, r *http.Request) error {
+	if d.to != "" {
+		http.Redirect(w, r, d.to, http.StatusFound)
+		return nil
+	}
+	accept := r.Header.Get("Accept")
+	asXML := strings.Contains(accept, "xml") && !strings.Contains(accept, "json") && !strings.Contains(accept, "html")
+	contentType := "application/json;charset=utf-8"
+	if asXML {
+		contentType = "application/xml; charset=utf-8"
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(max(d.status, http.StatusOK))
+	switch {
+	case r.Method == http.MethodHead:
+		return nil
+	case asXML:
+		return d.writeXML(w)
+	}
+	return d.writeJSON(w)
+}
+
+// param returns a parameter of the query, "" if it is absent.
+func (c *Call) param(name string) string { return c.r.URL.Query().Get(name) }
+
+// listParam returns the values of a parameter, which are joined by commas or given several times.
+func (c *Call) listParam(name string) (values []string) {
+	for _, v := range c.r.URL.Query()[name] {
+		for _, part := range strings.Split(v, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				values = append(values, part)
+			}
+		}
+	}
+	return values
+}
+
+// choices returns the values of a parameter in capitals, each of which must be one of some.
+func (c *Call) choices(name, what string, of []string) ([]string, error) {
+	values := c.listParam(name)
+	for i, v := range values {
+		if values[i] = strings.ToUpper(v); !slices.Contains(of, values[i]) {
+			return nil, badRequest("java.lang.Exception: Invalid %s %s specified. It should be one of [%s]", what, v, strings.Join(of, ", "))
+		}
+	}
+	return values, nil
+}
+
+// limit returns the parameter limit; without it, there is none.
+func (c *Call) limit() (int, error) {
+	text := c.param("limit")
+	if text == "" {
+		return 1 << 30, nil
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return 0, badRequest("java.lang.Exception: limit value must be a number!")
+	case n <= 0:
+		return 0, badRequest("java.lang.Exception: limit value must be greater then 0")
+	}
+	return n, nil
+}
+
+// period returns a range of times, both ends included, of the parameters NAMEBegin and NAMEEnd.
+func (c *Call) period(name string) (begin, end int64, err error) {
+	begin, end = 0, 1<<62
+	for _, p := range []struct {
+		name string
+		to   *int64
+	}{{name + "Begin", &begin}, {name + "End", &end}} {
+		text := c.param(p.name)
+		if text == "" {
+			continue
+		}
+		if *p.to, err = strconv.ParseInt(text, 10, 64); err != nil {
+			return 0, 0, badRequest("java.lang.Exception: Invalid number format: %s", text)
+		}
+		if *p.to < 0 {
+			return 0, 0, badRequest("java.lang.Exception: %s must be greater than 0", p.name)
+		}
+	}
+	if begin > end {
+		return 0, 0, badRequest("java.lang.Exception: %sEnd must be greater than %sBegin", name, name)
+	}
+	return begin, end, nil
+}
+
+// url returns the full address of a path of this server.
+func (c *Call) url(path string) string {
+	scheme := "http"
+	if c.r.TLS != nil {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s%s", scheme, c.r.Host, path)
+}

@@ -1,0 +1,233 @@
+package hadoop
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// tasks answers with the tasks of a job, or with its maps or reduces. They are made while they are
+// written, since there may be very many.
+func tasks(c *Call) (*document, error) {
+	j, err := c.job()
+	if err != nil {
+		return nil, err
+	}
+	kind := c.param("type")
+	if kind != "" && kind != "m" && kind != "r" {
+		return nil, badRequest("java.lang.Exception: tasktype must be either m or r")
+	}
+	return taskList(c, j, kind), nil
+}
+
+// taskList describes the tasks of a kind: m, r, or both for "".
+func taskList(c *Call, j *job, kind string) *document {
+	return &document{root: "tasks", body: object{{"task", list(func(yield func(object) bool) {
+		for _, t := range j.Tasks {
+			if kind == "" || isReduce(t) == (kind == "r") {
+				if !yield(c.task(j, t)) {
+					return
+				}
+			}
+		}
+	})}}}
+}
+
+// taskType returns the type of a task. Stages that read splits are maps, all others are reduces.
+func taskType(t *wire.TaskStatus) string {
+	if isReduce(t) {
+		return "REDUCE"
+	}
+	return "MAP"
+}
+
+// progressOf returns the progress of a task or an attempt in per cent. It is known at the end only.
+func progressOf(state string) float64 {
+	if state == "RUNNING" || state == "SCHEDULED" {
+		return 0
+	}
+	return 100
+}
+
+// span returns how long something took that may still run, ms.
+func (c *Call) span(start, finish int64) int64 {
+	switch {
+	case start == 0:
+		return 0
+	case finish == 0:
+		finish = c.now
+	}
+	return max(0, finish-start)
+}
+
+func (c *Call) task(j *job, t *wire.TaskStatus) object {
+	state, winner, start, finish := taskState(t, j.over), "", int64(0), int64(0)
+	for _, a := range t.Attempts {
+		if start == 0 {
+			start = a.StartTime
+		}
+		if a.State == wire.AttemptState_ATTEMPT_SUCCEEDED {
+			winner = a.Id
+			finish = a.FinishTime
+		}
+	}
+	if state != "RUNNING" && state != "SCHEDULED" && finish == 0 {
+		for _, a := range t.Attempts {
+			finish = max(finish, a.FinishTime)
+		}
+		finish = cmp.Or(finish, j.FinishTime)
+	}
+	o := object{{"startTime", start}, {"finishTime", finish}, {"elapsedTime", c.span(start, finish)}, {"progress", progressOf(state)},
+		{"id", t.Id}, {"state", state}, {"type", taskType(t)}, {"successfulAttempt", winner}}
+	if !c.isHistory() {
+		o = append(o, field{"status", c.status(t.Attempts)})
+	}
+	return o
+}
+
+// status says what the last attempt does.
+func (c *Call) status(all []*wire.TaskStatus_Attempt) string {
+	if len(all) == 0 {
+		return "NEW"
+	}
+	switch a := all[len(all)-1]; {
+	case a.Suspended:
+		return "suspended"
+	case a.Preempting:
+		return "gives up its slot"
+	}
+	return ""
+}
+
+// taskOf returns the task of a request, and the number of attempts at the tasks before it.
+func (c *Call) taskOf() (j *job, t *wire.TaskStatus, before int, err error) {
+	id := c.r.PathValue("task")
+	if _, err := cluster.ParseTaskID(id); err != nil {
+		return nil, nil, 0, notFound("TaskId string : %s is not properly formed", id)
+	}
+	if j, err = c.job(); err != nil {
+		return nil, nil, 0, err
+	}
+	for _, t := range j.Tasks {
+		if t.Id == id {
+			return j, t, before, nil
+		}
+		before += len(t.Attempts)
+	}
+	return nil, nil, 0, notFound("task not found with id %s", id)
+}
+
+func oneTask(c *Call) (*document, error) {
+	j, t, _, err := c.taskOf()
+	if err != nil {
+		return nil, err
+	}
+	return &document{root: "task", body: c.task(j, t)}, nil
+}
+
+func attempts(c *Call) (*document, error) {
+	j, t, before, err := c.taskOf()
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := c.nodesByName()
+	if err != nil {
+		return nil, err
+	}
+	var rows []object
+	for i, a := range t.Attempts {
+		rows = append(rows, c.attempt(j, t, a, before+i, nodes))
+	}
+	return &document{root: "taskAttempts", body: object{{"taskAttempt", rows}}}, nil
+}
+
+func (c *Call) nodesByName() (map[string]*apidoc.Tasknode, error) {
+	all, err := c.Source.Nodes(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	byName := make(map[string]*apidoc.Tasknode, len(all))
+	for i := range all {
+		byName[all[i].Name] = &all[i]
+	}
+	return byName, nil
+}
+
+// attempt describes an attempt. before is the number of attempts of the job before it, as each is a
+// container after that of the application master. The end of the merge is not recorded: it is that
+// of the shuffle.
+func (c *Call) attempt(j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, before int, nodes map[string]*apidoc.Tasknode) object {
+	state, address, rack := attemptState(a, j.over), a.Machine, "/default-rack"
+	if n := nodes[a.Machine]; n != nil {
+		address, rack = cmp.Or(n.HTTP, address), cmp.Or(n.Rack, rack)
+	}
+	diagnostics := a.Cause
+	if a.State == wire.AttemptState_ATTEMPT_PREEMPTED {
+		kept := "work kept"
+		if a.WorkLost {
+			kept = "work lost"
+		}
+		diagnostics = fmt.Sprintf("Preempted by the scheduler (%s): %s", kept, a.Cause)
+	}
+	finish := a.FinishTime
+	if finish == 0 && state != "RUNNING" {
+		finish = j.FinishTime
+	}
+	o := object{
+		{"startTime", a.StartTime}, {"finishTime", finish}, {"elapsedTime", c.span(a.StartTime, finish)}, {"progress", progressOf(state)}, {"id", a.Id},
+		{"rack", rack}, {"state", state}, {"status", c.status([]*wire.TaskStatus_Attempt{a})}, {"nodeHttpAddress", address}, {"diagnostics", diagnostics},
+		{"type", taskType(t)}, {"assignedContainerId", containerOf(j.JobId, 2+before)},
+	}
+	if !isReduce(t) {
+		return o
+	}
+	shuffled := a.ShuffleFinishTime
+	if shuffled == 0 && state == "SUCCEEDED" {
+		shuffled = a.StartTime // no report came between: it took less than a report interval
+	}
+	reduce := int64(0)
+	if shuffled > 0 {
+		reduce = c.span(shuffled, finish)
+	}
+	return append(o, field{"shuffleFinishTime", shuffled}, field{"mergeFinishTime", shuffled}, field{"elapsedShuffleTime", max(0, shuffled-a.StartTime)},
+		field{"elapsedMergeTime", 0}, field{"elapsedReduceTime", reduce})
+}
+
+// attemptOf returns the attempt of a request, and the number of attempts of the job before it.
+func (c *Call) attemptOf() (j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, before int, err error) {
+	j, t, before, err = c.taskOf()
+	if err != nil {
+		return nil, nil, nil, 0, err
+	}
+	id := c.r.PathValue("attempt")
+	for i, a := range t.Attempts {
+		if a.Id == id {
+			return j, t, a, before + i, nil
+		}
+	}
+	return nil, nil, nil, 0, notFound("Error getting info on task attempt id %s", id)
+}
+
+func oneAttempt(c *Call) (*document, error) {
+	j, t, a, before, err := c.attemptOf()
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := c.nodesByName()
+	if err != nil {
+		return nil, err
+	}
+	return &document{root: "taskAttempt", status: http.StatusOK, body: c.attempt(j, t, a, before, nodes)}, nil
+}
+
+func getAttemptState(c *Call) (*document, error) {
+	j, _, a, _, err := c.attemptOf()
+	if err != nil {
+		return nil, err
+	}
+	return &document{root: "jobTaskAttemptState", bare: true, body: object{{"state", attemptState(a, j.over)}}}, nil
+}

@@ -1,0 +1,32 @@
+package leader
+
+import (
+	"context"
+	"time"
+
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/web/answers"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// Status implements web.StatusSource.
+func (s *Source) Status(ctx context.Context, job string) (web.Answer[*wire.JobStatus], error) {
+	return answers.Ask(ctx, s.large, "status "+job, func(ctx context.Context) (*wire.JobStatus, time.Duration, error) {
+		status, err := s.client.Job(ctx, job, true)
+		if err != nil {
+			return nil, 0, classify(err)
+		}
+		return status, s.ageOf(status), nil
+	})
+}
+
+// finishedAge is how long the status of a finished job is fresh.
+const finishedAge = time.Minute
+
+// ageOf returns how long the status of a job is fresh.
+func (s *Source) ageOf(status *wire.JobStatus) time.Duration {
+	if status.GetState() >= wire.JobState_SUCCEEDED {
+		return max(finishedAge, s.cfg.Age)
+	}
+	return s.cfg.Age
+}

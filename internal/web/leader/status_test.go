@@ -1,0 +1,32 @@
+package leader
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/web"
+)
+
+// TestStatusIsShared asks twice for a job that is over, and once for one that is unknown.
+func TestStatusIsShared(t *testing.T) {
+	f, c := &fakeClient{}, newClock()
+	s, err := New(Config{Now: c.time, Connect: func(rpc.Config) (Client, error) { return f, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 2 {
+		a, err := s.Status(t.Context(), overJob)
+		if err != nil || len(a.Value.Tasks) != 1 || a.Value.Properties["a"] != "b" {
+			t.Fatalf("%v, %v", a.Value, err)
+		}
+		c.pass(testPeriod * 2)
+	}
+	if n := f.asked.Load(); n != 1 {
+		t.Errorf("%d questions, want 1", n)
+	}
+	if _, err := s.Status(t.Context(), "job_1763700000000_0009"); !errors.Is(err, web.ErrUnknown) {
+		t.Error(err)
+	}
+}
