@@ -35,7 +35,9 @@ func (rt *Route) isAPI() bool { return strings.HasPrefix(rt.Path, apiRoot+"/") }
 const apiRoot = "/api/v1"
 
 // Routes returns the table of all paths, except those of the gate and of assets.
-func Routes() []*Route { return slices.Concat(pageRoutes(), apiRoutes(), actionRoutes()) }
+func Routes() []*Route {
+	return slices.Concat(pageRoutes(), apiRoutes(), actionRoutes(), pictureRoutes())
+}
 
 // page adds the parameters that every page has.
 func page(params ...Param) []Param { return append(slices.Clone(params), doneParam, liveParam) }

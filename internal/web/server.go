@@ -38,8 +38,9 @@ func (c *Config) EnsureDefaults() {
 
 // server serves the routes.
 type server struct {
-	cfg   Config
-	files *assets
+	cfg       Config
+	files     *assets
+	histories histories
 }
 
 // New returns the handler of pages, API and assets. It checks nothing: the caller puts
