@@ -200,18 +200,3 @@ func placesChart(s *analysis.StageLocality) *chart {
 	}
 	return c
 }
-
-// usageChart draws the slots that a job had over time.
-func usageChart(u analysis.Usage) *chart {
-	if u.Step == 0 {
-		return nil
-	}
-	n, highest := len(u.Maps), 0.
-	for i := range n {
-		highest = max(highest, u.Maps[i]+u.Reduces[i])
-	}
-	c := newChart("Slots over time", fmt.Sprintf("at most %.0f slots; map slots at the bottom, reduce slots on them", highest), "time since the first start", "slots", float64(int64(n)*u.Step), highest, durationScale, countScale)
-	c.bars("place-node", make([]float64, n), u.Maps)
-	c.bars("place-rack", u.Maps, u.Reduces)
-	return c
-}

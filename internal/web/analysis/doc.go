@@ -2,9 +2,8 @@
 // tasks:
 //
 //	events ──► History ──► Timeline:    which attempt had which slot, in a window of time
-//	                  ├──► Preemptions: slots that were taken, what that kept and what it lost
-//	                  └──► Usage:       slots in use over time
-//	columns ─► Skew, Locality, Forecast
+//	                  └──► Preemptions: slots that were taken, what that kept and what it lost
+//	columns ─► Skew, Locality, Usage, Forecast
 //
 // Everything is a function of its arguments: no clock is read and nothing is fetched. A History
 // does not change, so several goroutines may use one.

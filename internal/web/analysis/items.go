@@ -6,7 +6,7 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 )
 
-// markTexts describe marks. Signs and texts differ, so that colours are not needed to tell them apart.
+// markTexts describe marks. Signs and texts differ, so that colours are not needed to distinguish them.
 var markTexts = map[string]string{
 	"continue": "resumes from a checkpoint", "speculate": "second attempt at a slow task", "order": "ordered to give up its slot", "decline": "declines to give up its slot",
 	"split": "split: the rest of its range is a new task", "suspend": "suspended", "resume": "resumed", "checkpoint": "has written a checkpoint",

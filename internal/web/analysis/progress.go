@@ -6,39 +6,59 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 )
 
-// Usage is how many slots the attempts of a job had over time.
+// Usage is how many tasks had a slot over time. A task counts by its winner or, without one, by its
+// latest attempt, so that the columns of a job suffice.
 type Usage struct {
-	From    int64     `json:"from"` // ms since the epoch
-	Step    int64     `json:"step"` // length of a part, ms; 0 if there is none
-	Maps    []float64 `json:"maps"` // map slots, on average in each part
-	Reduces []float64 `json:"reduces"`
+	From    int64     // start of the first task, ms since the epoch
+	Step    int64     // length of a part, ms; 0 if no task has started
+	Maps    []float64 // map slots, on average in each part
+	Reduces []float64
 }
 
-// Usage returns the slots over time, in at most parts parts of the same length.
-func (h *History) Usage(parts int) Usage {
-	u := Usage{From: h.Begin(), Maps: []float64{}, Reduces: []float64{}}
-	if len(h.Spans) == 0 {
+// UsageOf returns the slots over time, in at most parts parts of the same length. now is in ms since
+// the epoch.
+func UsageOf(c *apidoc.TaskColumns, now int64, parts int) (u Usage) {
+	var end int64
+	for i, start := range c.Start {
+		if start > 0 {
+			if u.From == 0 || start < u.From {
+				u.From = start
+			}
+			end = max(end, lastTime(c, i, now))
+		}
+	}
+	if u.From == 0 {
 		return u
 	}
-	length := max(h.End()-u.From, 1)
-	u.Step = (length + int64(parts) - 1) / int64(parts)
-	n := int((length + u.Step - 1) / u.Step)
+	u.Step = max(end-u.From, 1)/int64(parts) + 1
+	n := int((end-u.From)/u.Step + 1)
 	u.Maps, u.Reduces = make([]float64, n), make([]float64, n)
-	for i := range h.Spans {
-		s := &h.Spans[i]
-		if s.state == Suspended {
+	for i, start := range c.Start {
+		if start == 0 || c.Node[i] == 0 {
 			continue
 		}
-		slots := u.Maps
-		if h.isReduce(h.Attempts[s.Attempt].Stage) {
+		slots, last := u.Maps, lastTime(c, i, now)
+		if c.Types[c.Stage[i]] == "REDUCE" {
 			slots = u.Reduces
 		}
-		from, to := float64(s.From-u.From)/float64(u.Step), float64(h.end(s)-u.From)/float64(u.Step)
+		from, to := float64(max(start, last-c.Duration[i])-u.From)/float64(u.Step), float64(last-u.From)/float64(u.Step)
 		for p := int(from); p < n && float64(p) < to; p++ {
 			slots[p] += min(to, float64(p+1)) - max(from, float64(p))
 		}
 	}
 	return u
+}
+
+// lastTime returns the end of a task, the present if it runs, or the end of its latest attempt if it
+// waits again.
+func lastTime(c *apidoc.TaskColumns, i int, now int64) int64 {
+	switch {
+	case c.End[i] > 0:
+		return c.End[i]
+	case c.States[c.State[i]] == "RUNNING":
+		return max(now, c.Start[i])
+	}
+	return c.Start[i] + c.Duration[i]
 }
 
 // Forecast is how long a job takes still, if it keeps its slots.

@@ -130,14 +130,16 @@ func TestForecast(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	u := NewHistory(staged(t, `
-		1000 start m_000000_0 n1
-		1000 start r_000000_0 n1
-		1500 suspend m_000000_0 n1
-		1750 resume m_000000_0 n1
-		2000 finish m_000000_0 n1
-		2000 finish r_000000_0 n1`), nil, 9000).Usage(4)
-	if u.From != 1000 || u.Step != 250 || fmt.Sprint(u.Maps, u.Reduces) != "[1 1 0 1] [1 1 1 1]" {
+	c := columns("MAP", [3]int64{1, 1000, 1}, [3]int64{1, 500, 2}, [3]int64{1, 250, 1}, [3]int64{1, 0, 0})
+	c.Start[0], c.End[0] = 1000, 2000
+	c.Start[1], c.End[1], c.State[1] = 1500, 0, 1 // runs
+	c.Start[2], c.End[2], c.State[2] = 1000, 0, 2 // its attempt has failed, and it waits again
+	c.Start[3], c.End[3], c.State[3] = 0, 0, 2
+	u := UsageOf(c, 1999, 4)
+	if u.From != 1000 || u.Step != 251 || len(u.Maps) != 4 || fmt.Sprintf("%.1f", u.Maps) != "[2.0 1.0 2.0 2.0]" || fmt.Sprint(u.Reduces) != "[0 0 0 0]" {
+		t.Errorf("%+v", u)
+	}
+	if u := UsageOf(columns("MAP"), 5, 4); u.Step != 0 || u.Maps != nil {
 		t.Errorf("%+v", u)
 	}
 }

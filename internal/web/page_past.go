@@ -1,0 +1,88 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/web/analysis"
+)
+
+// jobPast is what the page of a job shows of its tasks over time.
+type jobPast struct {
+	Usage    *chart            // slots over time; nil before the first task has started
+	Forecast analysis.Forecast // of a job that runs
+	Phases   []phasePart
+}
+
+// phasePart is a phase in the bar of phases. Sizes are in per cent of the bar.
+type phasePart struct {
+	report.Phase
+	X, Width float64
+}
+
+// usageParts is the number of parts of the chart of slots over time.
+const usageParts = 80
+
+// pastOf returns what the page of a job shows of its tasks over time, and the bytes that each stage has
+// written, by its code. A job whose tasks are not known any more has less.
+func (c *call) pastOf(r *report.Report) (past jobPast, written map[string]int64, err error) {
+	past.Phases = phaseParts(r.Phases)
+	a, err := c.cfg.Source.Columns(c.ctx, c.params["job"])
+	columns, err := use(c, a, err)
+	if errors.Is(err, ErrUnknown) {
+		return past, nil, nil
+	}
+	if err != nil {
+		return past, nil, err
+	}
+	past.Usage = usageChart(analysis.UsageOf(columns, a.At.UnixMilli(), usageParts))
+	if r.State == report.Running {
+		past.Forecast = analysis.ForecastOf(columns)
+	}
+	return past, bytesWritten(columns), nil
+}
+
+// bytesWritten returns the bytes that the finished tasks of each stage have written, by its code.
+func bytesWritten(c *apidoc.TaskColumns) map[string]int64 {
+	written := make(map[string]int64)
+	for i, n := range c.Bytes {
+		if c.End[i] > 0 {
+			written[c.Stages[c.Stage[i]]] += n
+		}
+	}
+	return written
+}
+
+// phaseParts places the phases in a bar.
+func phaseParts(phases []report.Phase) (parts []phasePart) {
+	var all, x float64
+	for _, p := range phases {
+		all += max(0, p.Seconds)
+	}
+	for _, p := range phases {
+		part := phasePart{Phase: p, X: x}
+		if all > 0 {
+			part.Width = 100 * max(0, p.Seconds) / all
+		}
+		parts, x = append(parts, part), x+part.Width
+	}
+	return parts
+}
+
+// usageChart draws the slots that a job had over time; nil if it had none.
+func usageChart(u analysis.Usage) *chart {
+	if u.Step == 0 {
+		return nil
+	}
+	highest := 0.
+	for i := range u.Maps {
+		highest = max(highest, u.Maps[i]+u.Reduces[i])
+	}
+	c := newChart("Slots over time", fmt.Sprintf("at most %.0f; map slots at the bottom, reduce slots on them; attempts that do not count any more are on the timeline", highest),
+		"time since the first start", "slots", float64(int64(len(u.Maps))*u.Step), highest, durationScale, countScale)
+	c.bars("place-node", make([]float64, len(u.Maps)), u.Maps)
+	c.bars("place-rack", u.Maps, u.Reduces)
+	return c
+}
