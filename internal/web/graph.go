@@ -39,6 +39,7 @@ const (
 	margin              = 4
 	barWidth            = boxWidth - 24
 	maxColumns          = 4
+	gutter              = 18 // from a box to an arrow that leads below
 )
 
 // BarWidth returns the width of the whole bar.
@@ -72,8 +73,8 @@ func drawGraph(stages []apidoc.Stage, written map[string]int64) (g Graph) {
 				b.X, b.Y = margin+column*(boxWidth+columnGap), margin+bandTop+row*(boxHeight+rowGap)
 				tops[n], at[b.Name] = b.Y, &b
 				g.Boxes = append(g.Boxes, b)
-				g.Width, g.Height = max(g.Width, b.X+boxWidth+margin), max(g.Height, b.Y+boxHeight+margin)
-				bottom = max(bottom, b.Y+boxHeight+rowGap+rowGap/2-margin)
+				g.Width, g.Height = max(g.Width, b.X+boxWidth+gutter+margin), max(g.Height, b.Y+boxHeight+margin)
+				bottom = max(bottom, b.Y+boxHeight+2*rowGap-margin)
 			}
 		}
 	}
@@ -126,6 +127,19 @@ func layersOf(reads [][]int) []int {
 			layer[n] = max(layer[n], layer[source]+1)
 		}
 	}
+	next := make([]int, len(reads)) // column of the first reader of each stage
+	for n, sources := range reads {
+		for _, source := range sources {
+			if next[source] == 0 || layer[n] < next[source] {
+				next[source] = layer[n]
+			}
+		}
+	}
+	for n, sources := range reads { // a stage that reads none is beside its first reader
+		if len(sources) == 0 && next[n] > 0 {
+			layer[n] = next[n] - 1
+		}
+	}
 	return layer
 }
 
@@ -146,22 +160,26 @@ func orderInLayer(column int, layer []int, reads [][]int, tops []int) (order []i
 	return order
 }
 
-// newArrow draws an arrow between two boxes: from the right side to the left side, or from below to
-// above if the picture continues below.
+// newArrow draws an arrow from the right side of a box to the left side of another, or to its upper
+// side if the picture continues below.
 func newArrow(from, to *Box, written map[string]int64) Arrow {
 	a := Arrow{From: from.Name, To: to.Name}
 	if n := written[from.Code]; n > 0 {
 		a.Label = bytesText(n)
 	}
 	x1, y1, x2, y2 := from.X+boxWidth, from.Y+boxHeight/2, to.X, to.Y+boxHeight/2
-	bend := (x2 - x1) / 2
-	if x2 <= x1 {
-		x1, y1, x2, y2 = from.X+boxWidth/2, from.Y+boxHeight, to.X+boxWidth/2, to.Y
-		bend = 0
-		a.Path = fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1, y1+rowGap, x2, y2-rowGap, x2, y2)
-	} else {
+	a.X, a.Y = (x1+x2)/2, (y1+y2)/2-6
+	switch bend := (x2 - x1) / 2; {
+	case x2 <= x1:
+		a.Path = fmt.Sprintf("M%d %dH%dV%dH%dV%d", x1, y1, x1+gutter, to.Y-rowGap*2/3, to.X+boxWidth/2, to.Y)
+		a.X, a.Y = (x1+x2+boxWidth/2)/2, to.Y-rowGap*2/3-3
+	case x2 > x1+columnGap: // below the boxes between them
+		low := from.Y + boxHeight + rowGap/2
+		a.Path = fmt.Sprintf("M%d %dC%d %d %d %d %d %dH%dC%d %d %d %d %d %d", x1, y1, x1+columnGap/2, y1, x1+columnGap/2, low, x1+columnGap, low,
+			x2-columnGap, x2-columnGap/2, low, x2-columnGap/2, y2, x2, y2)
+		a.X, a.Y = (x1+x2)/2, low-2
+	default:
 		a.Path = fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1+bend, y1, x2-bend, y2, x2, y2)
 	}
-	a.X, a.Y = (x1+x2)/2, (y1+y2)/2-6
 	return a
 }

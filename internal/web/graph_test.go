@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/web/analysis"
 )
 
 // staged makes stages from their names, each with the names of those that it reads: "join a b".
@@ -39,7 +40,7 @@ func TestGraphHasAnArrowForEachRead(t *testing.T) {
 			t.Errorf("box %+v in a picture of %d × %d", b, g.Width, g.Height)
 		}
 	}
-	if at["a"].X != at["b"].X || at["join"].X <= at["a"].X || at["out"].X <= at["join"].X || at["last"].Y <= at["b"].Y+boxHeight || at["last"].X != at["a"].X {
+	if at["a"].X != at["b"].X || at["b"].Y == at["a"].Y || at["join"].X <= at["a"].X || at["out"].X <= at["join"].X || at["last"].Y <= at["b"].Y+boxHeight || at["last"].X != at["a"].X {
 		t.Errorf("boxes %+v", g.Boxes)
 	}
 }
@@ -74,7 +75,7 @@ func TestJobPageShowsItsPast(t *testing.T) {
 	f.addWork("n4", 60, 8)
 	f.explain.Stages[0].Code = "m"
 	w := request(newHandler(t, f), "/jobs/"+aJob, nil)
-	for _, text := range []string{"if it keeps its 1 slots", "Slots over time", `class="phase-0"`, "reads map: 3.", "<strong>First failure:"} {
+	for _, text := range []string{"little: its last tasks", "Slots over time", `class="phase-0"`, "reads map: 3.", "<strong>First failure:"} {
 		if !strings.Contains(w.Body.String(), text) {
 			t.Errorf("the page lacks %q", text)
 		}
@@ -93,5 +94,21 @@ func TestPhaseParts(t *testing.T) {
 	}
 	if none := phaseParts([]report.Phase{{Name: "setup"}}); none[0].Width != 0 {
 		t.Errorf("%+v", none)
+	}
+}
+
+func TestLeftSaysItsBasis(t *testing.T) {
+	for _, c := range []struct {
+		f    analysis.Forecast
+		want string
+	}{
+		{analysis.Forecast{Slots: 24, Low: 180_000, High: 300_000}, "3 min 0 s to 5 min 0 s if it keeps its 24 slots (by p25 and p75 of finished tasks)"},
+		{analysis.Forecast{Slots: 1, High: 3000}, "up to 3.0 s if it keeps its 1 slot (by the p75 of finished tasks)"},
+		{analysis.Forecast{Unknown: "no task runs now"}, "not known: no task runs now"},
+		{analysis.Forecast{Slots: 2}, "little: its last tasks have run for longer than most of those that have finished"},
+	} {
+		if got := (&jobPast{Forecast: c.f}).Left(); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.f, got, c.want)
+		}
 	}
 }

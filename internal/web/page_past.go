@@ -55,6 +55,23 @@ func bytesWritten(c *apidoc.TaskColumns) map[string]int64 {
 	return written
 }
 
+// Left says how long the job takes still, and what that is based on.
+func (p *jobPast) Left() string {
+	f, slots := &p.Forecast, "slots"
+	if f.Slots == 1 {
+		slots = "slot"
+	}
+	switch {
+	case f.Unknown != "":
+		return "not known: " + f.Unknown
+	case f.High == 0:
+		return "little: its last tasks have run for longer than most of those that have finished"
+	case f.Low == 0 || durationText(f.Low) == durationText(f.High):
+		return fmt.Sprintf("up to %s if it keeps its %d %s (by the p75 of finished tasks)", durationText(f.High), f.Slots, slots)
+	}
+	return fmt.Sprintf("%s to %s if it keeps its %d %s (by p25 and p75 of finished tasks)", durationText(f.Low), durationText(f.High), f.Slots, slots)
+}
+
 // phaseParts places the phases in a bar.
 func phaseParts(phases []report.Phase) (parts []phasePart) {
 	var all, x float64
