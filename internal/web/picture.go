@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -97,11 +96,7 @@ func (c *call) history() (*analysis.History, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.historyWith(c.ctx, columns)
-}
-
-func (c *call) historyWith(ctx context.Context, columns *apidoc.TaskColumns) (*analysis.History, error) {
-	a, err := c.cfg.Source.Events(ctx, c.params["job"])
+	a, err := c.cfg.Source.Events(c.ctx, c.params["job"])
 	events, err := use(c, a, err)
 	if err != nil {
 		return nil, err

@@ -48,6 +48,7 @@ type Attempt struct {
 	Bytes int64  // of its output or checkpoint; 0 if it has none
 
 	number   int
+	lost     int64 // when its output was lost after it had finished; 0 if it was not
 	previous int32 // attempt before it at the same task, counted from 1; 0 for none
 	span     int32 // its latest span, counted from 1
 }
@@ -295,6 +296,8 @@ func (b *builder) add(i int32) {
 		return
 	}
 	switch e.Kind {
+	case "lose", "revoke":
+		a.lost = e.At
 	case "order":
 		b.open(n, e.At, Stopping)
 	case "decline":
@@ -326,7 +329,7 @@ func (b *builder) addStart(n int32, e *apidoc.Event) {
 		if s.span == 0 {
 			return
 		}
-		arrow.Kind, arrow.Source, arrow.SourceTime = kind, s.span-1, s.End
+		arrow.Kind, arrow.Source, arrow.SourceTime = kind, s.span-1, max(s.End, s.lost)
 		if s.End == 0 {
 			arrow.SourceTime = e.At
 		}

@@ -74,6 +74,8 @@ const incidents = `
 5300 start      m_000002_1 n2
 6000 finish     m_000001_1 n2
 6100 finish     m_000002_1 n2
+6200 lose       m_000002_1 n2
+6300 start      m_000002_2 n1
 `
 
 func newStaged(t testing.TB) *History {
@@ -96,6 +98,7 @@ func TestArrowsOfAllIncidents(t *testing.T) {
 		"retry m_000004_0@4500 m_000004_1@4700 preempt 0",
 		"retry m_000004_1@5000 m_000004_2@5100 lose 0",
 		"retry m_000002_0@5200 m_000002_1@5300 fail 0",
+		"retry m_000002_1@6200 m_000002_2@6300 lose 0",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("arrows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -153,7 +156,7 @@ func TestRowsAreSlotsOfNodes(t *testing.T) {
 	if got := strings.Join(h.Timeline(Window{ByTask: true}).Labels, ","); got != "m_000000,m_000001,m_000002,m_000003,m_000003 (2),m_000004" {
 		t.Errorf("rows %s", got)
 	}
-	if byNode.Counts["kill"] != 1 || byNode.Counts["suspend"] != 1 || byNode.Links["move"] != 1 || byNode.Links["retry"] != 3 || byNode.LeftOut != 0 {
+	if byNode.Counts["kill"] != 1 || byNode.Counts["suspend"] != 1 || byNode.Links["move"] != 1 || byNode.Links["retry"] != 4 || byNode.LeftOut != 0 {
 		t.Errorf("counts %v, %v", byNode.Counts, byNode.Links)
 	}
 }

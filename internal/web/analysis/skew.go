@@ -78,7 +78,7 @@ type NodeSkew struct {
 	Tasks    int     `json:"tasks"`
 	Sum      int64   `json:"sum"`
 	Duration int64   `json:"duration"` // median, ms
-	Slowness float64 `json:"slowness"` // median of duration / value of its tasks, by that of the tasks of other tasknodes; 0 if it is not known
+	Slowness float64 `json:"slowness"` // median of duration / value of its tasks, divided by the median of the other tasknodes; 0 if it is not known
 }
 
 // TaskPoint is a task of a scatter plot.
@@ -144,10 +144,13 @@ func skewOfStage(c *apidoc.TaskColumns, values []int64, rows []int32, stage int,
 	return s
 }
 
+// minSlowTasks is how many tasks a tasknode must have had to be called slow: fewer may differ by chance.
+const minSlowTasks = 3
+
 // judge says what the skew is caused by. The order of the causes is that of their certainty.
 func (s *StageSkew) judge(by string, noInput int) {
 	unit := map[string]string{"bytes": "bytes", "records": "records", "in": "input records", "duration": "time"}[by]
-	slow := slices.IndexFunc(s.Nodes, func(n NodeSkew) bool { return n.Slowness >= 2 })
+	slow := slices.IndexFunc(s.Nodes, func(n NodeSkew) bool { return n.Slowness >= 2 && n.Tasks >= minSlowTasks })
 	switch {
 	case by != "duration" && s.R >= .7 && s.Ratio >= 3:
 		s.Cause, s.Verdict = "data", fmt.Sprintf("Data skew: one task has %.1f times the %s of the median, and the time of tasks follows their %s (r = %.2f).", s.Ratio, unit, unit, s.R)
@@ -251,6 +254,19 @@ func points(c *apidoc.TaskColumns, values []int64, sorted []int32) (list []TaskP
 		add(i)
 	}
 	return list
+}
+
+// thin returns at most limit of the numbers, spread evenly.
+func thin(numbers []int32, limit int) []int32 {
+	n := len(numbers)
+	if n <= limit {
+		return numbers
+	}
+	kept := make([]int32, limit)
+	for i := range kept {
+		kept[i] = numbers[i*n/limit]
+	}
+	return kept
 }
 
 // nodeSkews returns how fast each tasknode was, compared with all others.

@@ -33,17 +33,18 @@ func columns(kind string, tasks ...[3]int64) *apidoc.TaskColumns {
 }
 
 func TestVerdicts(t *testing.T) {
-	even := [][3]int64{{100, 50, 1}, {110, 55, 2}, {105, 52, 3}, {95, 48, 1}, {100, 50, 2}, {102, 51, 3}}
-	slow := [][3]int64{{100, 50, 1}, {110, 55, 2}, {105, 150, 3}, {95, 48, 1}, {100, 50, 2}, {102, 153, 3}}
+	even := [][3]int64{{100, 50, 1}, {110, 55, 2}, {105, 52, 3}, {95, 48, 1}, {100, 50, 2}, {102, 51, 3}, {101, 50, 1}, {99, 50, 2}, {100, 51, 3}}
+	slow := [][3]int64{{100, 50, 1}, {110, 55, 2}, {105, 150, 3}, {95, 48, 1}, {100, 50, 2}, {102, 153, 3}, {101, 50, 1}, {99, 50, 2}, {100, 151, 3}}
 	for _, c := range []struct {
 		name, kind, by, cause, text string
 		tasks                       [][3]int64
 	}{
 		{"even", "MAP", "bytes", "none", "No cause", even},
-		{"hot key", "REDUCE", "bytes", "data", "9.8 times the bytes of the median", append(slices.Clone(even), [3]int64{1000, 500, 1})},
+		{"hot key", "REDUCE", "bytes", "data", "9.9 times the bytes of the median", append(slices.Clone(even), [3]int64{1000, 500, 1})},
 		{"hot key, records", "REDUCE", "records", "data", "follows their records", append(slices.Clone(even), [3]int64{1000, 500, 1})},
 		{"slow machine", "MAP", "bytes", "machine", "on n3, tasks take 3.0 times", slow},
-		{"few groups", "REDUCE", "bytes", "groups", "2 of 8 reduces had no input", append(slices.Clone(even), [3]int64{0, 5, 1}, [3]int64{0, 5, 2})},
+		{"one slow task", "MAP", "bytes", "none", "No cause", append(slices.Clone(even[:5]), [3]int64{100, 300, 3})},
+		{"few groups", "REDUCE", "bytes", "groups", "2 of 11 reduces had no input", append(slices.Clone(even), [3]int64{0, 5, 1}, [3]int64{0, 5, 2})},
 		{"maps without input", "MAP", "bytes", "none", "No cause", append(slices.Clone(even), [3]int64{0, 5, 1})},
 		{"time alone", "MAP", "duration", "none", "No cause", slow},
 		{"nothing", "MAP", "bytes", "none", "No task has finished", nil},

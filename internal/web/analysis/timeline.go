@@ -284,7 +284,7 @@ func Place(axis []AxisPiece, at int64) float64 {
 }
 
 func (d *window) spans(inside []int32, prefix int) *TimelineSpans {
-	t := &TimelineSpans{}
+	t := &TimelineSpans{Row: []int{}, From: []int64{}, Duration: []int64{}, State: []int{}, Attempt: []string{}, Node: []string{}}
 	for _, n := range inside {
 		s := &d.Spans[n]
 		a := &d.Attempts[s.Attempt]
@@ -372,19 +372,6 @@ func levels(sums []float32, full float32) string {
 		text[i] = digits[level]
 	}
 	return string(text)
-}
-
-// thin returns at most limit of the numbers, spread evenly.
-func thin(numbers []int32, limit int) []int32 {
-	n := len(numbers)
-	if n <= limit {
-		return numbers
-	}
-	kept := make([]int32, limit)
-	for i := range kept {
-		kept[i] = numbers[i*n/limit]
-	}
-	return kept
 }
 
 // drawn returns the kinds that are drawn, so that there are at most limit marks or arrows: the rarest

@@ -18,15 +18,19 @@ function start(box) {
   const tip = document.createElement("div");
   let data = null, request = null, timer = 0, drag = null, frame = 0;
 
-  canvas.tabIndex = 0;
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", "Attempts over time. Arrow keys move the window, plus and minus zoom, 0 shows all, n and p select the next and the previous attempt. The table below has the same.");
+  canvas.setAttribute("aria-hidden", "true"); // the table has the same
+  box.setAttribute("role", "application");
+  box.setAttribute("aria-label", "Attempts over time. Arrow keys move the window, plus and minus zoom, 0 shows all, n and p select the next and the previous attempt. The table below has the same.");
   tip.className = "tip-box";
   tip.hidden = true;
 
   const left = () => (box.clientWidth < 600 ? 84 : 150);
   const width = () => box.clientWidth - left();
-  const colour = (name) => getComputedStyle(box).getPropertyValue(name).trim();
+  const colours = new Map(); // of the present theme, by custom property
+  const colour = (name) => {
+    if (!colours.has(name)) colours.set(name, getComputedStyle(box).getPropertyValue(name).trim());
+    return colours.get(name);
+  };
 
   // place returns where a time is across the canvas. Data of another window is drawn at its place in
   // the present one until the new data is there.
@@ -108,12 +112,11 @@ function start(box) {
 
   // Suspensions are thin, slots that are to be given up have a frame: no state is shown by colour only.
   function drawSpans(g) {
-    const colours = data.states.map((s) => colour("--span-" + s));
     const s = data.spans;
     for (let i = 0; i < s.row.length; i++) {
       const x = place(data.from + s.from[i]), end = place(spanEnd(i)), state = data.states[s.state[i]], y = rowTop(s.row[i]) + 2;
       const long = Math.max(end - x, 1);
-      g.fillStyle = g.strokeStyle = colours[s.state[i]];
+      g.fillStyle = g.strokeStyle = colour("--span-" + state);
       if (state === "suspended") g.fillRect(x, y + 4, long, 4);
       else if (state === "stopping") g.strokeRect(x + 0.5, y + 0.5, Math.max(long - 1, 1), 11);
       else g.fillRect(x, y, long - (long > 3 ? 1 : 0), 12);
@@ -139,19 +142,13 @@ function start(box) {
         for (const [name, rows] of [["--span-finished", c.used], ["--span-failed", c.wasted], ["--span-suspended", c.suspended]]) {
           const height = (digits.indexOf(rows[row][i]) / 35) * 13;
           if (height > 0) {
-            g.fillStyle = colours(name);
+            g.fillStyle = colour(name);
             g.fillRect(from, bottom - height, Math.max(to - from, 1), height);
             bottom -= height;
           }
         }
       }
     });
-  }
-
-  const known = new Map();
-  function colours(name) {
-    if (!known.has(name)) known.set(name, colour(name));
-    return known.get(name);
   }
 
   function timeOfCell(i) {
@@ -183,8 +180,8 @@ function start(box) {
     g.textAlign = "center";
     g.lineWidth = 3;
     for (const m of data.marks) {
-      g.strokeStyle = colours("--card");
-      g.fillStyle = colours("--text");
+      g.strokeStyle = colour("--card");
+      g.fillStyle = colour("--text");
       g.strokeText(signs.get(m.kind) || "•", place(m.at), rowTop(m.row) + 12);
       g.fillText(signs.get(m.kind) || "•", place(m.at), rowTop(m.row) + 12);
     }
@@ -192,10 +189,12 @@ function start(box) {
     g.textAlign = "start";
   }
 
-  // load asks for the data of the present window. A request that is still under way is given up.
+  // load asks for the data of the present window, once the user has not moved it for a moment. A
+  // request that is still under way is given up.
   function load() {
     clearTimeout(timer);
     timer = setTimeout(async () => {
+      if (data) remember();
       if (request) request.abort();
       request = new AbortController();
       const q = new URLSearchParams({ by: view.by, px: String(Math.min(Math.max(Math.round(width()), 1), 4000)) });
@@ -238,7 +237,6 @@ function start(box) {
     const length = Math.min(Math.max(to - from, 10), job.end - job.begin + 10);
     view.from = Math.round(Math.max(Math.min(from, job.end - length), job.begin, 1));
     view.to = Math.round(view.from + length);
-    remember();
     redraw();
     load();
   }
@@ -274,7 +272,7 @@ function start(box) {
 
   // step selects the next or the previous span.
   function step(by) {
-    if (!data || !data.spans || !data.spans.row) return;
+    if (!data || !data.spans || data.spans.row.length === 0) return;
     const n = data.spans.row.length;
     let i = data.spans.attempt.findIndex((a) => data.prefix + a === view.picked);
     i = i < 0 ? (by > 0 ? 0 : n - 1) : (i + by + n) % n;
@@ -288,7 +286,7 @@ function start(box) {
     const lines = data.marks.filter((m) => m.row === row && Math.abs(place(m.at) - x) < 7).map((m) => m.attempt + ": " + m.text);
     lines.push(...data.arrows.filter((a) => a.row === row && Math.abs(place(a.time) - x) < 7).map((a) => a.text));
     let found = -1;
-    if (data.spans && data.spans.row && x >= left()) found = data.spans.row.findIndex((r, i) => r === row && place(data.from + data.spans.from[i]) <= x && place(spanEnd(i)) >= x);
+    if (data.spans && x >= left()) found = data.spans.row.findIndex((r, i) => r === row && place(data.from + data.spans.from[i]) <= x && place(spanEnd(i)) >= x);
     if (found >= 0) lines.unshift(data.spans.attempt[found] + " " + spanText(found));
     if (data.cells) lines.unshift(data.labels[row]);
     return { row, found, lines };
@@ -332,13 +330,13 @@ function start(box) {
     zoom(e.deltaY > 0 ? 1.25 : 0.8, timeAt(e.offsetX));
   }, { passive: false });
   canvas.addEventListener("dblclick", (e) => data && zoom(0.4, timeAt(e.offsetX)));
-  canvas.addEventListener("keydown", (e) => {
+  box.addEventListener("keydown", (e) => {
     const acts = {
       ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25), "+": () => zoom(0.5, middle()), "=": () => zoom(0.5, middle()), "-": () => zoom(2, middle()),
       0: fit, Home: fit, n: () => step(1), p: () => step(-1),
       Enter: () => view.picked && location.assign("/attempts/" + encodeURIComponent(view.picked)),
     };
-    if (e.ctrlKey || e.metaKey || e.altKey || !acts[e.key]) return;
+    if (!data || e.ctrlKey || e.metaKey || e.altKey || !acts[e.key]) return;
     e.preventDefault();
     acts[e.key]();
   });
@@ -355,7 +353,7 @@ function start(box) {
   moves.replaceChildren(button("All", fit), button("Zoom in", () => zoom(0.5, middle())), button("Zoom out", () => zoom(2, middle())), button("Earlier", () => move(-0.5)), button("Later", () => move(0.5)));
 
   const newColours = () => {
-    known.clear();
+    colours.clear();
     redraw();
   };
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", newColours);
