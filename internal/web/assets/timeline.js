@@ -133,22 +133,26 @@ function start(box) {
     }
   }
 
+  // All cells of a layer are one path, in which cells of the same height are one rectangle.
   function drawCells(g) {
-    const c = data.cells;
-    data.shown.forEach((_, row) => {
-      for (let i = 0; i < c.columns; i++) {
-        const from = place(timeOfCell(i)), to = place(timeOfCell(i + 1));
-        let bottom = rowTop(row) + 15;
-        for (const [name, rows] of [["--span-finished", c.used], ["--span-failed", c.wasted], ["--span-suspended", c.suspended]]) {
+    const c = data.cells, n = c.columns;
+    const x = Array.from({ length: n + 1 }, (_, i) => place(timeOfCell(i)));
+    const bottoms = data.shown.map((_, row) => new Float32Array(n).fill(rowTop(row) + 15));
+    for (const [name, rows] of [["--span-finished", c.used], ["--span-failed", c.wasted], ["--span-suspended", c.suspended]]) {
+      g.beginPath();
+      bottoms.forEach((bottom, row) => {
+        for (let i = 0, next = 0; i < n; i = next) {
+          next = i + 1;
+          while (next < n && rows[row][next] === rows[row][i] && bottom[next] === bottom[i]) next++;
           const height = (digits.indexOf(rows[row][i]) / 35) * 13;
-          if (height > 0) {
-            g.fillStyle = colour(name);
-            g.fillRect(from, bottom - height, Math.max(to - from, 1), height);
-            bottom -= height;
-          }
+          if (height === 0) continue;
+          g.rect(x[i], bottom[i] - height, Math.max(x[next] - x[i], 1), height);
+          bottom.fill(bottom[i] - height, i, next);
         }
-      }
-    });
+      });
+      g.fillStyle = colour(name);
+      g.fill();
+    }
   }
 
   function timeOfCell(i) {
