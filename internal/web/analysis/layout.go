@@ -23,11 +23,14 @@ func (l *layout) Label(row int) string {
 	return l.label(group, row-int(l.first[group]))
 }
 
-// slotGroup is a kind of slots of a tasknode. Suspended attempts have no slot: they are in a group of
+// slotKinds are the kinds of rows of a tasknode. Suspended attempts have no slot: they are in rows of
 // their own.
+var slotKinds = []string{"map", "map suspended", "reduce", "reduce suspended"}
+
+// slotGroup is the rows of one kind of a tasknode.
 type slotGroup struct {
-	node              string
-	reduce, suspended bool
+	node string
+	kind int // place in slotKinds
 }
 
 func (h *History) layoutByNode() *layout {
@@ -36,7 +39,13 @@ func (h *History) layoutByNode() *layout {
 	group := make([]int32, len(h.Spans))
 	for i := range h.Spans {
 		a := &h.Attempts[h.Spans[i].Attempt]
-		g := slotGroup{a.Node, h.isReduce(a.Stage), h.Spans[i].state == Suspended}
+		g := slotGroup{node: a.Node}
+		if h.isReduce(a.Stage) {
+			g.kind = 2
+		}
+		if h.Spans[i].state == Suspended {
+			g.kind++
+		}
 		n, known := groups[g]
 		if !known {
 			n = int32(len(order))
@@ -46,22 +55,14 @@ func (h *History) layoutByNode() *layout {
 		group[i] = n
 	}
 	rank := ranks(len(order), func(a, b int) int {
-		x, y := order[a], order[b]
-		return cmp.Or(compareNames(x.node, y.node), compareBool(x.reduce, y.reduce), compareBool(x.suspended, y.suspended))
+		return cmp.Or(compareNames(order[a].node, order[b].node), order[a].kind-order[b].kind)
 	})
 	sorted := make([]slotGroup, len(order))
 	for i, r := range rank {
 		sorted[r] = order[i]
 	}
 	return h.pack(group, rank, func(group, number int) string {
-		g, kind := sorted[group], "map"
-		if g.reduce {
-			kind = "reduce"
-		}
-		if g.suspended {
-			kind += " suspended"
-		}
-		return fmt.Sprintf("%s %s %d", g.node, kind, number+1)
+		return fmt.Sprintf("%s %s %d", sorted[group].node, slotKinds[sorted[group].kind], number+1)
 	})
 }
 
@@ -132,16 +133,6 @@ func (h *History) pack(group, rank []int32, label func(group, number int) string
 		l.row[i] += l.first[rank[group[i]]]
 	}
 	return l
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // compareNames orders names with numbers at their ends by the numbers: n2 is before n10.

@@ -80,16 +80,16 @@ func (h *History) Preemptions() Preemptions {
 	orders := h.orders(&p)
 	delays := make(map[string][]int64)
 	slots := make(map[string]int)
-	ledgers := make(map[string]*ModeLedger)
 	for _, mode := range Modes {
-		ledgers[mode] = &ModeLedger{Mode: mode}
+		p.Modes = append(p.Modes, ModeLedger{Mode: mode})
 	}
 	for _, o := range orders {
-		l := ledgers[o.Mode]
-		if l == nil { // a mode of a newer master
-			l = &ModeLedger{Mode: o.Mode}
-			ledgers[o.Mode] = l
+		at := slices.IndexFunc(p.Modes, func(l ModeLedger) bool { return l.Mode == o.Mode })
+		if at < 0 { // a mode of a newer master
+			at = len(p.Modes)
+			p.Modes = append(p.Modes, ModeLedger{Mode: o.Mode})
 		}
+		l := &p.Modes[at]
 		l.Asked, l.KeptMillis, l.LostMillis = l.Asked+1, l.KeptMillis+o.Kept, l.LostMillis+o.Lost
 		switch o.Outcome {
 		case "declined":
@@ -110,14 +110,12 @@ func (h *History) Preemptions() Preemptions {
 			}
 		}
 	}
-	for mode, l := range ledgers {
-		slices.Sort(delays[mode])
-		l.P50Millis, l.P95Millis = quantile(delays[mode], .5), quantile(delays[mode], .95)
+	for i := range p.Modes {
+		l := &p.Modes[i]
+		slices.Sort(delays[l.Mode])
+		l.P50Millis, l.P95Millis = quantile(delays[l.Mode], .5), quantile(delays[l.Mode], .95)
 		p.Asked, p.Declined, p.KeptMillis, p.LostMillis = p.Asked+l.Asked, p.Declined+l.Declined, p.KeptMillis+l.KeptMillis, p.LostMillis+l.LostMillis
-		p.Modes = append(p.Modes, *l)
 	}
-	place := func(l ModeLedger) int { return (slices.Index(Modes, l.Mode) + len(Modes) + 1) % (len(Modes) + 1) }
-	slices.SortFunc(p.Modes, func(a, b ModeLedger) int { return cmp.Or(place(a)-place(b), cmp.Compare(a.Mode, b.Mode)) })
 	for job, n := range slots {
 		p.For = append(p.For, Beneficiary{job, n})
 	}
