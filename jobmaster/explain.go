@@ -80,8 +80,10 @@ func (e *explainer) explain() *wire.Explanation {
 	for _, f := range m.brain.Explain(e.now, j) {
 		out.Details = append(out.Details, &wire.Explanation_Detail{Name: f.Name, Value: f.Value})
 	}
-	for _, stage := range j.Stages {
+	reads := readsOf(j)
+	for i, stage := range j.Stages {
 		out.Stages = append(out.Stages, e.stageMessage(stage))
+		out.Stages[i].Reads = reads[i]
 	}
 	if e.task != nil {
 		out.Task = e.taskMessage()
@@ -109,7 +111,7 @@ func (e *explainer) blockedReasons() []string {
 // kind in the cluster, and why its other tasks wait.
 func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 	out := &wire.Explanation_Stage{
-		Name: stage.Name, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running),
+		Name: stage.Name, Code: stage.Code, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running),
 		Suspended: int32(stage.SuspendedCount()), Waiting: int32(stage.ToStart()), AvoidedMachines: e.m.view.Avoided(e.job, e.now),
 		Free: int32(e.m.slots().free[stage.Slot]), Slots: int32(e.m.slots().all[stage.Slot]),
 	}

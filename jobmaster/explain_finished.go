@@ -74,7 +74,7 @@ func finishedStages(s *wire.JobStatus) []*finishedStage {
 // message describes the stage: how many tasks finished, and which slots they used. Old
 // histories do not say which slots a task had, so the kind of slot is then left out.
 func (s *finishedStage) message() *wire.Explanation_Stage {
-	out := &wire.Explanation_Stage{Name: s.Name, Tasks: int32(len(s.tasks)), Usage: s.usage()}
+	out := &wire.Explanation_Stage{Name: s.Name, Code: s.Code, Reads: s.Reads, Tasks: int32(len(s.tasks)), Usage: s.usage()}
 	switch {
 	case s.ReduceSlots > 0:
 		out.Slot = cluster.ReduceSlot.String()

@@ -55,6 +55,9 @@ func TestExplainFinishedJobs(t *testing.T) {
 		if n := p.Machines[0].SlotMillis; n < 3400 || n > 3700 || p.WaitedMillis < 500 || p.LongestWaitMillis < 500 || p.LongestWaitTask == "" {
 			t.Errorf("maps held slots for %d ms and waited for %d, at most %d: %s", n, p.WaitedMillis, p.LongestWaitMillis, p.LongestWaitTask)
 		}
+		if r := e.Stages[1]; r.Code != "r" || len(r.Reads) != 1 || r.Reads[0] != e.Stages[0].Name || len(e.Stages[0].Reads) != 0 {
+			t.Errorf("stage %q reads %v, the first one %v", r.Code, r.Reads, e.Stages[0].Reads)
+		}
 		if r := e.Stages[1]; r.Usage.ReduceSlots != 1 || r.Usage.Attempts != 1 || r.Finished != 1 || r.Slot != "reduce" {
 			t.Errorf("reduces had %v", r)
 		}

@@ -1,6 +1,8 @@
 package jobmaster
 
 import (
+	"slices"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -183,10 +185,30 @@ func failures(j *cluster.Job) []*wire.FailureRecord {
 // stages returns the stages with the slots of their tasks, in the order of the graph.
 func stages(j *cluster.Job) []*wire.StageStatus {
 	var out []*wire.StageStatus
-	for _, s := range j.Stages {
+	reads := readsOf(j)
+	for i, s := range j.Stages {
 		out = append(out, &wire.StageStatus{
-			Name: s.Name, Code: s.Code, MapSlots: int32(s.Slots[cluster.MapSlot]), ReduceSlots: int32(s.Slots[cluster.ReduceSlot]), ReadyTime: j.ReadyAt(s),
+			Name: s.Name, Code: s.Code, Reads: reads[i], MapSlots: int32(s.Slots[cluster.MapSlot]), ReduceSlots: int32(s.Slots[cluster.ReduceSlot]), ReadyTime: j.ReadyAt(s),
 		})
 	}
 	return out
+}
+
+// readsOf returns for each stage of a job the names of the other stages whose output it reads, in the
+// order of the graph's edges.
+func readsOf(j *cluster.Job) [][]string {
+	stageOf := make(map[string]int) // by the name of a stage of the graph
+	for i, s := range j.Stages {
+		for _, n := range s.Nodes {
+			stageOf[j.Spec.Graph.Stages[n].Name] = i
+		}
+	}
+	reads := make([][]string, len(j.Stages))
+	for _, e := range j.Spec.Graph.Edges {
+		from, to := stageOf[e.From], stageOf[e.To]
+		if name := j.Stages[from].Name; from != to && !slices.Contains(reads[to], name) {
+			reads[to] = append(reads[to], name)
+		}
+	}
+	return reads
 }

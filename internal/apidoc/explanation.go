@@ -30,7 +30,9 @@ type Detail struct {
 // Stage is a stage of the job's graph.
 type Stage struct {
 	Name      string   `json:"name"`
-	Slot      string   `json:"slot"` // slot kind of its tasks: map or reduce
+	Code      string   `json:"code,omitempty"`  // as in ids of tasks
+	Reads     []string `json:"reads,omitempty"` // names of the stages whose output it reads
+	Slot      string   `json:"slot"`            // slot kind of its tasks: map or reduce
 	Tasks     int32    `json:"tasks"`
 	Finished  int32    `json:"finished"`
 	Running   int32    `json:"running"` // without suspended tasks
@@ -110,7 +112,7 @@ func ExplanationOf(e *wire.Explanation) Explanation {
 	}
 	for _, s := range e.Stages {
 		out.Stages = append(out.Stages, Stage{
-			Name: s.Name, Slot: s.Slot, Tasks: s.Tasks, Finished: s.Finished, Running: s.Running - s.Suspended, Suspended: s.Suspended, Waiting: s.Waiting,
+			Name: s.Name, Code: s.Code, Reads: s.Reads, Slot: s.Slot, Tasks: s.Tasks, Finished: s.Finished, Running: s.Running - s.Suspended, Suspended: s.Suspended, Waiting: s.Waiting,
 			Free: s.Free, Slots: s.Slots, Reasons: s.Reasons, Until: s.RetryTime, Avoids: s.AvoidedMachines,
 			Past: stageUsageOf(s.Usage),
 		})

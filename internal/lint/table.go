@@ -136,9 +136,10 @@ var importTable = []row{
 	{"internal/scaffold", nil},
 	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/wire"}},
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
+	{"internal/web/analysis", []string{"internal/apidoc"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/report", "internal/web/access",
-		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry", "internal/web/hadoop", "internal/wire",
+		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry", "internal/web/analysis", "internal/web/hadoop", "internal/wire",
 	}},
 	{"internal/web/hadoop", []string{
 		"cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",

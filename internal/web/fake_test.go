@@ -181,6 +181,7 @@ func newFake(name string) *fakeSource {
 		logs: map[string]string{anOver + "/stdout": "out " + name + "\xff"},
 	}
 	failure := report.Failure{Task: aTask, Attempt: anOver, Tasknode: "n2", Cause: name, Input: name, Offset: 17, Log: name, Stack: name}
+	f.addWork(name, 2, 1)
 	for _, j := range f.jobs {
 		r := report.Report{JobID: j.JobID, Name: j.Name, State: report.State(j.State), User: j.User, Queue: j.Queue, Priority: j.Priority, WaitsFor: j.WaitsFor,
 			StartTime: j.SubmitTime, FinishTime: j.FinishTime, Counters: counter.Values{name: {name: 1234567}}, Failures: []report.Failure{failure},

@@ -126,7 +126,7 @@ func (s *schemas) of(t reflect.Type) map[string]any {
 		return map[string]any{"type": "string"}
 	case reflect.Float32, reflect.Float64:
 		return map[string]any{"type": "number"}
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		return map[string]any{"type": "array", "items": s.of(t.Elem())}
 	case reflect.Map:
 		return map[string]any{"type": "object", "additionalProperties": s.of(t.Elem())}

@@ -46,7 +46,7 @@ func showDrill(c *call) error {
 type faultPicture struct {
 	Width, Height int
 	Bars          []faultBar
-	Ticks         []tick
+	Ticks         []faultTick
 	LeftOut       int // faults that the picture does not show
 }
 
@@ -57,8 +57,8 @@ type faultBar struct {
 	Number       int // in the table
 }
 
-// tick is a time on the axis.
-type tick struct {
+// faultTick is a time on the axis.
+type faultTick struct {
 	X    int
 	Text string
 }
@@ -99,7 +99,7 @@ func drawFaultPicture(v *chaos.Verdict) (p faultPicture) {
 		if ms == 0 {
 			text = "0"
 		}
-		p.Ticks = append(p.Ticks, tick{at(ms), text})
+		p.Ticks = append(p.Ticks, faultTick{at(ms), text})
 	}
 	p.Width, p.Height = faultLeft+faultWidth+60, faultTop+len(p.Bars)*faultRow+6
 	return p

@@ -19,6 +19,7 @@ import (
 // jobData is the page of a job.
 type jobData struct {
 	jobHead
+	jobPast
 	Job     apidoc.Job // the job's line of the list; the zero value if the list does not have it
 	Report  report.Report
 	Explain apidoc.Explanation
@@ -49,7 +50,11 @@ func showJob(c *call) error {
 	}
 	d.Elapsed = end - d.Report.StartTime
 	d.Stages, d.LeftOut = shownStages(d.Explain.Stages)
-	d.Graph = drawGraph(d.Stages)
+	past, written, err := c.pastOf(&d.Report)
+	if err != nil {
+		return err
+	}
+	d.jobPast, d.Graph = past, drawGraph(d.Stages, written)
 	if !d.Final {
 		without := "resume"
 		if d.Job.Suspended {

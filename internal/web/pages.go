@@ -134,7 +134,10 @@ func showJobs(c *call) error {
 }
 
 // tabs are the pages of a job: path below the job's, and text.
-var tabs = [][2]string{{"", "Job"}, {"/tasks", "Tasks"}, {"/counters", "Counters"}, {"/conf", "Configuration"}}
+var tabs = [][2]string{
+	{"", "Job"}, {"/tasks", "Tasks"}, {"/timeline", "Timeline"}, {"/skew", "Skew"}, {"/preemption", "Preemption"}, {"/locality", "Locality"},
+	{"/counters", "Counters"}, {"/conf", "Configuration"}, {"#failures", "Failures"},
+}
 
 // Tab is a link to a page of a job.
 type Tab struct {
@@ -147,6 +150,9 @@ type jobHead struct {
 	ID   string
 	Tabs []Tab
 }
+
+// Page returns the path of a page of the job.
+func (h jobHead) Page(page string) string { return "/jobs/" + url.PathEscape(h.ID) + "/" + page }
 
 func (c *call) jobHead() jobHead {
 	h := jobHead{ID: c.params["job"]}

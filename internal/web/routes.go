@@ -38,7 +38,8 @@ const apiRoot = "/api/v1"
 
 // Routes returns the table of all paths, except those of the gate and of assets.
 func Routes() []*Route {
-	return slices.Concat(pageRoutes(), poolRoutes(), schedulerRoutes(), watchRoutes(), apiRoutes(), workRoutes(), historyRoutes(), actionRoutes(), hadoopRoutes())
+	return slices.Concat(pageRoutes(), pictureRoutes(), poolRoutes(), schedulerRoutes(), watchRoutes(), apiRoutes(), workRoutes(), historyRoutes(),
+		actionRoutes(), hadoopRoutes())
 }
 
 // page adds the parameters that every page has.

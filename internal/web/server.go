@@ -47,10 +47,11 @@ func (c *Config) EnsureDefaults() {
 
 // server serves the routes.
 type server struct {
-	cfg   Config
-	files *assets
-	mux   *http.ServeMux
-	hub   *hub
+	cfg       Config
+	files     *assets
+	mux       *http.ServeMux
+	hub       *hub
+	histories histories
 
 	fragments
 }

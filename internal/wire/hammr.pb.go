@@ -625,6 +625,7 @@ type StageStatus struct {
 	MapSlots      int32                  `protobuf:"varint,3,opt,name=map_slots,json=mapSlots,proto3" json:"map_slots,omitempty"` // of each of its tasks
 	ReduceSlots   int32                  `protobuf:"varint,4,opt,name=reduce_slots,json=reduceSlots,proto3" json:"reduce_slots,omitempty"`
 	ReadyTime     int64                  `protobuf:"varint,5,opt,name=ready_time,json=readyTime,proto3" json:"ready_time,omitempty"` // when enough of its input was complete for its tasks to start, ms since the epoch; 0 if it never was
+	Reads         []string               `protobuf:"bytes,6,rep,name=reads,proto3" json:"reads,omitempty"`                           // names of the stages whose output it reads
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -692,6 +693,13 @@ func (x *StageStatus) GetReadyTime() int64 {
 		return x.ReadyTime
 	}
 	return 0
+}
+
+func (x *StageStatus) GetReads() []string {
+	if x != nil {
+		return x.Reads
+	}
+	return nil
 }
 
 // FailureRecord says why an attempt failed, and where.
@@ -7131,6 +7139,8 @@ type Explanation_Stage struct {
 	Free            int32                  `protobuf:"varint,11,opt,name=free,proto3" json:"free,omitempty"`                                             // free slots of the kind
 	Slots           int32                  `protobuf:"varint,12,opt,name=slots,proto3" json:"slots,omitempty"`                                           // all slots of the kind on tasknodes that take tasks
 	Usage           *Explanation_Usage     `protobuf:"bytes,13,opt,name=usage,proto3" json:"usage,omitempty"`                                            // of a job that is over; free and slots are 0 then
+	Code            string                 `protobuf:"bytes,14,opt,name=code,proto3" json:"code,omitempty"`                                              // as in ids of tasks
+	Reads           []string               `protobuf:"bytes,15,rep,name=reads,proto3" json:"reads,omitempty"`                                            // names of the stages whose output it reads
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -7252,6 +7262,20 @@ func (x *Explanation_Stage) GetSlots() int32 {
 func (x *Explanation_Stage) GetUsage() *Explanation_Usage {
 	if x != nil {
 		return x.Usage
+	}
+	return nil
+}
+
+func (x *Explanation_Stage) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Explanation_Stage) GetReads() []string {
+	if x != nil {
+		return x.Reads
 	}
 	return nil
 }
@@ -7920,14 +7944,15 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\twork_lost\x18\t \x01(\bR\x06wasted\x12\x14\n" +
 	"\x05cause\x18\n" +
 	" \x01(\tR\x05cause\x12)\n" +
-	"\x10suspended_millis\x18\v \x01(\x03R\x0fsuspendedMillis\"\x94\x01\n" +
+	"\x10suspended_millis\x18\v \x01(\x03R\x0fsuspendedMillis\"\xaa\x01\n" +
 	"\vStageStatus\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x1b\n" +
 	"\tmap_slots\x18\x03 \x01(\x05R\bmapSlots\x12!\n" +
 	"\freduce_slots\x18\x04 \x01(\x05R\vreduceSlots\x12\x1d\n" +
 	"\n" +
-	"ready_time\x18\x05 \x01(\x03R\treadyTime\"\xee\x01\n" +
+	"ready_time\x18\x05 \x01(\x03R\treadyTime\x12\x14\n" +
+	"\x05reads\x18\x06 \x03(\tR\x05reads\"\xee\x01\n" +
 	"\rFailureRecord\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\tR\x04task\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x15\n" +
@@ -8359,7 +8384,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"@\n" +
 	"\x0eExplainRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x17\n" +
-	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\xb5\x0f\n" +
+	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\xdf\x0f\n" +
 	"\vExplanation\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -8380,7 +8405,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05as_of\x18\x0e \x01(\x03R\x04asOf\x1a2\n" +
 	"\x06Detail\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\x1a\xf4\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x1a\x9e\x03\n" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04slot\x18\x02 \x01(\tR\x04slot\x12\x14\n" +
@@ -8396,7 +8421,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	" \x03(\tR\x0favoidedMachines\x12\x12\n" +
 	"\x04free\x18\v \x01(\x05R\x04free\x12\x14\n" +
 	"\x05slots\x18\f \x01(\x05R\x05slots\x121\n" +
-	"\x05usage\x18\r \x01(\v2\x1b.hammr.v1.Explanation.UsageR\x05usage\x1a\xbd\x02\n" +
+	"\x05usage\x18\r \x01(\v2\x1b.hammr.v1.Explanation.UsageR\x05usage\x12\x12\n" +
+	"\x04code\x18\x0e \x01(\tR\x04code\x12\x14\n" +
+	"\x05reads\x18\x0f \x03(\tR\x05reads\x1a\xbd\x02\n" +
 	"\x05Usage\x12\x1b\n" +
 	"\tmap_slots\x18\x01 \x01(\x05R\bmapSlots\x12!\n" +
 	"\freduce_slots\x18\x02 \x01(\x05R\vreduceSlots\x12\x1a\n" +

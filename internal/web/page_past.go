@@ -1,0 +1,105 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/web/analysis"
+)
+
+// jobPast is what the page of a job shows of its tasks over time.
+type jobPast struct {
+	Usage    *xyPlot           // slots over time; nil before the first task has started
+	Forecast analysis.Forecast // of a job that runs
+	Phases   []phasePart
+}
+
+// phasePart is a phase in the bar of phases. Sizes are in per cent of the bar.
+type phasePart struct {
+	report.Phase
+	X, Width float64
+}
+
+// usageParts is the number of parts of the chart of slots over time.
+const usageParts = 80
+
+// pastOf returns what the page of a job shows of its tasks over time, and the bytes that each stage has
+// written, by its code. A job whose tasks are not known any more has less.
+func (c *call) pastOf(r *report.Report) (past jobPast, written map[string]int64, err error) {
+	past.Phases = phaseParts(r.Phases)
+	a, err := c.cfg.Source.Columns(c.ctx, c.params["job"])
+	columns, err := use(c, a, err)
+	if errors.Is(err, ErrUnknown) {
+		return past, nil, nil
+	}
+	if err != nil {
+		return past, nil, err
+	}
+	past.Usage = usagePlot(analysis.UsageOf(columns, a.At.UnixMilli(), usageParts))
+	if r.State == report.Running {
+		past.Forecast = analysis.ForecastOf(columns)
+	}
+	return past, bytesWritten(columns), nil
+}
+
+// bytesWritten returns the bytes that the finished tasks of each stage have written, by its code.
+func bytesWritten(c *apidoc.TaskColumns) map[string]int64 {
+	written := make(map[string]int64)
+	for i, n := range c.Bytes {
+		if c.End[i] > 0 {
+			written[c.Stages[c.Stage[i]]] += n
+		}
+	}
+	return written
+}
+
+// Left says how long the job takes still, and what that is based on.
+func (p *jobPast) Left() string {
+	f, slots := &p.Forecast, "slots"
+	if f.Slots == 1 {
+		slots = "slot"
+	}
+	switch {
+	case f.Unknown != "":
+		return "not known: " + f.Unknown
+	case f.High == 0:
+		return "little: its last tasks have run for longer than most of those that have finished"
+	case f.Low == 0 || durationText(f.Low) == durationText(f.High):
+		return fmt.Sprintf("up to %s if it keeps its %d %s (by the p75 of finished tasks)", durationText(f.High), f.Slots, slots)
+	}
+	return fmt.Sprintf("%s to %s if it keeps its %d %s (by p25 and p75 of finished tasks)", durationText(f.Low), durationText(f.High), f.Slots, slots)
+}
+
+// phaseParts places the phases in a bar.
+func phaseParts(phases []report.Phase) (parts []phasePart) {
+	var all, x float64
+	for _, p := range phases {
+		all += max(0, p.Seconds)
+	}
+	for _, p := range phases {
+		part := phasePart{Phase: p, X: x}
+		if all > 0 {
+			part.Width = 100 * max(0, p.Seconds) / all
+		}
+		parts, x = append(parts, part), x+part.Width
+	}
+	return parts
+}
+
+// usagePlot draws the slots that a job had over time; nil if it had none.
+func usagePlot(u analysis.Usage) *xyPlot {
+	if u.Step == 0 {
+		return nil
+	}
+	highest := 0.
+	for i := range u.Maps {
+		highest = max(highest, u.Maps[i]+u.Reduces[i])
+	}
+	c := newXYPlot("Slots over time", fmt.Sprintf("at most %.0f; map slots at the bottom, reduce slots on them; attempts that do not count any more are on the timeline", highest),
+		"time since the first start", "slots", float64(int64(len(u.Maps))*u.Step), highest, durationScale, countScale)
+	c.bars("place-node", make([]float64, len(u.Maps)), u.Maps)
+	c.bars("place-rack", u.Maps, u.Reduces)
+	return c
+}
