@@ -13,7 +13,7 @@ import (
 )
 
 // Serve serves pages at an address (host:port; port 0 for any that is free) until stop is called. Every
-// user of this machine may view them, and nobody may change anything. The address must be a loopback
+// user of this machine may view them; no request may change anything. The address must be a loopback
 // address. now returns the time of the cluster.
 func Serve(source web.Source, name, address string, now func() time.Time) (url string, stop func(), err error) {
 	host, _, err := net.SplitHostPort(address)
