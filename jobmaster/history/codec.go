@@ -24,7 +24,7 @@ func Encode(w io.Writer, j *Job) error {
 	if j.Version == Version1 {
 		return encode(w, j)
 	}
-	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 	if magic, _ := in.Peek(len(zstdMagic)); !bytes.Equal(magic, zstdMagic) {
 		return io.NopCloser(in), nil // an error of Peek comes again
 	}
-	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
+	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return nil, err
 	}

@@ -257,6 +257,18 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
+// BenchmarkEncodeSmall writes the history of a job of ten tasks: its memory matters more than its time,
+// since a cluster may finish a hundred of them in a second.
+func BenchmarkEncodeSmall(b *testing.B) {
+	j := bigJob(10)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := history.Encode(io.Discard, j); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkDecode(b *testing.B) {
 	var file bytes.Buffer
 	if err := history.Encode(&file, bigJob(100_000)); err != nil {
