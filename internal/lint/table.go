@@ -139,7 +139,7 @@ var importTable = []row{
 		"internal/web/hadoop", "internal/wire",
 	}},
 	{"internal/web/hadoop", []string{
-		"cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
+		"cluster", "internal/apidoc", "internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
 	}},
 	{"internal/web/leader", []string{
 		"cluster", "storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
