@@ -46,7 +46,7 @@ PLAIN := CGO_ENABLED=0
 TOOLS   := $(if $(CI),GOGC=400)
 GO_TEST := $(TOOLS) go test $(if $(CI),-exec 'env -u GOGC') $(LINK) -vet=off -v
 
-.PHONY: all build packages image manifests test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade accept-hadoop accept-openapi deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build packages image manifests test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade accept accept-hadoop accept-openapi deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -98,6 +98,9 @@ accept-hadoop: build
 	go test -tags accept -run '^TestOracle' -count 1 -timeout 20m -v ./internal/web/hadoop $(if $(UPDATE),-args $(UPDATE))
 	go test -tags accept -run '^TestOracle' -count 1 -timeout 20m -v ./internal/jhist
 	accept/hadoop/run.sh bin/hammr
+
+# Checks that need tools from elsewhere, by name.
+accept: accept-hadoop accept-openapi
 
 # The REST API against its OpenAPI document.
 accept-openapi: build

@@ -4,7 +4,7 @@
 #
 #   accept/openapi.sh bin/hammr
 #
-# A machine without pip or PyPI is said so, and the check counts as not run.
+# Without pip or PyPI the script reports that, and the check counts as not run.
 set -euo pipefail
 hammr=$(realpath "${1:-bin/hammr}")
 dir=$(mktemp -d)

@@ -58,7 +58,7 @@ func (m *Master) notify(j *cluster.Job) {
 	m.workers.Go(func() {
 		defer close(done)
 		if err := n.send(l.ctx, m.cfg.Notify); err != nil {
-			m.cfg.Logger.Warn("end notification not delivered", "job", id, "url", n.url, "attempts", n.attempts, "error", err)
+			m.cfg.Logger.Warn("end notification not delivered", "job", id, "attempts", n.attempts, "error", err)
 		}
 	})
 }

@@ -3,7 +3,7 @@
 #
 #   accept/hadoop/run.sh bin/hammr
 #
-# A check that lacks its tool says so and counts as not run. Datadog's checks are not on PyPI:
+# Without its tool a check reports that and counts as not run. Datadog's checks are not on PyPI:
 # DATADOG_CHECKS names a directory with yarn/ and mapreduce/ of DataDog/integrations-core.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

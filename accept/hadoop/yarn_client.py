@@ -1,4 +1,4 @@
-"""Calls each read method of yarn-api-client on a cluster, and kills, moves and prioritises jobs.
+"""Calls the read methods of yarn-api-client on a cluster, and kills, moves and changes the priority of a job.
 
 usage: yarn_client.py URL TOKEN JOB RUNNING
 

@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	neturl "net/url"
 	"syscall"
 	"time"
 )
@@ -71,6 +72,9 @@ func (c *Client) Get(ctx context.Context, url string) error {
 		return err
 	}
 	answer, err := c.http.Do(r)
+	if failed, ok := errors.AsType[*neturl.Error](err); ok {
+		return failed.Err // without the URL, which may have a secret
+	}
 	if err != nil {
 		return err
 	}

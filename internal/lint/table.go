@@ -142,7 +142,7 @@ var importTable = []row{
 		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry", "internal/web/analysis", "internal/web/hadoop", "internal/wire",
 	}},
 	{"internal/web/hadoop", []string{
-		"cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
+		"cluster", "internal/apidoc", "internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
 	}},
 	{"internal/web/files", []string{
 		"chaos", "cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/web", "jobmaster", "jobmaster/histindex", "jobmaster/history",

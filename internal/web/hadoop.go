@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/internal/web/hadoop"
@@ -21,7 +19,7 @@ func hadoopRoutes() (routes []*Route) {
 	for _, e := range hadoop.Endpoints() {
 		rt := &Route{Method: e.Method, Path: e.Path, Verb: e.Verb, Object: e.Object, Doc: e.Doc, hadoop: e}
 		for _, part := range strings.Split(e.Path, "/") {
-			if name, found := strings.CutPrefix(part, "{"); found {
+			if name, found := strings.CutPrefix(part, "{"); found && part != "{$}" {
 				rt.Params = append(rt.Params, Param{Name: strings.TrimSuffix(name, "}"), Required: true, Doc: "id"})
 			}
 		}
@@ -146,17 +144,7 @@ func (h hadoopSource) Jobs(ctx context.Context, q hadoop.Query) iter.Seq2[apidoc
 }
 
 func (h hadoopSource) Status(ctx context.Context, job string) (*wire.JobStatus, error) {
-	s, err := plain(h.source.Status(ctx, job))
-	if err != nil {
-		return nil, err
-	}
-	shown := &wire.JobStatus{
-		JobId: s.JobId, Name: s.Name, User: s.User, State: s.State, Reason: s.Reason, Cause: s.Cause, MapProgress: s.MapProgress, ReduceProgress: s.ReduceProgress,
-		Maps: s.Maps, MapsDone: s.MapsDone, MapsRunning: s.MapsRunning, Reduces: s.Reduces, ReducesDone: s.ReducesDone, ReducesRunning: s.ReducesRunning,
-		SubmitTime: s.SubmitTime, StartTime: s.StartTime, FinishTime: s.FinishTime, Counters: s.Counters, Tasks: s.Tasks, CounterNames: s.CounterNames,
-		Queue: s.Queue, Priority: cmp.Or(s.Priority, "NORMAL"), Suspended: s.Suspended, Properties: clean.Properties(s.Properties),
-	}
-	return shown, nil
+	return plain(h.source.Status(ctx, job))
 }
 
 func (h hadoopSource) Change(ctx context.Context, do, job, value string) error {

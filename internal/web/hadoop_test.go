@@ -53,6 +53,8 @@ func TestHadoopErrors(t *testing.T) {
 		{"PUT", "/ws/v1/cluster/apps/application_1763700000000_0001/state", `{"state":"RUNNING"}`, 400, "Only 'KILLED'"},
 		{"PUT", "/ws/v1/cluster/apps/application_1763700000000_0001/state", `{`, 400, "body"},
 		{"PUT", "/ws/v1/cluster/apps/application_1763700000000_0001/priority", `{"priority":-3}`, 400, "expected a number"},
+		{"PUT", "/ws/v1/cluster/apps/application_1763700000000_0001/queue", `{"queue":"` + strings.Repeat("x", 600) + `"}`, 400, "at most 512"},
+		{"GET", "/proxy/application_1763700000000_0001/ws/v1/mapreduce/nonsense", "", 404, "no page"},
 		{"POST", "/ws/v1/cluster/apps/new-application", ``, 501, "not submitted here"},
 		{"GET", "/ws/v1/cluster/apps?user.name=ann&doAs=bob&_=1", "", 200, `"application_1763700000000_0001"`},
 		{"GET", "/proxy/application_1763700000000_0002/ws/v1/mapreduce/jobs/" + aJob, "", 404, "is not found"},

@@ -2,10 +2,10 @@
 // a change. One handler has the paths of the ResourceManager, of the application masters behind its
 // proxy, and of the JobHistoryServer:
 //
-//	/ws/v1/cluster/…                  applications, nodes, scheduler
+//	/ws/v1/cluster/…                      applications, nodes, scheduler
 //	/proxy/APPLICATION/ws/v1/mapreduce/…  a job, also one that is over
-//	/ws/v1/history/…                  jobs that are over
-//	/cluster, /jobhistory/…           redirections to the pages
+//	/ws/v1/history/…                      jobs that are over
+//	/cluster, /jobhistory/…               redirections to the pages
 //
 // A job job_C_N is the application application_C_N. A running attempt is a container of one vcore
 // and SlotMB of memory. A pool is a queue below root.

@@ -47,7 +47,8 @@ func Endpoints() []*Endpoint {
 		get("/cluster", "cluster", "Leads to the overview.", redirect("/")),
 		get("/cluster/app/{app}", "job", "Leads to a job.", toJob),
 		get("/jobhistory/job/{job}", "job", "Leads to a job.", toJob),
-		get("/proxy/{app}/", "job", "Leads to a job.", toJob),
+		get("/proxy/{app}", "job", "Leads to a job.", toJob),
+		get("/proxy/{app}/{$}", "job", "Leads to a job.", toJob),
 		get("/isActive", "master", "200 if the master leads, else 405.", isActive),
 	}
 	for _, root := range []string{"/proxy/{app}/ws/v1/mapreduce", "/ws/v1/mapreduce", "/ws/v1/history/mapreduce"} {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -217,14 +218,16 @@ func jobAttempts(c *Call) (*document, error) {
 	}}}}}, nil
 }
 
+// jobConf answers with the properties that were set, without secrets.
 func jobConf(c *Call) (*document, error) {
 	j, err := c.job()
 	if err != nil {
 		return nil, err
 	}
 	var properties []object
-	for _, name := range slices.Sorted(maps.Keys(j.Properties)) {
-		properties = append(properties, object{{"name", name}, {"value", j.Properties[name]}, {"source", []string{"job.xml"}}})
+	shown := clean.Properties(j.Properties)
+	for _, name := range slices.Sorted(maps.Keys(shown)) {
+		properties = append(properties, object{{"name", name}, {"value", shown[name]}, {"source", []string{"job.xml"}}})
 	}
 	return &document{root: "conf", body: object{{"path", j.JobId + "_conf.xml"}, {"property", properties}}}, nil
 }

@@ -29,7 +29,7 @@ type Source interface {
 	States(ctx context.Context) (map[string]int, error)
 	// Summary returns a job without its tasks.
 	Summary(ctx context.Context, job string) (report.Report, error)
-	// Status returns a job with its tasks, their counters and its properties, without secrets.
+	// Status returns a job with its tasks, their counters and the properties that were set.
 	Status(ctx context.Context, job string) (*wire.JobStatus, error)
 	Nodes(ctx context.Context) ([]apidoc.Tasknode, error)
 	Pools(ctx context.Context) ([]apidoc.Queue, error)
@@ -101,7 +101,9 @@ func (e *Endpoint) Open(ctx context.Context, cfg *Config, w http.ResponseWriter,
 		c.Object.ID = r.PathValue("node")
 	}
 	if err == nil && e.key != "" {
-		c.Value, err = valueIn(r, e.key)
+		if c.Value, err = valueIn(r, e.key); len(c.Value) > maxValue {
+			err = badRequest("%s: %d bytes; at most %d are accepted", e.key, len(c.Value), maxValue)
+		}
 	}
 	return c, err
 }
@@ -115,8 +117,11 @@ func (c *Call) Serve() error {
 	return d.send(c.w, c.r)
 }
 
-// maxBody bounds the body of a change, in bytes.
-const maxBody = 1 << 16
+// maxBody and maxValue bound the body of a change and the value in it, in bytes.
+const (
+	maxBody  = 1 << 16
+	maxValue = 512
+)
 
 // valueIn returns the value of a name in the body of a request, in JSON or XML.
 func valueIn(r *http.Request, key string) (string, error) {
