@@ -1,0 +1,41 @@
+package masterd
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/jobmaster/board"
+)
+
+// TestSamplesAreThoseOfTheBoard samples a job that waits in the pool default.
+func TestSamplesAreThoseOfTheBoard(t *testing.T) {
+	state, b := cluster.New("1"), board.New(board.Config{Name: func([]byte) string { return "" }})
+	e := cluster.Entry{At: 1, Command: cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(3, 1), MaxAttempts: [2]int{4, 4}}}}
+	delta, err := state.Apply(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Commit(e, delta, state.View())
+	for second := range int64(10) {
+		b.Sample(1000*second+5000, map[string][2]float64{"default": {2, 0}})
+	}
+	s := sampledSource{board: b}
+	all, err := s.Samples(t.Context(), web.SampleQuery{Pool: web.AllSeries, From: 6000, Step: 2000})
+	if err != nil || len(all.Value.Series) != 2 || all.Value.Series[0].Pool != "" || all.Value.Series[1].Pool != "default" || all.Value.Step != 2000 || all.Value.To != 14_000 {
+		t.Fatalf("all series: %+v, %v", all, err)
+	}
+	points := all.Value.Series[1].Points
+	if len(points) != 4 || points[0].At != 6000 || points[0].Waiting.Map != 3 || points[0].Share != (apidoc.Share{Map: 2}) {
+		t.Errorf("points of the pool: %+v", points)
+	}
+	if maps, reduces := points[0].Starving(); !maps || reduces {
+		t.Errorf("it waits for maps below its share: %v, %v", maps, reduces)
+	}
+	one, err := s.Samples(t.Context(), web.SampleQuery{Pool: "nightly", From: 0, Step: 1000})
+	if err != nil || len(one.Value.Series) != 1 || one.Value.Series[0].Points == nil || len(one.Value.Series[0].Points) != 0 {
+		t.Errorf("a pool without samples: %+v, %v", one, err)
+	}
+}
