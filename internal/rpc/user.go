@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"os"
@@ -29,6 +30,15 @@ func UserName() string {
 		return u.Username
 	}
 	return UnknownUser
+}
+
+// userKey is the key of a user in a context.
+type userKey struct{}
+
+// WithUser returns a context whose calls claim the name of another user than Config.User: a process
+// that makes a call on behalf of a browser claims the name of the browser's user.
+func WithUser(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, userKey{}, name)
 }
 
 // setUser sets the header with the name that the caller claims.
