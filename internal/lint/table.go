@@ -135,6 +135,7 @@ var importTable = []row{
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/report", "internal/web/access",
 	}},
+	{"internal/web/browsertest", nil},
 	{"internal/web/leader", []string{
 		"cluster", "storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
 		"internal/wire",

@@ -20,6 +20,7 @@ type Route struct {
 	Params []Param // all parameters; others are refused
 	Answer any     // a value of the type of the JSON answer; nil for a page or text
 	Doc    string  // one sentence
+	Heavy  bool    // an answer takes much time or memory: only a few are made at once
 	Serve  func(*call) error
 
 	action *ActionKind // of a route that changes the cluster
@@ -45,7 +46,7 @@ func pageRoutes() []*Route {
 		{Path: "/{$}", Verb: access.View, Object: "cluster", Params: page(), Serve: showOverview, Doc: "Overview of the cluster."},
 		{Path: "/jobs", Verb: access.View, Object: "job", Params: page(jobListParams...), Serve: showJobs, Doc: "List of jobs."},
 		{Path: "/jobs/{job}", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showJob, Doc: "A job."},
-		{Path: "/jobs/{job}/tasks", Verb: access.View, Object: "job", Params: page(taskListParams...), Serve: showTasks, Doc: "Tasks of a job."},
+		{Path: "/jobs/{job}/tasks", Verb: access.View, Object: "job", Params: page(taskListParams...), Heavy: true, Serve: showTasks, Doc: "Tasks of a job."},
 		{Path: "/jobs/{job}/tasks/{task}", Verb: access.View, Object: "job", Params: page(jobParam, taskParam), Serve: showTask, Doc: "A task and its attempts."},
 		{Path: "/jobs/{job}/counters", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showCounters, Doc: "Counters of a job."},
 		{Path: "/jobs/{job}/conf", Verb: access.View, Object: "job", Params: page(jobParam, Param{Name: "all", Enum: []string{"yes"}, Doc: "show defaults too"}),

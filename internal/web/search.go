@@ -77,11 +77,14 @@ func (c *call) search(text string) (hits []Hit, err error) {
 	return hits[:min(len(hits), maxHits)], err
 }
 
-// searchJobs returns jobs by a part of their id or name, and the user of that name.
+// searchJobs returns jobs by a part of their id or name, and the user of that name. Any job has the
+// text "".
 func (c *call) searchJobs(ctx context.Context, text string) (hits []Hit, err error) {
-	byUser, err := c.cfg.Source.Jobs(ctx, JobQuery{User: text, Page: Page{Limit: 1}})
-	if page, err := use(c, byUser, err); err == nil && page.Total > 0 {
-		hits = append(hits, Hit{Kind: "user", ID: text, Name: fmt.Sprintf("%d jobs", page.Total), URL: "/jobs?user=" + url.QueryEscape(text)})
+	if text != "" {
+		byUser, err := c.cfg.Source.Jobs(ctx, JobQuery{User: text, Page: Page{Limit: 1}})
+		if page, err := use(c, byUser, err); err == nil && page.Total > 0 {
+			hits = append(hits, Hit{Kind: "user", ID: text, Name: fmt.Sprintf("%d jobs", page.Total), URL: "/jobs?user=" + url.QueryEscape(text)})
+		}
 	}
 	byText, err := c.cfg.Source.Jobs(ctx, JobQuery{Text: text, Page: Page{Limit: maxHits}})
 	page, err := use(c, byText, err)
@@ -147,7 +150,7 @@ func (c *call) suggest() []Hit {
 
 // redirect leads the browser to another page.
 func (c *call) redirect(to string) error {
-	c.w.Header().Set("Location", to)
+	c.w.Header().Set("Location", c.inBase(to))
 	c.w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
