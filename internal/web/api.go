@@ -3,13 +3,11 @@ package web
 import (
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/web/access"
 )
 
 // problem is the body of an error, as RFC 9457 defines it.
@@ -219,18 +217,4 @@ func answerSearch(c *call) error {
 		return err
 	}
 	return c.json(append([]Hit{}, hits...))
-}
-
-// sendLog sends a log as text. It can be anything, so the browser must take it for text only.
-func sendLog(c *call) error {
-	if taskOf(c.params["attempt"]) == "" {
-		return fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], ErrUnknown)
-	}
-	text, err := c.cfg.Source.Log(c.ctx, c.params["attempt"], c.params["stream"])
-	if err != nil {
-		return err
-	}
-	c.w.Header().Set("X-Content-Type-Options", "nosniff")
-	c.w.Header().Set("Content-Security-Policy", access.LogPolicy)
-	return c.send(http.StatusOK, "text/plain; charset=utf-8", []byte(clean.Text(text)))
 }

@@ -46,7 +46,7 @@ func signIn(tab *browsertest.Tab, server string) {
 // shownPages returns the paths of all pages, and of a page for each kind of error.
 func shownPages() (paths []string) {
 	for _, rt := range Routes() {
-		if rt.Method == "" && !rt.isAPI() && rt.Path != "/attempts/{attempt}" && rt.Path != "/attempts/{attempt}/logs/{stream}" {
+		if rt.Method == "" && !rt.isAPI() && rt.Path != "/attempts/{attempt}" && rt.Path != "/attempts/{attempt}/logs/{stream}" { // these lead elsewhere, or to a file
 			paths = append(paths, target(rt))
 		}
 	}
@@ -114,7 +114,7 @@ func TestHostileNamesRunNoScript(t *testing.T) {
 		if i == 0 {
 			signIn(tab, server)
 		}
-		for _, path := range append(shownPages(), "/attempts/"+anOver+"/logs/stdout") {
+		for _, path := range append(shownPages(), "/attempts/"+anOpen+"/logs?follow=yes") {
 			tab.Go(server + path)
 			for _, problem := range problems(tab) {
 				t.Errorf("%s with the name %q: %s", path, name, problem)

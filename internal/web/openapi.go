@@ -65,7 +65,8 @@ func (s *schemas) operation(rt *Route) map[string]any {
 		}
 		parameters = append(parameters, map[string]any{"name": p.Name, "in": in, "required": in == "path" || p.Required, "description": p.Doc, "schema": schema})
 		if p.Name == "format" {
-			ok["content"].(map[string]any)["text/csv"] = map[string]any{"schema": map[string]any{"type": "string"}}
+			kind := map[bool]string{true: "text/csv", false: "text/plain"}[contains(p.Enum, "csv")]
+			ok["content"].(map[string]any)[kind] = map[string]any{"schema": map[string]any{"type": "string"}}
 		}
 	}
 	op["parameters"] = parameters

@@ -36,7 +36,7 @@ func (rt *Route) isAPI() bool { return strings.HasPrefix(rt.Path, apiRoot+"/") }
 const apiRoot = "/api/v1"
 
 // Routes returns the table of all paths, except those of the gate and of assets.
-func Routes() []*Route { return slices.Concat(pageRoutes(), apiRoutes(), actionRoutes()) }
+func Routes() []*Route { return slices.Concat(pageRoutes(), logRoutes(), apiRoutes(), actionRoutes()) }
 
 // page adds the parameters that every page has.
 func page(params ...Param) []Param { return append(slices.Clone(params), doneParam, liveParam) }
@@ -52,8 +52,6 @@ func pageRoutes() []*Route {
 		{Path: "/jobs/{job}/conf", Verb: access.View, Object: "job", Params: page(jobParam, Param{Name: "all", Enum: []string{"yes"}, Doc: "show defaults too"}),
 			Serve: showConfiguration, Doc: "Configuration of a job."},
 		{Path: "/attempts/{attempt}", Verb: access.View, Object: "attempt", Params: []Param{attemptParam, doneParam}, Serve: goToAttempt, Doc: "Leads to the task of an attempt."},
-		{Path: "/attempts/{attempt}/logs/{stream}", Verb: access.ReadLog, Object: "attempt", Serve: sendLog, Doc: "Text that an attempt has printed.",
-			Params: []Param{attemptParam, {Name: "stream", Enum: LogStreams, Required: true, Doc: "output stream"}}},
 		{Path: "/nodes", Verb: access.View, Object: "node", Params: page(nodeListParams...), Serve: showNodes, Doc: "List of tasknodes."},
 		{Path: "/nodes/{node}", Verb: access.View, Object: "node", Params: page(nodeParam), Serve: showNode, Doc: "A tasknode."},
 		{Path: "/pools", Verb: access.View, Object: "pool", Params: page(), Serve: showPools, Doc: "Pools and their shares."},

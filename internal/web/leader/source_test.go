@@ -244,8 +244,8 @@ func TestLogs(t *testing.T) {
 	}))
 	defer node.Close()
 	f.page = strings.TrimPrefix(node.URL, "http://")
-	if text, err := s.Log(t.Context(), openID, "stderr"); err != nil || text != "so far\n" {
-		t.Errorf("%q, %v", text, err)
+	if p, err := s.Log(t.Context(), openID, "stderr", web.LogRange{From: 3}); err != nil || string(p.Text) != "far\n" || p.Offset != 3 || p.Size != 7 || p.Complete {
+		t.Errorf("%+v, %v", p, err)
 	}
 	files, _, _ := s.cfg.Resolve(t.Context(), "mem:/")
 	err := storage.WriteFile(t.Context(), files, "/joblogs/"+overJob+"/"+overID+"/stdout", func(w io.Writer) error {
@@ -255,15 +255,15 @@ func TestLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := s.Log(t.Context(), overID, "stdout"); err != nil || text != "kept\n" {
-		t.Errorf("%q, %v", text, err)
+	if p, err := s.Log(t.Context(), overID, "stdout", web.LogRange{From: -3, Max: 2}); err != nil || string(p.Text) != "pt" || p.Offset != 2 || p.Size != 5 || !p.Complete {
+		t.Errorf("%+v, %v", p, err)
 	}
 	for _, id := range []string{overID[:len(overID)-1] + "7", "nonsense", "attempt_9_0009_m_000000_0"} {
-		if _, err := s.Log(t.Context(), id, "stdout"); !errors.Is(err, web.ErrUnknown) {
+		if _, err := s.Log(t.Context(), id, "stdout", web.LogRange{}); !errors.Is(err, web.ErrUnknown) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if _, err := s.Log(t.Context(), overID, "stderr"); !errors.Is(err, web.ErrUnknown) || errors.Is(err, fs.ErrExist) {
+	if _, err := s.Log(t.Context(), overID, "stderr", web.LogRange{}); !errors.Is(err, web.ErrUnknown) || errors.Is(err, fs.ErrExist) {
 		t.Errorf("log that does not exist: %v", err)
 	}
 }
