@@ -15,7 +15,7 @@ type problem struct {
 	Title     string `json:"title"`
 	Status    int    `json:"status"`
 	Detail    string `json:"detail"`
-	Code      string `json:"code"`                // for programs: bad_parameter, unknown, refused, unavailable or internal
+	Code      string `json:"code"`                // for programs: bad_parameter, unknown, refused, busy, unavailable or internal
 	Parameter string `json:"parameter,omitempty"` // that is wrong
 	Hint      string `json:"hint,omitempty"`      // command that helps
 }
@@ -23,7 +23,7 @@ type problem struct {
 // codes has a code for each status of statusOf.
 var codes = map[int]string{
 	http.StatusBadRequest: "bad_parameter", http.StatusUnauthorized: "refused", http.StatusForbidden: "refused", http.StatusNotFound: "unknown",
-	http.StatusConflict: "refused", http.StatusServiceUnavailable: "unavailable", http.StatusGatewayTimeout: "unavailable",
+	http.StatusConflict: "refused", http.StatusTooManyRequests: "busy", http.StatusServiceUnavailable: "unavailable", http.StatusGatewayTimeout: "unavailable",
 }
 
 // problem describes an error.

@@ -108,7 +108,7 @@ var corpus = append(slices.Clone(hostile),
 func TestHostileNamesRunNoScript(t *testing.T) {
 	b := browsertest.Start(t)
 	tab := b.Open(t, browsertest.View{})
-	for i, group := range slices.Collect(slices.Chunk(corpus, 5)) {
+	for i, group := range slices.Collect(slices.Chunk(corpus, 8)) {
 		name := strings.Join(group, " ")
 		server := serveFake(t, newFake(name))
 		if i == 0 {

@@ -190,10 +190,11 @@ func (c *call) showError(status int, err error) {
 		Detail string
 		Hint   string
 		Hits   []Hit
-		Login  bool
-	}{Status: status, Text: http.StatusText(status), Detail: err.Error(), Hint: c.hint(status), Login: status == http.StatusUnauthorized}
+		Why    string // why an object can be unknown
+		Search string // URL of a search for it
+	}{Status: status, Text: http.StatusText(status), Detail: err.Error(), Hint: c.hint(status)}
 	if status == http.StatusNotFound {
-		data.Hits = c.suggest()
+		data.Hits, data.Why, data.Search = c.suggest(), c.whyUnknown(), c.searchUnknown()
 	}
 	c.params = map[string]string{}
 	if err := c.render(status, "error", data.Text, data); err != nil {
