@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"net/url"
 	"strings"
 
@@ -96,8 +97,8 @@ func (c *call) act(a *ActionKind) (apidoc.Change, error) {
 // user returns the name of the caller with the address of the client, for the audit log of the master
 // that makes the change: it sees the address of this process only.
 func (c *call) user() string {
-	if from := access.ClientOf(c.ctx); from != "" {
-		return c.caller.Name + "@" + from
+	if host, _, err := net.SplitHostPort(access.ClientOf(c.ctx)); err == nil {
+		return c.caller.Name + "@" + host // without the port: rates are those of a user
 	}
 	return c.caller.Name
 }

@@ -1,17 +1,19 @@
 // Follows a log: asks for what was added to it and appends that. The server has made spans of the
 // text; the page shows them as text nodes, so that a log cannot be HTML.
 const log = document.querySelector("pre[data-more]");
+const text = log.querySelector("code");
 const place = document.querySelector("#log-place");
 const keep = 2 << 20; // characters on the page; older ones are removed
+const keepNodes = 10000; // the same for spans
 const pause = 1000; // ms between questions
 let next = Number(log.dataset.next);
-let shown = log.textContent.length;
+let shown = text.textContent.length;
 
 const format = n => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
 // append adds spans at the end, and removes the first ones if there are too many characters.
 function append(spans) {
-  const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 8;
+  text.querySelector(":scope > .muted")?.remove(); // the note that nothing is there
   for (const span of spans) {
     let node = document.createTextNode(span.text);
     if (span.class) {
@@ -20,15 +22,12 @@ function append(spans) {
       element.append(node);
       node = element;
     }
-    log.append(node);
+    text.append(node);
     shown += span.text.length;
   }
-  while (shown > keep && log.childNodes.length > 1) {
-    shown -= log.firstChild.textContent.length;
-    log.firstChild.remove();
-  }
-  if (atEnd) {
-    log.scrollTop = log.scrollHeight;
+  while ((shown > keep || text.childNodes.length > keepNodes) && text.childNodes.length > 1) {
+    shown -= text.firstChild.textContent.length;
+    text.firstChild.remove();
   }
 }
 
@@ -66,5 +65,4 @@ async function follow() {
   }
 }
 
-log.scrollTop = log.scrollHeight;
 follow();
