@@ -38,7 +38,13 @@ require (
 	golang.org/x/perf v0.0.0-20250813145418-2f7363a06fe1
 )
 
-require github.com/coreos/go-systemd/v22 v22.7.0
+require (
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
+	github.com/coreos/go-systemd/v22 v22.7.0
+)
+
+require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect

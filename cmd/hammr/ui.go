@@ -32,6 +32,8 @@ type uiFlags struct {
 	http    string
 	hosts   []string
 	readers bool
+	base    string
+	proxies []string
 	sim     simPages
 	yarn    string
 }
@@ -69,6 +71,8 @@ a token and for reading only. The workload is as for 'hammr sim run'.`,
 	flags.StringVar(&f.cluster.tokenFile, "token-file", "", "`file` with the cluster's secret (default the copy that 'hammr up' has saved for this user)")
 	flags.StringVar(&f.http, "http", "127.0.0.1:"+defaultUIPort, "`host:port` of the pages")
 	flags.StringSliceVar(&f.hosts, "host", nil, "`names` by which browsers reach the pages, besides localhost and IP addresses")
+	flags.StringVar(&f.base, "http-base", "/", "`path` below which browsers see the pages, as /hammr/ behind a proxy")
+	flags.StringSliceVar(&f.proxies, "http-proxies", nil, "`networks` of proxies whose X-Forwarded-Proto and X-Forwarded-For count, as 10.0.0.0/24")
 	flags.BoolVar(&f.readers, "anonymous-readers", false, "let browsers without the token view the pages; logs and changes need it")
 	flags.StringVar(&f.yarn, "yarn-scheduler", "", "`shape` of /ws/v1/cluster/scheduler: fair, capacity or fifo (default by the policy)")
 	f.past.add(flags)
@@ -139,7 +143,7 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 		hosts = append(hosts, host)
 	}
 	gate, err := access.New(access.Config{
-		Token: token, Cluster: id, AnonymousReaders: f.readers, Hosts: hosts, Refuse: web.Refuse,
+		Token: token, Cluster: id, AnonymousReaders: f.readers, Hosts: hosts, Base: f.base, Proxies: f.proxies, Refuse: web.Refuse,
 		Audit: func(r access.Record) { r.Log(logger) },
 	})
 	if err != nil {

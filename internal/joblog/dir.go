@@ -81,30 +81,66 @@ func (d *Dir) Read(ctx context.Context, machine, attempt, stream string) ([]byte
 	return nil, fmt.Errorf("%s of %s: %w", stream, attempt, fs.ErrNotExist)
 }
 
+// ReadPart reads a part of a log, like Read. size is how many bytes the log has.
+func (d *Dir) ReadPart(ctx context.Context, machine, attempt, stream string, place Place) (text []byte, offset, size int64, err error) {
+	if e, has := d.entries[FileName(machine)]; has {
+		err = d.use(ctx, e, attempt, stream, func(x *Index, f io.ReaderAt) (err error) {
+			text, offset, size, err = x.ReadPart(f, attempt, stream, place)
+			return err
+		})
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return text, offset, size, err
+		}
+	}
+	if !d.HasAttempt(attempt) {
+		return nil, 0, 0, fmt.Errorf("%s of %s: %w", stream, attempt, fs.ErrNotExist)
+	}
+	f, err := d.fsys.Open(ctx, path.Join(d.entries[attempt].Path, stream))
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	defer f.Close() // only read
+	if size, err = f.Seek(0, io.SeekEnd); err != nil {
+		return nil, 0, 0, err
+	}
+	offset, length := place(size)
+	text = make([]byte, length)
+	return text, offset, size, readFull(f, text, offset)
+}
+
 // readFrom reads a log from the file of a machine.
 func (d *Dir) readFrom(ctx context.Context, e storage.FileInfo, attempt, stream string) (text []byte, err error) {
+	err = d.use(ctx, e, attempt, stream, func(x *Index, f io.ReaderAt) (err error) {
+		text, err = x.Read(f, attempt, stream)
+		return err
+	})
+	return text, err
+}
+
+// use calls a function with the index of a machine's file that has a log, and with the file.
+func (d *Dir) use(ctx context.Context, e storage.FileInfo, attempt, stream string, read func(*Index, io.ReaderAt) error) error {
 	index := d.indexes[e.Path]
 	if index != nil {
 		if _, has := index.logs[key{attempt, stream}]; !has {
-			return nil, fs.ErrNotExist
+			return fs.ErrNotExist
 		}
 	}
 	f, err := d.fsys.Open(ctx, e.Path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close() // only read
 	if index == nil {
 		if index, err = ReadIndex(f, e.Size); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Path, err)
+			return fmt.Errorf("%s: %w", e.Path, err)
 		}
 		d.indexes[e.Path] = index
 	}
-	text, err = index.Read(f, attempt, stream)
+	err = read(index, f)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s: %w", e.Path, err)
 	}
-	return text, err
+	return err
 }
 
 // readFile reads a whole file.

@@ -123,6 +123,21 @@ func (x *Index) Read(file io.ReaderAt, attempt, stream string) ([]byte, error) {
 	return b, nil
 }
 
+// Place chooses a part of a log by the bytes that the log has.
+type Place func(size int64) (offset, length int64)
+
+// ReadPart reads a part of a log, like Read. It does not check the part: the checksum is that of the
+// whole log.
+func (x *Index) ReadPart(file io.ReaderAt, attempt, stream string, place Place) (text []byte, offset, size int64, err error) {
+	e, found := x.logs[key{attempt, stream}]
+	if !found {
+		return nil, 0, 0, fmt.Errorf("%s of %s: %w", stream, attempt, fs.ErrNotExist)
+	}
+	offset, length := place(e.length)
+	text = make([]byte, length)
+	return text, offset, e.length, readFull(file, text, e.offset+offset)
+}
+
 // readFull fills b from an offset. A file that ends before is corrupt.
 func readFull(file io.ReaderAt, b []byte, offset int64) error {
 	n, err := file.ReadAt(b, offset)

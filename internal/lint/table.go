@@ -141,6 +141,7 @@ var importTable = []row{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/report", "internal/web/access",
 		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry", "internal/web/analysis", "internal/web/hadoop", "internal/wire",
 	}},
+	{"internal/web/browsertest", nil},
 	{"internal/web/hadoop", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
 	}},

@@ -132,6 +132,12 @@ type Config struct {
 	// LocalNotifications permits end notifications of jobs to addresses of the masters' machines and
 	// link-local ones. Default false.
 	LocalNotifications bool
+	// PageBase is the path below which browsers see the pages, for a proxy that serves other things
+	// too. Default "/".
+	PageBase string
+	// PageProxies are the networks of proxies, whose headers X-Forwarded-Proto and X-Forwarded-For
+	// count. Default none.
+	PageProxies []string
 	// Profiles shows Go's profiles on the page. Default false.
 	Profiles bool
 	// ReadyFile is written when the master serves and knows a leader. Default none.
@@ -152,6 +158,7 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	c.Address = cmp.Or(c.Address, ":"+defaultPort)
 	c.HTTP = cmp.Or(c.HTTP, "127.0.0.1:"+defaultPagePort)
+	c.PageBase = cmp.Or(c.PageBase, "/")
 	c.Retention = cmp.Or(c.Retention, 7*24*time.Hour)
 	c.KeepJobs = cmp.Or(c.KeepJobs, 1000)
 	c.KeepTasks = cmp.Or(c.KeepTasks, 1_000_000)

@@ -120,7 +120,7 @@ func (d *Daemon) openPages() (err error) {
 	}
 	d.calls = d.newServer()
 	d.gate, err = access.New(access.Config{
-		Token: d.token, Cluster: d.cfg.ClusterID, AnonymousReaders: d.cfg.AnonymousReaders, Hosts: d.pageHosts(), Refuse: web.Refuse,
+		Token: d.token, Cluster: d.cfg.ClusterID, AnonymousReaders: d.cfg.AnonymousReaders, Hosts: d.pageHosts(), Base: d.cfg.PageBase, Proxies: d.cfg.PageProxies, Refuse: web.Refuse,
 		Audit: func(r access.Record) { r.Log(d.cfg.Logger) },
 	})
 	return err

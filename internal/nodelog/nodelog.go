@@ -2,6 +2,7 @@
 // aggregated:
 //
 //	text, err := nodelog.Read(ctx, page, attempt, "stderr", token, clusterID)
+//	part, err := nodelog.ReadRange(ctx, page, attempt, "stderr", nodelog.Range{From: -1000}, token, clusterID)
 //
 // internal/tasknoded/logs.go serves the requests. Aggregated logs are in files that package joblog
 // reads.
@@ -29,37 +30,38 @@ const MaxBytes = 16 << 20
 //
 // It makes a connection for each call, because users read one log at a time.
 func Read(ctx context.Context, page, attempt, stream, token, clusterID string) (string, error) {
-	return fetch(ctx, page, attempt+"/"+stream, token, clusterID)
+	text, _, err := fetch(ctx, page, attempt+"/"+stream, token, clusterID)
+	return text, err
 }
 
 // List returns ATTEMPT/STREAM of each log that a tasknode has of a job. If it has
 // none, the error wraps fs.ErrNotExist.
 func List(ctx context.Context, page, job, token, clusterID string) ([]string, error) {
-	text, err := fetch(ctx, page, job, token, clusterID)
+	text, _, err := fetch(ctx, page, job, token, clusterID)
 	return strings.Fields(text), err
 }
 
 // fetch sends a request to a tasknode's page.
-func fetch(ctx context.Context, page, name, token, clusterID string) (string, error) {
+func fetch(ctx context.Context, page, name, token, clusterID string) (string, http.Header, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/logs/"+name, nil)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	rpc.SetHeaders(request.Header, token, clusterID)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(request)
 	if err != nil {
-		return "", fmt.Errorf("the tasknode's page: %w", err)
+		return "", nil, fmt.Errorf("the tasknode's page: %w", err)
 	}
 	defer answer.Body.Close() // the answer was only read
 	text, err := io.ReadAll(io.LimitReader(answer.Body, MaxBytes+1<<10))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("the tasknode's page: %w", err)
+		return "", nil, fmt.Errorf("the tasknode's page: %w", err)
 	case answer.StatusCode == http.StatusNotFound:
-		return "", fs.ErrNotExist
+		return "", nil, fs.ErrNotExist
 	case answer.StatusCode != http.StatusOK:
-		return "", fmt.Errorf("the tasknode's page at %s: %s: %.200s", page, answer.Status, text)
+		return "", nil, fmt.Errorf("the tasknode's page at %s: %s: %.200s", page, answer.Status, text)
 	}
-	return string(text), nil
+	return string(text), answer.Header, nil
 }

@@ -75,9 +75,11 @@ func (t *transport) CloseIdleConnections() { t.http.CloseIdleConnections() }
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	SetHeaders(r.Header, t.token, t.clusterID)
 	r.Header.Set(HeaderProtocol, strconv.Itoa(t.versionFor(r.URL.Host)))
-	if r.Header.Get(HeaderUser) == "" {
-		SetUser(r.Header, t.user)
+	user := t.user
+	if other, ok := r.Context().Value(userKey{}).(string); ok {
+		user = other
 	}
+	setUser(r.Header, user)
 	answer, err := t.http.RoundTrip(r)
 	if err != nil {
 		// net/http does not always return the reason why a connection failed.

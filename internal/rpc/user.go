@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"os"
@@ -31,8 +32,17 @@ func UserName() string {
 	return UnknownUser
 }
 
-// SetUser sets the header with the name that the caller claims.
-func SetUser(h http.Header, name string) { h.Set(HeaderUser, url.PathEscape(name)) }
+// userKey is the key of a user in a context.
+type userKey struct{}
+
+// WithUser returns a context whose calls claim the name of another user than Config.User: a process
+// that makes a call on behalf of a browser claims the name of the browser's user.
+func WithUser(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, userKey{}, name)
+}
+
+// setUser sets the header with the name that the caller claims.
+func setUser(h http.Header, name string) { h.Set(HeaderUser, url.PathEscape(name)) }
 
 // UserOf returns the name that the caller claims. It has at most maxUserBytes and only
 // printable characters.

@@ -18,7 +18,7 @@ func TestUserOf(t *testing.T) {
 		"a" + strings.Repeat("ü", 100): "a" + strings.Repeat("ü", 63),
 	} {
 		h := make(http.Header)
-		SetUser(h, name)
+		setUser(h, name)
 		if got := UserOf(h); got != want {
 			t.Errorf("%q becomes %q, want %q", name, got, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
@@ -20,6 +21,7 @@ import (
 // Logs of attempts are on the page of their tasknode until they are aggregated:
 //
 //	GET /logs/ATTEMPT/STREAM    the text that the log has so far
+//	    ?from=N&max=N           a part of it; see nodelog.Range and the headers there
 //	GET /logs/JOB               a line ATTEMPT/STREAM for each log of a job
 //
 // with the cluster's token. logHandler serves the requests; package nodelog sends them.
@@ -56,7 +58,29 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer file.Close() // the file was only read
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	sendEnd(w, file)
+	if r.URL.RawQuery == "" {
+		sendEnd(w, file)
+		return
+	}
+	part, err := nodelog.ParseRange(r.URL.Query())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	sendPart(w, file, part)
+}
+
+// sendPart sends a part of a log, which may grow during the call.
+func sendPart(w http.ResponseWriter, file *os.File, r nodelog.Range) {
+	info, err := file.Stat()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	offset, length := r.In(info.Size())
+	w.Header().Set(nodelog.HeaderOffset, strconv.FormatInt(offset, 10))
+	w.Header().Set(nodelog.HeaderSize, strconv.FormatInt(info.Size(), 10))
+	_, _ = io.Copy(w, io.NewSectionReader(file, offset, length)) // the client may have disconnected
 }
 
 // open opens the log in the directory that contains it. The request chooses the names, so

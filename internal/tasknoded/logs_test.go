@@ -68,6 +68,30 @@ func TestLogOfRunningAttempt(t *testing.T) {
 	want("[… 160 bytes are left out here …]\n" + long[160:])
 }
 
+func TestPartsOfALog(t *testing.T) {
+	page, log := newLogPage(t)
+	if err := os.WriteFile(log, []byte("0123456789"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for r, want := range map[nodelog.Range]nodelog.Part{
+		{}:                  {Text: []byte("0123456789"), Size: 10},
+		{From: 3, Max: 4}:   {Text: []byte("3456"), Offset: 3, Size: 10},
+		{From: -3}:          {Text: []byte("789"), Offset: 7, Size: 10},
+		{From: 10, Max: 10}: {Text: []byte{}, Offset: 10, Size: 10},
+	} {
+		got, err := nodelog.ReadRange(t.Context(), page, loggedAttempt, "stderr", r, "secret", "")
+		if err != nil || string(got.Text) != string(want.Text) || got.Offset != want.Offset || got.Size != want.Size {
+			t.Errorf("%+v: %+v, %v; want %+v", r, got, err, want)
+		}
+	}
+	if got, err := nodelog.ReadRange(t.Context(), page, loggedAttempt, "stderr", nodelog.Range{Max: -1}, "secret", ""); err == nil || !strings.Contains(err.Error(), "max not below 0") {
+		t.Errorf("max -1: %+v, %v", got, err)
+	}
+	if got, err := nodelog.ReadRange(t.Context(), page, loggedAttempt, "stdout", nodelog.Range{From: 1}, "secret", ""); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no log: %+v, %v", got, err)
+	}
+}
+
 func TestLogsOfAJobAreListed(t *testing.T) {
 	page, log := newLogPage(t)
 	if err := errors.Join(os.WriteFile(filepath.Join(filepath.Dir(log), "stdout"), nil, 0o600), os.WriteFile(filepath.Join(filepath.Dir(log), "other"), []byte("x"), 0o600)); err != nil {

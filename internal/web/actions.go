@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"net/url"
 	"strings"
 
@@ -91,11 +92,20 @@ func actionsOn(object string, without ...string) (kinds []*ActionKind) {
 
 // act makes the change that a request orders. Gate.Do has checked the caller.
 func (c *call) act(a *ActionKind) (apidoc.Change, error) {
-	action := Action{Do: a.Object + "." + a.Do, ID: c.params[a.Object], User: c.caller.Name}
+	action := Action{Do: a.Object + "." + a.Do, ID: c.params[a.Object], User: c.user()}
 	if a.Param != nil {
 		action.Value = c.params[a.Param.Name]
 	}
 	return c.cfg.Source.Act(c.ctx, action)
+}
+
+// user returns the name of the caller with the address of the client, for the audit log of the master
+// that makes the change: it sees the address of this process only.
+func (c *call) user() string {
+	if host, _, err := net.SplitHostPort(access.ClientOf(c.ctx)); err == nil {
+		return c.caller.Name + "@" + host // without the port: rates are those of a user
+	}
+	return c.caller.Name
 }
 
 // actFromAPI makes a change and answers with its document.

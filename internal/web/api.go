@@ -3,13 +3,11 @@ package web
 import (
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/web/access"
 )
 
 // problem is the body of an error, as RFC 9457 defines it.
@@ -17,7 +15,7 @@ type problem struct {
 	Title     string `json:"title"`
 	Status    int    `json:"status"`
 	Detail    string `json:"detail"`
-	Code      string `json:"code"`                // for programs: bad_parameter, bad_method, unknown, refused, unavailable or internal
+	Code      string `json:"code"`                // for programs: bad_parameter, bad_method, unknown, refused, busy, unavailable or internal
 	Parameter string `json:"parameter,omitempty"` // that is wrong
 	Hint      string `json:"hint,omitempty"`      // command that helps
 }
@@ -25,7 +23,7 @@ type problem struct {
 // codes has a code for each status of statusOf.
 var codes = map[int]string{
 	http.StatusBadRequest: "bad_parameter", http.StatusMethodNotAllowed: "bad_method", http.StatusUnauthorized: "refused", http.StatusForbidden: "refused", http.StatusNotFound: "unknown",
-	http.StatusConflict: "refused", http.StatusServiceUnavailable: "unavailable", http.StatusGatewayTimeout: "unavailable",
+	http.StatusConflict: "refused", http.StatusTooManyRequests: "busy", http.StatusServiceUnavailable: "unavailable", http.StatusGatewayTimeout: "unavailable",
 }
 
 // problem describes an error.
@@ -219,18 +217,4 @@ func answerSearch(c *call) error {
 		return err
 	}
 	return c.json(append([]Hit{}, hits...))
-}
-
-// sendLog sends a log as text. It can be anything, so the browser must take it for text only.
-func sendLog(c *call) error {
-	if taskOf(c.params["attempt"]) == "" {
-		return fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], ErrUnknown)
-	}
-	text, err := c.cfg.Source.Log(c.ctx, c.params["attempt"], c.params["stream"])
-	if err != nil {
-		return err
-	}
-	c.w.Header().Set("X-Content-Type-Options", "nosniff")
-	c.w.Header().Set("Content-Security-Policy", access.LogPolicy)
-	return c.send(http.StatusOK, "text/plain; charset=utf-8", []byte(clean.Text(text)))
 }

@@ -36,7 +36,7 @@ type Chart struct {
 	Top, Bottom   int
 	X, Y          []Tick
 	Areas, Lines  []Curve
-	Marks         []Span
+	Marks         []ChartSpan
 	Mark          string
 	Heads         []string
 	Rows          []ChartRow
@@ -55,8 +55,8 @@ type Curve struct {
 	Class      int
 }
 
-// Span is a part of the axis of time.
-type Span struct{ X, Width float64 }
+// ChartSpan is a part of the axis of time.
+type ChartSpan struct{ X, Width float64 }
 
 // ChartRow is a row of the table of a chart.
 type ChartRow struct {
@@ -242,7 +242,7 @@ func (p *plot) area(low, high []float64) string {
 }
 
 // marks returns the parts of the axis that are marked; intervals beside each other are one part.
-func (p *plot) marks() (spans []Span) {
+func (p *plot) marks() (spans []ChartSpan) {
 	for i, marked := range p.Marked {
 		if !marked {
 			continue
@@ -252,7 +252,7 @@ func (p *plot) marks() (spans []Span) {
 		if n := len(spans); n > 0 && math.Abs(spans[n-1].X+spans[n-1].Width-x) < .01 {
 			spans[n-1].Width += width
 		} else {
-			spans = append(spans, Span{x, width})
+			spans = append(spans, ChartSpan{x, width})
 		}
 	}
 	return spans

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/nodelog"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/access"
 )
@@ -124,12 +125,14 @@ func (f *fakeSource) Explain(_ context.Context, job, task string) (Answer[apidoc
 	return fresh(f, e)
 }
 
-func (f *fakeSource) Log(_ context.Context, attempt, stream string) (string, error) {
+func (f *fakeSource) Log(_ context.Context, attempt, stream string, r LogRange) (LogPart, error) {
 	text, known := f.logs[attempt+"/"+stream]
 	if !known {
-		return "", fmt.Errorf("no log of %s: %w", attempt, ErrUnknown)
+		return LogPart{}, fmt.Errorf("no log of %s: %w", attempt, ErrUnknown)
 	}
-	return text, f.err
+	size := int64(len(text))
+	offset, length := nodelog.Range{From: r.From, Max: r.Max}.In(size)
+	return LogPart{Text: []byte(text[offset : offset+length]), Offset: offset, Size: size, Complete: attempt == anOver}, f.err
 }
 
 func (f *fakeSource) Nodes(context.Context) (Answer[[]apidoc.Tasknode], error) {
@@ -200,10 +203,11 @@ func newFake(name string) *fakeSource {
 // newHandler returns the handler of a fake cluster, behind a gate with a token.
 func newHandler(t testing.TB, f *fakeSource) http.Handler {
 	t.Helper()
-	return newHandlerOf(t, f)
+	return handlerOf(t, f)
 }
 
-func newHandlerOf(t testing.TB, f Source) http.Handler {
+// handlerOf returns the handler of a source, like newHandler.
+func handlerOf(t testing.TB, f Source) http.Handler {
 	t.Helper()
 	gate, err := access.New(access.Config{Token: aToken, Refuse: Refuse})
 	if err != nil {

@@ -14,7 +14,7 @@ var functions = template.FuncMap{
 		if millis == 0 {
 			return "–"
 		}
-		return time.UnixMilli(millis).UTC().Format("2006-01-02 15:04:05 UTC")
+		return time.UnixMilli(millis).UTC().Format("2006-01-02 15:04:05")
 	},
 	"iso":      func(millis int64) string { return time.UnixMilli(millis).UTC().Format(time.RFC3339) },
 	"duration": durationText,

@@ -8,7 +8,11 @@ import (
 )
 
 // sendOpenAPI answers with the description of the API.
-func sendOpenAPI(c *call) error { return c.json(OpenAPI(Routes())) }
+func sendOpenAPI(c *call) error {
+	doc := OpenAPI(Routes())
+	doc["servers"] = []any{map[string]any{"url": c.inBase(apiRoot)}}
+	return c.json(doc)
+}
 
 // OpenAPI returns the OpenAPI 3.1 document of the routes below the root of the API.
 func OpenAPI(routes []*Route) map[string]any {
@@ -30,7 +34,6 @@ func OpenAPI(routes []*Route) map[string]any {
 	return map[string]any{
 		"openapi":    "3.1.0",
 		"info":       map[string]any{"title": "Hammr", "version": "1", "description": "Jobs, tasknodes, pools and masters of a Hammr cluster. Times are ms since 1970."},
-		"servers":    []any{map[string]any{"url": apiRoot}},
 		"paths":      paths,
 		"security":   []any{map[string]any{"token": []any{}}, map[string]any{}},
 		"components": map[string]any{"schemas": s.byName, "securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}}},
@@ -62,7 +65,8 @@ func (s *schemas) operation(rt *Route) map[string]any {
 		}
 		parameters = append(parameters, map[string]any{"name": p.Name, "in": in, "required": in == "path" || p.Required, "description": p.Doc, "schema": schema})
 		if p.Name == "format" {
-			ok["content"].(map[string]any)["text/csv"] = map[string]any{"schema": map[string]any{"type": "string"}}
+			kind := map[bool]string{true: "text/csv", false: "text/plain"}[contains(p.Enum, "csv")]
+			ok["content"].(map[string]any)[kind] = map[string]any{"schema": map[string]any{"type": "string"}}
 		}
 	}
 	op["parameters"] = parameters

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -11,8 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/clean"
@@ -27,7 +24,7 @@ var templates = parseTemplates()
 // parseTemplates parses the templates. A broken one is a mistake in the source, which every test
 // of the package finds.
 func parseTemplates() map[string]*template.Template {
-	shared := template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"asset": embedded.url}).
+	shared := template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"asset": embedded.urlOf}).
 		ParseFS(files, "templates/layout.html", "templates/parts*.html"))
 	names, _ := fs.Glob(files, "templates/*.html") // the pattern is valid
 	all := make(map[string]*template.Template)
@@ -93,8 +90,9 @@ func (c *call) render(status int, name, title string, data any, commands ...Comm
 		seconds := c.params["live"]
 		c.w.Header().Set("Refresh", seconds)
 	}
+	c.w.Header().Add("Vary", "Cookie") // it has the theme
 	// The templates have no unsafe characters, so each is from data.
-	return c.send(status, "text/html; charset=utf-8", []byte(clean.Text(page.String())))
+	return c.send(status, "text/html; charset=utf-8", []byte(clean.Text(c.linked(page.String()))))
 }
 
 // notice returns what the parameter done says, "" for an action that does not exist.
@@ -201,63 +199,17 @@ func (c *call) showError(status int, err error) {
 		Detail string
 		Hint   string
 		Hits   []Hit
-		Login  bool
-	}{Status: status, Text: http.StatusText(status), Detail: err.Error(), Hint: c.hint(status), Login: status == http.StatusUnauthorized}
+		Why    string // why an object can be unknown
+		Search string // URL of a search for it
+	}{Status: status, Text: http.StatusText(status), Detail: err.Error(), Hint: c.hint(status)}
 	if status == http.StatusNotFound {
-		data.Hits = c.suggest()
+		data.Hits, data.Why, data.Search = c.suggest(), c.whyUnknown(), c.searchUnknown()
 	}
 	c.params = map[string]string{}
 	if err := c.render(status, "error", data.Text, data); err != nil {
 		c.cfg.Logger.Error("page of an error failed", "path", c.r.URL.Path, "error", err)
 		http.Error(c.w, data.Detail, status)
 	}
-}
-
-// assets serves the embedded files. Their URLs contain a hash of their content, so browsers keep
-// them.
-type assets struct {
-	content map[string][]byte // by name
-	urls    map[string]string // by name
-}
-
-// embedded are the assets of this program.
-var embedded = loadAssets()
-
-func loadAssets() *assets {
-	a := &assets{map[string][]byte{}, map[string]string{}}
-	entries, _ := files.ReadDir("assets") // it is embedded
-	for _, e := range entries {
-		text, _ := files.ReadFile("assets/" + e.Name()) // it is embedded
-		a.content[e.Name()] = text
-		a.urls[e.Name()] = fmt.Sprintf("/assets/%016x/%s", xxhash.Sum64(text), e.Name())
-	}
-	return a
-}
-
-// url returns the URL of an asset. An unknown one is a mistake in a template.
-func (a *assets) url(name string) (string, error) {
-	if a.urls[name] == "" {
-		return "", fmt.Errorf("no asset %q", name)
-	}
-	return a.urls[name], nil
-}
-
-// ServeHTTP implements http.Handler. It serves old hashes too: a page may be older than the program.
-func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	name := path.Base(r.URL.Path)
-	content, known := a.content[name]
-	if !known {
-		http.Error(w, "no such file", http.StatusNotFound)
-		return
-	}
-	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
-	w.Header().Set("Content-Type", cmp.Or(kinds[path.Ext(name)], "application/octet-stream"))
-	if a.urls[name] == r.URL.Path {
-		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	} else {
-		w.Header().Set("Cache-Control", "no-cache")
-	}
-	_, _ = w.Write(content) // the client may have disconnected
 }
 
 // sortedKeys returns the keys of a map, sorted.

@@ -21,6 +21,7 @@ type Route struct {
 	Params []Param // all parameters; others are refused
 	Answer any     // a value of the type of the JSON answer; nil for a page or text
 	Doc    string  // one sentence
+	Heavy  bool    // an answer takes much time or memory: only a few are made at once
 	Serve  func(*call) error
 
 	action *ActionKind      // of a route that changes the cluster
@@ -38,7 +39,7 @@ const apiRoot = "/api/v1"
 
 // Routes returns the table of all paths, except those of the gate and of assets.
 func Routes() []*Route {
-	return slices.Concat(pageRoutes(), pictureRoutes(), poolRoutes(), schedulerRoutes(), watchRoutes(), apiRoutes(), workRoutes(), historyRoutes(),
+	return slices.Concat(pageRoutes(), logRoutes(), pictureRoutes(), poolRoutes(), schedulerRoutes(), watchRoutes(), apiRoutes(), workRoutes(), historyRoutes(),
 		actionRoutes(), hadoopRoutes())
 }
 
@@ -50,14 +51,12 @@ func pageRoutes() []*Route {
 		{Path: "/{$}", Verb: access.View, Object: "cluster", Params: page(rangeParam), Serve: showOverview, Doc: "Overview of the cluster."},
 		{Path: "/jobs", Verb: access.View, Object: "job", Params: page(jobListParams...), Serve: showJobs, Doc: "List of jobs."},
 		{Path: "/jobs/{job}", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showJob, Doc: "A job."},
-		{Path: "/jobs/{job}/tasks", Verb: access.View, Object: "job", Params: page(append(slices.Clone(taskListParams), byParam)...), Serve: showTasks, Doc: "Tasks of a job."},
+		{Path: "/jobs/{job}/tasks", Verb: access.View, Object: "job", Params: page(append(slices.Clone(taskListParams), byParam)...), Heavy: true, Serve: showTasks, Doc: "Tasks of a job."},
 		{Path: "/jobs/{job}/tasks/{task}", Verb: access.View, Object: "job", Params: page(jobParam, taskParam), Serve: showTask, Doc: "A task and its attempts."},
 		{Path: "/jobs/{job}/counters", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showCounters, Doc: "Counters of a job."},
 		{Path: "/jobs/{job}/conf", Verb: access.View, Object: "job", Params: page(jobParam, Param{Name: "all", Enum: []string{"yes"}, Doc: "show defaults too"}),
 			Serve: showConfiguration, Doc: "Configuration of a job."},
 		{Path: "/attempts/{attempt}", Verb: access.View, Object: "attempt", Params: []Param{attemptParam, doneParam}, Serve: goToAttempt, Doc: "Leads to the task of an attempt."},
-		{Path: "/attempts/{attempt}/logs/{stream}", Verb: access.ReadLog, Object: "attempt", Serve: sendLog, Doc: "Text that an attempt has printed.",
-			Params: []Param{attemptParam, {Name: "stream", Enum: LogStreams, Required: true, Doc: "output stream"}}},
 		{Path: "/nodes", Verb: access.View, Object: "node", Params: page(nodeListParams...), Serve: showNodes, Doc: "Tasknodes by rack, and a list of them."},
 		{Path: "/masters", Verb: access.View, Object: "master", Params: page(), Serve: showMasters, Doc: "The masters, their logs and the changes of the leader."},
 		{Path: "/nodes/{node}", Verb: access.View, Object: "node", Params: page(nodeParam), Serve: showNode, Doc: "A tasknode."},

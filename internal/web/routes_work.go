@@ -8,11 +8,6 @@ import (
 	"github.com/hammr/hammr/internal/web/access"
 )
 
-// LogText is the text of an output stream of an attempt.
-type LogText struct {
-	Text string `json:"text"`
-}
-
 // Places are the places of attempts, relative to the input of their tasks.
 var Places = []string{"node", "rack", "other", "any", "unknown"}
 
@@ -24,13 +19,11 @@ func workRoutes() []*Route {
 	get := func(path string, answer any, doc string, serve func(*call) error, params ...Param) *Route {
 		return &Route{Path: apiRoot + path, Verb: access.View, Object: "job", Answer: answer, Doc: doc, Serve: serve, Params: params}
 	}
-	logParams := []Param{attemptParam, {Name: "stream", Enum: LogStreams, Required: true, Doc: "output stream"}}
 	return []*Route{
 		get("/jobs/{job}/tasks/{task}", report.Task{}, "A task and its attempts.", answerTask, jobParam, taskParam),
 		get("/jobs/{job}/tasks/summary", []TaskGroup{}, "Quantiles over the finished tasks.", answerSummary, jobParam, byParam, formatParam),
 		get("/jobs/{job}/events", apidoc.Events{}, "What has happened to the attempts, of one task or of all.", answerEvents, jobParam, taskParam),
 		get("/jobs/{job}/columns", &apidoc.TaskColumns{}, "Numbers of all tasks, a list for each kind of number.", answerColumns, jobParam),
-		{Path: apiRoot + "/attempts/{attempt}/logs/{stream}", Verb: access.ReadLog, Object: "attempt", Answer: LogText{}, Doc: "Text that an attempt has printed.", Params: logParams, Serve: answerLog},
 	}
 }
 
@@ -52,12 +45,4 @@ func answerEvents(c *call) error {
 func answerColumns(c *call) error {
 	a, err := c.cfg.Source.Columns(c.ctx, c.params["job"])
 	return answer(c, a, err)
-}
-
-func answerLog(c *call) error {
-	text, err := c.cfg.Source.Log(c.ctx, c.params["attempt"], c.params["stream"])
-	if err != nil {
-		return err
-	}
-	return c.json(LogText{text})
 }

@@ -77,11 +77,14 @@ func (c *call) search(text string) (hits []Hit, err error) {
 	return hits[:min(len(hits), maxHits)], err
 }
 
-// searchJobs returns jobs by a part of their id or name, and the user of that name.
+// searchJobs returns jobs by a part of their id or name, and the user of that name. Any job has the
+// text "".
 func (c *call) searchJobs(ctx context.Context, text string) (hits []Hit, err error) {
-	byUser, err := c.cfg.Source.Jobs(ctx, JobQuery{User: text, Page: Page{Limit: 1}})
-	if page, err := use(c, byUser, err); err == nil && page.Total > 0 {
-		hits = append(hits, Hit{Kind: "user", ID: text, Name: fmt.Sprintf("%d jobs", page.Total), URL: "/jobs?user=" + url.QueryEscape(text)})
+	if text != "" {
+		byUser, err := c.cfg.Source.Jobs(ctx, JobQuery{User: text, Page: Page{Limit: 1}})
+		if page, err := use(c, byUser, err); err == nil && page.Total > 0 {
+			hits = append(hits, Hit{Kind: "user", ID: text, Name: fmt.Sprintf("%d jobs", page.Total), URL: "/jobs?user=" + url.QueryEscape(text)})
+		}
 	}
 	byText, err := c.cfg.Source.Jobs(ctx, JobQuery{Text: text, Page: Page{Limit: maxHits}})
 	page, err := use(c, byText, err)
@@ -145,9 +148,40 @@ func (c *call) suggest() []Hit {
 	return hits[:min(len(hits), 5)]
 }
 
+// unknown returns the id in an unknown path, "" if it has none.
+func (c *call) unknown() string {
+	return cmp.Or(c.params["attempt"], c.params["task"], c.params["job"], c.params["node"])
+}
+
+// whyUnknown says why a job, task or attempt can be unknown, "" for others.
+func (c *call) whyUnknown() string {
+	job := cmp.Or(jobOf(c.unknown()), c.unknown())
+	id, err := cluster.ParseJobID(job)
+	if err != nil {
+		return ""
+	}
+	if here := c.masters().Cluster; here != "" && id.Cluster != here {
+		return fmt.Sprintf("The id is of cluster %s; these are the pages of cluster %s.", id.Cluster, here)
+	}
+	return "Jobs that finished long ago are removed after the retention time of the masters."
+}
+
+// searchUnknown returns the URL of a search for the id in an unknown path. A whole id of a job, task or
+// attempt would lead back to the same page, so its number is searched for.
+func (c *call) searchUnknown() string {
+	id := c.unknown()
+	if job := cmp.Or(jobOf(id), id); exact(job) != nil {
+		id = job[strings.LastIndexByte(job, '_')+1:]
+	}
+	if id == "" {
+		return ""
+	}
+	return "/search?q=" + url.QueryEscape(id)
+}
+
 // redirect leads the browser to another page.
 func (c *call) redirect(to string) error {
-	c.w.Header().Set("Location", to)
+	c.w.Header().Set("Location", c.inBase(to))
 	c.w.WriteHeader(http.StatusSeeOther)
 	return nil
 }

@@ -48,7 +48,8 @@ func (c *Config) EnsureDefaults() {
 // server serves the routes.
 type server struct {
 	cfg       Config
-	files     *assets
+	base      string        // Base of the gate, without the slash at its end
+	heavy     chan struct{} // has an element for each heavy request that runs
 	mux       *http.ServeMux
 	hub       *hub
 	histories histories
@@ -60,18 +61,19 @@ type server struct {
 // Config.Gate.Handler around it, together with what else it serves.
 func New(cfg Config) http.Handler {
 	cfg.EnsureDefaults()
-	s := &server{cfg: cfg, files: embedded, hub: newHub(cfg.Source)}
+	s := &server{cfg: cfg, base: strings.TrimSuffix(cfg.Gate.Base(), "/"), heavy: make(chan struct{}, maxHeavy), hub: newHub(cfg.Source)}
 	mux := http.NewServeMux()
 	s.mux = mux
 	for _, rt := range Routes() {
 		mux.HandleFunc(cmp.Or(rt.Method, http.MethodGet)+" "+rt.Path, func(w http.ResponseWriter, r *http.Request) { s.serve(rt, w, r) })
 	}
-	mux.Handle("GET /assets/", s.files)
+	mux.Handle("GET /assets/", embedded)
 	mux.HandleFunc("GET /login", s.showLogin)
 	mux.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) { cfg.Gate.Login(w, r) })
 	mux.HandleFunc("/logout", func(w http.ResponseWriter, r *http.Request) { cfg.Gate.Logout(w, r) })
+	mux.HandleFunc("POST /theme", s.setTheme)
 	mux.HandleFunc("/", s.notFound)
-	return mux
+	return s.wrapped(mux)
 }
 
 // call is one request to a route.
@@ -104,9 +106,13 @@ func (s *server) serve(rt *Route, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &call{server: s, ctx: ctx, w: w, r: r, route: rt, caller: access.CallerOf(ctx)}
+	object := access.Object{Kind: rt.Object, ID: r.PathValue(rt.Object)}
 	var err error
-	if c.params, err = readParams(rt, w, r); err == nil {
-		err = c.checked(access.Object{Kind: rt.Object, ID: r.PathValue(rt.Object)})
+	if access.May(c.caller, rt.Verb, object) == nil { // strangers do not learn which parameters are right
+		c.params, err = readParams(rt, w, r)
+	}
+	if err == nil {
+		err = c.checked(object)
 	}
 	if err != nil {
 		c.fail(err)
@@ -128,10 +134,39 @@ func (c *call) checked(o access.Object) error {
 	if err := c.cfg.Gate.Check(c.ctx, rt.Verb, o); err != nil {
 		return err
 	}
+	if rt.Heavy {
+		leave, err := c.enterHeavy(c.ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
 	if c.isFragment() {
 		return c.serveFragment()
 	}
 	return rt.Serve(c)
+}
+
+const (
+	// maxHeavy is how many heavy requests run at once, so that their readers cannot take the memory
+	// and the processors of a master.
+	maxHeavy = 4
+	// heavyWait is how long a further one waits.
+	heavyWait = 5 * time.Second
+)
+
+// enterHeavy waits until a heavy request may run. The caller calls leave at its end.
+func (s *server) enterHeavy(ctx context.Context) (leave func(), err error) {
+	timer := time.NewTimer(heavyWait)
+	defer timer.Stop()
+	select {
+	case s.heavy <- struct{}{}:
+		return func() { <-s.heavy }, nil
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return nil, &access.Refusal{Status: http.StatusTooManyRequests, RetryAfter: heavyWait,
+		Text: fmt.Sprintf("%d other requests for long lists and logs run already; try again in a few seconds", maxHeavy)}
 }
 
 // use returns the value of an answer, and notes how old it is.
@@ -199,6 +234,9 @@ func (c *call) fail(err error) {
 	status := statusOf(err)
 	if status == http.StatusInternalServerError {
 		c.cfg.Logger.Error("request failed", "path", c.r.URL.Path, "error", err)
+		if !c.caller.Token {
+			err = errors.New("internal error; the log of " + c.cfg.Name + " has it")
+		}
 	}
 	var refusal *access.Refusal
 	if errors.As(err, &refusal) {
@@ -213,7 +251,7 @@ func (c *call) fail(err error) {
 		if c.r.Method == http.MethodGet {
 			to = c.r.URL.RequestURI()
 		}
-		c.loginPage(c.w, c.r, status, err.Error(), to)
+		c.loginPage(c.w, c.r, status, err.Error(), c.inBase(to))
 		return
 	}
 	if status == http.StatusServiceUnavailable && c.r.Method == http.MethodGet {
@@ -254,6 +292,9 @@ func (s *server) methods(r *http.Request) (methods []string) {
 func (c *call) send(status int, contentType string, body []byte) error {
 	c.setAge()
 	c.w.Header().Set("Content-Type", contentType)
+	if status == http.StatusOK && c.route.isAPI() && c.r.Method == http.MethodGet && unchanged(c.w, c.r, body) {
+		return nil
+	}
 	c.w.WriteHeader(status)
 	if c.r.Method != http.MethodHead {
 		_, _ = c.w.Write(body) // the client may have disconnected
@@ -281,12 +322,12 @@ func Refuse(w http.ResponseWriter, r *http.Request, refusal *access.Refusal) {
 	switch {
 	case isHadoopAPI(r.URL.Path):
 		hadoop.Fail(w, r, refusal.Status, refusal)
-	case strings.HasPrefix(r.URL.Path, apiRoot+"/"):
+	case strings.Contains(r.URL.Path, apiRoot+"/"): // below Base
 		sendProblem(w, problem{Title: http.StatusText(refusal.Status), Status: refusal.Status, Detail: refusal.Text, Code: "refused"})
-	case r.URL.Path == "/login":
+	case strings.HasSuffix(r.URL.Path, "/login"):
 		cfg := Config{}
 		cfg.EnsureDefaults()
-		(&server{cfg: cfg}).loginPage(w, r, refusal.Status, refusal.Text, r.PostFormValue("to"))
+		(&server{cfg: cfg, base: strings.TrimSuffix(r.URL.Path, "/login")}).loginPage(w, r, refusal.Status, refusal.Text, r.PostFormValue("to"))
 	default:
 		http.Error(w, refusal.Text, refusal.Status)
 	}

@@ -55,9 +55,10 @@ type Source interface {
 	Configuration(ctx context.Context, job string) (Answer[map[string]string], error)
 	// Explain says why a job, and one of its tasks unless task is "", has or lacks slots.
 	Explain(ctx context.Context, job, task string) (Answer[apidoc.Explanation], error)
-	// Log returns the text of an output stream of an attempt, stdout or stderr. The error wraps
-	// ErrUnknown if the attempt has printed nothing.
-	Log(ctx context.Context, attempt, stream string) (string, error)
+	// Log returns a part of an output stream of an attempt, stdout or stderr. It can be less than
+	// the range, and is empty only behind the end. The error wraps ErrUnknown if the attempt has
+	// printed nothing.
+	Log(ctx context.Context, attempt, stream string, r LogRange) (LogPart, error)
 
 	// Nodes describes all tasknodes, lost ones too, sorted by name.
 	Nodes(ctx context.Context) (Answer[[]apidoc.Tasknode], error)

@@ -159,7 +159,7 @@ func TestStoriesOfAttempts(t *testing.T) {
 // TestPagesOfAJobNeedNoLeader shows a job whose cluster has no leader.
 func TestPagesOfAJobNeedNoLeader(t *testing.T) {
 	f := &leaderless{newFake("x")}
-	h := newHandlerOf(t, f)
+	h := handlerOf(t, f)
 	for _, path := range []string{"", "/tasks", "/tasks/" + aTask, "/counters", "/conf"} {
 		w := request(h, "/jobs/"+aJob+path, nil)
 		if w.Code != http.StatusOK {

@@ -92,6 +92,7 @@ func knownVerbs() (list []Verb) {
 type request struct {
 	caller Caller
 	from   string // address of the client, for the audit log
+	secure bool   // the browser uses TLS
 	passed bool   // through Gate.Handler; false for any other context
 }
 
@@ -101,6 +102,10 @@ type requestKey struct{}
 // CallerOf returns the caller of a request, by the context that Gate.Handler has made. For any
 // other context it returns the zero Caller.
 func CallerOf(ctx context.Context) Caller { return requestOf(ctx).caller }
+
+// ClientOf returns the address of the client of a request, "" for a context that Gate.Handler has not
+// made.
+func ClientOf(ctx context.Context) string { return requestOf(ctx).from }
 
 func requestOf(ctx context.Context) request {
 	r, _ := ctx.Value(requestKey{}).(request)

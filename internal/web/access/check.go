@@ -9,8 +9,8 @@ import (
 )
 
 // Check returns nil if the caller of a request may do something to an object, else a *Refusal; see
-// May. A change is in the audit log with the result allowed or refused. Do has the result of the
-// change itself, so use Do where the change is made.
+// May. A change is in the audit log with the result allowed or refused. Use Do where the change is
+// made by a call, which is in the audit log itself.
 func (g *Gate) Check(ctx context.Context, v Verb, o Object) error {
 	err := May(CallerOf(ctx), v, o)
 	if v.Changes() {
@@ -31,14 +31,18 @@ type Action struct {
 	Detail string // to what the object is changed, for the audit log; "" for nothing to say
 }
 
-// Do makes a change if the caller of a request may make it, and writes a record with the result. It
-// returns a *Refusal, or the error of change.
+// Do makes a change if the caller of a request may make it. It returns a *Refusal, or the error of
+// change. The call that makes the change is in the audit log of the master that answers it, with the
+// name of the caller, so Do writes no second record. It writes one if no master may have seen a call:
+// the caller was refused, or the result is unknown.
 func (g *Gate) Do(ctx context.Context, a Action, change func() error) error {
 	err := May(CallerOf(ctx), a.Verb, a.Object)
 	if err == nil {
 		err = change()
 	}
-	g.audit(requestOf(ctx), Record{Call: a.Call, Object: a.Object.audited(), Detail: a.Detail, Err: err})
+	if _, refused := errors.AsType[*Refusal](err); refused || err != nil && audit.ResultOf(err) == "unknown" {
+		g.audit(requestOf(ctx), Record{Call: a.Call, Object: a.Object.audited(), Detail: a.Detail, Err: err})
+	}
 	return err
 }
 

@@ -31,6 +31,7 @@ func auditLines(records []Record) (lines []string) {
 	return lines
 }
 
+// TestDoAudits checks that Do writes a record only if no call can have one.
 func TestDoAudits(t *testing.T) {
 	job := Object{"job", "job_1_7"}
 	kill := Action{Verb: ChangeJob, Object: job, Call: "Kill", Detail: "wrong input\x1b[2J"}
@@ -44,11 +45,11 @@ func TestDoAudits(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"done", []edit{basic("ada", testToken)}, kill, nil, true, 200, `who=ada from=10.9.9.9:4711 call=Kill object=job_1_7 detail="wrong input?[2J" result=done`},
-		{"fails", []edit{basic("ada", testToken)}, kill, cause, true, 500, `who=ada from=10.9.9.9:4711 call=Kill object=job_1_7 detail="wrong input?[2J" result=refused error="the job has finished"`},
+		{"done", []edit{basic("ada", testToken)}, kill, nil, true, 200, ""},
+		{"fails", []edit{basic("ada", testToken)}, kill, cause, true, 500, ""},
 		{"lost", []edit{basic("ada", testToken)}, kill, context.DeadlineExceeded, true, 500, `who=ada from=10.9.9.9:4711 call=Kill object=job_1_7 detail="wrong input?[2J" result=unknown error="context deadline exceeded"`},
 		{"stranger", nil, kill, nil, false, 401, `who=anonymous from=10.9.9.9:4711 call=Kill object=job_1_7 detail="wrong input?[2J" result=refused error="to change job job_1_7 needs the cluster's token; sign in, or send the header Authorization: Bearer TOKEN"`},
-		{"of all", []edit{bearer(testToken)}, Action{Verb: Operate, Object: Object{Kind: "policy"}, Call: "SetPolicy", Detail: "fair"}, nil, true, 200, `who=unknown from=10.9.9.9:4711 call=SetPolicy object=policy detail=fair result=done`},
+		{"of all", []edit{bearer(testToken)}, Action{Verb: Operate, Object: Object{Kind: "policy"}, Call: "SetPolicy", Detail: "fair"}, nil, true, 200, ""},
 	} {
 		r := newRig(t, func(cfg *Config) { cfg.AnonymousReaders = true })
 		r.checked(func(ctx context.Context) {
@@ -58,7 +59,7 @@ func TestDoAudits(t *testing.T) {
 				t.Errorf("%s: ran %v, error %v", c.what, ran, err)
 			}
 		}, c.edits...)
-		if got := auditLines(r.audited()); len(got) != 1 || got[0] != c.want {
+		if got := strings.Join(auditLines(r.audited()), "\n"); got != c.want {
 			t.Errorf("%s: audit\n%q, want\n%q", c.what, got, c.want)
 		}
 	}

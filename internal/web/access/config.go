@@ -30,6 +30,11 @@ type Config struct {
 	Hosts []string
 	// Secure is whether browsers use TLS, here or up to a proxy; default false.
 	Secure bool
+	// Proxies are the networks of proxies in front of the pages, each as 10.0.0.0/24; default none. For a
+	// request from one of them, the header X-Forwarded-Proto says whether the browser uses TLS, and the
+	// last address of X-Forwarded-For is that of the client. In other requests these headers do not
+	// count, because anybody can send them.
+	Proxies []string
 	// StrictTransport is how long browsers shall remember to use TLS only, if Secure; default 0, not
 	// at all. It concerns every port of the host, so it cuts off Hadoop's pages there if those have
 	// no TLS.
@@ -90,6 +95,10 @@ func (c *Config) Validate() error {
 		validate.That(c.StrictTransport >= 0, "access: StrictTransport is %v, less than 0", c.StrictTransport),
 	}
 	errs = append(errs, validate.That(isCookieWord(c.Cluster), "access: Cluster is %q; it may have letters, digits, -, _ and . only", c.Cluster))
+	for _, text := range c.Proxies {
+		_, err := netip.ParsePrefix(text)
+		errs = append(errs, validate.That(err == nil, "access: proxy %q: not a network such as 10.0.0.0/24 or 10.0.0.7/32", text))
+	}
 	for _, name := range c.Hosts {
 		errs = append(errs, validate.That(hostOf(name) != "", "access: host %q: not a name or an IP address, with or without a port", name))
 	}

@@ -15,7 +15,8 @@
 //
 // Gate.Handler sets the headers of every answer, makes these checks, and puts the caller into the
 // context of the request. It does not check what the caller may do: that is up to the handlers, by
-// Check, and by Do for what changes the cluster. Do writes the audit log too.
+// Check, and by Do for what changes the cluster. The audit log has one line for a change: that of the
+// call that makes it, with the name of the caller.
 //
 // # Signing in
 //

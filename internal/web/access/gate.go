@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -23,6 +24,9 @@ type Gate struct {
 	tries       *tries
 	running     *running
 
+	proxies       []netip.Prefix
+	secureCookies *cookies // for browsers with TLS; nil if the cluster has no token
+
 	strangers syncutil.Throttle // audit records of callers without the token
 }
 
@@ -33,20 +37,31 @@ func New(cfg Config) (*Gate, error) {
 		return nil, err
 	}
 	g := &Gate{cfg: cfg, host: newHostCheck(&cfg), crossOrigin: http.NewCrossOriginProtection(), tries: newTries(), running: newRunning()}
+	for _, text := range cfg.Proxies {
+		prefix, _ := netip.ParsePrefix(text) // checked by Validate
+		g.proxies = append(g.proxies, prefix)
+	}
 	if cfg.Token != "" {
 		var err error
-		if g.cookies, err = newCookies(&cfg); err != nil {
+		if g.cookies, err = newCookies(&cfg, false); err == nil {
+			g.secureCookies, err = newCookies(&cfg, true)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("access: key of sessions: %w", err)
 		}
 	}
 	return g, nil
 }
 
+// Base returns the path below which browsers see the pages.
+func (g *Gate) Base() string { return g.cfg.Base }
+
 // Handler returns a handler that checks requests and passes the good ones to next, with their callers
 // in their contexts. All pages, calls, streams and files go through it, and Login and Logout too.
 func (g *Gate) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		setHeaders(w.Header(), &g.cfg)
+		address, secure := g.client(r)
+		setHeaders(w.Header(), &g.cfg, secure)
 		if r.Body != nil {
 			r.Body = http.MaxBytesReader(w, r.Body, MaxBodyBytes)
 		}
@@ -54,11 +69,11 @@ func (g *Gate) Handler(next http.Handler) http.Handler {
 			g.Refuse(w, r, refusal)
 			return
 		}
-		info := request{from: r.RemoteAddr, passed: true}
+		info := request{from: address, secure: secure, passed: true}
 		if !strings.HasPrefix(r.URL.Path, g.cfg.Assets) {
 			var refusal *Refusal
 			var session string
-			info.caller, session, refusal = g.identify(w.Header(), r)
+			info.caller, session, refusal = g.identify(w.Header(), r, info)
 			if refusal != nil {
 				g.Refuse(w, r, refusal)
 				return
@@ -94,9 +109,9 @@ func (g *Gate) checkRequest(r *http.Request) *Refusal {
 
 // identify returns the caller of a request, and a text that is the same for all requests of a
 // session. It renews the cookie of the session in the headers of the answer.
-func (g *Gate) identify(answer http.Header, r *http.Request) (c Caller, session string, refusal *Refusal) {
-	now, network := g.cfg.Now(), networkOf(r.RemoteAddr)
-	if g.cookies == nil {
+func (g *Gate) identify(answer http.Header, r *http.Request, info request) (c Caller, session string, refusal *Refusal) {
+	now, network, cookies := g.cfg.Now(), networkOf(info.from), g.cookiesFor(info.secure)
+	if cookies == nil {
 		return Caller{Name: rpc.UserOf(r.Header), Token: true}, network, nil
 	}
 	if text := r.Header.Get("Authorization"); text != "" {
@@ -109,16 +124,16 @@ func (g *Gate) identify(answer http.Header, r *http.Request) (c Caller, session 
 		}
 		return Caller{Name: name, Token: true}, network, nil
 	}
-	s, valid, found := g.cookies.find(r, now)
+	s, valid, found := cookies.find(r, now)
 	switch {
 	case valid:
 		if now.Sub(s.renewed) >= renewAfter {
 			s.renewed = now
-			g.cookies.set(answer, s, now)
+			cookies.set(answer, s, now)
 		}
 		return Caller{Name: s.name, Token: true}, "session " + s.id, nil
 	case found:
-		g.cookies.remove(answer)
+		cookies.remove(answer)
 	}
 	return Caller{Name: Anonymous, Reader: g.cfg.AnonymousReaders}, network, nil
 }

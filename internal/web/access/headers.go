@@ -22,8 +22,8 @@ const permissionsPolicy = "accelerometer=(), camera=(), display-capture=(), geol
 	"microphone=(), midi=(), payment=(), publickey-credentials-get=(), serial=(), usb=()"
 
 // setHeaders sets the headers of every answer. A handler of files that are the same for everyone
-// replaces Cache-Control.
-func setHeaders(h http.Header, cfg *Config) {
+// replaces Cache-Control. secure is whether the browser uses TLS.
+func setHeaders(h http.Header, cfg *Config, secure bool) {
 	h.Set("Content-Security-Policy", contentSecurityPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY") // for browsers that do not know frame-ancestors
@@ -34,7 +34,7 @@ func setHeaders(h http.Header, cfg *Config) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", permissionsPolicy)
 	h.Set("Cache-Control", "no-store")
-	if cfg.Secure && cfg.StrictTransport > 0 {
+	if secure && cfg.StrictTransport > 0 {
 		h.Set("Strict-Transport-Security", fmt.Sprintf("max-age=%d", int64(cfg.StrictTransport/time.Second)))
 	}
 }

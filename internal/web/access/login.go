@@ -22,8 +22,9 @@ func (g *Gate) Login(w http.ResponseWriter, r *http.Request) {
 			g.Refuse(w, r, formRefusal(err))
 			return
 		}
-		to := g.localPath(r.PostForm.Get("to"))
-		if g.cookies == nil {
+		to := g.LocalPath(r.PostForm.Get("to"))
+		cookies := g.cookiesFor(info.secure)
+		if cookies == nil {
 			http.Redirect(w, r, to, http.StatusSeeOther)
 			return
 		}
@@ -32,13 +33,13 @@ func (g *Gate) Login(w http.ResponseWriter, r *http.Request) {
 			name = rpc.UserOf(r.Header)
 		}
 		now := g.cfg.Now()
-		if refusal := g.checkToken(networkOf(r.RemoteAddr), strings.TrimSpace(r.PostForm.Get("token")), now); refusal != nil {
+		if refusal := g.checkToken(networkOf(info.from), strings.TrimSpace(r.PostForm.Get("token")), now); refusal != nil {
 			g.audit(request{caller: Caller{Name: name}, from: info.from}, Record{Call: "Login", Err: refusal})
 			g.Refuse(w, r, refusal)
 			return
 		}
 		// The session is a new one, whatever cookie the browser had.
-		g.cookies.set(w.Header(), newSession(name, now.Truncate(time.Second)), now)
+		cookies.set(w.Header(), newSession(name, now.Truncate(time.Second)), now)
 		g.audit(request{caller: Caller{Name: name, Token: true}, from: info.from}, Record{Call: "Login"})
 		http.Redirect(w, r, to, http.StatusSeeOther)
 	})
@@ -50,8 +51,8 @@ func (g *Gate) Login(w http.ResponseWriter, r *http.Request) {
 // Logout panics for a request that has not passed through Handler.
 func (g *Gate) Logout(w http.ResponseWriter, r *http.Request) {
 	g.mustPost(w, r, func(info request) {
-		if g.cookies != nil {
-			g.cookies.remove(w.Header())
+		if cookies := g.cookiesFor(info.secure); cookies != nil {
+			cookies.remove(w.Header())
 			if info.caller.Token {
 				g.audit(info, Record{Call: "Logout"})
 			}
@@ -82,9 +83,9 @@ func formRefusal(err error) *Refusal {
 	return &Refusal{Status: http.StatusBadRequest, Text: "form cannot be read; send it as application/x-www-form-urlencoded"}
 }
 
-// localPath returns a path below Base to which a browser may be sent, with its query. For any other
+// LocalPath returns a path below Base to which a browser may be sent, with its query. For any other
 // text it returns Base, so that a link to the form cannot lead to another site.
-func (g *Gate) localPath(text string) string {
+func (g *Gate) LocalPath(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || !isLocalPath(text) || u.Host != "" || !strings.HasPrefix(u.Path, g.cfg.Base) || strings.Contains(u.Path+"/", "/../") {
 		return g.cfg.Base

@@ -62,7 +62,8 @@ type cookies struct {
 	aead   cipher.AEAD
 }
 
-func newCookies(cfg *Config) (*cookies, error) {
+// newCookies returns the cookies for browsers that use TLS, or that do not.
+func newCookies(cfg *Config, secure bool) (*cookies, error) {
 	key, err := hkdf.Key(sha256.New, []byte(cfg.Token), nil, "web session", 32)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func newCookies(cfg *Config) (*cookies, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cookies{name: "hammr", path: cfg.Base, secure: cfg.Secure, aead: aead}
+	c := &cookies{name: "hammr", path: cfg.Base, secure: secure, aead: aead}
 	if cfg.Cluster != "" {
 		c.name += "-" + cfg.Cluster
 	}
@@ -137,11 +138,15 @@ func (c *cookies) set(h http.Header, s session, now time.Time) {
 func (c *cookies) remove(h http.Header) { c.write(h, "", -1) }
 
 // write replaces the cookie that the answer may have already. maxAge is in seconds.
+//
+// SameSite is Lax: a link on another site leads to a page and not to the form to sign in. Strict would
+// protect nothing more. A browser sends a Lax cookie from another site with a GET that opens a page
+// only, which changes nothing; and http.CrossOriginProtection refuses any other method from there.
 func (c *cookies) write(h http.Header, value string, maxAge int) {
 	others := slices.DeleteFunc(slices.Clone(h["Set-Cookie"]), func(line string) bool { return strings.HasPrefix(line, c.name+"=") })
 	cookie := http.Cookie{
 		Name: c.name, Value: value, Path: c.path, MaxAge: maxAge,
-		Secure: c.secure, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: c.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	h["Set-Cookie"] = append(others, cookie.String())
 }

@@ -11,7 +11,7 @@ import (
 
 func testCookies(t *testing.T, token, cluster string, secure bool) *cookies {
 	t.Helper()
-	c, err := newCookies(&Config{Token: token, Cluster: cluster, Secure: secure, Base: "/"})
+	c, err := newCookies(&Config{Token: token, Cluster: cluster, Secure: secure, Base: "/"}, secure)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestSealedRubbishIsRefused(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	c, err := newCookies(&Config{Token: testToken, Base: "/"})
+	c, err := newCookies(&Config{Token: testToken, Base: "/"}, false)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -133,12 +133,12 @@ func TestCookieAttributes(t *testing.T) {
 		cfg          Config
 		prefix, rest string
 	}{
-		{Config{Base: "/"}, "hammr=", "; Path=/; Max-Age=1800; HttpOnly; SameSite=Strict"},
-		{Config{Base: "/hammr/", Cluster: "7"}, "hammr-7=", "; Path=/hammr/; Max-Age=1800; HttpOnly; SameSite=Strict"},
-		{Config{Base: "/hammr/", Cluster: "7", Secure: true}, "__Host-hammr-7=", "; Path=/; Max-Age=1800; HttpOnly; Secure; SameSite=Strict"},
+		{Config{Base: "/"}, "hammr=", "; Path=/; Max-Age=1800; HttpOnly; SameSite=Lax"},
+		{Config{Base: "/hammr/", Cluster: "7"}, "hammr-7=", "; Path=/hammr/; Max-Age=1800; HttpOnly; SameSite=Lax"},
+		{Config{Base: "/hammr/", Cluster: "7", Secure: true}, "__Host-hammr-7=", "; Path=/; Max-Age=1800; HttpOnly; Secure; SameSite=Lax"},
 	} {
 		c.cfg.Token = testToken
-		made, err := newCookies(&c.cfg)
+		made, err := newCookies(&c.cfg, c.cfg.Secure)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,9 +26,9 @@ type Leader interface {
 	Act(ctx context.Context, a web.Action) (apidoc.Change, error)
 	web.SchedulerSource
 	web.StatusSource
-	// ReadLog returns the text of an output stream of an attempt. dir is the log directory of its
-	// job, "" for none.
-	ReadLog(ctx context.Context, a report.Attempt, dir, stream string) (string, error)
+	// ReadLog returns a part of an output stream of an attempt. dir is the log directory of its job, ""
+	// for none.
+	ReadLog(ctx context.Context, a report.Attempt, dir, stream string, r web.LogRange) (web.LogPart, error)
 }
 
 // Past has the jobs that have left the state.

@@ -28,8 +28,8 @@ const goneJob = "job_1_0007"
 // logs is a Leader that reads logs.
 type logs struct{ Leader }
 
-func (logs) ReadLog(_ context.Context, a report.Attempt, dir, stream string) (string, error) {
-	return fmt.Sprint(a.ID, " ", a.Tasknode, " ", a.State, " ", dir, " ", stream), nil
+func (logs) ReadLog(_ context.Context, a report.Attempt, dir, stream string, _ web.LogRange) (web.LogPart, error) {
+	return web.LogPart{Text: fmt.Append(nil, a.ID, " ", a.Tasknode, " ", a.State, " ", dir, " ", stream)}, nil
 }
 
 // largeJob returns a board with a job whose maps have finished, on 100 machines.
@@ -120,7 +120,7 @@ func TestJobsThatHaveLeftTheState(t *testing.T) {
 		c, err2 := s.Columns(ctx, goneJob)
 		task, err3 := s.Task(ctx, goneJob, "task_1_0007_m_000002")
 		events, err4 := s.TaskEvents(ctx, goneJob, "task_1_0007_m_000002")
-		text, err5 := s.Log(ctx, "attempt_1_0007_m_000002_0", "stderr")
+		text, err5 := s.Log(ctx, "attempt_1_0007_m_000002_0", "stderr", web.LogRange{})
 		if err := errors.Join(err, err2, err3, err4, err5); err != nil {
 			t.Fatal(err)
 		}
@@ -132,8 +132,8 @@ func TestJobsThatHaveLeftTheState(t *testing.T) {
 		for _, e := range events.Value.Events {
 			kinds = append(kinds, e.Kind)
 		}
-		if !slices.Equal(kinds, []string{"start", "finish"}) || events.Value.Since != 6000 || len(task.Value.Attempts) != 1 || text != "attempt_1_0007_m_000002_0 n3 SUCCEEDED logs stderr" {
-			t.Fatalf("%+v, %+v, %q", events.Value, task.Value, text)
+		if !slices.Equal(kinds, []string{"start", "finish"}) || events.Value.Since != 6000 || len(task.Value.Attempts) != 1 || string(text.Text) != "attempt_1_0007_m_000002_0 n3 SUCCEEDED logs stderr" {
+			t.Fatalf("%+v, %+v, %q", events.Value, task.Value, text.Text)
 		}
 	}
 	if n := asked.Load(); n != 1 {
@@ -152,12 +152,12 @@ func TestUnknownObjects(t *testing.T) {
 		"task of another job":  func() error { _, err := s.Task(ctx, "job_1_0001", "task_1_0002_m_000000"); return err },
 		"task of an old job":   func() error { _, err := s.Task(ctx, goneJob, "task_1_0007_m_000009"); return err },
 		"events of a task":     func() error { _, err := s.TaskEvents(ctx, "job_1_0001", "task_1_0001_x_000000"); return err },
-		"log":                  func() error { _, err := s.Log(ctx, "attempt_1_0001_m_000000_7", "stdout"); return err },
-		"no id of an attempt":  func() error { _, err := s.Log(ctx, "nonsense", "stdout"); return err },
+		"log":                  func() error { _, err := s.Log(ctx, "attempt_1_0001_m_000000_7", "stdout", web.LogRange{}); return err },
+		"no id of an attempt":  func() error { _, err := s.Log(ctx, "nonsense", "stdout", web.LogRange{}); return err },
 		"configuration":        func() error { _, err := s.Configuration(ctx, "job_1_0099"); return err },
 		"summary":              func() error { _, err := s.TaskSummary(ctx, "job_1_0099", true); return err },
 		"events":               func() error { _, err := s.Events(ctx, "job_1_0099"); return err },
-		"log of another job's": func() error { _, err := s.Log(ctx, "attempt_9_0009_m_000000_0", "stdout"); return err },
+		"log of another job's": func() error { _, err := s.Log(ctx, "attempt_9_0009_m_000000_0", "stdout", web.LogRange{}); return err },
 	} {
 		if err := ask(); !errors.Is(err, web.ErrUnknown) {
 			t.Errorf("%s: %v", name, err)

@@ -207,23 +207,23 @@ func (s *Source) TaskEvents(ctx context.Context, job, id string) (web.Answer[api
 }
 
 // Log implements web.Source.
-func (s *Source) Log(ctx context.Context, attempt, stream string) (string, error) {
+func (s *Source) Log(ctx context.Context, attempt, stream string, r web.LogRange) (p web.LogPart, err error) {
 	id, err := cluster.ParseAttemptID(attempt)
 	if err != nil {
-		return "", fmt.Errorf("%.100q is not the id of an attempt: %w", attempt, web.ErrUnknown)
+		return p, fmt.Errorf("%.100q is not the id of an attempt: %w", attempt, web.ErrUnknown)
 	}
 	job := id.Task.Job.String()
 	docs, err := s.docs(ctx, job)
 	if err != nil {
-		return "", err
+		return p, err
 	}
 	task, err := s.Task(ctx, job, id.Task.String())
 	if err != nil {
-		return "", err
+		return p, err
 	}
 	i := slices.IndexFunc(task.Value.Attempts, func(a report.Attempt) bool { return a.ID == attempt })
 	if i < 0 {
-		return "", fmt.Errorf("no attempt %s has started: %w", attempt, web.ErrUnknown)
+		return p, fmt.Errorf("no attempt %s has started: %w", attempt, web.ErrUnknown)
 	}
-	return s.Leader.ReadLog(ctx, task.Value.Attempts[i], docs.Value.logDir, stream)
+	return s.Leader.ReadLog(ctx, task.Value.Attempts[i], docs.Value.logDir, stream, r)
 }

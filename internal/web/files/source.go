@@ -245,8 +245,8 @@ func (s *Source) TaskCounters(ctx context.Context, job, task string) (web.Answer
 }
 
 // Log implements web.Source: histories have no logs.
-func (s *Source) Log(_ context.Context, attempt, _ string) (string, error) {
-	return "", fmt.Errorf("log of %.100s: histories have no logs; they are in the log directory of the masters: %w", attempt, web.ErrUnknown)
+func (s *Source) Log(_ context.Context, attempt, _ string, _ web.LogRange) (p web.LogPart, err error) {
+	return p, fmt.Errorf("log of %.100s: histories have no logs; they are in the log directory of the masters: %w", attempt, web.ErrUnknown)
 }
 
 // Nodes implements web.Source: there are none.

@@ -217,6 +217,9 @@ func (s *Source) Policy(ctx context.Context) (web.Answer[apidoc.Policy], error) 
 
 // Act implements web.Source. Later questions are asked again, so that their answers show the change.
 func (s *Source) Act(ctx context.Context, a web.Action) (apidoc.Change, error) {
+	if a.User != "" { // the audit log of the master has the user, and not this process
+		ctx = rpc.WithUser(ctx, a.User)
+	}
 	change, err := s.act(ctx, a)
 	if err == nil {
 		s.answers.Expire()

@@ -228,8 +228,8 @@ func TestLogs(t *testing.T) {
 	open := report.Attempt{ID: openID, Tasknode: "n1", State: report.Running}
 	over := report.Attempt{ID: overID, Tasknode: "n1", State: report.Succeeded}
 	const dir = "mem:/joblogs/" + overJob
-	if text, err := s.ReadLog(t.Context(), open, "", "stderr"); err != nil || text != "so far\n" {
-		t.Errorf("%q, %v", text, err)
+	if p, err := s.ReadLog(t.Context(), open, "", "stderr", web.LogRange{From: 3}); err != nil || string(p.Text) != "far\n" || p.Offset != 3 || p.Size != 7 || p.Complete {
+		t.Errorf("%+v, %v", p, err)
 	}
 	files, _, _ := s.cfg.Resolve(t.Context(), "mem:/")
 	err := storage.WriteFile(t.Context(), files, "/joblogs/"+overJob+"/"+overID+"/stdout", func(w io.Writer) error {
@@ -239,10 +239,10 @@ func TestLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := s.ReadLog(t.Context(), over, dir, "stdout"); err != nil || text != "kept\n" {
-		t.Errorf("%q, %v", text, err)
+	if p, err := s.ReadLog(t.Context(), over, dir, "stdout", web.LogRange{From: -3, Max: 2}); err != nil || string(p.Text) != "pt" || p.Offset != 2 || p.Size != 5 || !p.Complete {
+		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := s.ReadLog(t.Context(), over, dir, "stderr"); !errors.Is(err, web.ErrUnknown) || errors.Is(err, fs.ErrExist) {
+	if _, err := s.ReadLog(t.Context(), over, dir, "stderr", web.LogRange{}); !errors.Is(err, web.ErrUnknown) || errors.Is(err, fs.ErrExist) {
 		t.Errorf("log that does not exist: %v", err)
 	}
 }

@@ -41,8 +41,8 @@ func (readOnly) Act(context.Context, web.Action) (apidoc.Change, error) {
 }
 
 // ReadLog implements board.Leader.
-func (readOnly) ReadLog(_ context.Context, a report.Attempt, _, _ string) (string, error) {
-	return "", fmt.Errorf("attempt %s has no log: it ran in the process that serves these pages: %w", a.ID, web.ErrUnknown)
+func (readOnly) ReadLog(_ context.Context, a report.Attempt, _, _ string, _ web.LogRange) (p web.LogPart, err error) {
+	return p, fmt.Errorf("attempt %s has no log: it ran in the process that serves these pages: %w", a.ID, web.ErrUnknown)
 }
 
 // engine is the board.Leader of a jobmaster in this process.

@@ -91,7 +91,7 @@ func try[T any](ctx context.Context, s *Source, address string, r request) (a we
 	if answer.StatusCode != http.StatusOK {
 		return a, errorOf(answer, body)
 	}
-	if err := json.NewDecoder(body).Decode(&a.Value); err != nil {
+	if err := decode(answer.Header, body, &a.Value); err != nil {
 		return a, fmt.Errorf("answer to %s: %w", r.path, err)
 	}
 	age, _ := strconv.ParseInt(answer.Header.Get("Hammr-Age"), 10, 64) // absent from answers without a time
@@ -100,6 +100,19 @@ func try[T any](ctx context.Context, s *Source, address string, r request) (a we
 		a.Stale = errors.New(stale)
 	}
 	return a, nil
+}
+
+// decode reads an answer: a part of a log is text with headers, and others are JSON.
+func decode(h http.Header, body io.Reader, value any) (err error) {
+	p, isLog := value.(*web.LogPart)
+	if !isLog {
+		return json.NewDecoder(body).Decode(value)
+	}
+	p.Text, err = io.ReadAll(body)
+	p.Offset, _ = strconv.ParseInt(h.Get("Hammr-Log-Offset"), 10, 64) // masters send numbers
+	p.Size, _ = strconv.ParseInt(h.Get("Hammr-Log-Size"), 10, 64)
+	p.Complete = h.Get("Hammr-Log-Complete") == "true"
+	return err
 }
 
 // send sends a request to a master.
@@ -111,15 +124,15 @@ func (s *Source) send(ctx context.Context, address string, r request) (*http.Res
 	if r.form != nil {
 		method, body = http.MethodPost, strings.NewReader(r.form.Encode())
 	}
+	if r.user != "" {
+		ctx = rpc.WithUser(ctx, r.user)
+	}
 	q, err := http.NewRequestWithContext(ctx, method, scheme+address+r.path, body)
 	if err != nil {
 		return nil, err
 	}
 	if r.form != nil {
 		q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	if r.user != "" {
-		rpc.SetUser(q.Header, r.user)
 	}
 	return s.client.Do(q)
 }

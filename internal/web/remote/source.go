@@ -226,9 +226,13 @@ func (s *Source) Policy(ctx context.Context) (web.Answer[apidoc.Policy], error) 
 }
 
 // Log implements web.Source.
-func (s *Source) Log(ctx context.Context, attempt, stream string) (string, error) {
-	a, err := call[web.LogText](ctx, s, request{path: path(nil, "attempts", attempt, "logs", stream), patience: logPatience})
-	return a.Value.Text, err
+func (s *Source) Log(ctx context.Context, attempt, stream string, r web.LogRange) (web.LogPart, error) {
+	query := url.Values{"from": {strconv.FormatInt(r.From, 10)}}
+	if r.Max > 0 {
+		query.Set("max", strconv.FormatInt(min(r.Max, web.MaxLogBytes), 10))
+	}
+	a, err := call[web.LogPart](ctx, s, request{path: path(query, "attempts", attempt, "logs", stream), patience: logPatience})
+	return a.Value, err
 }
 
 // Act implements web.Source. Later questions are asked again, so that their answers show the change.

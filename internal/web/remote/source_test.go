@@ -74,8 +74,9 @@ func (f *fakeSource) TaskSummary(ctx context.Context, job string, byNode bool) (
 	return web.WorkOf{Source: f}.TaskSummary(ctx, job, byNode)
 }
 
-func (f *fakeSource) Log(_ context.Context, attempt, stream string) (string, error) {
-	return attempt + "/" + stream + "\x1b", nil
+func (f *fakeSource) Log(_ context.Context, attempt, stream string, r web.LogRange) (web.LogPart, error) {
+	text := attempt + "/" + stream + "\n"
+	return web.LogPart{Text: []byte(text[r.From:]), Offset: r.From, Size: int64(len(text)), Complete: true}, nil
 }
 
 func (f *fakeSource) Act(_ context.Context, a web.Action) (apidoc.Change, error) {
@@ -154,8 +155,9 @@ func TestDocumentsArriveUnchanged(t *testing.T) {
 	same("events", len(events.Value.Events), err, 2)
 	groups, err := s.TaskSummary(ctx, job, true)
 	same("summary", groups.Value, err, web.SummarizeTasks(f.columns, true))
-	text, err := s.Log(ctx, "attempt_1_0001_m_000000_0", "stderr")
-	same("log", text, err, "attempt_1_0001_m_000000_0/stderr\x1b")
+	const text = "attempt_1_0001_m_000000_0/stderr\n"
+	part, err := s.Log(ctx, "attempt_1_0001_m_000000_0", "stderr", web.LogRange{From: 8, Max: 1000})
+	same("log", part, err, web.LogPart{Text: []byte(text[8:]), Offset: 8, Size: int64(len(text)), Complete: true})
 	change, err := s.Act(ctx, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "ada"})
 	same("change", change, err, apidoc.Change{ID: job, Done: "moved", To: "pool x"})
 	same("action", f.acted, nil, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "ada"})

@@ -1,4 +1,4 @@
-package masterd
+package board
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 
 // TestSamplesAreThoseOfTheBoard samples a job that waits in the pool default.
 func TestSamplesAreThoseOfTheBoard(t *testing.T) {
-	state, b := cluster.New("1"), board.New(board.Config{Name: func([]byte) string { return "" }})
+	state, b := cluster.New("1"), board.New(board.Config{Summary: func([]byte) board.Summary { return board.Summary{} }})
 	e := cluster.Entry{At: 1, Command: cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(3, 1), MaxAttempts: [2]int{4, 4}}}}
 	delta, err := state.Apply(e)
 	if err != nil {
@@ -22,7 +22,7 @@ func TestSamplesAreThoseOfTheBoard(t *testing.T) {
 	for second := range int64(10) {
 		b.Sample(1000*second+5000, map[string][2]float64{"default": {2, 0}})
 	}
-	s := sampledSource{board: b}
+	s := New(Config{Board: b, Leader: logs{}})
 	all, err := s.Samples(t.Context(), web.SampleQuery{Pool: web.AllSeries, From: 6000, Step: 2000})
 	if err != nil || len(all.Value.Series) != 2 || all.Value.Series[0].Pool != "" || all.Value.Series[1].Pool != "default" || all.Value.Step != 2000 || all.Value.To != 14_000 {
 		t.Fatalf("all series: %+v, %v", all, err)

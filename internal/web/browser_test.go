@@ -1,0 +1,218 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/web/browsertest"
+)
+
+// picturesVariable is an environment variable: the directory that gets a PNG of each page in each view,
+// for those who look at them.
+const picturesVariable = "HAMMR_PICTURES"
+
+// views are how the pages are shown: wide and narrow, light and dark, with and without scripts.
+var views = []struct {
+	name string
+	browsertest.View
+}{
+	{"light", browsertest.View{}},
+	{"dark-narrow", browsertest.View{Dark: true, Width: 390, Height: 844}},
+	{"dark", browsertest.View{Dark: true, NoScript: true}},
+	{"light-narrow", browsertest.View{Width: 390, Height: 844, NoScript: true}},
+}
+
+// serveFake serves a fake cluster and returns its URL.
+func serveFake(t testing.TB, f *fakeSource) string {
+	t.Helper()
+	s := httptest.NewServer(newHandler(t, f))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// signIn signs the browser in by the form. All tabs of the browser share the session.
+func signIn(tab *browsertest.Tab, server string) {
+	tab.Go(server + "/login")
+	tab.Follow(fmt.Sprintf(`document.querySelector(".login [name=token]").value = %q; document.querySelector(".login").requestSubmit()`, aToken))
+}
+
+// shownPages returns the paths of all pages, and of a page for each kind of error.
+func shownPages() (paths []string) {
+	for _, rt := range Routes() {
+		if rt.Method == "" && !rt.isAPI() && rt.Path != "/attempts/{attempt}" && rt.Path != "/attempts/{attempt}/logs/{stream}" { // these lead elsewhere, or to a file
+			paths = append(paths, target(rt))
+		}
+	}
+	return append(paths, "/login", "/search?q=o", "/jobs?user=nobody", "/jobs/job_1763700000000_0099", "/jobs?state=none")
+}
+
+// problems returns the problems of a page, except that its own status is one of an error.
+func problems(tab *browsertest.Tab) []string {
+	return slices.DeleteFunc(slices.Clone(tab.Problems()), func(p string) bool {
+		return strings.Contains(p, "the server responded with a status of 40")
+	})
+}
+
+// TestPagesInBrowser opens all pages in all views. Nothing may be wrong with them that the browser or
+// axe-core can find, and nothing may be wider than the window.
+func TestPagesInBrowser(t *testing.T) {
+	b := browsertest.Start(t)
+	browsertest.LoadAxe(t)
+	server := serveFake(t, newFake("nightly sort & co."))
+	signIn(b.Open(t, browsertest.View{}), server)
+	for i, v := range views {
+		t.Run(v.name, func(t *testing.T) {
+			tab := b.Open(t, v.View)
+			for _, path := range shownPages() {
+				tab.Go(server + path)
+				found := problems(tab)
+				if width := browsertest.Eval[int](tab, "document.documentElement.scrollWidth - innerWidth"); width > 0 {
+					found = append(found, fmt.Sprintf("%d px wider than the window", width))
+				}
+				if dir := os.Getenv(picturesVariable); dir != "" {
+					name := strings.NewReplacer("/", "_", "?", "_", aJob, "JOB", aTask, "TASK").Replace(strings.TrimPrefix(path, "/"))
+					if err := os.WriteFile(filepath.Join(dir, name+"-"+v.name+".png"), tab.Picture(), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if i < 2 { // the other views have the same structure and colours
+					found = append(found, tab.Axe()...)
+				}
+				for _, problem := range found {
+					t.Errorf("%s: %s", path, problem)
+				}
+			}
+		})
+	}
+}
+
+// corpus are further names that would run a script on a page that does not escape them.
+var corpus = append(slices.Clone(hostile),
+	`<svg onload=alert(1)>`, `<svg/onload=alert(1)//`, `<img src=x onerror="alert(1)">`, `<iframe srcdoc="<script>alert(1)</script>">`,
+	`<a href="javascript:alert(1)">x</a>`, `<details open ontoggle=alert(1)>`, `<body onload=alert(1)>`, `<input autofocus onfocus=alert(1)>`,
+	`<math><mtext></table><mglyph><style><!--</style><img src onerror=alert(1)>`, `<template><script>alert(1)</script></template>`, `<!--><script>alert(1)</script>-->`,
+	`" onmouseover="alert(1)`, `' onfocus='alert(1)' autofocus='`, "` onload=alert(1) `", `data:text/html,<script>alert(1)</script>`, `//evil.example/x.js`,
+	`\";alert(1);//`, `</style><script>alert(1)</script>`, `</textarea><script>alert(1)</script>`, `<base href="//evil.example/">`, `<meta http-equiv=refresh content="0;url=javascript:alert(1)">`,
+	`<form action="javascript:alert(1)"><button>x`, `<link rel=stylesheet href=//evil.example/x.css>`, `<object data="javascript:alert(1)">`, `${alert(1)}`, `{{constructor.constructor('alert(1)')()}}`,
+)
+
+// TestHostileNamesRunNoScript opens all pages of clusters in which everything that a user names has a
+// hostile name. A name is several of the corpus, because an opened page takes time.
+func TestHostileNamesRunNoScript(t *testing.T) {
+	b := browsertest.Start(t)
+	tab := b.Open(t, browsertest.View{})
+	for i, group := range slices.Collect(slices.Chunk(corpus, 8)) {
+		name := strings.Join(group, " ")
+		server := serveFake(t, newFake(name))
+		if i == 0 {
+			signIn(tab, server)
+		}
+		for _, path := range append(shownPages(), "/attempts/"+anOpen+"/logs?follow=yes") {
+			tab.Go(server + path)
+			for _, problem := range problems(tab) {
+				t.Errorf("%s with the name %q: %s", path, name, problem)
+			}
+		}
+		tab.Go(server + "/jobs")
+		want := strings.Join(strings.Fields(clean.Text(strings.ReplaceAll(name, "\x00", "\ufffd"))), " ") // package html/template replaces a NUL
+		if shown := browsertest.Eval[string](tab, `document.querySelector("td.name").textContent.trim().split(/[ \t\n]+/).join(" ")`); shown != want {
+			t.Errorf("the name %q is shown as %q", want, shown)
+		}
+	}
+}
+
+// TestKeyboardReachesEverything presses Tab on each page until it has been everywhere.
+func TestKeyboardReachesEverything(t *testing.T) {
+	b := browsertest.Start(t)
+	server := serveFake(t, newFake("nightly sort"))
+	tab := b.Open(t, browsertest.View{})
+	signIn(tab, server)
+	for _, path := range shownPages() {
+		tab.Go(server + path)
+		// An element counts as reached if it gets the focus, which the page can see: an outline.
+		browsertest.Eval[int](tab, `window.wanted = new Set([...document.querySelectorAll("a[href], button, input, select, textarea, summary")].filter(e => e.checkVisibility() && e.type !== "hidden" && !e.disabled));
+			window.noOutline = [];
+			document.addEventListener("focusin", e => { wanted.delete(e.target); if (getComputedStyle(e.target).outlineStyle === "none") noOutline.push(e.target.outerHTML.slice(0, 80)); });
+			document.body.focus(); wanted.size`)
+		for range 8 {
+			tab.Press(strings.Repeat("\t", 50))
+			if browsertest.Eval[int](tab, "wanted.size") == 0 {
+				break
+			}
+		}
+		if left := browsertest.Eval[[]string](tab, "[...wanted].map(e => e.outerHTML.slice(0, 100))"); len(left) > 0 {
+			t.Errorf("%s: the keyboard does not reach %q", path, left)
+		}
+		if none := browsertest.Eval[[]string](tab, "noOutline"); len(none) > 0 {
+			t.Errorf("%s: no outline around %q", path, none)
+		}
+	}
+}
+
+// TestFormsWithoutScript submits every form of every page in a browser without scripts.
+func TestFormsWithoutScript(t *testing.T) {
+	b := browsertest.Start(t)
+	f := newFake("nightly sort")
+	server := serveFake(t, f)
+	tab := b.Open(t, browsertest.View{NoScript: true})
+	signIn(tab, server)
+	done := make(map[string]bool)
+	for _, path := range shownPages() {
+		tab.Go(server + path)
+		for _, action := range browsertest.Eval[[]string](tab, `[...document.querySelectorAll("main form[method=post]")].map(f => f.getAttribute("action"))`) {
+			if done[action] || action == "/login" {
+				continue
+			}
+			done[action] = true
+			acted := len(f.acted)
+			tab.Go(server + path)
+			form := fmt.Sprintf(`document.querySelector('main form[action=%q]')`, action)
+			tab.Follow(form + `.querySelectorAll("input:required:not([value])").forEach(e => e.value = "default"); ` + form + ".requestSubmit()")
+			if text := browsertest.Eval[string](tab, `document.querySelector("main").innerText`); len(f.acted) != acted+1 && strings.Contains(action, "/") && !strings.Contains(text, "preview") {
+				t.Errorf("%s: the form %s led to %.300s", path, action, text)
+			}
+		}
+	}
+	for _, want := range []string{"/jobs/" + aJob + "/kill", "/jobs/" + aJob + "/move", "/nodes/n1/drain", "/masters/m2/transfer"} {
+		if !done[want] {
+			t.Errorf("no page has the form %s; found %v", want, slices.Sorted(maps.Keys(done)))
+		}
+	}
+}
+
+// TestFirstVisitIsSmall bounds what a browser without any files receives for a page.
+func TestFirstVisitIsSmall(t *testing.T) {
+	const kB = 1000
+	bounds := map[string]int{".css": 8 * kB, ".js": 45 * kB, "": 40 * kB}
+	b := browsertest.Start(t)
+	f := newFake("nightly sort")
+	f.tasks[aJob] = manyTasks(100_000)
+	server := serveFake(t, f)
+	tab := b.Open(t, browsertest.View{})
+	signIn(tab, server)
+	for _, path := range shownPages() {
+		tab.ClearCache()
+		tab.Go(server + path)
+		requests, received := tab.Received()
+		byKind, total := make(map[string]int), 0
+		for name, n := range received {
+			byKind[filepath.Ext(name)] += n
+			total += n
+		}
+		if requests > 6 || total > 120*kB {
+			t.Errorf("%s: %d requests, %d bytes; at most 6 and %d are good: %v", path, requests, total, 120*kB, received)
+		}
+		for kind, n := range byKind {
+			if bound := bounds[kind]; bound > 0 && n > bound {
+				t.Errorf("%s: %d bytes of files %q, more than %d: %v", path, n, kind, bound, received)
+			}
+		}
+	}
+}

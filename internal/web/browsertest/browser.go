@@ -1,0 +1,61 @@
+package browsertest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// programs are the names of Chromium, in the order of preference.
+var programs = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
+
+// timeout bounds one step of a test in the browser.
+const timeout = 20 * time.Second
+
+// Browser is a running Chromium with an empty profile.
+type Browser struct{ ctx context.Context }
+
+// Start starts a browser, which ends with the test.
+func Start(t testing.TB) *Browser {
+	t.Helper()
+	path := find()
+	if path == "" {
+		missing(t, "no Chromium (%v) is in PATH; install the package chromium", programs)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.DisableGPU,
+		chromedp.NoSandbox, // its sandbox needs rights that containers lack, and the pages are our own
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(end)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("%s cannot be started: %v", path, err)
+	}
+	return &Browser{ctx}
+}
+
+// find returns the path of Chromium, "" if there is none.
+func find() string {
+	for _, name := range programs {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// missing skips a test that lacks a program or file, or ends it if CI is "true".
+func missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}

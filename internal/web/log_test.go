@@ -1,0 +1,224 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/nodelog"
+)
+
+// readOf returns a function that reads parts of a text of at most step bytes.
+func readOf(text string, step int64) func(context.Context, LogRange) (LogPart, error) {
+	return func(_ context.Context, r LogRange) (LogPart, error) {
+		offset, length := nodelog.Range{From: r.From, Max: min(r.Max, step)}.In(int64(len(text)))
+		return LogPart{Text: []byte(text[offset : offset+length]), Offset: offset, Size: int64(len(text)), Complete: true}, nil
+	}
+}
+
+func TestLinesOfALog(t *testing.T) {
+	const text = "one\ntwo\nthree\nfour"
+	has := func(what string) func([]byte) bool {
+		return func(line []byte) bool { return bytes.Contains(line, []byte(what)) }
+	}
+	for _, c := range []struct {
+		q      logQuery
+		want   string
+		offset int64
+		next   int64
+	}{
+		{logQuery{Max: 100}, text, 0, 18},
+		{logQuery{Max: 6}, "one\n", 0, 4},
+		{logQuery{From: 4, Max: 100}, "two\nthree\nfour", 4, 18},
+		{logQuery{From: 5, Max: 2}, "wo", 5, 7}, // a part without a whole line
+		{logQuery{From: -7, Max: 100}, "four", 14, 18},
+		{logQuery{From: -100, Max: 100}, text, 0, 18},
+		{logQuery{From: 18, Max: 100}, "", 18, 18},
+		{logQuery{From: 99, Max: 100}, "", 18, 18},
+		{logQuery{Max: 100, Match: has("o")}, "one\ntwo\nfour", 0, 18},
+		{logQuery{Max: 1, Match: has("o")}, "one\n", 0, 4},
+		{logQuery{From: 4, Max: 1, Match: has("ee")}, "three\n", 4, 14},
+		{logQuery{Max: 100, Match: has("x")}, "", 0, 18},
+	} {
+		got, err := readLog(t.Context(), c.q, readOf(text, 1000))
+		if err != nil || string(got.Text) != c.want || got.Offset != c.offset || got.Next != c.next {
+			t.Errorf("%+v: %q at %d, next %d, %v; want %q at %d, next %d", c.q, got.Text, got.Offset, got.Next, err, c.want, c.offset, c.next)
+		}
+	}
+}
+
+// TestPartsOfALogAreTheLog reads a log part by part, with a filter and without: nothing is missing and
+// nothing is there twice.
+func TestPartsOfALogAreTheLog(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.StringMatching(`[ab]{0,9}`), 0, 30).Draw(t, "lines"), "\n")
+		step, most := rapid.Int64Range(1, 40).Draw(t, "step"), rapid.Int64Range(1, 40).Draw(t, "max")
+		for _, filter := range []string{"", "b"} {
+			match, err := lineMatcher(filter, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, all := logQuery{Max: most, Match: match}, ""
+			for range len(text) + 1 {
+				part, err := readLog(context.Background(), q, readOf(text, step))
+				if err != nil {
+					t.Fatal(err)
+				}
+				all, q.From = all+string(part.Text), part.Next
+			}
+			want := ""
+			for line := range strings.Lines(text) {
+				if strings.Contains(line, filter) {
+					want += line
+				}
+			}
+			// A source that sends less than a line cuts it, so its rest is matched apart.
+			if all != want && (filter == "" || step > 10 && most > 10) {
+				t.Fatalf("filter %q: %q, want %q", filter, all, want)
+			}
+		}
+	})
+}
+
+func TestTerminalTextBecomesSpans(t *testing.T) {
+	for text, want := range map[string][]Span{
+		"plain":                                   {{"", "plain"}},
+		"a\x1b[31mred\x1b[0mb":                    {{"", "a"}, {"sgr-f1", "red"}, {"", "b"}},
+		"\x1b[1;4;92mok\x1b[22m!\x1b[m.":          {{"sgr-b sgr-f2 sgr-u", "ok"}, {"sgr-f2 sgr-u", "!"}, {"", "."}},
+		"\x1b[38;5;196mx\x1b[48;2;1;2;3my":        {{"", "xy"}},
+		"\x1b[2J\x1b[10;10Hgone":                  {{"", "gone"}},
+		"\x1b]0;title\a":                          {{"", `\x1b]0;title\a`}},
+		"cut \x1b[31":                             {{"", `cut \x1b[31`}},
+		"\x1b[44;37mwhite on blue\r\nnext":        {{"sgr-f7 sgr-g4", "white on blue\nnext"}},
+		"\x1b[" + strings.Repeat("1;", 200) + "m": {{"", `\x1b[` + strings.Repeat("1;", 200) + "m"}},
+		"<b>&\xff":                                {{"", "<b>&\ufffd"}},
+	} {
+		if diff := cmp.Diff(want, spansOf(text)); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
+// TestAnyTextBecomesSafeSpans checks that no control character is left, and that the number of spans
+// is bounded.
+func TestAnyTextBecomesSafeSpans(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.OneOf(rapid.SampledFrom([]string{"\x1b[", "31", "m", ";", "\x1b[1m", "\x1b[0m", "\n", "x"}), rapid.String())).Draw(t, "parts"), "")
+		for _, s := range spansOf(text) {
+			if s.Text == "" || clean.Text(s.Text) != s.Text || strings.Trim(s.Class, "sgr-bdiufg01234567 ") != "" {
+				t.Fatalf("%q has the span %q", text, s)
+			}
+		}
+	})
+	bomb := strings.Repeat("\x1b[31mx\x1b[0my", 1<<16)
+	if n := len(spansOf(bomb)); n > maxSpans+1 {
+		t.Errorf("%d spans", n)
+	}
+}
+
+func TestPageOfALog(t *testing.T) {
+	f := newFake("wordcount")
+	f.logs[anOpen+"/stdout"] = strings.Repeat("line\n", 100_000) + "\x1b[31mlast\x1b[0m\n"
+	h := newHandler(t, f)
+	page := "/attempts/" + anOpen + "/logs"
+	for query, want := range map[string]string{
+		"":                         `<span class="sgr-f1">last</span>`,
+		"?max=10":                  "Bytes 500\u202f004 to 500\u202f014 of 500\u202f014 so far",
+		"?from=0&max=100":          `rel="next" href="` + page + `?from=100&amp;max=100"`,
+		"?filter=las":              "Matching lines of bytes",
+		"?filter=l.st&regex=yes":   `<span class="sgr-f1">last</span>`,
+		"?filter=nothing":          "No line matches",
+		"?follow=yes":              `data-next="500014"`,
+		"?stream=stderr":           "has printed nothing to stderr",
+		"?stream=stderr&from=-100": "has printed nothing to stderr",
+	} {
+		w := request(h, page+query, nil)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: status %d, want %q: %.600s", query, w.Code, want, mainOf(w.Body.String()))
+		}
+		if n := checkPage(t, query, w.Body.String()); n > 200 || w.Body.Len() > 100_000 {
+			t.Errorf("%s: %d elements, %d bytes", query, n, w.Body.Len())
+		}
+	}
+	for query, status := range map[string]int{"?from=x": 400, "?max=0": 400, "?max=99999999": 400, "?filter=(&regex=yes": 400, "?stream=syslog": 400} {
+		if w := request(h, page+query, nil); w.Code != status {
+			t.Errorf("%s: status %d, want %d", query, w.Code, status)
+		}
+	}
+	if w := request(h, strings.Replace(page, "_0/logs", "_7/logs", 1), nil); w.Code != http.StatusNotFound {
+		t.Errorf("page of an attempt that does not exist: status %d", w.Code)
+	}
+	w := request(h, apiRoot+page+"/stdout?from=-16", nil)
+	if h := w.Header(); w.Body.String() != "\x1b[31mlast\x1b[0m\n" || h.Get("Hammr-Log-Offset") != "500000" || h.Get("Hammr-Log-Next") != "500014" || h.Get("Hammr-Log-Size") != "500014" || h.Get("Hammr-Log-Complete") != "false" {
+		t.Errorf("%q, %v", w.Body, w.Header())
+	}
+}
+
+// longLog is a log of many bytes that are made when they are read.
+type longLog struct {
+	*fakeSource
+	size int64
+}
+
+func (l longLog) Log(_ context.Context, _, _ string, r LogRange) (LogPart, error) {
+	offset, length := nodelog.Range{From: r.From, Max: r.Max}.In(l.size)
+	return LogPart{Text: bytes.Repeat([]byte("0123456789abcde\n"), int(length/16)), Offset: offset, Size: l.size, Complete: true}, nil
+}
+
+// TestLongLogTakesLittleMemory reads a log of 1 GiB to its end, and pages of it.
+func TestLongLogTakesLittleMemory(t *testing.T) {
+	h := handlerOf(t, longLog{newFake("wordcount"), 1 << 30})
+	server := httptest.NewServer(h)
+	defer server.Close()
+	get := func(path string) *http.Response {
+		r, err := http.NewRequest(http.MethodGet, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+aToken)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v, %v", path, answer, err)
+		}
+		return answer
+	}
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	answer := get("/attempts/" + anOver + "/logs/stdout")
+	defer answer.Body.Close()
+	buffer, total, most := make([]byte, 1<<20), int64(0), uint64(0)
+	for {
+		n, err := answer.Body.Read(buffer)
+		if total += int64(n); total%(64<<20) < int64(n) {
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			most = max(most, now.HeapAlloc-min(before.HeapAlloc, now.HeapAlloc))
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if total != 1<<30 || most > 8<<20 {
+		t.Errorf("%d bytes came, and %d bytes of memory were in use", total, most)
+	}
+	for _, query := range []string{"", "?from=500000000", "?filter=nothing"} {
+		answer := get("/attempts/" + anOver + "/logs" + query)
+		if n, err := io.Copy(io.Discard, answer.Body); err != nil || n > 200_000 {
+			t.Errorf("%s: %d bytes, %v", query, n, err)
+		}
+		_ = answer.Body.Close()
+	}
+}
