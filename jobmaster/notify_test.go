@@ -105,7 +105,7 @@ func TestFailedNotificationsAreRetried(t *testing.T) {
 }
 
 // TestNewLeaderNotifiesAgain changes the leader while the first one sends the notification. The second
-// sends it, archives the job, and does not send it again when it leads anew.
+// sends it, archives the job, and does not send it when it leads again.
 func TestNewLeaderNotifiesAgain(t *testing.T) {
 	r := &receiver{wait: 2 * time.Second}
 	notifying(t, 2, r, func(w *testCluster) {

@@ -18,32 +18,37 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(minihdfs.Main(m, minihdfs.Config{DataNodes: 1})) }
 
-// TestOracleReadsTheFiles lets Hadoop's own JobHistoryServer read a history.
-func TestOracleReadsTheFiles(t *testing.T) {
-	hdfs := minihdfs.ForTest(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
-	defer cancel()
-	dir := t.TempDir()
+// historyServer returns the address of the job of finished in Hadoop's own JobHistoryServer, which
+// reads the files of this package.
+func historyServer(ctx context.Context, t *testing.T) string {
+	t.Helper()
+	hdfs, dir := minihdfs.ForTest(t), t.TempDir()
 	if _, err := Export(dir, finished()); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := hdfs.RunJava(ctx, "org.apache.hadoop.fs.FsShell", "-mkdir", "-p", "/ours"); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if out, err := hdfs.RunJava(ctx, "org.apache.hadoop.fs.FsShell", "-put", dir, "/ours/ann"); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	for _, args := range [][]string{{"-mkdir", "-p", "/ours"}, {"-put", dir, "/ours/ann"}} {
+		if out, err := hdfs.RunJava(ctx, "org.apache.hadoop.fs.FsShell", args...); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 	}
 	yarn, err := minihdfs.StartYarn(ctx, hdfs, minihdfs.YarnConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer yarn.Close()
+	t.Cleanup(func() { yarn.Close() })
 	server, err := yarn.StartHistoryServer(ctx, "/ours")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
-	root := "http://" + yarn.HistoryAddress() + "/ws/v1/history/mapreduce/jobs/job_1763700000000_0001"
+	t.Cleanup(func() { server.Close() })
+	return "http://" + yarn.HistoryAddress() + "/ws/v1/history/mapreduce/jobs/job_1763700000000_0001"
+}
+
+// TestOracleReadsTheFiles compares what the JobHistoryServer answers with the job.
+func TestOracleReadsTheFiles(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	defer cancel()
+	root := historyServer(ctx, t)
 	type counted struct {
 		Name                                                   string
 		TotalCounterValue, MapCounterValue, ReduceCounterValue int64

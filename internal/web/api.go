@@ -185,6 +185,9 @@ func answerConfiguration(c *call) error {
 	if err != nil {
 		return err
 	}
+	if len(properties) == 0 {
+		return c.json(map[string]string{}) // an object, not null
+	}
 	return c.json(clean.Properties(properties))
 }
 

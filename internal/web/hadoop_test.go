@@ -118,6 +118,15 @@ func TestHadoopMasterThatFollowsIsNotActive(t *testing.T) {
 	}
 }
 
+// TestNoPropertiesAreAnObject asks for the configuration of a job without properties.
+func TestNoPropertiesAreAnObject(t *testing.T) {
+	f := newFake("wordcount")
+	f.conf = nil
+	if w := request(newHandler(t, f), "/api/v1/jobs/"+aJob+"/configuration", nil); strings.TrimSpace(w.Body.String()) != "{}" {
+		t.Errorf("status %d, %s", w.Code, w.Body)
+	}
+}
+
 func TestHadoopSecretsAreHidden(t *testing.T) {
 	w := hadoopRequest(newHandler(t, newFake("wordcount")), "GET", "/ws/v1/mapreduce/jobs/"+aJob+"/conf", "")
 	if text := w.Body.String(); strings.Contains(text, "hunter2") || !strings.Contains(text, "my.password") {
