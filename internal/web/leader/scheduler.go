@@ -22,7 +22,7 @@ func (s *Source) PreviewPolicy(ctx context.Context, c web.PolicyChange) (web.Ans
 }
 
 // SetPolicy implements web.Source. Later questions are asked again, also after a refusal: the caller
-// wants to see the policy that somebody else has set.
+// wants to see the policy that another user has set.
 func (s *Source) SetPolicy(ctx context.Context, c web.PolicyChange) (apidoc.Change, error) {
 	err := s.client.ChangePolicy(ctx, &wire.SetPolicyRequest{Name: c.Policy, Conf: c.Conf, Expected: c.Expected, By: c.User})
 	s.answers.expire()
