@@ -10,6 +10,13 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// Scheduler is the cluster's scheduler as the source asks it. The methods are those of remote.Client.
+type Scheduler interface {
+	ChangePolicy(ctx context.Context, q *wire.SetPolicyRequest) error
+	PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
+	Decisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
+}
+
 // PreviewPolicy implements web.Source.
 func (s *Source) PreviewPolicy(ctx context.Context, c web.PolicyChange) (web.Answer[apidoc.PolicyPreview], error) {
 	return ask(ctx, s.answers, fmt.Sprintf("preview %q %q", c.Policy, c.Conf), func(ctx context.Context) (apidoc.PolicyPreview, time.Duration, error) {
