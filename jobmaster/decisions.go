@@ -63,7 +63,7 @@ type DecisionList struct {
 const traceMillis = 600_000
 
 // trace makes the controller report the decisions that are wanted: all of them if they are written to a
-// file or somebody has looked at them lately, else those that follow from plans. begins is set at the
+// file or a user has looked at them lately, else those that follow from plans. begins is set at the
 // start of a lead, whose controller reports nothing yet.
 func (m *Master) trace(begins bool) {
 	d := &m.decisions

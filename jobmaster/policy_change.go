@@ -17,7 +17,7 @@ type PolicyChange struct {
 	Name string
 	Conf map[string]string
 	// Expected is the fingerprint of the policy that is replaced. If the cluster has another one, the
-	// change is refused: somebody else was faster. Default "", any.
+	// change is refused: another user was faster. Default "", any.
 	Expected string
 	// By is the user who asks for the change; default "", unknown.
 	By string
@@ -71,7 +71,7 @@ func (m *Master) checkExpected(expected string) error {
 	if expected == "" {
 		return nil
 	}
-	by := "somebody else"
+	by := "another user"
 	if m.lead.policyChange.by != "" {
 		by = m.lead.policyChange.by
 	}

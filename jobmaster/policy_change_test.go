@@ -111,7 +111,7 @@ func TestExplanationsShareAPlan(t *testing.T) {
 	})
 }
 
-// TestLatestDecisionsAreKept reads the decisions of a leader before and after somebody looks at them.
+// TestLatestDecisionsAreKept reads the decisions of a leader before and after a user looks at them.
 func TestLatestDecisionsAreKept(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)

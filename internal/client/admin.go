@@ -64,13 +64,6 @@ type Admin interface {
 
 	// SetPolicy replaces the scheduling policy and all of its settings.
 	SetPolicy(ctx context.Context, name string, conf map[string]string) error
-	// ChangePolicy is SetPolicy if the policy still is the one that the request expects; else the error
-	// wraps ErrRefused.
-	ChangePolicy(ctx context.Context, q *wire.SetPolicyRequest) error
-	// PreviewPolicy says what a policy would do now, and changes nothing.
-	PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
-	// Decisions returns the latest decisions of the scheduler that match, the latest first.
-	Decisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
 	// Policy describes the scheduling policy, its settings and the pool file that the
 	// masters watch.
 	Policy(ctx context.Context) (*wire.GetPolicyResponse, error)

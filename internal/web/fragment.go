@@ -49,7 +49,7 @@ type fragments struct {
 // maxFragments bounds the fragments. Beyond it, each request is rendered.
 const maxFragments = 1024
 
-// of returns the fragment of a page. If nobody watches, changes are not known, so it is a new one.
+// of returns the fragment of a page. Without watchers, changes are not known, so it is a new one.
 func (f *fragments) of(key fragmentKey, generation uint64, watched bool) *fragment {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -208,7 +208,7 @@ func (h *hub) take(w *watcher) (changed []string, id string) {
 	return changed, fmt.Sprintf("%016x", sum.Sum64())
 }
 
-// round returns the number of rounds that have found a change, and whether somebody watches. What is
+// round returns the number of rounds that have found a change, and whether there are watchers. What is
 // read from the source from now on is at least as new as that round.
 func (h *hub) round() (generation uint64, watched bool) {
 	h.mu.Lock()

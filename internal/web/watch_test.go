@@ -132,7 +132,7 @@ func TestWatchersContinueAtAnyMaster(t *testing.T) {
 		e = next(events)
 	}
 	if e.name != "reset" && e.name != "change" || !strings.Contains(e.data, `"jobs"`) {
-		t.Errorf("after a change that nobody has seen: %+v", e)
+		t.Errorf("after a change that no watcher has seen: %+v", e)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestHubAsksOnceForAll(t *testing.T) {
 		if n := s.questions.Load(); n != 1 {
 			t.Errorf("%d questions at the start, want 1", n)
 		}
-		for range 5 { // nobody reads: five changes are one
+		for range 5 { // no watcher reads: five changes are one
 			s.version.Add(1)
 			time.Sleep(watchInterval)
 			synctest.Wait()
@@ -263,7 +263,7 @@ func TestFragmentsArePartsOfTheirPages(t *testing.T) {
 	}
 }
 
-// TestFragmentIsRenderedOnceForAChange asks for a fragment many times while somebody watches.
+// TestFragmentIsRenderedOnceForAChange asks for a fragment many times while there is a watcher.
 func TestFragmentIsRenderedOnceForAChange(t *testing.T) {
 	s := newChanging()
 	gate := gateOf(t)
@@ -315,7 +315,7 @@ func BenchmarkWatchers(b *testing.B) {
 	}
 	server := httptest.NewServer(front)
 	defer server.Close()
-	_, stop := follow(b, server, "topics=jobs", "") // fragments are kept while somebody watches
+	_, stop := follow(b, server, "topics=jobs", "") // fragments are kept while there is a watcher
 	defer stop()
 	bytes := 0
 	b.ResetTimer()

@@ -97,22 +97,6 @@ func (c *Client) SetPolicy(ctx context.Context, name string, conf map[string]str
 	return change(ctx, c, (*rpc.Master).SetPolicy, &wire.SetPolicyRequest{Name: name, Conf: conf}, client.ErrUnknown)
 }
 
-// ChangePolicy implements client.Admin.
-func (c *Client) ChangePolicy(ctx context.Context, q *wire.SetPolicyRequest) error {
-	return change(ctx, c, (*rpc.Master).SetPolicy, q, client.ErrUnknown)
-}
-
-// PreviewPolicy implements client.Admin.
-func (c *Client) PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
-	p, err := rpc.Call(ctx, c.masters, (*rpc.Master).PreviewPolicy, q)
-	return p, classify(err, client.ErrUnknown)
-}
-
-// Decisions implements client.Admin.
-func (c *Client) Decisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error) {
-	return rpc.Call(ctx, c.masters, (*rpc.Master).ListDecisions, q)
-}
-
 // Policy implements client.Admin.
 func (c *Client) Policy(ctx context.Context) (*wire.GetPolicyResponse, error) {
 	return rpc.Call(ctx, c.masters, (*rpc.Master).GetPolicy, &wire.GetPolicyRequest{})

@@ -11,6 +11,13 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// Scheduler is the cluster's scheduler as the source asks it. The methods are those of remote.Client.
+type Scheduler interface {
+	ChangePolicy(ctx context.Context, q *wire.SetPolicyRequest) error
+	PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
+	Decisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
+}
+
 // PreviewPolicy implements web.Source.
 func (s *Source) PreviewPolicy(ctx context.Context, c web.PolicyChange) (web.Answer[apidoc.PolicyPreview], error) {
 	return answers.Ask(ctx, s.answers, fmt.Sprintf("preview %q %q", c.Policy, c.Conf), func(ctx context.Context) (apidoc.PolicyPreview, time.Duration, error) {
@@ -23,7 +30,7 @@ func (s *Source) PreviewPolicy(ctx context.Context, c web.PolicyChange) (web.Ans
 }
 
 // SetPolicy implements web.Source. Later questions are asked again, also after a refusal: the caller
-// wants to see the policy that somebody else has set.
+// wants to see the policy that another user has set.
 func (s *Source) SetPolicy(ctx context.Context, c web.PolicyChange) (apidoc.Change, error) {
 	err := s.client.ChangePolicy(ctx, &wire.SetPolicyRequest{Name: c.Policy, Conf: c.Conf, Expected: c.Expected, By: c.User})
 	s.answers.Expire()

@@ -22,6 +22,7 @@ import (
 // Client is the cluster as the source asks it.
 type Client interface {
 	client.Admin
+	Scheduler
 	Kill(ctx context.Context, jobID, cause string) error
 	Close() error
 }
