@@ -61,7 +61,7 @@ func (t *transport) dialer(cfg *Config) func(ctx context.Context, network, addre
 }
 
 // NewTransport returns a transport for plain HTTP requests to the RPC addresses of masters, with the
-// headers of calls. A request may claim another user by SetUser. The caller closes its idle
+// headers of calls. A request may claim another user by WithUser. The caller closes its idle
 // connections.
 func NewTransport(cfg Config) http.RoundTripper {
 	cfg.EnsureDefaults()

@@ -81,7 +81,8 @@ func TestJobPageShowsItsPast(t *testing.T) {
 		}
 	}
 	checkPage(t, "job", w.Body.String())
-	delete(f.columns, aJob) // as for a job of which only the report is left
+	delete(f.columns, aJob)
+	delete(f.tasks, aJob) // as for a job of which only the report is left
 	if w = request(newHandler(t, f), "/jobs/"+aJob, nil); w.Code != 200 || strings.Contains(w.Body.String(), "Slots over time") {
 		t.Errorf("status %d", w.Code)
 	}

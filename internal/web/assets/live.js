@@ -1,5 +1,5 @@
 // @ts-check
-// live.js keeps a page up to date. The server names the topics that have changed; then this module
+// live.js keeps a page up to date, and leads to the search field. The server names the topics that have changed; then this module
 // fetches the page's fragment and changes the elements that differ. It keeps focus, scroll positions,
 // open details and typed text. A tab that is hidden has no connection.
 
@@ -10,6 +10,8 @@ const state = document.getElementById("live-state");
 const retryTime = 1000;
 /** How long a connection may be lost before other masters are offered, in ms. */
 const offerTime = 3000;
+/** How long after it was loaded a page is compared with the server, in ms: it may have changed meanwhile. */
+const settleTime = 2000;
 /** Least time between two fetches, in ms. */
 const fetchTime = 1000;
 
@@ -41,7 +43,7 @@ function open() {
   const query = new URLSearchParams({ topics: topics ?? "" });
   if (last) query.set("after", last);
   source = new EventSource(`/api/v1/watch?${query}`);
-  source.addEventListener("hello", (e) => arrived(e, tag === ""));
+  source.addEventListener("hello", (e) => arrived(e, tag === "", settleTime));
   source.addEventListener("reset", (e) => arrived(e, true));
   source.addEventListener("change", (e) => arrived(e, true));
   source.addEventListener("error", lost);
@@ -52,12 +54,12 @@ function close() {
   source = null;
 }
 
-function arrived(/** @type {MessageEvent} */ event, /** @type {boolean} */ changed) {
+function arrived(/** @type {MessageEvent} */ event, /** @type {boolean} */ changed, delay = 0) {
   last = event.lastEventId;
   lostAt = 0;
   show("live");
   offer();
-  if (changed) refreshSoon();
+  if (changed) refreshSoon(delay);
 }
 
 // lost opens another connection. The browser would do so too, but not after every kind of error.
@@ -85,9 +87,9 @@ function offer() {
   }
 }
 
-function refreshSoon() {
+function refreshSoon(delay = 0) {
   if (fetching) again = true;
-  else timer ||= setTimeout(refresh, Math.max(0, fetchedAt + fetchTime - Date.now()));
+  else timer ||= setTimeout(refresh, Math.max(delay, fetchedAt + fetchTime - Date.now()));
 }
 
 async function refresh() {
@@ -183,3 +185,17 @@ document.addEventListener("visibilitychange", () => {
   }
 });
 if (topics) open();
+
+// The key / or Ctrl-K leads to the search field, as the label of the field says.
+const field = document.querySelector(".search input");
+
+addEventListener("keydown", e => {
+  const typing = e.target instanceof HTMLElement && (e.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName));
+  const slash = e.key === "/" && !e.ctrlKey && !e.altKey && !e.metaKey && !typing;
+  const control = e.key.toLowerCase() === "k" && (e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey;
+  if (field && (slash || control)) {
+    e.preventDefault();
+    field.focus();
+    field.select();
+  }
+});

@@ -211,6 +211,7 @@ function start(box) {
         const answer = await fetch(box.dataset.api + "?" + q, { signal: request.signal, headers: { Accept: "application/json" } });
         if (!answer.ok) throw new Error("status " + answer.status);
         data = await answer.json();
+        if (!q.has("from")) [job.begin, job.end] = [data.from, data.to]; // a job that runs becomes longer
         view.from = data.from;
         view.to = data.to;
         if (!canvas.isConnected) box.replaceChildren(canvas, tip);
@@ -344,6 +345,8 @@ function start(box) {
     e.preventDefault();
     acts[e.key]();
   });
+
+  document.addEventListener("hammr:change", load);
 
   const moves = document.getElementById("moves");
   const button = (text, act) => {

@@ -130,7 +130,7 @@ func (tab *Tab) problemLocked(format string, args ...any) {
 
 // requestLocked notes a request. Data URLs are no requests.
 func (tab *Tab) requestLocked(e *network.EventRequestWillBeSent) {
-	if strings.HasPrefix(e.Request.URL, "data:") || tab.mu.origin == "" {
+	if strings.HasPrefix(e.Request.URL, "data:") || tab.mu.origin == "" || !strings.HasPrefix(e.DocumentURL, tab.mu.origin+"/") { // or of the page before
 		return
 	}
 	path, inside := strings.CutPrefix(e.Request.URL, tab.mu.origin+"/")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/web/answers"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -34,7 +35,7 @@ func (f *fakeClient) Decisions(context.Context, *wire.ListDecisionsRequest) (*wi
 
 func TestSchedulerIsAskedThroughTheLeader(t *testing.T) {
 	f := new(fakeClient)
-	s := &Source{cfg: Config{Age: time.Second, Now: time.Now}, client: f, answers: newCache(time.Now, maxAnswers)}
+	s := &Source{cfg: Config{Age: time.Second, Now: time.Now}, client: f, answers: answers.New(time.Now, maxAnswers)}
 	for range 3 { // the answers are shared
 		p, err := s.PreviewPolicy(t.Context(), web.PolicyChange{Policy: "hfsp", Conf: map[string]string{"a": "b"}})
 		if err != nil || p.Value.Policy != "hfsp" || p.Value.Expected != "f1" || p.Value.Pools[0].Loses.Map != 1 || p.Value.Pools[0].After.Map != 1.5 || p.Value.Pools[0].Before != nil {

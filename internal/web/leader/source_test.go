@@ -75,12 +75,14 @@ func (f *fakeClient) Job(_ context.Context, id string, tasks bool) (*wire.JobSta
 		return nil, err
 	}
 	switch {
-	case tasks:
-		return nil, errors.New("the leader is asked for tasks, which every master has")
 	case id == openJob:
 		return &wire.JobStatus{JobId: id, State: wire.JobState_RUNNING}, nil
 	case id == overJob:
-		return &wire.JobStatus{JobId: id, State: wire.JobState_SUCCEEDED}, nil
+		status := &wire.JobStatus{JobId: id, State: wire.JobState_SUCCEEDED, Properties: map[string]string{"a": "b"}}
+		if tasks {
+			status.Tasks = []*wire.TaskStatus{{Id: "task_1_0002_m_000000"}}
+		}
+		return status, nil
 	}
 	return nil, client.ErrUnknownJob
 }

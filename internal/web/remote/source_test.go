@@ -160,7 +160,7 @@ func TestDocumentsArriveUnchanged(t *testing.T) {
 	same("log", part, err, web.LogPart{Text: []byte(text[8:]), Offset: 8, Size: int64(len(text)), Complete: true})
 	change, err := s.Act(ctx, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "ada"})
 	same("change", change, err, apidoc.Change{ID: job, Done: "moved", To: "pool x"})
-	same("action", f.acted, nil, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "ada"})
+	same("action", f.acted, nil, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "unknown@127.0.0.1"}) // the transport of the tests names no user
 }
 
 func TestErrorsKeepTheirClasses(t *testing.T) {
@@ -215,7 +215,7 @@ func TestEachActionHasItsPath(t *testing.T) {
 	f := newFake()
 	s := newSource(t, serve(t, f))
 	for _, kind := range web.Actions {
-		want := web.Action{Do: kind.Object + "." + kind.Do, ID: "x", User: rpc.UnknownUser}
+		want := web.Action{Do: kind.Object + "." + kind.Do, ID: "x", User: rpc.UnknownUser + "@127.0.0.1"}
 		if kind.Param != nil {
 			want.Value = "default"
 			if kind.Param.Enum != nil {
