@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,8 +17,11 @@ import (
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/board"
+	"github.com/hammr/hammr/internal/web/files"
 	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/jobmaster/histindex"
 	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/storage"
 )
 
 // noLeader fails a test that asks the leader.
@@ -27,7 +31,15 @@ type noLeader struct{ board.Leader }
 func (w *testCluster) source(master int) *board.Source {
 	cfg := board.OfMaster(w.masters[master])
 	cfg.Cluster, cfg.Leader = "1", noLeader{}
+	cfg.Past = files.New(files.Config{Index: w.histories()})
 	return board.New(cfg)
+}
+
+// histories returns an index of the histories, which has read none.
+func (w *testCluster) histories() *histindex.Index {
+	return histindex.New(histindex.Config{Dir: "mem:///history", Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
+		return w.fs, strings.TrimPrefix(name, "mem://"), nil
+	}})
 }
 
 // documents are all documents of the jobs of a cluster that every master has.
