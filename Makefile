@@ -19,7 +19,10 @@ SEQUENTIAL  := ./sched/chronos ./sched/disco ./sched/fair ./sched/fifo ./sched/h
                ./internal/format/text ./internal/format/bzip2 ./internal/lint ./control ./dag ./locality \
                ./locality/mincost ./preempt ./chaos/simulate ./sim/plot ./internal/scaffold ./internal/audit \
                ./internal/clean ./internal/conf ./internal/hostfile ./internal/taskdir ./internal/fsconf \
-               ./internal/format/fixed ./internal/format/whole ./internal/format/writable
+               ./internal/format/fixed ./internal/format/whole ./internal/format/writable ./internal/web/analysis \
+               ./internal/jhist ./jobmaster/history
+# Packages with tests in a browser, which the race detector would make slow, and with others that it watches.
+BROWSED     := ./internal/web
 # Programs as users write them start no goroutine either; ./mr tests the engine that runs them.
 PROGRAMS    := ./examples ./examples/%
 BENCH       ?= .
@@ -62,7 +65,7 @@ EVERY = -p 3 ./storage/hdfs ./e2e ./mr ./shuffle $(if $(RACE),$(filter-out $(pat
 # Java and Maven are there; with CI=true they fail instead of being skipped.
 test:
 	@{ status=0; $(GO_TEST) $(RACE) -timeout 20m $(if $(filter ./...,$(PACKAGES)),$(EVERY),$(PACKAGES)) || status=1; \
-	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),$(PLAIN) $(GO_TEST) -p 3 $(PLAYED) $(SEQUENTIAL) ./examples/... || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
+	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),$(PLAIN) $(GO_TEST) -p 3 $(PLAYED) $(BROWSED) $(SEQUENTIAL) ./examples/... || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
 
 # The same, but a missing C compiler is an error.
 race:

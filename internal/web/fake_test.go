@@ -70,8 +70,8 @@ func (f *fakeSource) Job(_ context.Context, id string) (Answer[report.Report], e
 	return fresh(f, r)
 }
 
-func (f *fakeSource) Tasks(_ context.Context, job string, q TaskQuery) (Answer[TaskPage], error) {
-	columns, err := f.Columns(nil, job)
+func (f *fakeSource) Tasks(ctx context.Context, job string, q TaskQuery) (Answer[TaskPage], error) {
+	columns, err := f.Columns(ctx, job)
 	if err != nil {
 		return Answer[TaskPage]{}, err
 	}

@@ -1,9 +1,8 @@
 package browsertest
 
 import (
-	"archive/tar"
+	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,18 +12,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-// The version of axe-core, and the SHA-256 of its package. It is fetched and not a part of this
+// The artifact of Maven that has axe-core, and its SHA-256. It is fetched and not a part of this
 // repository, because its licence (MPL 2.0) is another.
 const (
-	axePackage = "axe-core@4.11.0"
-	axeSum     = "39bed7d72308f6d620789c169d699bfd7e8da80f65b545821a6b2215c3e83107"
-	axeScript  = "package/axe.min.js"
+	axeArtifact = "com.deque.html.axe-core:selenium:4.10.1"
+	axeFile     = "selenium-4.10.1.jar"
+	axeSum      = "5e4a306c2c785bc2997427724222178e7005b040cacbeb95468a329a5c60c3b0"
+	axeScript   = "axe.min.js"
+	mavenCopy   = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 )
 
 // axe reads axe-core once.
@@ -57,7 +57,7 @@ func readAxe() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := filepath.Join(cache, "hammr", strings.Replace(axePackage, "@", "-", 1)+".tgz")
+	name := filepath.Join(cache, "hammr", "axe-core-"+axeFile)
 	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
 		if err := fetchAxe(name); err != nil {
 			return "", err
@@ -73,12 +73,12 @@ func readAxe() (string, error) {
 	return unpack(data)
 }
 
-// fetchAxe makes npm write the package to a file. It renames the file at the end, so that an existing
-// one is complete.
+// fetchAxe makes Maven write the artifact to a file. It renames the file at the end, so that an
+// existing one is complete.
 func fetchAxe(name string) error {
-	npm, err := exec.LookPath("npm")
+	mvn, err := exec.LookPath("mvn")
 	if err != nil {
-		return fmt.Errorf("npm fetches it; install npm: %w", err)
+		return fmt.Errorf("Maven fetches it; install maven: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -90,28 +90,25 @@ func fetchAxe(name string) error {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, npm, "pack", "--silent", axePackage)
+	cmd := exec.CommandContext(ctx, mvn, "--batch-mode", "--quiet", mavenCopy, "-Dartifact="+axeArtifact, "-DoutputDirectory="+dir)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm pack %s: %w: %.500s", axePackage, err, out)
+		return fmt.Errorf("mvn copies %s: %w: %.500s", axeArtifact, err, out)
 	}
-	return os.Rename(filepath.Join(dir, filepath.Base(name)), name)
+	return os.Rename(filepath.Join(dir, axeFile), name)
 }
 
-// unpack returns the script in a package.
+// unpack returns the script in the artifact.
 func unpack(data []byte) (string, error) {
-	z, err := gzip.NewReader(bytes.NewReader(data))
+	jar, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return "", err
 	}
-	for files := tar.NewReader(z); ; {
-		file, err := files.Next()
-		if err != nil {
-			return "", fmt.Errorf("%s in %s: %w", axeScript, axePackage, err)
-		}
-		if file.Name == axeScript {
-			script, err := io.ReadAll(files)
-			return string(script), err
-		}
+	f, err := jar.Open(axeScript)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", axeArtifact, err)
 	}
+	defer f.Close()
+	script, err := io.ReadAll(f)
+	return string(script), err
 }

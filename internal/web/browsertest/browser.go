@@ -22,6 +22,9 @@ type Browser struct{ ctx context.Context }
 // Start starts a browser, which ends with the test.
 func Start(t testing.TB) *Browser {
 	t.Helper()
+	if raceEnabled {
+		t.Skip("the browser looks at the pages only: make test opens it without the race detector")
+	}
 	path := find()
 	if path == "" {
 		missing(t, "no Chromium (%v) is in PATH; install the package chromium", programs)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -308,4 +309,27 @@ func (r *recorder) run(ctx context.Context, yarn *minihdfs.Yarn, output string, 
 		r.get("app killed", "rm", of)
 	}
 	return job
+}
+
+// lines returns a line for each path, sorted.
+func (s shape) lines() (lines []string) {
+	for path, kind := range s {
+		lines = append(lines, path+" "+kind)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// formatGolden returns the content of the golden file.
+func formatGolden(all map[string]shape) string {
+	var out strings.Builder
+	names := make([]string, 0, len(all))
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(&out, "== %s\n%s\n\n", name, strings.Join(all[name].lines(), "\n"))
+	}
+	return out.String()
 }

@@ -18,15 +18,6 @@ import (
 // different jobs have the same shape.
 type shape map[string]string
 
-// lines returns a line for each path, sorted.
-func (s shape) lines() (lines []string) {
-	for path, kind := range s {
-		lines = append(lines, path+" "+kind)
-	}
-	slices.Sort(lines)
-	return lines
-}
-
 // add notes a value. A value of two types has both, joined by |.
 func (s shape) add(path, kind string) {
 	if old := s[path]; old != "" && !slices.Contains(strings.Split(old, "|"), kind) {
@@ -151,17 +142,4 @@ func parseGolden(text string) map[string]shape {
 		}
 	}
 	return all
-}
-
-func formatGolden(all map[string]shape) string {
-	var out strings.Builder
-	names := make([]string, 0, len(all))
-	for name := range all {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		fmt.Fprintf(&out, "== %s\n%s\n\n", name, strings.Join(all[name].lines(), "\n"))
-	}
-	return out.String()
 }
