@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/hammr/hammr/internal/counter"
@@ -43,7 +44,7 @@ func encode(w io.Writer, j *Job) error {
 		return err
 	}
 	for i, t := range j.Status.Tasks {
-		text, err := protojson.Marshal(t)
+		text, err := protojson.Marshal(without(t, "counts")) // which are beside the message in version 2
 		if err != nil {
 			return err
 		}
@@ -72,7 +73,14 @@ func (j *Job) head() (l line, err error) {
 	for _, id := range j.CounterNames {
 		l.CounterNames = append(l.CounterNames, [2]string{id.Group, id.Name})
 	}
-	l.Job, err = protojson.Marshal(without(j.Status, "tasks"))
+	status := without(j.Status, "tasks", "counter_names")
+	if j.Version == Version1 { // its readers refuse fields that they do not know
+		status.Stages = nil
+		for _, stage := range j.Status.Stages {
+			status.Stages = append(status.Stages, without(stage, "reads"))
+		}
+	}
+	l.Job, err = protojson.Marshal(status)
 	return l, err
 }
 
@@ -124,6 +132,9 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 	return z.IOReadCloser(), nil
 }
 
+// messages reads messages, and ignores fields that a later program has added.
+var messages = protojson.UnmarshalOptions{DiscardUnknown: true}
+
 // addTo adds the content of a line to a history. The first line describes the job, and no other line
 // does.
 func (l *line) addTo(j *Job, first bool) error {
@@ -135,10 +146,13 @@ func (l *line) addTo(j *Job, first bool) error {
 	case l.Type == "task":
 		t := new(wire.TaskStatus)
 		j.Status.Tasks = append(j.Status.Tasks, t)
-		if j.Version >= Version2 {
-			j.Tasks = append(j.Tasks, l.taskFields)
+		if err := messages.Unmarshal(l.Task, t); err != nil {
+			return err
 		}
-		return protojson.Unmarshal(l.Task, t)
+		if j.Version >= Version2 {
+			j.Tasks, t.Counts = append(j.Tasks, l.taskFields), l.Counters
+		}
+		return nil
 	case l.Type == "event" && j.Version >= Version2 && l.Event != nil:
 		j.Events.Events = append(j.Events.Events, *l.Event)
 		return nil
@@ -160,10 +174,15 @@ func (l *line) addJob(j *Job) error {
 		return fmt.Errorf("version %d of the format; this program reads versions %d and %d", l.Version, Version1, Version2)
 	}
 	j.Version, j.Status, j.Events.Since = l.Version, new(wire.JobStatus), l.EventsSince
+	if err := messages.Unmarshal(l.Job, j.Status); err != nil {
+		return err
+	}
+	j.Status.CounterNames = nil // those of the line count
 	for _, name := range l.CounterNames {
 		j.CounterNames = append(j.CounterNames, counter.ID{Group: name[0], Name: name[1]})
+		j.Status.CounterNames = append(j.Status.CounterNames, &wire.CounterName{Group: name[0], Name: name[1]})
 	}
-	return protojson.Unmarshal(l.Job, j.Status)
+	return nil
 }
 
 // Head returns the status without its tasks, stages, partitions and properties. It shares the rest.
@@ -171,14 +190,14 @@ func (j *Job) Head() *wire.JobStatus {
 	return without(j.Status, "tasks", "stages", "partitions", "properties")
 }
 
-// without returns a status that shares everything but some fields.
-func without(s *wire.JobStatus, fields ...protoreflect.Name) *wire.JobStatus {
-	head := new(wire.JobStatus)
-	s.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+// without returns a message that shares everything but some fields.
+func without[T proto.Message](m T, fields ...protoreflect.Name) T {
+	rest := m.ProtoReflect().New()
+	m.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		if !slices.Contains(fields, field.Name()) {
-			head.ProtoReflect().Set(field, v)
+			rest.Set(field, v)
 		}
 		return true
 	})
-	return head
+	return rest.Interface().(T)
 }

@@ -45,7 +45,7 @@ func someStatus() *wire.JobStatus {
 
 // someJob returns a history of version 2.
 func someJob() *history.Job {
-	return &history.Job{
+	j := &history.Job{
 		Version: history.Version2, Status: someStatus(), CounterNames: []counter.ID{counter.MapInputRecords, counter.SpilledRecords},
 		Tasks: []history.Task{
 			{Counters: []int64{40, 3}, Input: &history.Input{File: "hdfs:/<in>", Start: 5, Length: 9, Files: 1}, Bytes: 300, Records: 30,
@@ -53,6 +53,25 @@ func someJob() *history.Job {
 			{},
 		},
 		Events: apidoc.Events{Since: 8, Events: []apidoc.Event{{At: 10, Kind: "start", Attempt: "a0", Node: "n1"}, {At: 20, Kind: "checkpoint", Attempt: "a0", Bytes: 1 << 40}}},
+	}
+	for _, id := range j.CounterNames {
+		j.Status.CounterNames = append(j.Status.CounterNames, &wire.CounterName{Group: id.Group, Name: id.Name})
+	}
+	j.Status.Tasks[0].Counts = j.Tasks[0].Counters
+	return j
+}
+
+// TestVersion1HasNoNewFields: the programs that read it refuse fields that they do not know.
+func TestVersion1HasNoNewFields(t *testing.T) {
+	j := someJob()
+	j.Version, j.Status.Stages = history.Version1, []*wire.StageStatus{{Name: "reduce", Reads: []string{"map"}}}
+	_, text := encoded(t, &history.Job{Version: j.Version, Status: j.Status})
+	if strings.Contains(text, "counterNames") || strings.Contains(text, "counts") || strings.Contains(text, "reads") || !strings.Contains(text, `"reduce"`) {
+		t.Error(text)
+	}
+	_, text = encoded(t, someJob())
+	if strings.Count(text, "counterNames") != 1 || strings.Contains(text, "counts") {
+		t.Errorf("counters are written twice:\n%s", text)
 	}
 }
 

@@ -24,7 +24,6 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/histindex"
 	"github.com/hammr/hammr/jobmaster/history"
-	"google.golang.org/protobuf/proto"
 )
 
 // Config configures a Source.
@@ -271,14 +270,5 @@ func (s *Source) Act(_ context.Context, a web.Action) (apidoc.Change, error) {
 
 // Status implements web.StatusSource. A history of version 1 has no counters of tasks.
 func (s *Source) Status(ctx context.Context, job string) (web.Answer[*wire.JobStatus], error) {
-	return of(ctx, s, job, func(d *derived) (*wire.JobStatus, error) {
-		status := proto.CloneOf(d.history.Status)
-		for _, name := range d.history.CounterNames {
-			status.CounterNames = append(status.CounterNames, &wire.CounterName{Group: name.Group, Name: name.Name})
-		}
-		for i := range d.history.Tasks {
-			status.Tasks[i].Counts = d.history.Tasks[i].Counters
-		}
-		return status, nil
-	})
+	return of(ctx, s, job, func(d *derived) (*wire.JobStatus, error) { return d.history.Status, nil })
 }
