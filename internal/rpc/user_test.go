@@ -1,7 +1,10 @@
 package rpc
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -41,5 +44,38 @@ func TestUserName(t *testing.T) {
 	t.Setenv("HADOOP_USER_NAME", "")
 	if got := UserName(); got == "" || got == "ada" {
 		t.Errorf("without it: %q", got)
+	}
+}
+
+// TestWithUser sends requests by a transport that has a user, for that user and for another one.
+func TestWithUser(t *testing.T) {
+	var got string
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = UserOf(r.Header)
+		w.Header().Set(HeaderProtocol, strconv.Itoa(Protocol.Newest))
+	}))
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
+	defer server.Close()
+	transport := NewTransport(Config{Masters: []string{strings.TrimPrefix(server.URL, "http://")}, Token: "t", User: "hammr ui"})
+	client := &http.Client{Transport: transport}
+	defer client.CloseIdleConnections()
+	for _, c := range []struct {
+		ctx  context.Context
+		want string
+	}{{t.Context(), "hammr ui"}, {WithUser(t.Context(), "ada@10.0.0.9"), "ada@10.0.0.9"}} {
+		r, err := http.NewRequestWithContext(c.ctx, http.MethodGet, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close() // it is empty
+		if got != c.want {
+			t.Errorf("the server sees %q, want %q", got, c.want)
+		}
 	}
 }
