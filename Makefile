@@ -20,7 +20,12 @@ SEQUENTIAL  := ./sched/chronos ./sched/disco ./sched/fair ./sched/fifo ./sched/h
                ./locality/mincost ./preempt ./chaos/simulate ./sim/plot ./internal/scaffold ./internal/audit \
                ./internal/clean ./internal/conf ./internal/hostfile ./internal/taskdir ./internal/fsconf \
                ./internal/format/fixed ./internal/format/whole ./internal/format/writable ./internal/web/analysis \
-               ./internal/jhist ./jobmaster/history
+               ./internal/jhist ./jobmaster/history ./bench/calibrate ./bench/growth ./bench/rivals ./bench/suspend ./chaos ./chaos/rig \
+               ./internal/checkpoint ./internal/endnotify ./internal/faultrpc ./internal/fsshell ./internal/hashtable ./internal/joblog \
+               ./internal/jsonfile ./internal/keys ./internal/meminfo ./internal/nodelog ./internal/protocol ./internal/wire ./sched \
+               ./sched/hammr ./sched/ledger ./sched/placement ./sched/pool ./sched/share ./sched/sharetree ./sched/victim
+# Commands and helpers of tests, whose goroutines are those of packages that are tested with the race detector.
+COMMANDS    := ./cmd/hammr ./hammrtest
 # Packages with tests in a browser, which the race detector would make slow, and with others that it watches.
 BROWSED     := ./internal/web
 # Programs as users write them start no goroutine either; ./mr tests the engine that runs them.
@@ -59,13 +64,13 @@ build:
 
 # Three packages at once. First come those that wait for much of their time, for HDFS to notice
 # faults or for daemons to be given up, and those that take long, which would run alone at the end.
-EVERY = -p 3 ./storage/hdfs ./e2e ./mr ./shuffle $(if $(RACE),$(filter-out $(patsubst .%,$(MODULE)%,$(SEQUENTIAL) $(PROGRAMS)),$(shell go list ./...)),./...)
+EVERY = -p 3 ./storage/hdfs ./e2e ./mr ./shuffle $(if $(RACE),$(filter-out $(patsubst .%,$(MODULE)%,$(SEQUENTIAL) $(COMMANDS) $(filter-out ./cluster,$(PLAYED)) $(PROGRAMS)),$(shell go list ./...)),./...)
 
 # Every test, without go vet, which `make lint` runs. Those that need a real HDFS start one if
 # Java and Maven are there; with CI=true they fail instead of being skipped.
 test:
 	@{ status=0; $(GO_TEST) $(RACE) -timeout 20m $(if $(filter ./...,$(PACKAGES)),$(EVERY),$(PACKAGES)) || status=1; \
-	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),$(PLAIN) $(GO_TEST) -p 3 $(PLAYED) $(BROWSED) $(SEQUENTIAL) ./examples/... || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
+	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),$(PLAIN) $(GO_TEST) -p 3 $(PLAYED) $(COMMANDS) $(BROWSED) $(SEQUENTIAL) ./examples/... || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
 
 # The same, but a missing C compiler is an error.
 race:

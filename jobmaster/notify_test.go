@@ -37,6 +37,12 @@ func (r *receiver) get(ctx context.Context, url string) error {
 	return nil
 }
 
+func (r *receiver) requests() int {
+	r.Lock()
+	defer r.Unlock()
+	return len(r.urls)
+}
+
 func (r *receiver) got() string {
 	r.Lock()
 	defer r.Unlock()
@@ -96,8 +102,8 @@ func TestFailedNotificationsAreRetried(t *testing.T) {
 			notifying(t, 1, r, func(w *testCluster) {
 				w.wait(w.submitSpec(w.notified(c.properties...)))
 				w.sleep(time.Minute)
-				if len(r.urls) != c.want {
-					t.Errorf("%d requests, want %d", len(r.urls), c.want)
+				if r.requests() != c.want {
+					t.Errorf("%d requests, want %d", r.requests(), c.want)
 				}
 			})
 		})
@@ -114,12 +120,12 @@ func TestNewLeaderNotifiesAgain(t *testing.T) {
 		w.sleep(time.Second) // the history is written, and the job not archived
 		w.elect(1)
 		w.sleep(time.Minute)
-		if n := len(r.urls); n != 2 {
+		if n := r.requests(); n != 2 {
 			t.Errorf("%d requests, want 2: one of each leader", n)
 		}
 		w.elect(0)
 		w.sleep(time.Minute)
-		if n := len(r.urls); n != 2 {
+		if n := r.requests(); n != 2 {
 			t.Errorf("%d requests after the job was archived", n)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -18,6 +19,7 @@ import (
 func TestOfTwoChangesOfThePolicyOneWins(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
+		synctest.Wait()
 		before := w.policy()
 		if before.Fingerprint == "" || before.LastChange != nil {
 			t.Fatalf("at first: %v", before)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
@@ -28,11 +29,12 @@ import (
 func strangers() []attack {
 	const tooMany = "too many connections from this address; see --max-connections-per-address"
 	rpcPort := func(p localcluster.Process) string { return p.Address }
+	pageLimit := daemon.PageLimits(nil).PerAddress
 	return []attack{
-		{"H9", "idle connections to the port of a master", []string{tooMany}, idleConnections("m1", rpcPort)},
-		{"H9", "idle connections to the page of a master", []string{tooMany}, idleConnections("m2", page)},
-		{"H9", "idle connections to the shuffle port", []string{tooMany}, idleConnections("n1", rpcPort)},
-		{"H9", "idle connections to the page of a tasknode", []string{tooMany}, idleConnections("n2", page)},
+		{"H9", "idle connections to the port of a master", []string{tooMany}, idleConnections("m1", connectionsLimit, rpcPort)},
+		{"H9", "idle connections to the page of a master", []string{tooMany}, idleConnections("m2", pageLimit, page)},
+		{"H9", "idle connections to the shuffle port", []string{tooMany}, idleConnections("n1", connectionsLimit, rpcPort)},
+		{"H9", "idle connections to the page of a tasknode", []string{tooMany}, idleConnections("n2", pageLimit, page)},
 		{"H9", "a flood of requests for metrics", []string{"one collection"}, scrape},
 		{"M3", "profile of a page that is not on loopback", []string{"401 profiles need the cluster's token on this address"},
 			getPage("/debug/pprof/heap?debug=1")},
@@ -55,10 +57,10 @@ var stranger = &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, 
 
 // idleConnections returns an attack that opens more connections than an address may have. Some
 // must be closed, and callers from another address must be served.
-func idleConnections(name string, port func(localcluster.Process) string) func(*testing.T, *world) string {
+func idleConnections(name string, limit int, port func(localcluster.Process) string) func(*testing.T, *world) string {
 	return func(t *testing.T, w *world) string {
 		const extra = 40
-		closed := openIdle(t, port(w.daemons[name]), connectionsLimit+extra)
+		closed := openIdle(t, port(w.daemons[name]), limit+extra)
 		if closed < extra {
 			t.Errorf("%d of %d connections were closed", closed, extra)
 		}
