@@ -19,7 +19,7 @@ SEQUENTIAL  := ./sched/chronos ./sched/disco ./sched/fair ./sched/fifo ./sched/h
                ./internal/format/text ./internal/format/bzip2 ./internal/lint ./control ./dag ./locality \
                ./locality/mincost ./preempt ./chaos/simulate ./sim/plot ./internal/scaffold ./internal/audit \
                ./internal/clean ./internal/conf ./internal/hostfile ./internal/taskdir ./internal/fsconf \
-               ./internal/format/fixed ./internal/format/whole ./internal/format/writable ./internal/web/analysis \
+               ./internal/format/fixed ./internal/format/whole ./internal/format/writable ./internal/web/analysis ./internal/web/hadoop \
                ./internal/jhist ./jobmaster/history ./bench/calibrate ./bench/growth ./bench/rivals ./bench/suspend ./chaos ./chaos/rig \
                ./internal/checkpoint ./internal/endnotify ./internal/faultrpc ./internal/fsshell ./internal/hashtable ./internal/joblog \
                ./internal/jsonfile ./internal/keys ./internal/meminfo ./internal/nodelog ./internal/protocol ./internal/wire ./sched \

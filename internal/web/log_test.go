@@ -211,7 +211,7 @@ func TestLongLogTakesLittleMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if total != 1<<30 || most > 8<<20 {
+	if total != 1<<30 || most > 32<<20 { // which includes what other tests in this process use; a whole log would be 1 GiB
 		t.Errorf("%d bytes came, and %d bytes of memory were in use", total, most)
 	}
 	for _, query := range []string{"", "?from=500000000", "?filter=nothing"} {
