@@ -27,8 +27,14 @@ function start(box) {
   const left = () => (box.clientWidth < 600 ? 84 : 150);
   const width = () => box.clientWidth - left();
   const colours = new Map(); // of the present theme, by custom property
+  const probe = document.createElement("span"); // resolves var() and light-dark(), which a canvas does not
+  probe.hidden = true;
+  document.body.append(probe);
   const colour = (name) => {
-    if (!colours.has(name)) colours.set(name, getComputedStyle(box).getPropertyValue(name).trim());
+    if (!colours.has(name)) {
+      probe.style.color = `var(${name})`;
+      colours.set(name, getComputedStyle(probe).color);
+    }
     return colours.get(name);
   };
 
