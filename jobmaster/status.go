@@ -7,6 +7,7 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // status describes a job. The caller runs the returned function, which makes the message,
@@ -55,22 +56,12 @@ func addStage(s *wire.JobStatus, stage *cluster.Stage, running float64) {
 		s.StartTime = stage.StartedAt
 	}
 	if stage.Source {
-		s.MapProgress = progress(s.MapProgress, s.Maps, fraction, total)
+		s.MapProgress = history.MeanProgress(s.MapProgress, s.Maps, fraction, total)
 		s.Maps, s.MapsDone, s.MapsRunning = s.Maps+int32(total), s.MapsDone+int32(stage.Finished), s.MapsRunning+int32(stage.Running)
 		return
 	}
-	s.ReduceProgress = progress(s.ReduceProgress, s.Reduces, fraction, total)
+	s.ReduceProgress = history.MeanProgress(s.ReduceProgress, s.Reduces, fraction, total)
 	s.Reduces, s.ReducesDone, s.ReducesRunning = s.Reduces+int32(total), s.ReducesDone+int32(stage.Finished), s.ReducesRunning+int32(stage.Running)
-}
-
-// progress returns the mean progress of all tasks. before is the mean of the first tasks,
-// and done is the sum of the fractions of more tasks. Without any tasks the result is 1.
-func progress(before float64, tasks int32, done float64, more int) float64 {
-	all := float64(tasks) + float64(more)
-	if all == 0 {
-		return 1
-	}
-	return min((before*float64(tasks)+done)/all, 1)
 }
 
 // phases returns setup, the stages and commit, up to the present phase of the job.

@@ -80,19 +80,11 @@ var _ hadoop.Source = hadoopSource{}
 func hadoopError(err error) error {
 	for ours, theirs := range map[error]error{ErrUnknown: hadoop.ErrUnknown, ErrRefused: hadoop.ErrRefused, ErrUnavailable: hadoop.ErrUnavailable} {
 		if errors.Is(err, ours) {
-			return marked{theirs, err}
+			return Classify(theirs, err)
 		}
 	}
 	return err
 }
-
-// marked wraps an error and a sentinel, without the sentinel's text.
-type marked struct{ sentinel, error error }
-
-func (m marked) Error() string { return m.error.Error() }
-
-// Unwrap returns the sentinel and the error.
-func (m marked) Unwrap() []error { return []error{m.sentinel, m.error} }
 
 func plain[T any](a Answer[T], err error) (T, error) { return a.Value, hadoopError(err) }
 

@@ -216,13 +216,6 @@ func (h *hub) round() (generation uint64, watched bool) {
 	return h.mu.generation, len(h.mu.watchers) > 0
 }
 
-// watching returns the number of watchers.
-func (h *hub) watching() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.mu.watchers)
-}
-
 // print returns the fingerprint of a topic, 0 if the source gives no answer now. Whether the source
 // lacks newer values is a part of it, since pages say so.
 func (h *hub) print(ctx context.Context, topic string) uint64 {

@@ -21,6 +21,16 @@ var (
 	ErrUnavailable = errors.New("unavailable")
 )
 
+// Classify returns an error that has the text of err and wraps class too, such as ErrUnknown.
+func Classify(class, err error) error { return classified{class, err} }
+
+type classified struct{ class, error error }
+
+func (c classified) Error() string { return c.error.Error() }
+
+// Unwrap returns the class and the error.
+func (c classified) Unwrap() []error { return []error{c.class, c.error} }
+
 // Answer is a value that was true at some time.
 type Answer[T any] struct {
 	Value T

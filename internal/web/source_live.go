@@ -39,7 +39,7 @@ type PolicyChange struct {
 	Policy   string
 	Conf     map[string]string
 	Expected string // Fingerprint of the apidoc.Policy that is replaced; "" for any
-	User     string // who asks; "" if unknown
+	User     string // who changes it; "" if unknown
 }
 
 // DecisionQuery selects decisions. Each field that is not zero must match.
@@ -59,7 +59,7 @@ var _ SampleSource = NoSamples{}
 
 // Samples implements SampleSource.
 func (NoSamples) Samples(context.Context, SampleQuery) (a Answer[apidoc.Samples], err error) {
-	return a, fmt.Errorf("there are no samples over time here: %w", ErrUnavailable)
+	return a, fmt.Errorf("this server keeps no samples: %w", ErrUnavailable)
 }
 
 // NoScheduler is the SchedulerSource of a program whose policy cannot be changed.

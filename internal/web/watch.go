@@ -130,7 +130,7 @@ func (s *stream) write(text string) {
 }
 
 // pageTopics has the topics of pages by the first part of their paths. A page that is not here, or
-// that shows a fixed state, does not change by itself.
+// that shows a fixed state, is not updated.
 var pageTopics = map[string]string{
 	"": "jobs,masters,nodes,pools", "jobs": "jobs", "nodes": "nodes", "pools": "pools", "scheduler": "scheduler", "masters": "masters",
 }

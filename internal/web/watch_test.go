@@ -331,3 +331,10 @@ func BenchmarkWatchers(b *testing.B) {
 	}
 	b.ReportMetric(float64(bytes)/float64(b.N)/100, "B/watcher")
 }
+
+// watching returns the number of watchers.
+func (h *hub) watching() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.mu.watchers)
+}

@@ -42,17 +42,19 @@ func (s Summary) Status() *wire.JobStatus {
 	return &wire.JobStatus{
 		JobId: s.ID, Name: s.Name, User: s.User, Queue: s.Queue, Priority: s.Priority, State: wire.JobState(wire.JobState_value[s.State]), Cause: s.Cause,
 		SubmitTime: s.SubmitTime, StartTime: s.StartTime, FinishTime: s.FinishTime, OutputDir: s.OutputDir,
-		Maps: s.Maps, MapsDone: s.MapsDone, MapProgress: fraction(s.MapsDone, s.Maps),
-		Reduces: s.Reduces, ReducesDone: s.ReducesDone, ReduceProgress: fraction(s.ReducesDone, s.Reduces),
+		Maps: s.Maps, MapsDone: s.MapsDone, MapProgress: MeanProgress(0, 0, float64(s.MapsDone), int(s.Maps)),
+		Reduces: s.Reduces, ReducesDone: s.ReducesDone, ReduceProgress: MeanProgress(0, 0, float64(s.ReducesDone), int(s.Reduces)),
 	}
 }
 
-// fraction returns the part of tasks that is done, 1 without tasks.
-func fraction(done, all int32) float64 {
+// MeanProgress returns the mean progress of all tasks, from 0 to 1. before is the mean of the first
+// tasks, and done the sum of the fractions of more tasks. Without tasks it is 1.
+func MeanProgress(before float64, tasks int32, done float64, more int) float64 {
+	all := float64(tasks) + float64(more)
 	if all == 0 {
 		return 1
 	}
-	return min(float64(done)/float64(all), 1)
+	return min((before*float64(tasks)+done)/all, 1)
 }
 
 // SummaryOf returns the summary of a job by the first line of its history. Its output is counted as

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/board"
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // Jobs implements web.Source.
@@ -44,8 +45,8 @@ func line(j *board.Job, live board.Live) *wire.JobStatus {
 	}
 	if j.Archived {
 		tasks, done := j.Summary.Tasks, j.Summary.Finished
-		l.Maps, l.MapsDone, l.MapProgress = int32(tasks[0]), int32(done[0]), progress(0, 0, float64(done[0]), tasks[0])
-		l.Reduces, l.ReducesDone, l.ReduceProgress = int32(tasks[1]), int32(done[1]), progress(0, 0, float64(done[1]), tasks[1])
+		l.Maps, l.MapsDone, l.MapProgress = int32(tasks[0]), int32(done[0]), history.MeanProgress(0, 0, float64(done[0]), tasks[0])
+		l.Reduces, l.ReducesDone, l.ReduceProgress = int32(tasks[1]), int32(done[1]), history.MeanProgress(0, 0, float64(done[1]), tasks[1])
 		return l
 	}
 	for i := range j.Stages {
@@ -55,24 +56,14 @@ func line(j *board.Job, live board.Live) *wire.JobStatus {
 		}
 		done := float64(st.Finished) + live.Fractions[st.Code]
 		if st.Source {
-			l.MapProgress = progress(l.MapProgress, l.Maps, done, st.Tasks)
+			l.MapProgress = history.MeanProgress(l.MapProgress, l.Maps, done, st.Tasks)
 			l.Maps, l.MapsDone, l.MapsRunning = l.Maps+int32(st.Tasks), l.MapsDone+int32(st.Finished), l.MapsRunning+int32(st.Running)
 			continue
 		}
-		l.ReduceProgress = progress(l.ReduceProgress, l.Reduces, done, st.Tasks)
+		l.ReduceProgress = history.MeanProgress(l.ReduceProgress, l.Reduces, done, st.Tasks)
 		l.Reduces, l.ReducesDone, l.ReducesRunning = l.Reduces+int32(st.Tasks), l.ReducesDone+int32(st.Finished), l.ReducesRunning+int32(st.Running)
 	}
 	return l
-}
-
-// progress returns the mean progress of all tasks: before is the mean of the first tasks, and done the
-// sum of the fractions of more tasks. Without tasks it is 1.
-func progress(before float64, tasks int32, done float64, more int) float64 {
-	all := float64(tasks) + float64(more)
-	if all == 0 {
-		return 1
-	}
-	return min((before*float64(tasks)+done)/all, 1)
 }
 
 // jobDocs is what the status of a job says.

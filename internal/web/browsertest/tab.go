@@ -128,7 +128,7 @@ func (tab *Tab) problemLocked(format string, args ...any) {
 	tab.mu.problems = append(tab.mu.problems, fmt.Sprintf(format, args...))
 }
 
-// requestLocked notes a request. Data URLs are no requests.
+// requestLocked records a request. A data URL causes none.
 func (tab *Tab) requestLocked(e *network.EventRequestWillBeSent) {
 	if strings.HasPrefix(e.Request.URL, "data:") || tab.mu.origin == "" || !strings.HasPrefix(e.DocumentURL, tab.mu.origin+"/") { // or of the page before
 		return

@@ -70,18 +70,10 @@ func New(cfg Config) *Source {
 	return s
 }
 
-// classified wraps a sentinel of package web without adding its text.
-type classified struct{ class, error error }
-
-func (c classified) Error() string { return c.error.Error() }
-
-// Unwrap returns the sentinel and the error.
-func (c classified) Unwrap() []error { return []error{c.class, c.error} }
-
 // classify marks errors for unknown objects.
 func classify(err error) error {
 	if errors.Is(err, cluster.ErrUnknown) {
-		return classified{web.ErrUnknown, err}
+		return web.Classify(web.ErrUnknown, err)
 	}
 	return err
 }

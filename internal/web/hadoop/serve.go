@@ -108,7 +108,7 @@ func (e *Endpoint) Open(ctx context.Context, cfg *Config, w http.ResponseWriter,
 	return c, err
 }
 
-// Serve answers the request. The caller has checked who asks.
+// Serve answers the request. The caller of Serve has authorized the user.
 func (c *Call) Serve() error {
 	d, err := c.endpoint.serve(c)
 	if err != nil {

@@ -104,22 +104,14 @@ func classify(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, client.ErrUnknownJob), errors.Is(err, client.ErrUnknown):
-		return classified{web.ErrUnknown, err}
+		return web.Classify(web.ErrUnknown, err)
 	case errors.Is(err, client.ErrRefused):
-		return classified{web.ErrRefused, err}
+		return web.Classify(web.ErrRefused, err)
 	case errors.As(err, &unavailable), errors.Is(err, context.DeadlineExceeded):
-		return classified{web.ErrUnavailable, err}
+		return web.Classify(web.ErrUnavailable, err)
 	}
 	return err
 }
-
-// classified wraps a sentinel without adding its text.
-type classified struct{ class, error error }
-
-func (c classified) Error() string { return c.error.Error() }
-
-// Unwrap returns the sentinel and the error.
-func (c classified) Unwrap() []error { return []error{c.class, c.error} }
 
 // fetched returns what a call has returned, as answers.Ask wants it.
 func fetched[T any](s *Source, value T, err error) (T, time.Duration, error) {
@@ -131,7 +123,7 @@ func (s *Source) Masters(ctx context.Context) (web.Answer[apidoc.Masters], error
 	return answers.Ask(ctx, s.answers, "masters", func(ctx context.Context) (doc apidoc.Masters, fresh time.Duration, err error) {
 		info, err := s.client.Info(ctx)
 		if err != nil {
-			return doc, 0, classified{web.ErrUnavailable, err} // no master answers
+			return doc, 0, web.Classify(web.ErrUnavailable, err) // no master answers
 		}
 		infos := make([]*wire.Info, len(info.Masters))
 		var all sync.WaitGroup
