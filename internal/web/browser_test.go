@@ -1,6 +1,8 @@
 package web
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http/httptest"
@@ -56,6 +58,14 @@ func shownPages() (paths []string) {
 	return append(paths, "/login", "/search?q=o", "/jobs?user=nobody", "/jobs/job_1763700000000_0099", "/jobs?state=none")
 }
 
+// savePicture writes a PNG; it makes the directory if that is missing.
+func savePicture(t *testing.T, file string, png []byte) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, png, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // problems returns the problems of a page, except that its own status is one of an error.
 func problems(tab *browsertest.Tab) []string {
 	return slices.DeleteFunc(slices.Clone(tab.Problems()), func(p string) bool {
@@ -80,10 +90,8 @@ func TestPagesInBrowser(t *testing.T) {
 					found = append(found, fmt.Sprintf("%d px wider than the window", width))
 				}
 				if dir := os.Getenv(picturesVariable); dir != "" {
-					name := strings.NewReplacer("/", "_", "?", "_", aJob, "JOB", aTask, "TASK").Replace(strings.TrimPrefix(path, "/"))
-					if err := os.WriteFile(filepath.Join(dir, name+"-"+v.name+".png"), tab.Picture(), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					name := strings.NewReplacer("/", "_", "?", "_", aJob, "JOB", aTask, "TASK").Replace(cmp.Or(strings.TrimPrefix(path, "/"), "overview"))
+					savePicture(t, filepath.Join(dir, name+"-"+v.name+".png"), tab.Picture())
 				}
 				if i < 2 { // the other views have the same structure and colours
 					found = append(found, tab.Axe()...)

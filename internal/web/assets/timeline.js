@@ -14,9 +14,9 @@ function start(box) {
   const view = { from: Number(box.dataset.from), to: Number(box.dataset.to), by: box.dataset.by, rows: box.dataset.lanes, picked: box.dataset.sel };
   const status = document.getElementById("picked");
   const again = document.getElementById("again");
-  const canvas = document.createElement("canvas");
+  const canvas = document.createElement("canvas"), painting = document.createElement("canvas");
   const tip = document.createElement("div");
-  let data = null, request = null, timer = 0, drag = null, frame = 0;
+  let data = null, request = null, timer = 0, drag = null, frame = 0, painted = false;
 
   canvas.setAttribute("aria-hidden", "true"); // the table has the same
   box.setAttribute("role", "application");
@@ -38,13 +38,17 @@ function start(box) {
     return colours.get(name);
   };
 
-  // place returns where a time is across the canvas. Data of another window is drawn at its place in
-  // the present one until the new data is there.
-  function place(at) {
-    if (view.from !== data.from || view.to !== data.to) return left() + ((at - view.from) / (view.to - view.from)) * width();
+  // across returns where a time is in the painting: piece by piece, since folds do not show their duration.
+  function across(at) {
     for (const p of data.axis) if (at < p.to) return left() + (p.x + (p.width * Math.max(at - p.from, 0)) / (p.to - p.from)) * width();
     return left() + width();
   }
+
+  const isCurrent = () => view.from === data.from && view.to === data.to;
+
+  // place returns where a time is on the canvas. Until the data of a new window is there, the pieces of
+  // the old painting are shown at their places in the new window.
+  const place = (at) => (isCurrent() ? across(at) : left() + ((at - view.from) / (view.to - view.from)) * width());
 
   function timeAt(x) {
     const f = Math.min(Math.max((x - left()) / width(), 0), 1);
@@ -55,37 +59,64 @@ function start(box) {
   const rowTop = (row) => top + row * rowHeight;
   const spanEnd = (i) => (data.spans.duration[i] < 0 ? Math.max(data.to, job.end) : data.from + data.spans.from[i] + data.spans.duration[i]);
 
+  // redraw draws the next frame. repaint is for other data, sizes, colours or another selection.
   function redraw() {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(draw);
+  }
+
+  function repaint() {
+    painted = false;
+    redraw();
+  }
+
+  // prepare sets the size of a canvas and returns its context, empty.
+  function prepare(canvas, w, h, ratio) {
+    if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
+      canvas.width = Math.round(w * ratio);
+      canvas.height = Math.round(h * ratio);
+    }
+    const g = canvas.getContext("2d");
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.clearRect(0, 0, w, h);
+    g.font = "12px system-ui, sans-serif";
+    return g;
+  }
+
+  // paint draws the data once. While the user moves the window, frames only copy the painting.
+  function paint(w, h, ratio) {
+    const g = prepare(painting, w, h, ratio);
+    if (data.cells) paintCells(g);
+    else paintSpans(g);
+    paintArrows(g);
+    paintMarks(g);
+    painted = true;
   }
 
   function draw() {
     if (!data) return;
     const ratio = window.devicePixelRatio || 1;
     const w = box.clientWidth, h = top + Math.max(data.shown.length, 1) * rowHeight + 8;
-    if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
-      canvas.width = Math.round(w * ratio);
-      canvas.height = Math.round(h * ratio);
-      canvas.style.width = w + "px";
-      canvas.style.height = h + "px";
-    }
-    const g = canvas.getContext("2d");
-    g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.clearRect(0, 0, w, h);
-    g.font = "12px system-ui, sans-serif";
+    if (!painted || painting.width !== Math.round(w * ratio)) paint(w, h, ratio);
+    const g = prepare(canvas, w, h, ratio);
+    canvas.style.width = w + "px";
+    canvas.style.height = h + "px";
     drawTimes(g, h);
     g.save();
     g.beginPath();
     g.rect(left(), 0, w - left(), h);
     g.clip();
-    if (data.cells) drawCells(g);
-    else drawSpans(g);
-    drawArrows(g);
-    drawMarks(g);
+    if (isCurrent()) g.drawImage(painting, 0, 0, w, h);
+    else for (const p of data.axis) copy(g, p, h, ratio);
     g.restore();
     g.fillStyle = colour("--text");
     data.labels.forEach((label, i) => g.fillText(label, 2, rowTop(i) + 12, left() - 8));
+  }
+
+  // copy shows a piece of the painting at its place in the present window, if it is there.
+  function copy(g, p, h, ratio) {
+    const x = place(p.from), end = place(p.to);
+    if (end > left() && x < left() + width()) g.drawImage(painting, (left() + p.x * width()) * ratio, 0, p.width * width() * ratio, h * ratio, x, 0, end - x, h);
   }
 
   function drawTimes(g, h) {
@@ -106,7 +137,7 @@ function start(box) {
       g.fillStyle = colour("--muted");
       g.fillText(text(at), x + 3, 13);
     }
-    if (view.from !== data.from || view.to !== data.to) return;
+    if (!isCurrent()) return;
     for (const p of data.axis.filter((p) => p.fold)) {
       const x = left() + p.x * width();
       g.fillStyle = colour("--bar");
@@ -117,10 +148,10 @@ function start(box) {
   }
 
   // Suspensions are thin, slots that are to be given up have a frame: no state is shown by colour only.
-  function drawSpans(g) {
+  function paintSpans(g) {
     const s = data.spans;
     for (let i = 0; i < s.row.length; i++) {
-      const x = place(data.from + s.from[i]), end = place(spanEnd(i)), state = data.states[s.state[i]], y = rowTop(s.row[i]) + 2;
+      const x = across(data.from + s.from[i]), end = across(spanEnd(i)), state = data.states[s.state[i]], y = rowTop(s.row[i]) + 2;
       const long = Math.max(end - x, 1);
       g.fillStyle = g.strokeStyle = colour("--span-" + state);
       if (state === "suspended") g.fillRect(x, y + 4, long, 4);
@@ -140,9 +171,9 @@ function start(box) {
   }
 
   // All cells of a layer are one path, in which cells of the same height are one rectangle.
-  function drawCells(g) {
+  function paintCells(g) {
     const c = data.cells, n = c.columns;
-    const x = Array.from({ length: n + 1 }, (_, i) => place(timeOfCell(i)));
+    const x = Array.from({ length: n + 1 }, (_, i) => across(timeOfCell(i)));
     const bottoms = data.shown.map((_, row) => new Float32Array(n).fill(rowTop(row) + 15));
     for (const [name, rows] of [["--span-finished", c.used], ["--span-failed", c.wasted], ["--span-suspended", c.suspended]]) {
       g.beginPath();
@@ -167,12 +198,12 @@ function start(box) {
     return data.to;
   }
 
-  function drawArrows(g) {
+  function paintArrows(g) {
     g.strokeStyle = g.fillStyle = colour("--text");
     g.setLineDash([4, 3]);
     for (const a of data.arrows) {
       if (a.sourceRow < 0) continue;
-      const x1 = place(a.sourceTime), y1 = rowTop(a.sourceRow) + 8, x2 = place(a.time), y2 = rowTop(a.row) + 8;
+      const x1 = across(a.sourceTime), y1 = rowTop(a.sourceRow) + 8, x2 = across(a.time), y2 = rowTop(a.row) + 8;
       g.beginPath();
       g.moveTo(x1, y1);
       g.bezierCurveTo(x1 + 20, y1, x2 - 20, y2, x2 - 1, y2);
@@ -186,14 +217,14 @@ function start(box) {
     g.setLineDash([]);
   }
 
-  function drawMarks(g) {
+  function paintMarks(g) {
     g.textAlign = "center";
     g.lineWidth = 3;
     for (const m of data.marks) {
       g.strokeStyle = colour("--card");
       g.fillStyle = colour("--text");
-      g.strokeText(signs.get(m.kind) || "•", place(m.at), rowTop(m.row) + 12);
-      g.fillText(signs.get(m.kind) || "•", place(m.at), rowTop(m.row) + 12);
+      g.strokeText(signs.get(m.kind) || "•", across(m.at), rowTop(m.row) + 12);
+      g.fillText(signs.get(m.kind) || "•", across(m.at), rowTop(m.row) + 12);
     }
     g.lineWidth = 1;
     g.textAlign = "start";
@@ -221,7 +252,7 @@ function start(box) {
         view.from = data.from;
         view.to = data.to;
         if (!canvas.isConnected) box.replaceChildren(canvas, tip);
-        redraw();
+        repaint();
       } catch (err) {
         if (err.name !== "AbortError") status.textContent = "The timeline could not be loaded: " + err.message + ". Load the page again.";
       }
@@ -272,7 +303,7 @@ function start(box) {
       status.append("Selected: ", link, " " + text);
     }
     remember();
-    redraw();
+    repaint();
   }
 
   const spanText = (i) => {
@@ -367,8 +398,8 @@ function start(box) {
 
   const newColours = () => {
     colours.clear();
-    redraw();
+    repaint();
   };
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", newColours);
-  new ResizeObserver(() => (data ? redraw() : load())).observe(box);
+  new ResizeObserver(() => (data ? repaint() : load())).observe(box);
 }
