@@ -198,6 +198,34 @@ func TestFormsWithoutScript(t *testing.T) {
 	}
 }
 
+// TestChartShowsFiguresUnderThePointer compares them with the last row of the table, and with a gap.
+func TestChartShowsFiguresUnderThePointer(t *testing.T) {
+	b := browsertest.Start(t)
+	server := serveFake(t, newFake("nightly sort"))
+	tab := b.Open(t, browsertest.View{})
+	signIn(tab, server)
+	tab.Go(server + "/?live=0")
+	at := func(part string) string {
+		return browsertest.Eval[string](tab, `{
+			const figure = document.querySelector("figure.chart"), svg = figure.querySelector("svg"), box = svg.getBoundingClientRect(), d = figure.dataset;
+			const times = [...figure.querySelectorAll("tbody time")].map((t) => Date.parse(t.dateTime));
+			const x = Number(d.left) + (d.right - d.left) * (`+part+` - d.from) / (d.to - d.from);
+			svg.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + x / svg.viewBox.baseVal.width * box.width, clientY: box.top + 20, bubbles: true }));
+			document.querySelector(".tip-box")?.textContent ?? "nothing" }`)
+	}
+	if got, want := at("times.at(-1) + d.step / 2"), browsertest.Eval[string](tab, `{
+		const figure = document.querySelector("figure.chart"), heads = [...figure.querySelectorAll("thead th")];
+		[...[...figure.querySelectorAll("tbody tr")].at(-1).cells].map((c, i) => (i ? heads[i].textContent + ": " : "") + c.textContent).join("\n") }`); got != want || !strings.Contains(got, "slots of the cluster: 6") {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := at("times[0] - 3600000"); got != "nothing" {
+		t.Errorf("before the first interval: %q", got)
+	}
+	if found := problems(tab); len(found) > 0 {
+		t.Errorf("%q", found)
+	}
+}
+
 // TestFirstVisitIsSmall bounds what a browser without any files receives for a page.
 func TestFirstVisitIsSmall(t *testing.T) {
 	const kB = 1000

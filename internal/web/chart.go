@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // chartSpec is what a chart over time shows. All lists of values have a value for each time.
@@ -31,21 +29,17 @@ type chartSeries struct {
 // axes are linear, and that of the numbers begins at 0.
 type Chart struct {
 	ID, Title     string
+	From, To      int64 // of the axis, ms since the epoch
+	Step          int64 // ms
 	Width, Height int
 	Left, Right   int // edges of the plot
 	Top, Bottom   int
-	X, Y          []Tick
+	X, Y          []tick
 	Areas, Lines  []Curve
 	Marks         []ChartSpan
 	Mark          string
 	Heads         []string
 	Rows          []ChartRow
-}
-
-// Tick is a mark on an axis.
-type Tick struct {
-	At    float64
-	Label string
 }
 
 // Curve is a series: the path of its line, or the outline of its area. Class is the number of its
@@ -75,8 +69,9 @@ const (
 // newChart draws a chart.
 func newChart(s chartSpec) Chart {
 	c := Chart{
-		ID: s.ID, Title: s.Title, Width: chartWidth, Height: chartHeight,
-		Left: chartLeft, Right: chartRight, Top: chartTop, Bottom: chartBottom, X: timeTicks(s.From, s.To), Mark: s.Mark,
+		ID: s.ID, Title: s.Title, From: s.From, To: s.To, Step: s.Step, Width: chartWidth, Height: chartHeight,
+		Left: chartLeft, Right: chartRight, Top: chartTop, Bottom: chartBottom, Mark: s.Mark,
+		X: newClock(s.From, s.To).ticks(s.From, s.To, func(at int64) float64 { return plotX(at, s.From, s.To) }),
 	}
 	sums := make([]float64, len(s.Times)) // of the areas so far
 	most := 0.0
@@ -91,10 +86,12 @@ func newChart(s chartSpec) Chart {
 	for _, l := range s.Lines {
 		most = max(most, slices.Max(append(slices.Clone(l.Values), 0)))
 	}
-	top, unit := niceScale(most)
-	for v := 0.0; v <= top+unit/2; v += unit {
-		c.Y = append(c.Y, Tick{plotY(v, top), number(v)})
+	top := 1.0
+	if most > 0 {
+		unit := countScale.step(most)
+		top = math.Ceil(most/unit-1e-9) * unit
 	}
+	c.Y = countScale.ticks(top, func(v float64) float64 { return plotY(v, top) })
 	p := plot{chartSpec: &s, top: top}
 	bottom := make([]float64, len(s.Times))
 	for i, a := range s.Areas {
@@ -118,55 +115,11 @@ func (s *chartSpec) table() (heads []string, rows []ChartRow) {
 	for i, at := range s.Times {
 		r := ChartRow{At: at, Marked: s.Marked != nil && s.Marked[i]}
 		for _, series := range all {
-			r.Cells = append(r.Cells, number(series.Values[i]))
+			r.Cells = append(r.Cells, tenths(series.Values[i]))
 		}
 		rows = append(rows, r)
 	}
 	return heads, rows
-}
-
-// number formats a value of a chart.
-func number(v float64) string {
-	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
-}
-
-// niceScale returns the end of an axis from 0 that has a value, and the distance of its ticks: 1, 2
-// or 5 times a power of ten.
-func niceScale(most float64) (end, unit float64) {
-	if most <= 0 {
-		return 1, 1
-	}
-	unit = math.Pow(10, math.Floor(math.Log10(most)))
-	for _, part := range []float64{.2, .5, 1, 2} {
-		if most/(unit*part) <= 5 {
-			unit *= part
-			break
-		}
-	}
-	return math.Ceil(most/unit-1e-9) * unit, unit
-}
-
-// timeUnits are distances of ticks on the axis of time.
-var timeUnits = []time.Duration{
-	10 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 24 * time.Hour,
-}
-
-// maxTicks bounds the ticks of the axis of time.
-const maxTicks = 8
-
-// timeTicks returns the ticks of an axis of time, in UTC.
-func timeTicks(from, to int64) (ticks []Tick) {
-	unit := timeUnits[len(timeUnits)-1].Milliseconds()
-	for _, u := range timeUnits {
-		if (to-from)/u.Milliseconds() <= maxTicks {
-			unit = u.Milliseconds()
-			break
-		}
-	}
-	for at := (from + unit - 1) / unit * unit; at <= to; at += unit {
-		ticks = append(ticks, Tick{plotX(at, from, to), time.UnixMilli(at).UTC().Format("15:04")})
-	}
-	return ticks
 }
 
 func plotX(at, from, to int64) float64 {
@@ -183,13 +136,10 @@ type plot struct {
 
 // x returns the place of a time, within the axis.
 func (p *plot) x(at int64) string {
-	return coordinate(plotX(min(max(at, p.From), p.To), p.From, p.To))
+	return tenths(plotX(min(max(at, p.From), p.To), p.From, p.To))
 }
 
-func (p *plot) y(v float64) string { return coordinate(plotY(v, p.top)) }
-
-// coordinate formats a number of a path.
-func coordinate(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
+func (p *plot) y(v float64) string { return tenths(plotY(v, p.top)) }
 
 // runs yields the intervals between two gaps: the first, and the one after the last.
 func (p *plot) runs(yield func(from, to int) bool) {

@@ -10,15 +10,6 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 )
 
-func TestScaleBeginsAtZeroAndCoversAll(t *testing.T) {
-	for most, want := range map[float64][2]float64{0: {1, 1}, 1: {1, .2}, 4: {4, 1}, 7: {8, 2}, 10: {10, 2}, 33: {40, 10}, 999: {1000, 200}, 1024: {1500, 500}, .3: {.3, .1}} {
-		end, unit := niceScale(most)
-		if math.Abs(end-want[0]) > 1e-9 || math.Abs(unit-want[1]) > 1e-9 || end < most {
-			t.Errorf("%v: axis to %v in steps of %v, want %v", most, end, unit, want)
-		}
-	}
-}
-
 // TestChartHasGapsStacksAndMarks draws five intervals, of which the third is missing.
 func TestChartHasGapsStacksAndMarks(t *testing.T) {
 	c := newChart(chartSpec{
@@ -28,8 +19,8 @@ func TestChartHasGapsStacksAndMarks(t *testing.T) {
 		Marked: []bool{true, true, false, true}, Mark: "m",
 	})
 	width := float64(chartRight-chartLeft) / 5
-	x := func(interval float64) string { return coordinate(chartLeft + width*interval) }
-	y := func(v float64) string { return coordinate(plotY(v, 4)) }
+	x := func(interval float64) string { return tenths(chartLeft + width*interval) }
+	y := func(v float64) string { return tenths(plotY(v, 4)) }
 	for i, want := range []string{
 		"M" + x(0) + " " + y(1) + "H" + x(0) + "V" + y(1) + "H" + x(2) + "H" + x(2) + "V" + y(0) + "H" + x(0) + "Z",
 		"M" + x(0) + " " + y(2) + "H" + x(0) + "V" + y(2) + "H" + x(1) + "V" + y(4) + "H" + x(2),
@@ -47,22 +38,8 @@ func TestChartHasGapsStacksAndMarks(t *testing.T) {
 	if len(c.Rows) != 4 || strings.Join(c.Rows[1].Cells, " ") != "1 3 4" || !c.Rows[1].Marked || strings.Join(c.Heads, " ") != "a b line" {
 		t.Errorf("table %v %+v", c.Heads, c.Rows)
 	}
-	if last := c.Y[len(c.Y)-1]; c.Y[0].Label != "0" || last.Label != "4" || last.At != chartTop {
+	if last := c.Y[len(c.Y)-1]; c.Y[0].Text != "0" || last.Text != "4" || last.At != chartTop {
 		t.Errorf("axis %+v", c.Y)
-	}
-}
-
-func TestTicksOfTime(t *testing.T) {
-	const hour = 3_600_000
-	for _, c := range []struct {
-		from, to    int64
-		first, last string
-		n           int
-	}{{0, 24 * hour, "00:00", "00:00", 9}, {hour / 2, 2*hour + hour/2, "00:30", "02:30", 5}, {0, 600_000, "00:00", "00:10", 6}} {
-		got := timeTicks(c.from, c.to)
-		if len(got) != c.n || got[0].Label != c.first || got[len(got)-1].Label != c.last {
-			t.Errorf("%d to %d: %+v", c.from, c.to, got)
-		}
 	}
 }
 

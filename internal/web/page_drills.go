@@ -46,7 +46,7 @@ func showDrill(c *call) error {
 type faultPicture struct {
 	Width, Height int
 	Bars          []faultBar
-	Ticks         []faultTick
+	Ticks         []tick
 	LeftOut       int // faults that the picture does not show
 }
 
@@ -57,17 +57,10 @@ type faultBar struct {
 	Number       int // in the table
 }
 
-// faultTick is a time on the axis.
-type faultTick struct {
-	X    int
-	Text string
-}
-
 // Sizes of the picture of faults.
 const (
 	faultLeft, faultWidth, faultRow, faultTop = 40, 860, 20, 30
 	maxFaultBars                              = 100
-	faultTicks                                = 5
 )
 
 // drawFaultPicture draws the faults that were injected, one in a row.
@@ -93,14 +86,7 @@ func drawFaultPicture(v *chaos.Verdict) (p faultPicture) {
 		f.X, f.Y = at(f.At), faultTop+i*faultRow
 		f.Length = max(at(until)-f.X, 2)
 	}
-	for i := range int64(faultTicks + 1) {
-		ms := end * i / faultTicks
-		text := durationText(ms)
-		if ms == 0 {
-			text = "0"
-		}
-		p.Ticks = append(p.Ticks, faultTick{at(ms), text})
-	}
+	p.Ticks = durationScale.ticks(float64(end), func(ms float64) float64 { return float64(at(int64(ms))) })
 	p.Width, p.Height = faultLeft+faultWidth+60, faultTop+len(p.Bars)*faultRow+6
 	return p
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/hammr/hammr/internal/web/analysis"
 )
@@ -231,28 +230,17 @@ func drawCells(t *analysis.Timeline, top func(int) float64) (list []plotPath) {
 	return list
 }
 
-// windowTicks returns about eight round times of the window, without those in folds.
+// windowTicks returns the ticks of the window that are not in folds and do not overlap.
 func windowTicks(t *analysis.Timeline, x func(int64) float64) (list []tick) {
-	step, format := int64(1), "15:04:05.000"
-	for _, s := range []int64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 10_800_000, 21_600_000, 86_400_000} {
-		if step = s; (t.To-t.From)/s <= 8 {
-			break
-		}
-	}
-	switch {
-	case step >= 86_400_000:
-		format = "2006-01-02"
-	case step >= 60_000:
-		format = "15:04"
-	case step >= 1000:
-		format = "15:04:05"
-	}
-	last := -100.
+	clock, last := newClock(t.From, t.To), -100.
 	for _, p := range t.Axis {
-		for at := (p.From + step - 1) / step * step; at < p.To && !p.Fold; at += step {
-			if x(at)-last >= 80 {
-				last = x(at)
-				list = append(list, tick{last, time.UnixMilli(at).UTC().Format(format)})
+		if p.Fold {
+			continue
+		}
+		for _, each := range clock.ticks(p.From, p.To-1, x) {
+			if each.At-last >= 80 {
+				last = each.At
+				list = append(list, each)
 			}
 		}
 	}

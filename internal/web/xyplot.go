@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
@@ -19,38 +18,11 @@ type xyPlot struct {
 // plotPath is a part of a picture that is drawn in one style.
 type plotPath struct{ Class, D string }
 
-// tick is a number at an axis.
-type tick struct {
-	At   float64
-	Text string
-}
-
 // Sizes of a plot.
 const (
 	plotWidth, plotHeight = 420, 200
 	plotLeft, plotBottom  = 64, 24
 	plotTop, plotRight    = 10, 24
-)
-
-// scale is how the numbers of an axis are shown.
-type scale struct {
-	text  func(float64) string
-	units []float64 // ticks are round in the greatest unit of which the highest number has two
-}
-
-// Scales of plots.
-var (
-	byteScale     = scale{func(v float64) string { return bytesText(int64(v)) }, []float64{1, 1 << 10, 1 << 20, 1 << 30, 1 << 40}}
-	durationScale = scale{func(v float64) string {
-		return strings.TrimSuffix(strings.TrimSuffix(strings.Replace(durationText(int64(v)), "–", "0", 1), " 0 s"), " 0 min")
-	}, []float64{1, 1000, 60_000, 3_600_000, 86_400_000}}
-	countScale = scale{func(v float64) string {
-		if v != math.Floor(v) {
-			return fmt.Sprint(v)
-		}
-		return countText(int64(v))
-	}, []float64{1}}
-	percentScale = scale{func(v float64) string { return fmt.Sprintf("%.0f %%", v*100) }, []float64{1}}
 )
 
 // newXYPlot returns a plot without lines. A highest value of 0 is taken as 1.
@@ -62,34 +34,8 @@ func newXYPlot(title, text, xName, yName string, xMax, yMax float64, x, y scale)
 	if c.yMax <= 0 {
 		c.yMax = 1
 	}
-	for _, v := range x.ticks(c.xMax) {
-		c.XTicks = append(c.XTicks, tick{c.x(v), x.text(v)})
-	}
-	for _, v := range y.ticks(c.yMax) {
-		c.YTicks = append(c.YTicks, tick{c.y(v), y.text(v)})
-	}
+	c.XTicks, c.YTicks = x.ticks(c.xMax, c.x), y.ticks(c.yMax, c.y)
 	return c
-}
-
-// ticks returns 0 and two to five round numbers up to the highest.
-func (s scale) ticks(highest float64) (list []float64) {
-	unit := s.units[0]
-	for _, u := range s.units {
-		if highest >= 2*u {
-			unit = u
-		}
-	}
-	step := unit * math.Pow(10, math.Floor(math.Log10(highest/unit)))
-	for _, f := range []float64{.25, .5, 1, 2} {
-		if highest/(step*f) <= 5 {
-			step *= f
-			break
-		}
-	}
-	for v := 0.; v <= highest*1.0001; v += step {
-		list = append(list, v)
-	}
-	return list
 }
 
 func (c *xyPlot) x(v float64) float64 {
