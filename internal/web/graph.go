@@ -34,7 +34,7 @@ type Arrow struct {
 
 // Sizes of the picture.
 const (
-	boxWidth, boxHeight = 220, 74
+	boxWidth, boxHeight = 220, 88
 	columnGap, rowGap   = 90, 26
 	margin              = 4
 	barWidth            = boxWidth - 24

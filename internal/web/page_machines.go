@@ -66,7 +66,7 @@ func drawRacks(nodes []apidoc.Tasknode) (p RackPicture) {
 			b := NodeBox{Tasknode: n, X: i % nodesInRow * (nodeWidth + 8), Y: p.Height + i/nodesInRow*(nodeHeight+8), Width: nodeWidth, Height: nodeHeight}
 			b.fill(slots <= maxCells)
 			box.Nodes = append(box.Nodes, b)
-			p.Width = max(p.Width, b.X+nodeWidth)
+			p.Width = max(p.Width, b.X+nodeWidth+1) // half of the line is outside
 		}
 		p.Height += (len(box.Nodes)+nodesInRow-1)/nodesInRow*(nodeHeight+8) + 6
 		p.Racks = append(p.Racks, box)

@@ -32,7 +32,7 @@ var ranges = map[string]struct{ span, step time.Duration }{
 }
 
 // rangeParam is the time that the charts of a page show.
-var rangeParam = Param{Name: "range", Enum: []string{"10min", "2h", "24h"}, Default: "24h", Doc: "time that charts show"}
+var rangeParam = Param{Name: "range", Enum: []string{"10min", "2h", "24h"}, Doc: "time that charts show; default: as far back as there are samples"}
 
 // PoolColumns are the columns by which pools can be sorted. The first identifies a pool, and puts
 // pools below their parents.
@@ -158,7 +158,10 @@ type slotHistory struct {
 // samples returns the samples of a page: none if the masters cannot give any now, since the rest of
 // the page is shown without them.
 func (c *call) samples(pool string) (h slotHistory) {
-	name := cmp.Or(c.params["range"], "24h")
+	name := c.params["range"]
+	if name == "" {
+		name = c.defaultRange(pool)
+	}
 	span := ranges[name]
 	step := span.step.Milliseconds()
 	to := (c.cfg.Now().UnixMilli() + step - 1) / step * step
@@ -173,6 +176,29 @@ func (c *call) samples(pool string) (h slotHistory) {
 		h.Ranges = append(h.Ranges, Tab{v.With("range", r), r, r == name})
 	}
 	return h
+}
+
+// defaultRange returns the shortest range that shows all samples of a series: in a day, those of a cluster
+// that has just been started cannot be seen.
+func (c *call) defaultRange(pool string) string {
+	now := c.cfg.Now()
+	day := ranges["24h"]
+	a, err := c.cfg.Source.Samples(c.ctx, SampleQuery{Pool: pool, From: now.Add(-day.span).UnixMilli(), Step: day.step.Milliseconds()})
+	if err != nil {
+		return "24h"
+	}
+	first := now.UnixMilli()
+	for i := range a.Value.Series {
+		if points := a.Value.Series[i].Points; len(points) > 0 {
+			first = min(first, points[0].At)
+		}
+	}
+	for _, name := range rangeParam.Enum {
+		if now.UnixMilli()-first <= ranges[name].span.Milliseconds() {
+			return name
+		}
+	}
+	return "24h"
 }
 
 // spec returns a chart of the history without values, with the times of a series.

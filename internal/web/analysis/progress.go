@@ -108,7 +108,7 @@ func ForecastOf(c *apidoc.TaskColumns) Forecast {
 			continue
 		}
 		if len(s.durations) == 0 {
-			f.Unknown = "no task of stage " + c.Stages[i] + " has finished yet"
+			f.Unknown = "no " + taskOf(c.Stages[i]) + " has finished yet"
 			f.Low, f.High = 0, 0
 			return f
 		}
@@ -131,4 +131,15 @@ func remaining(duration int64, ages []int64, left, slots int) int64 {
 		longest = max(longest, duration)
 	}
 	return max(work/int64(slots), longest)
+}
+
+// taskOf returns what users call a task of a stage, given its code.
+func taskOf(stage string) string {
+	switch stage {
+	case "m":
+		return "map"
+	case "r":
+		return "reduce"
+	}
+	return "task of stage " + stage
 }

@@ -125,7 +125,7 @@ func TestForecast(t *testing.T) {
 	}
 	c.End[0], c.End[1], c.End[2], c.End[3], c.End[4], c.End[5] = 0, 0, 0, 0, 0, 0
 	c.State[0] = 1
-	if f := ForecastOf(c); f.Unknown != "no task of stage m has finished yet" {
+	if f := ForecastOf(c); f.Unknown != "no map has finished yet" {
 		t.Errorf("%+v", f)
 	}
 }
