@@ -26,6 +26,9 @@ type Config struct {
 	// Masters are addresses of masters, host:port each; one is enough to find the
 	// others. There is no default.
 	Masters []string
+	// Only keeps calls to Masters: neither the leader nor other masters are asked. It is for questions
+	// about one master. Default false.
+	Only bool
 	// Token is the cluster's token; there is no default.
 	Token string
 	// ClusterID is the id of the cluster; default "", any cluster.

@@ -50,8 +50,11 @@ func (c *Masters) Close() error {
 	return nil
 }
 
-// Learn adds the address of a master.
+// Learn adds the address of a master, unless Config.Only is set.
 func (c *Masters) Learn(address string) {
+	if c.cfg.Only {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.learnLocked(address)
@@ -65,8 +68,11 @@ func (c *Masters) learnLocked(address string) {
 	}
 }
 
-// setLeader remembers the leader.
+// setLeader remembers the leader, unless Config.Only is set.
 func (c *Masters) setLeader(address string) {
+	if c.cfg.Only {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.learnLocked(address)

@@ -183,7 +183,7 @@ func (c *Masters) Try(ctx context.Context, call func(context.Context, *Master) e
 		case notMaster:
 			v.err = &notMasterError{v.err}
 		case redirected:
-			if checkAddress(v.leader) == nil {
+			if checkAddress(v.leader) == nil && !c.cfg.Only {
 				c.Learn(v.leader)
 				queue = append([]string{v.leader}, queue...)
 			}

@@ -72,6 +72,30 @@ func TestDoFollowsTheLeader(t *testing.T) {
 	}
 }
 
+// TestOnlyTheGivenMasterIsAsked checks that a question about one master is never answered by the leader.
+func TestOnlyTheGivenMasterIsAsked(t *testing.T) {
+	c, err := New(Config{Masters: []string{"a:1"}, Only: true, Token: "t", Timeout: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Learn("b:1")
+	c.setLeader("b:1")
+	var asked []string
+	answer := error(nil)
+	for range 2 {
+		if err := c.Do(t.Context(), func(_ context.Context, m *Master) error {
+			asked = append(asked, m.Address)
+			return answer
+		}); (err != nil) != (answer != nil) {
+			t.Error(err)
+		}
+		answer = wireError(NotLeader("b:1"))
+	}
+	if slices.Contains(asked, "b:1") || !slices.Contains(asked, "a:1") {
+		t.Errorf("asked %v", asked)
+	}
+}
+
 // TestMasterOfABrokenStreamIsAskedLast checks that a search does not wait again for a
 // suspended leader whose silence has just broken a stream.
 func TestMasterOfABrokenStreamIsAskedLast(t *testing.T) {

@@ -160,7 +160,7 @@ type slotHistory struct {
 func (c *call) samples(pool string) (h slotHistory) {
 	name := c.params["range"]
 	if name == "" {
-		name = c.defaultRange(pool)
+		name = c.defaultRange()
 	}
 	span := ranges[name]
 	step := span.step.Milliseconds()
@@ -178,23 +178,21 @@ func (c *call) samples(pool string) (h slotHistory) {
 	return h
 }
 
-// defaultRange returns the shortest range that shows all samples of a series: in a day, those of a cluster
+// defaultRange returns the shortest range that shows all samples of the cluster: in a day, those of one
 // that has just been started cannot be seen.
-func (c *call) defaultRange(pool string) string {
+func (c *call) defaultRange() string {
+	const step = time.Minute
 	now := c.cfg.Now()
-	day := ranges["24h"]
-	a, err := c.cfg.Source.Samples(c.ctx, SampleQuery{Pool: pool, From: now.Add(-day.span).UnixMilli(), Step: day.step.Milliseconds()})
-	if err != nil {
+	a, err := c.cfg.Source.Samples(c.ctx, SampleQuery{From: now.Add(-ranges["24h"].span).UnixMilli(), Step: step.Milliseconds()})
+	if err != nil || len(a.Value.Series) == 0 {
 		return "24h"
 	}
-	first := now.UnixMilli()
-	for i := range a.Value.Series {
-		if points := a.Value.Series[i].Points; len(points) > 0 {
-			first = min(first, points[0].At)
-		}
+	first := now
+	if points := a.Value.Series[0].Points; len(points) > 0 {
+		first = time.UnixMilli(points[0].At)
 	}
 	for _, name := range rangeParam.Enum {
-		if now.UnixMilli()-first <= ranges[name].span.Milliseconds() {
+		if now.Sub(first) <= ranges[name].span {
 			return name
 		}
 	}

@@ -154,7 +154,7 @@ func (s *Source) askMaster(ctx context.Context, address string) *wire.Info {
 	c := s.mu.single[address]
 	if c == nil {
 		cfg := s.cfg.RPC
-		cfg.Masters, cfg.Timeout = []string{address}, masterTimeout
+		cfg.Masters, cfg.Only, cfg.Timeout = []string{address}, true, masterTimeout
 		var err error
 		if c, err = s.cfg.Connect(cfg); err != nil {
 			s.mu.Unlock()
