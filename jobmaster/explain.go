@@ -171,7 +171,7 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []reason, until in
 		offered = true
 		if d.Kind == sched.DecisionSkip {
 			class := d.Class
-			if class == sched.WaitNoSlot {
+			if class == sched.WaitNoSlot || class == sched.WaitMemory { // there may be a reason for that
 				class = e.m.slotWaitClass(e.job, stage)
 			}
 			reasons = append(reasons, reason{class, fmt.Sprintf("offered slots; %d declined: %s", d.Slots, d.Cause)})
