@@ -108,7 +108,7 @@ func (q *query) writeStage(w io.Writer, s *wire.Explanation_Stage) {
 // writeStageWaits prints for how long tasks of a stage waited.
 func (q *query) writeStageWaits(w io.Writer, s *wire.Explanation_Stage) {
 	if len(s.Waits) > 0 {
-		fmt.Fprintf(w, "  tasks waited for %s\n", q.waitsText(s.Waits, 0))
+		fmt.Fprintf(w, "  at least one task waited for %s\n", q.waitsText(s.Waits, 0))
 	}
 }
 

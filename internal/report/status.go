@@ -32,7 +32,7 @@ func FromStatus(s *wire.JobStatus, configuration map[string]string) Report {
 	r.StartTime, r.FinishTime = s.GetSubmitTime(), s.GetFinishTime()
 	r.ElapsedSeconds = seconds(r.StartTime, r.FinishTime)
 	for _, p := range s.GetPhases() {
-		if p.GetFinishTime() != 0 { // a phase that goes on has no length yet
+		if p.GetFinishTime() != 0 || r.FinishTime != 0 { // the phase of a running job that is not over has no length yet
 			r.Phases = append(r.Phases, Phase{p.GetName(), seconds(p.GetStartTime(), p.GetFinishTime())})
 		}
 	}
