@@ -35,7 +35,8 @@ type Controller struct {
 	otherSoftState  sched.SoftState // set by UseSoftState; nil for none
 	anticipatesEnds bool            // set by AnticipateEnds
 
-	trace trace // decisions that were reported already
+	trace    trace             // decisions that were reported already
+	deferred []sched.StageWait // Plan.Deferred of the latest decision
 
 	out Output // output of the current step
 }

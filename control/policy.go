@@ -20,6 +20,7 @@ func (c *Controller) plan(now int64, freeing map[string]cluster.Capacity) {
 	view.View = view.Freeing(now, freeing)
 	var plan sched.Plan
 	c.ask(func(p sched.Policy) { plan = p.Decide(now, view) })
+	c.deferred = plan.Deferred
 	c.traceDecisions(now, plan)
 	for _, command := range plan.Commands(c.view) {
 		c.enqueue(command)
@@ -59,6 +60,17 @@ func (c *Controller) Preview(now int64, policy sched.Policy) (sched.Plan, []sche
 		return plan, p.Pools(now, c.policyView())
 	}
 	return plan, nil
+}
+
+// Deferred returns Plan.Deferred of the latest decision.
+func (c *Controller) Deferred() []sched.StageWait { return c.deferred }
+
+// WaitClass returns why the policy gives a job no slots of a kind, as a sched.WaitClassifier does.
+func (c *Controller) WaitClass(j *cluster.Job, kind cluster.Slot) sched.WaitClass {
+	if p, ok := c.policy.(sched.WaitClassifier); ok {
+		return p.WaitClass(j, kind)
+	}
+	return sched.NotWaiting
 }
 
 // Explain returns what the policy knows of a job; nil if it explains nothing.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,8 +52,11 @@ type testCluster struct {
 	specs   int                 // number of job specifications made so far
 	pools   []string            // of masters added from now on
 	counted []*taskproc.Counter // counters of each attempt
+	takes   time.Duration       // time of each attempt; 0 is a second
 
 	configure func(*jobmaster.Config) // changes the configuration of those masters; may be nil
+
+	slow, down atomic.Bool // what prepareWaits does
 
 	mu struct {
 		sync.Mutex
@@ -173,7 +177,7 @@ func (l *fakeLog) Propose(batch []cluster.Entry) {
 func (w *testCluster) commit(batch []cluster.Entry) {
 	w.mu.entries = append(w.mu.entries, batch)
 	for _, log := range w.logs {
-		log.queue.Put(jobmaster.Committed{Batch: batch})
+		log.queue.Put(jobmaster.Committed{Batch: batch, Index: uint64(len(w.mu.entries))})
 	}
 }
 
@@ -327,7 +331,7 @@ func (w *testCluster) play(ctx context.Context, end taskproc.TaskEnd) error {
 		}
 	}
 	select {
-	case <-time.After(time.Second):
+	case <-time.After(cmp.Or(w.takes, time.Second)):
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -37,7 +37,7 @@ func (m *Master) explainPresent(ctx context.Context, jobID, taskID string) (*wir
 		if err != nil || j.State.Final() {
 			return nil, err
 		}
-		e := &explainer{m: m, job: j, now: m.now()}
+		e := &explainer{m: m, job: j, record: m.record(j.ID), now: m.now()}
 		if taskID != "" {
 			id, err := cluster.ParseTaskID(taskID)
 			_, stage, t, known := m.view.Task(id)
@@ -57,11 +57,12 @@ func (m *Master) explainPresent(ctx context.Context, jobID, taskID string) (*wir
 // policy would do without doing it, and searches these decisions for the job. Explanations of
 // the same second share that plan, so it may be a second older than the rest.
 type explainer struct {
-	m     *Master
-	job   *cluster.Job
-	stage *cluster.Stage // stage of the task that the request names; nil if it names none
-	task  *cluster.Task  // the task that the request names; nil if it names none
-	now   int64          // ms since the epoch
+	m      *Master
+	job    *cluster.Job
+	record *record
+	stage  *cluster.Stage // stage of the task that the request names; nil if it names none
+	task   *cluster.Task  // the task that the request names; nil if it names none
+	now    int64          // ms since the epoch
 
 	plan sched.Plan // what the policy would do now
 }
@@ -72,8 +73,9 @@ func (e *explainer) explain() *wire.Explanation {
 	m, j := e.m, e.job
 	out := &wire.Explanation{
 		JobId: j.ID.String(), State: j.State.String(), Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), Policy: m.view.Policy(),
-		Reasons: e.blockedReasons(), Preempted: e.preempted(), SubmitTime: j.SubmittedAt,
+		Preempted: e.preempted(), SubmitTime: j.SubmittedAt, AsOf: e.now, Index: m.index, Waits: e.record.waits.job.message(e.now), WaitsSince: m.waitsSince(j),
 	}
+	out.Reasons, out.Classes = textsOf(e.blockedReasons())
 	if len(out.Reasons) == 0 {
 		e.plan, out.AsOf = m.consider()
 	}
@@ -84,6 +86,9 @@ func (e *explainer) explain() *wire.Explanation {
 	for i, stage := range j.Stages {
 		out.Stages = append(out.Stages, e.stageMessage(stage))
 		out.Stages[i].Reads = reads[i]
+		if e.record.waits.stages != nil {
+			out.Stages[i].Waits = e.record.waits.stages[i].message(e.now)
+		}
 	}
 	if e.task != nil {
 		out.Task = e.taskMessage()
@@ -93,18 +98,31 @@ func (e *explainer) explain() *wire.Explanation {
 
 // blockedReasons returns why no task of the job can have a slot, whatever the policy
 // decides.
-func (e *explainer) blockedReasons() []string {
+func (e *explainer) blockedReasons() []reason {
+	class := e.m.jobWaitClass(e.job, e.record)
 	switch j := e.job; {
-	case j.State == cluster.JobRunning && j.Suspended:
-		return []string{suspension(j)}
-	case j.State == cluster.JobRunning && !j.Loaded():
-		return []string{"its splits are being loaded"}
-	case j.State == cluster.JobRunning:
+	case class == sched.WaitCommit:
+		return []reason{{class, "all of its tasks have finished and its output is being committed"}}
+	case j.State == cluster.JobRunning && class == sched.NotWaiting && !j.Loaded():
+		return []reason{{sched.WaitLoading, "its splits are being loaded"}}
+	case j.State == cluster.JobRunning && class == sched.NotWaiting:
 		return nil
-	case j.State == cluster.JobCommitting:
-		return []string{"all of its tasks have finished and its output is being committed"}
 	}
-	return []string{e.m.reason(e.job, e.m.record(e.job.ID).outage)}
+	return []reason{{class, e.m.reason(e.job, e.record.outage)}}
+}
+
+// reason says why tasks have no slot.
+type reason struct {
+	class sched.WaitClass
+	text  string
+}
+
+// textsOf returns the texts of reasons and of their classes.
+func textsOf(reasons []reason) (texts, classes []string) {
+	for _, r := range reasons {
+		texts, classes = append(texts, r.text), append(classes, r.class.String())
+	}
+	return texts, classes
 }
 
 // stageMessage describes a stage: the number of its tasks in each state, the slots of its
@@ -116,7 +134,9 @@ func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 		Free: int32(e.m.slots().free[stage.Slot]), Slots: int32(e.m.slots().all[stage.Slot]),
 	}
 	if e.job.State == cluster.JobRunning && out.Waiting+out.Suspended > 0 {
-		out.Reasons, out.RetryTime = e.whyWaiting(stage)
+		reasons, until := e.whyWaiting(stage)
+		out.Reasons, out.Classes = textsOf(reasons)
+		out.RetryTime = until
 	}
 	return out
 }
@@ -126,8 +146,8 @@ func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 //
 // The causes are tested in the order in which they block a task: the job, the earlier
 // stages, the splits, the size of the bundle, and last the policy.
-func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until int64) {
-	if e.job.Suspended {
+func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []reason, until int64) {
+	if e.job.StartsNoTask() {
 		return e.blockedReasons(), 0
 	}
 	if stage.Waiting() > 0 && !e.job.Ready(stage) {
@@ -138,10 +158,10 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until in
 	}
 	b := stage.Bundle
 	if numbers := e.job.WaitingBundles(b); len(numbers) > 0 && stage.Waiting() > 0 && e.m.tooLarge(e.job, b.NeedOf(numbers[0])) != "" {
-		return []string{e.m.bundleReason(e.job, b, numbers)}, 0
+		return []reason{{sched.WaitTooLarge, e.m.bundleReason(e.job, b, numbers)}}, 0
 	}
 	if n := e.starting(stage); n > 0 {
-		reasons = append(reasons, fmt.Sprintf("%d are about to get slots", n))
+		reasons = append(reasons, reason{sched.NotWaiting, fmt.Sprintf("%d are about to get slots", n)})
 	}
 	offered := false
 	for _, d := range e.plan.Decisions {
@@ -150,7 +170,11 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until in
 		}
 		offered = true
 		if d.Kind == sched.DecisionSkip {
-			reasons = append(reasons, fmt.Sprintf("offered slots; %d declined: %s", d.Slots, d.Cause))
+			class := d.Class
+			if class == sched.WaitNoSlot || class == sched.WaitMemory { // there may be a reason for that
+				class = e.m.slotWaitClass(e.job, stage)
+			}
+			reasons = append(reasons, reason{class, fmt.Sprintf("offered slots; %d declined: %s", d.Slots, d.Cause)})
 			until = d.Until
 		}
 	}
@@ -161,17 +185,17 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until in
 }
 
 // unready returns, as reasons, the stages whose tasks must finish first.
-func (e *explainer) unready(stage *cluster.Stage) (reasons []string) {
+func (e *explainer) unready(stage *cluster.Stage) (reasons []reason) {
 	for up := range stage.Upstream() {
 		tasks := len(up.Tasks)
 		early := e.job.SlowStartTasks(up)
 		switch {
 		case up.Finished < early:
-			reasons = append(reasons, fmt.Sprintf(
-				"%d of %d %s tasks have finished, %d must finish before they start (mapreduce.job.reduce.slowstart.completedmaps)", up.Finished, tasks, up.Name, early))
+			reasons = append(reasons, reason{sched.WaitNotReady, fmt.Sprintf(
+				"%d of %d %s tasks have finished, %d must finish before they start (mapreduce.job.reduce.slowstart.completedmaps)", up.Finished, tasks, up.Name, early)})
 		case !up.Complete():
-			reasons = append(reasons, fmt.Sprintf("%d of %d %s tasks have finished: all must finish first, because they may need the slots in which these would wait",
-				up.Finished, tasks, up.Name))
+			reasons = append(reasons, reason{sched.WaitNotReady, fmt.Sprintf("%d of %d %s tasks have finished: all must finish first, because they may need the slots in which these would wait",
+				up.Finished, tasks, up.Name)})
 		}
 	}
 	return reasons
@@ -194,11 +218,19 @@ func (e *explainer) starting(stage *cluster.Stage) (n int) {
 }
 
 // unoffered returns why the policy has not considered tasks that could start.
-func (e *explainer) unoffered(stage *cluster.Stage) string {
-	if e.m.slots().free[stage.Slot] == 0 {
-		return fmt.Sprintf("no %v slot is free, and the policy preempts nothing for them", stage.Slot)
+func (e *explainer) unoffered(stage *cluster.Stage) reason {
+	class := e.m.slotWaitClass(e.job, stage)
+	switch {
+	case class == sched.WaitLimit:
+		return reason{class, "a limit of running jobs or of slots holds them back: see what the policy knows of the job"}
+	case class == sched.WaitNoNode:
+		return reason{class, fmt.Sprintf("no tasknode that takes tasks has %v slots", stage.Slot)}
+	case class == sched.WaitShare:
+		return reason{class, fmt.Sprintf("no %v slot is free, and the pool uses its whole fair share", stage.Slot)}
+	case e.m.slots().free[stage.Slot] == 0:
+		return reason{class, fmt.Sprintf("no %v slot is free, and the policy preempts nothing for them", stage.Slot)}
 	}
-	return fmt.Sprintf("the policy does not offer them the free %v slots: see its details of the job", stage.Slot)
+	return reason{class, fmt.Sprintf("the policy does not offer them the free %v slots: see its details of the job", stage.Slot)}
 }
 
 // maxPreempted bounds the list of preempted attempts.

@@ -20,6 +20,7 @@ func ExplainFinished(s *wire.JobStatus, taskID string) (*wire.Explanation, error
 	out := &wire.Explanation{
 		JobId: s.JobId, State: s.State.String(), Queue: s.Queue, Priority: s.Priority, Reasons: []string{"it is over"},
 		SubmitTime: s.SubmitTime, FinishTime: s.FinishTime, Cause: s.Cause,
+		Classes: []string{""}, Waits: s.Waits, WaitsSince: s.WaitsSince,
 	}
 	stages := finishedStages(s)
 	for _, stage := range stages {
@@ -74,7 +75,7 @@ func finishedStages(s *wire.JobStatus) []*finishedStage {
 // message describes the stage: how many tasks finished, and which slots they used. Old
 // histories do not say which slots a task had, so the kind of slot is then left out.
 func (s *finishedStage) message() *wire.Explanation_Stage {
-	out := &wire.Explanation_Stage{Name: s.Name, Code: s.Code, Reads: s.Reads, Tasks: int32(len(s.tasks)), Usage: s.usage()}
+	out := &wire.Explanation_Stage{Name: s.Name, Code: s.Code, Reads: s.Reads, Tasks: int32(len(s.tasks)), Usage: s.usage(), Waits: s.Waits}
 	switch {
 	case s.ReduceSlots > 0:
 		out.Slot = cluster.ReduceSlot.String()
@@ -174,7 +175,7 @@ func (s *finishedStage) attempts(t *wire.TaskStatus) (out []*wire.Explanation_At
 // taskMessage describes a task: how it ended, and its attempts.
 func (s *finishedStage) taskMessage(t *wire.TaskStatus) *wire.Explanation_Task {
 	return &wire.Explanation_Task{
-		Id: t.Id, State: cluster.TaskState(t.State).String(), Stage: s.Name, Reasons: []string{s.outcome(t)}, Attempts: s.attempts(t),
+		Id: t.Id, State: cluster.TaskState(t.State).String(), Stage: s.Name, Reasons: []string{s.outcome(t)}, Classes: []string{""}, Attempts: s.attempts(t),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/placement"
 )
 
@@ -19,8 +20,9 @@ const maxCandidates = 10
 func (e *explainer) taskMessage() *wire.Explanation_Task {
 	t := e.task
 	out := &wire.Explanation_Task{
-		Id: t.ID.String(), State: t.State.String(), Stage: e.stage.Name, FailedOn: e.m.view.FailedOn(t), Reasons: e.taskReasons(),
+		Id: t.ID.String(), State: t.State.String(), Stage: e.stage.Name, FailedOn: e.m.view.FailedOn(t),
 	}
+	out.Reasons, out.Classes = textsOf(e.taskReasons())
 	for _, a := range t.Attempts {
 		out.Attempts = append(out.Attempts, attemptMessage(a))
 	}
@@ -52,28 +54,29 @@ func (e *explainer) waits() bool {
 
 // taskReasons returns why the task is in its state. If the task has an attempt, the attempt
 // gives the reason, otherwise the stage.
-func (e *explainer) taskReasons() []string {
+func (e *explainer) taskReasons() []reason {
+	state := func(text string) []reason { return []reason{{sched.NotWaiting, text}} }
 	if why := e.blockedReasons(); why != nil {
 		return why
 	}
 	for _, a := range e.task.Attempts {
 		switch {
 		case a.Suspended():
-			return []string{fmt.Sprintf("%v is suspended on %s until the policy gives it a slot there", a.ID, a.Machine)}
+			return []reason{{sched.WaitSuspended, fmt.Sprintf("%v is suspended on %s until the policy gives it a slot there", a.ID, a.Machine)}}
 		case a.Active():
-			return []string{fmt.Sprintf("%v has a slot on %s", a.ID, a.Machine)}
+			return state(fmt.Sprintf("%v has a slot on %s", a.ID, a.Machine))
 		case a.OnMachine():
-			return []string{fmt.Sprintf("%v was ordered to end and has not ended yet: %s", a.ID, cmp.Or(a.Cause, "its job does not need it"))}
+			return state(fmt.Sprintf("%v was ordered to end and has not ended yet: %s", a.ID, cmp.Or(a.Cause, "its job does not need it")))
 		}
 	}
 	if w := e.task.Winner; w != nil && w.Lost() {
-		return []string{fmt.Sprintf("it is %v; its output was lost with %s, but no unfinished task needs it", e.task.State, w.DataMachine())}
+		return state(fmt.Sprintf("it is %v; its output was lost with %s, but no unfinished task needs it", e.task.State, w.DataMachine()))
 	}
 	if !e.waits() {
-		return []string{"it is " + e.task.State.String()}
+		return state("it is " + e.task.State.String())
 	}
 	if e.aboutToStart() {
-		return []string{"it is about to get a slot"}
+		return state("it is about to get a slot")
 	}
 	reasons, _ := e.whyWaiting(e.stage)
 	return reasons

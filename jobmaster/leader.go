@@ -49,6 +49,8 @@ type lead struct {
 	watchers        int                    // watch requests that wait
 	considered      considered             // what the policy would do, for explanations
 	applied         int                    // entries applied in this lead
+	waitsAt         int64                  // when waits were counted last, ms since the epoch; 0 for never
+	waitsDue        int64                  // when waits are counted next, ms since the epoch; 0 until the loop has done something
 	policyChange    policyRecord           // latest change of the policy that a user has asked for
 	ranAt           int64                  // when the loop last checked for a stall, ms since the epoch
 }
@@ -142,7 +144,7 @@ func (m *Master) stepDown(cause error) {
 
 // sleepLimit returns how long the loop may sleep; the result is at most wait.
 func (m *Master) sleepLimit(wait time.Duration) time.Duration {
-	for _, at := range []int64{m.wakeAt, m.reviewAt} {
+	for _, at := range []int64{m.wakeAt, m.reviewAt, m.waitsDue} {
 		if at != 0 {
 			wait = min(wait, max(0, time.UnixMilli(at).Sub(m.clock.now())))
 		}
@@ -181,6 +183,7 @@ func (m *Master) step() {
 	}
 	m.answerWatchers()
 	m.answerChanges()
+	m.countWaits()
 }
 
 // syncRecords updates the records beside the state after a command was applied.
@@ -193,6 +196,7 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 	}
 	for _, id := range delta.Started {
 		m.record(id.Task.Job).stale = true
+		m.contain(id.Task.Job, func() { m.startEndsWait(id) })
 	}
 	for _, id := range delta.Ended {
 		r := m.record(id.Task.Job)
@@ -228,6 +232,7 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 func (m *Master) jobChanged(id cluster.JobID) {
 	r := m.record(id)
 	r.stale = true
+	m.countWaitsOf(m.view.Job(id), r, m.now())
 	if m.view.Job(id).State.Final() {
 		r.touch()
 		m.keepInputs(r)

@@ -24,7 +24,10 @@ type Log interface {
 type LogEvent interface{ logEvent() }
 
 // Committed is a batch to apply.
-type Committed struct{ Batch []cluster.Entry }
+type Committed struct {
+	Batch []cluster.Entry
+	Index uint64 // of the batch in the log; 0 if the log has no indexes
+}
 
 // Leading says that this master leads from now on. All batches that were committed under
 // earlier leaders have been yielded before it.

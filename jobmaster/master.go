@@ -55,6 +55,7 @@ type Master struct {
 	clock *clock
 	state *cluster.State
 	view  cluster.View
+	index uint64     // of the latest batch that was applied; 0 if unknown
 	facts *slotFacts // sums and maxima over the machines; nil if the state has changed since
 	*lead            // nil while the master follows
 }
@@ -190,6 +191,7 @@ func (m *Master) receive(msg message) {
 func (m *Master) handleLogEvent(ctx context.Context, e LogEvent) {
 	switch e := e.(type) {
 	case Committed:
+		m.index = e.Index
 		m.apply(e.Batch)
 	case Leading:
 		m.becomeLeader(ctx)

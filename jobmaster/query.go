@@ -108,7 +108,7 @@ func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobSt
 		return s, err
 	}
 	if s, err = m.readHistory(ctx, id); err == nil && !tasks {
-		s.Stages, s.Tasks, s.Partitions, s.Properties, s.CounterNames = nil, nil, nil, nil, nil
+		s.Stages, s.Tasks, s.Partitions, s.Properties, s.CounterNames, s.Waits, s.WaitsSince = nil, nil, nil, nil, nil, nil, 0
 	}
 	return s, err
 }

@@ -31,6 +31,8 @@ type record struct {
 
 	shuffleDone map[cluster.AttemptID]int64 // when reduces were known to have all their input, ms since the epoch; only times that this leader knows
 
+	waits waits // of the job in this lead
+
 	version  uint64 // starts at 1; increases with each change that the status shows
 	stale    bool   // the job or its attempts have changed, but version has not increased yet
 	watchers []*watchRequest

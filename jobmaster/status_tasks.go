@@ -135,12 +135,17 @@ func (m *Master) askTasks(ctx context.Context, jobID string, s *wire.JobStatus) 
 		if err != nil {
 			return nil, err
 		}
-		return &taskLayout{stages(j), m.record(j.ID).spec.Properties, taskChunks(j)}, nil
+		r := m.record(j.ID)
+		layout := &taskLayout{stages(j), r.spec.Properties, taskChunks(j), r.waits.job.message(m.now()), m.waitsSince(j)}
+		for i := range r.waits.stages {
+			layout.stages[i].Waits = r.waits.stages[i].message(m.now())
+		}
+		return layout, nil
 	})
 	if err != nil {
 		return err
 	}
-	s.Stages, s.Properties = layout.stages, layout.properties
+	s.Stages, s.Properties, s.Waits, s.WaitsSince = layout.stages, layout.properties, layout.waits, layout.waitsSince
 	for _, c := range layout.chunks {
 		copied, err := ask(ctx, m, func() (*copiedTasks, error) {
 			j, err := m.jobWithTasks(jobID)
@@ -162,4 +167,6 @@ type taskLayout struct {
 	stages     []*wire.StageStatus
 	properties map[string]string // never changed
 	chunks     []taskChunk
+	waits      []*wire.WaitTime
+	waitsSince int64
 }

@@ -29,6 +29,7 @@ type Decision struct {
 	Mode     preempt.Mode // mode of a preemption
 	Until    int64        // for a skip: when the stage is offered slots again if nothing changes, ms since the epoch
 	Cause    string       // shown to users
+	Class    WaitClass    // of the cause of a skip
 
 	For     cluster.JobID // of a preemption: job that gets the slot; zero if unknown
 	ForPool string        // of a preemption: pool that gets the slot; "" if unknown
@@ -80,6 +81,7 @@ type decisionLine struct {
 	Until    int64        `json:"until,omitempty"`
 	For      string       `json:"for,omitempty"`
 	ForPool  string       `json:"forPool,omitempty"`
+	Class    string       `json:"class,omitempty"`
 	Cause    string       `json:"cause,omitempty"`
 }
 
@@ -88,7 +90,7 @@ type decisionLine struct {
 func (d Decision) MarshalJSON() ([]byte, error) {
 	line := decisionLine{
 		At: d.At, Kind: d.Kind, Policy: d.Policy, Pool: d.Pool, Stage: d.Stage, Machine: d.Machine,
-		Slot: d.Slot.String(), Slots: d.Slots, Locality: d.Locality, Mode: d.Mode, Until: d.Until, ForPool: d.ForPool, Cause: d.Cause,
+		Slot: d.Slot.String(), Slots: d.Slots, Locality: d.Locality, Mode: d.Mode, Until: d.Until, ForPool: d.ForPool, Class: d.Class.String(), Cause: d.Cause,
 	}
 	if d.Kind == DecisionShare {
 		line.Share = &d.Share

@@ -57,6 +57,14 @@ type JobLimiter interface {
 // Unlimited is the value of a limit that does not exist.
 const Unlimited = math.MaxInt
 
+// WaitClassifier is a policy that knows why jobs with waiting tasks get no slots.
+type WaitClassifier interface {
+	// WaitClass returns WaitLimit if a limit keeps a job from getting more slots of a kind,
+	// WaitShare if its pool uses its fair share and others use theirs, else NotWaiting. The leader
+	// calls it each second for each stage that waits, so it must not take the time of a decision.
+	WaitClass(job *cluster.Job, kind cluster.Slot) WaitClass
+}
+
 // StateTransfer is a policy that can adopt soft state from the policy that it
 // replaces, for instance when its settings change.
 type StateTransfer interface {

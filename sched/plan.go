@@ -20,6 +20,10 @@ type Plan struct {
 	Starts  []Start       // tasks that start alone
 	Bundles []BundleStart // bundles, each as a whole; their tasks are not in Starts
 
+	// Deferred are stages with tasks for which slots are free and that wait all the same, in order of
+	// jobs and stages. Only stages that wait for machines near their input are among them.
+	Deferred []StageWait
+
 	// Decisions are the offers of a placement round and the shares that the policy computed;
 	// only for a View with Trace. A policy lists all decisions each time, and its caller
 	// drops unchanged decisions. Launches, resumes and preemptions are not among them, since

@@ -20,13 +20,16 @@ func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explan
 		return nil, fmt.Errorf("%w: %s", client.ErrUnknownJob, job)
 	}
 	e := &wire.Explanation{
-		JobId: job, State: "RUNNING", Queue: "nightly", Priority: "HIGH", Policy: "fair",
+		JobId: job, State: "RUNNING", Queue: "nightly", Priority: "HIGH", Policy: "fair", AsOf: submitted + 6000, Index: 4711,
+		Waits: []*wire.WaitTime{{Class: "no free slot", Millis: 4000}, {Class: "locality", Millis: 500}}, WaitsSince: submitted + 1000,
 		Details: []*wire.Explanation_Detail{{Name: "pool", Value: "nightly"}, {Name: "map slots of the pool", Value: "1 of a fair share of 1.5"}},
 		Stages: []*wire.Explanation_Stage{
 			{Name: "map", Slot: "map", Tasks: 4, Finished: 1, Running: 2, Suspended: 1, Waiting: 1, Free: 1, Slots: 4, AvoidedMachines: []string{"n3"},
-				Reasons: []string{"offered slots; 1 declined: waits for a slot where its input is"}, RetryTime: submitted + 7000},
+				Reasons: []string{"offered slots; 1 declined: waits for a slot where its input is"}, Classes: []string{"locality"}, RetryTime: submitted + 7000,
+				Waits: []*wire.WaitTime{{Class: "no free slot", Millis: 4000}, {Class: "locality", Millis: 500}}},
 			{Name: "reduce", Slot: "reduce", Tasks: 1, Waiting: 1, Slots: 2,
-				Reasons: []string{"1 of 4 map tasks have finished, 2 have to before they start (mapreduce.job.reduce.slowstart.completedmaps)"}},
+				Reasons: []string{"1 of 4 map tasks have finished, 2 have to before they start (mapreduce.job.reduce.slowstart.completedmaps)"}, Classes: []string{"not ready"},
+				Waits: []*wire.WaitTime{{Class: "not ready", Millis: 5000}}},
 		},
 		Preempted: []*wire.Explanation_Attempt{
 			{Id: "attempt_" + first + "1_0", Machine: "n1", State: "SUSPENDED", Since: submitted + 3000},
@@ -37,7 +40,7 @@ func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explan
 	case "":
 	case "task_" + first + "2":
 		e.Task = &wire.Explanation_Task{
-			Id: task, State: "PENDING", Stage: "map", Reasons: e.Stages[0].Reasons, FailedOn: []string{"n2"}, Attempts: e.Preempted[1:],
+			Id: task, State: "PENDING", Stage: "map", Reasons: e.Stages[0].Reasons, Classes: e.Stages[0].Classes, FailedOn: []string{"n2"}, Attempts: e.Preempted[1:],
 			Candidates: []*wire.Explanation_Candidate{
 				{Machine: "n1", Locality: "rack", RackBytes: 128 << 20, Cost: 128 << 20},
 				{Machine: "n2", Locality: "node", LocalBytes: 128 << 20, Avoided: true},
@@ -54,9 +57,9 @@ func explainedPastJob(job, task string) *wire.Explanation {
 	const first = "1763700000000_0003_m_00000"
 	e := &wire.Explanation{
 		JobId: job, State: "FAILED", Queue: "default", Priority: "NORMAL", Reasons: []string{"it is over"},
-		SubmitTime: submitted + 3000, FinishTime: submitted + 65_250, Cause: "task_" + first + "0 failed 4 times",
+		SubmitTime: submitted + 3000, FinishTime: submitted + 65_250, Cause: "task_" + first + "0 failed 4 times", Waits: []*wire.WaitTime{{Class: "no node accepts tasks", Millis: 12_500}},
 		Stages: []*wire.Explanation_Stage{
-			{Name: "map", Slot: "map", Tasks: 2, Finished: 1, Usage: &wire.Explanation_Usage{
+			{Name: "map", Slot: "map", Tasks: 2, Finished: 1, Waits: []*wire.WaitTime{{Class: "no node accepts tasks", Millis: 12_500}}, Usage: &wire.Explanation_Usage{
 				MapSlots: 1, Attempts: 3, Preempted: 1, WaitedMillis: 20_000, LongestWaitMillis: 12_500, LongestWaitTask: "task_" + first + "0",
 				Machines: []*wire.Explanation_Machine{{Name: "n1", Attempts: 2, SlotMillis: 7000}, {Name: "n2", Attempts: 1, SlotMillis: 50}},
 			}},

@@ -23,8 +23,8 @@ func (r clusterCommands) newJobExplain() *cobra.Command {
 		Use:   "explain JOB [TASK]",
 		Short: "Show why a job, or one of its tasks, has or lacks slots",
 		Long: `Show why a job has or lacks slots: what its tasks wait for in each stage, what
-the policy knows of the job, and which attempts were preempted. For a task also
-show the cost of running it on each tasknode with free slots: the bytes of its
+the policy knows of the job, and which attempts were preempted. Times that the
+job and its stages waited are divided by reason. For a task also show the cost of running it on each tasknode with free slots: the bytes of its
 input times the distance they travel.
 
 For a finished job, show the slots that its tasks used and on which tasknodes,
@@ -63,6 +63,9 @@ func (q *query) writeExplanation(e *wire.Explanation) {
 	for _, reason := range e.Reasons {
 		field(w, "No slots", "%s", oneLine(reason))
 	}
+	if len(e.Waits) > 0 {
+		field(w, "Waited", "%s", q.waitsText(e.Waits, e.WaitsSince))
+	}
 	for _, f := range e.Details {
 		fmt.Fprintf(w, "  %s: %s\n", oneLine(f.Name), oneLine(f.Value))
 	}
@@ -87,17 +90,39 @@ func (q *query) writeExplanation(e *wire.Explanation) {
 func (q *query) writeStage(w io.Writer, s *wire.Explanation_Stage) {
 	if s.Usage != nil {
 		writeFinishedStage(w, s)
+		q.writeStageWaits(w, s)
 		return
 	}
 	fmt.Fprintf(w, "\n%s: %d tasks, %d finished, %d running, %d waiting, %d suspended; %d of %d %s slots are free\n",
 		oneLine(s.Name), s.Tasks, s.Finished, s.Running-s.Suspended, s.Waiting, s.Suspended, s.Free, s.Slots, s.Slot)
 	writeReasons(w, s.Reasons)
+	q.writeStageWaits(w, s)
 	if s.RetryTime != 0 {
 		fmt.Fprintf(w, "  considered again at %s\n", q.time(s.RetryTime))
 	}
 	if len(s.AvoidedMachines) > 0 {
 		fmt.Fprintf(w, "  avoids %s, where many of the job's tasks have failed\n", strings.Join(s.AvoidedMachines, ", "))
 	}
+}
+
+// writeStageWaits prints for how long tasks of a stage waited.
+func (q *query) writeStageWaits(w io.Writer, s *wire.Explanation_Stage) {
+	if len(s.Waits) > 0 {
+		fmt.Fprintf(w, "  at least one task waited for %s\n", q.waitsText(s.Waits, 0))
+	}
+}
+
+// waitsText returns a sum of times with its parts. If since is not 0, what was before is unknown.
+func (q *query) waitsText(waits []*wire.WaitTime, since int64) string {
+	sum, parts := int64(0), make([]string, len(waits))
+	for i, t := range waits {
+		sum, parts[i] = sum+t.Millis, seconds(t.Millis)+" "+t.Class
+	}
+	text := seconds(sum) + ": " + strings.Join(parts, ", ")
+	if since != 0 {
+		text += "; before " + q.time(since) + " unknown"
+	}
+	return text
 }
 
 // writeReasons prints reasons, one a line, below what they explain.

@@ -12,13 +12,32 @@ type Explanation struct {
 	Policy   string             `json:"policy,omitempty"` // absent if the job is finished
 	Submit   int64              `json:"submitTime,omitempty"`
 	Finish   int64              `json:"finishTime,omitempty"` // present if the job is finished
-	AsOf     int64              `json:"asOf,omitempty"`       // when the policy was asked; absent if it was not asked
+	AsOf     int64              `json:"asOf,omitempty"`       // when it was true; absent if the job is finished
+	Index    uint64             `json:"index,omitempty"`      // of the latest log entry that the leader had applied then
 	Cause    string             `json:"cause,omitempty"`
 	Reasons  []string           `json:"reasons,omitempty"` // why no task of the job gets a slot
+	Classes  []string           `json:"classes,omitempty"` // class of each of the reasons; "" if it has none
 	Details  []Detail           `json:"facts,omitempty"`
 	Stages   []Stage            `json:"stages"`
 	Taken    []ExplainedAttempt `json:"taken,omitempty"` // the latest attempts that were preempted
 	Task     *ExplainedTask     `json:"task,omitempty"`
+
+	Waits      []WaitTime `json:"waits,omitempty"`      // times in which the job waited, by class
+	WaitsSince int64      `json:"waitsSince,omitempty"` // waits before this time are not known; absent if all are known
+}
+
+// WaitTime is a part of the time in which a job waited, or at least one task of a stage.
+type WaitTime struct {
+	Class  string `json:"class"` // why
+	Millis int64  `json:"millis"`
+}
+
+// WaitTimesOf converts times that were waited.
+func WaitTimesOf(waits []*wire.WaitTime) (out []WaitTime) {
+	for _, w := range waits {
+		out = append(out, WaitTime{w.Class, w.Millis})
+	}
+	return out
 }
 
 // Detail is a name and a value that the policy knows about the job, such as its rank.
@@ -41,8 +60,11 @@ type Stage struct {
 	Free      int32    `json:"freeSlots"`
 	Slots     int32    `json:"slots"`
 	Reasons   []string `json:"reasons,omitempty"`
-	Until     int64    `json:"until,omitempty"`  // when the policy considers the tasks again even if nothing changes
-	Avoids    []string `json:"avoids,omitempty"` // tasknodes that the tasks avoid
+	Classes   []string `json:"classes,omitempty"` // class of each of the reasons; "" if it has none
+	Until     int64    `json:"until,omitempty"`   // when the policy considers the tasks again even if nothing changes
+	Avoids    []string `json:"avoids,omitempty"`  // tasknodes that the tasks avoid
+
+	Waits []WaitTime `json:"waits,omitempty"` // times in which at least one task waited, by class
 
 	Past *StageUsage `json:"past,omitempty"` // present if the job is finished
 }
@@ -84,6 +106,7 @@ type ExplainedTask struct {
 	Stage      string             `json:"stage"`
 	State      string             `json:"state"`
 	Reasons    []string           `json:"reasons,omitempty"`
+	Classes    []string           `json:"classes,omitempty"`  // class of each of the reasons; "" if it has none
 	FailedOn   []string           `json:"failedOn,omitempty"` // tasknodes on which an attempt failed
 	Attempts   []ExplainedAttempt `json:"attempts,omitempty"`
 	Candidates []Candidate        `json:"spots,omitempty"`
@@ -105,7 +128,8 @@ type Candidate struct {
 func ExplanationOf(e *wire.Explanation) Explanation {
 	out := Explanation{
 		JobID: e.JobId, State: e.State, Queue: e.Queue, Priority: e.Priority, Policy: e.Policy, Reasons: e.Reasons,
-		Stages: []Stage{}, Taken: explainedAttempts(e.Preempted), Submit: e.SubmitTime, Finish: e.FinishTime, AsOf: e.AsOf, Cause: e.Cause,
+		Stages: []Stage{}, Taken: explainedAttempts(e.Preempted), Submit: e.SubmitTime, Finish: e.FinishTime, AsOf: e.AsOf, Index: e.Index, Cause: e.Cause,
+		Classes: e.Classes, Waits: WaitTimesOf(e.Waits), WaitsSince: e.WaitsSince,
 	}
 	for _, f := range e.Details {
 		out.Details = append(out.Details, Detail{f.Name, f.Value})
@@ -113,13 +137,13 @@ func ExplanationOf(e *wire.Explanation) Explanation {
 	for _, s := range e.Stages {
 		out.Stages = append(out.Stages, Stage{
 			Name: s.Name, Code: s.Code, Reads: s.Reads, Slot: s.Slot, Tasks: s.Tasks, Finished: s.Finished, Running: s.Running - s.Suspended, Suspended: s.Suspended, Waiting: s.Waiting,
-			Free: s.Free, Slots: s.Slots, Reasons: s.Reasons, Until: s.RetryTime, Avoids: s.AvoidedMachines,
-			Past: stageUsageOf(s.Usage),
+			Free: s.Free, Slots: s.Slots, Reasons: s.Reasons, Classes: s.Classes, Until: s.RetryTime, Avoids: s.AvoidedMachines,
+			Waits: WaitTimesOf(s.Waits), Past: stageUsageOf(s.Usage),
 		})
 	}
 	if t := e.Task; t != nil {
 		out.Task = &ExplainedTask{
-			ID: t.Id, Stage: t.Stage, State: t.State, Reasons: t.Reasons, FailedOn: t.FailedOn, Attempts: explainedAttempts(t.Attempts),
+			ID: t.Id, Stage: t.Stage, State: t.State, Reasons: t.Reasons, Classes: t.Classes, FailedOn: t.FailedOn, Attempts: explainedAttempts(t.Attempts),
 		}
 		for _, s := range t.Candidates {
 			out.Task.Candidates = append(out.Task.Candidates, Candidate{s.Machine, s.Locality, s.LocalBytes, s.RackBytes, s.RemoteBytes, s.Cost, s.Avoided})

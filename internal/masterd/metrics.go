@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/jobmaster/board"
 )
 
 // metrics are a master's metrics for Prometheus. Only the leader has metrics of jobs,
@@ -28,6 +29,7 @@ var (
 	requestsMetric  = daemon.NewMetric("http_requests_total", "requests to the pages and the API of this master, by class of the status: 2xx, 3xx, 4xx or 5xx", "code")
 	requestMetric   = daemon.NewMetric("http_request_seconds", "time of a request to the pages or the API, streams excluded; quantiles are of the latest 1024 requests")
 	preemptedMetric = daemon.NewMetric("preempted_slot_seconds_total", "slot time of preempted attempts since this master has started, by outcome: kept or lost", "outcome")
+	waitMetric      = daemon.NewMetric("wait_seconds", "time from when a task was ready to the start of its attempt, of attempts started since this master has started")
 	snapshotMetric  = daemon.NewMetric("snapshot_seconds", "time of a snapshot, from the copy of the state to the end of the write; quantiles are of the latest 64")
 	snapshotBytes   = daemon.NewMetric("snapshot_bytes", "size of the latest snapshot that this process wrote")
 	turnMetric      = daemon.NewMetric("loop_turn_seconds", "time of a turn of the master's loop that had work; quantiles are of the latest 8192 turns")
@@ -53,7 +55,7 @@ var (
 // Describe implements prometheus.Collector.
 func (*metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		leadsMetric, termMetric, electionsMetric, watchersMetric, requestsMetric, requestMetric, preemptedMetric, indexMetric, lagMetric, writeMetric, snapshotMetric, snapshotBytes, turnMetric, decideMetric,
+		leadsMetric, termMetric, electionsMetric, watchersMetric, requestsMetric, requestMetric, preemptedMetric, waitMetric, indexMetric, lagMetric, writeMetric, snapshotMetric, snapshotBytes, turnMetric, decideMetric,
 		batchMetric, inboxMetric, inboxPeakMetric, refusedMetric, historiesMetric, jobsMetric, nodesMetric, slotsMetric,
 		poolTasksMetric, poolSlotsMetric, launchesMetric, attemptsMetric, failuresMetric, preemptionsMetric, lostMetric,
 	} {
@@ -68,6 +70,7 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	m.collectLog(c)
 	m.collectLoop(c)
 	m.collectPages(c)
+	m.collectWaits(c)
 	if m.log.Leader().ID != m.cfg.ID {
 		c.gauge(leadsMetric, 0)
 		return
@@ -115,6 +118,15 @@ func (m *metrics) collectPages(c collector) {
 	for outcome, seconds := range map[string]float64{"kept": kept, "lost": lost} {
 		c <- prometheus.MustNewConstMetric(preemptedMetric, prometheus.CounterValue, seconds, outcome)
 	}
+}
+
+// collectWaits collects the times that attempts waited for their slots.
+func (m *metrics) collectWaits(c collector) {
+	waits, buckets := m.master.Board().Waits(), make(map[float64]uint64)
+	for i, bound := range board.WaitBuckets {
+		buckets[float64(bound)/1000] = waits.Buckets[i]
+	}
+	c <- prometheus.MustNewConstHistogram(waitMetric, waits.Count, float64(waits.Millis)/1000, buckets)
 }
 
 // collectStats collects what the loop has published.

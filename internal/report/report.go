@@ -35,7 +35,8 @@ const (
 	Reduce Kind = "REDUCE"
 )
 
-// Names of the phases, in order. A failed job has the phases that it reached.
+// Names of the phases, in order. A failed job has the phases that it reached, and one that runs has
+// those that are over.
 const (
 	PhaseSetup  = "setup"  // from the submission to the first task
 	PhaseMap    = "map"    // to the end of the last map

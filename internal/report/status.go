@@ -32,7 +32,9 @@ func FromStatus(s *wire.JobStatus, configuration map[string]string) Report {
 	r.StartTime, r.FinishTime = s.GetSubmitTime(), s.GetFinishTime()
 	r.ElapsedSeconds = seconds(r.StartTime, r.FinishTime)
 	for _, p := range s.GetPhases() {
-		r.Phases = append(r.Phases, Phase{p.GetName(), seconds(p.GetStartTime(), p.GetFinishTime())})
+		if p.GetFinishTime() != 0 || r.FinishTime != 0 { // the phase of a running job that is not over has no length yet
+			r.Phases = append(r.Phases, Phase{p.GetName(), seconds(p.GetStartTime(), p.GetFinishTime())})
+		}
 	}
 	for _, t := range s.GetTasks() {
 		r.Tasks = append(r.Tasks, taskFromStatus(t, unfinished(r.State)))

@@ -121,3 +121,13 @@ func TestNewFailures(t *testing.T) {
 		}
 	}
 }
+
+// TestPhasesOfARunningJob leaves out the phase that is not over: it would seem to take no time.
+func TestPhasesOfARunningJob(t *testing.T) {
+	s := &wire.JobStatus{State: wire.JobState_RUNNING, SubmitTime: 1000, Phases: []*wire.Phase{
+		{Name: "setup", StartTime: 1000, FinishTime: 1250}, {Name: "map", StartTime: 1250},
+	}}
+	if got := FromStatus(s, nil).Phases; len(got) != 1 || got[0] != (Phase{"setup", .25}) {
+		t.Errorf("phases are %v", got)
+	}
+}

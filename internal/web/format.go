@@ -29,9 +29,15 @@ var functions = template.FuncMap{
 	"times100": func(fraction float64) float64 { return 100 * fraction },
 	"tenth":    func(i int) bool { return i%10 == 0 },
 	"sign":     signOf,
-	"first":    func(ids []string) []string { return ids[:min(len(ids), maxShownIDs)] },
-	"taskOf":   taskOf,
-	"jobOf":    jobOf,
+	"classOf": func(classes []string, i int) string { // "" if an older master has answered, which sends none
+		if i < len(classes) {
+			return classes[i]
+		}
+		return ""
+	},
+	"first":  func(ids []string) []string { return ids[:min(len(ids), maxShownIDs)] },
+	"taskOf": taskOf,
+	"jobOf":  jobOf,
 
 	"lastAttempt": lastAttempt,
 }

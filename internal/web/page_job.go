@@ -27,6 +27,7 @@ type jobData struct {
 	Graph   Graph
 	Stages  []apidoc.Stage // as many as the page shows
 	LeftOut int            // other stages
+	Waits   []waitBar
 	Final   bool
 	Forms   []Form
 }
@@ -50,6 +51,7 @@ func showJob(c *call) error {
 	}
 	d.Elapsed = end - d.Report.StartTime
 	d.Stages, d.LeftOut = shownStages(d.Explain.Stages)
+	d.Waits = waitBars(d.Explain.Waits, d.Stages)
 	past, written, err := c.pastOf(&d.Report)
 	if err != nil {
 		return err

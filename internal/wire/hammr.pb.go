@@ -277,7 +277,7 @@ func (x Refusal_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Reason.Descriptor instead.
 func (Refusal_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14, 0}
 }
 
 // JobSpec is a job as its client submits it.
@@ -626,6 +626,7 @@ type StageStatus struct {
 	ReduceSlots   int32                  `protobuf:"varint,4,opt,name=reduce_slots,json=reduceSlots,proto3" json:"reduce_slots,omitempty"`
 	ReadyTime     int64                  `protobuf:"varint,5,opt,name=ready_time,json=readyTime,proto3" json:"ready_time,omitempty"` // when enough of its input was complete for its tasks to start, ms since the epoch; 0 if it never was
 	Reads         []string               `protobuf:"bytes,6,rep,name=reads,proto3" json:"reads,omitempty"`                           // names of the stages whose output it reads
+	Waits         []*WaitTime            `protobuf:"bytes,7,rep,name=waits,proto3" json:"waits,omitempty"`                           // as in Explanation.Stage
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -702,6 +703,66 @@ func (x *StageStatus) GetReads() []string {
 	return nil
 }
 
+func (x *StageStatus) GetWaits() []*WaitTime {
+	if x != nil {
+		return x.Waits
+	}
+	return nil
+}
+
+// WaitTime says for how long tasks waited, for one reason.
+type WaitTime struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Class         string                 `protobuf:"bytes,1,opt,name=class,proto3" json:"class,omitempty"` // text of the reason, as in docs/rest.md
+	Millis        int64                  `protobuf:"varint,2,opt,name=millis,proto3" json:"millis,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WaitTime) Reset() {
+	*x = WaitTime{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WaitTime) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WaitTime) ProtoMessage() {}
+
+func (x *WaitTime) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WaitTime.ProtoReflect.Descriptor instead.
+func (*WaitTime) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *WaitTime) GetClass() string {
+	if x != nil {
+		return x.Class
+	}
+	return ""
+}
+
+func (x *WaitTime) GetMillis() int64 {
+	if x != nil {
+		return x.Millis
+	}
+	return 0
+}
+
 // FailureRecord says why an attempt failed, and where.
 type FailureRecord struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -721,7 +782,7 @@ type FailureRecord struct {
 
 func (x *FailureRecord) Reset() {
 	*x = FailureRecord{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[4]
+	mi := &file_internal_wire_hammr_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +794,7 @@ func (x *FailureRecord) String() string {
 func (*FailureRecord) ProtoMessage() {}
 
 func (x *FailureRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[4]
+	mi := &file_internal_wire_hammr_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +807,7 @@ func (x *FailureRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailureRecord.ProtoReflect.Descriptor instead.
 func (*FailureRecord) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *FailureRecord) GetTask() string {
@@ -832,7 +893,7 @@ type Partition struct {
 
 func (x *Partition) Reset() {
 	*x = Partition{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[5]
+	mi := &file_internal_wire_hammr_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +905,7 @@ func (x *Partition) String() string {
 func (*Partition) ProtoMessage() {}
 
 func (x *Partition) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[5]
+	mi := &file_internal_wire_hammr_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +918,7 @@ func (x *Partition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Partition.ProtoReflect.Descriptor instead.
 func (*Partition) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Partition) GetPartition() int32 {
@@ -892,7 +953,7 @@ type CounterName struct {
 
 func (x *CounterName) Reset() {
 	*x = CounterName{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	mi := &file_internal_wire_hammr_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +965,7 @@ func (x *CounterName) String() string {
 func (*CounterName) ProtoMessage() {}
 
 func (x *CounterName) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	mi := &file_internal_wire_hammr_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +978,7 @@ func (x *CounterName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CounterName.ProtoReflect.Descriptor instead.
 func (*CounterName) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CounterName) GetGroup() string {
@@ -968,6 +1029,8 @@ type JobStatus struct {
 	Suspended       bool                   `protobuf:"varint,30,opt,name=suspended,proto3" json:"suspended,omitempty"`                                                                            // its tasks get no slots until it is resumed
 	Stages          []*StageStatus         `protobuf:"bytes,31,rep,name=stages,proto3" json:"stages,omitempty"`                                                                                   // only together with tasks
 	ProgressPartial bool                   `protobuf:"varint,32,opt,name=progress_partial,json=progressPartial,proto3" json:"progress_partial,omitempty"`                                         // the leader is new and some running attempts have not reported to it: progress is at least map_progress and reduce_progress
+	Waits           []*WaitTime            `protobuf:"bytes,33,rep,name=waits,proto3" json:"waits,omitempty"`                                                                                     // as in Explanation; only together with tasks
+	WaitsSince      int64                  `protobuf:"varint,34,opt,name=waits_since,json=waitsSince,proto3" json:"waits_since,omitempty"`                                                        // likewise
 	CounterNames    []*CounterName         `protobuf:"bytes,40,rep,name=counter_names,json=counterNames,proto3" json:"counter_names,omitempty"`                                                   // of the counts of tasks; only together with tasks
 	LogDir          string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                     // full name of the directory with the logs of each machine, "" when none are kept
 	unknownFields   protoimpl.UnknownFields
@@ -976,7 +1039,7 @@ type JobStatus struct {
 
 func (x *JobStatus) Reset() {
 	*x = JobStatus{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[7]
+	mi := &file_internal_wire_hammr_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -988,7 +1051,7 @@ func (x *JobStatus) String() string {
 func (*JobStatus) ProtoMessage() {}
 
 func (x *JobStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[7]
+	mi := &file_internal_wire_hammr_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1001,7 +1064,7 @@ func (x *JobStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobStatus.ProtoReflect.Descriptor instead.
 func (*JobStatus) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *JobStatus) GetJobId() string {
@@ -1221,6 +1284,20 @@ func (x *JobStatus) GetProgressPartial() bool {
 	return false
 }
 
+func (x *JobStatus) GetWaits() []*WaitTime {
+	if x != nil {
+		return x.Waits
+	}
+	return nil
+}
+
+func (x *JobStatus) GetWaitsSince() int64 {
+	if x != nil {
+		return x.WaitsSince
+	}
+	return 0
+}
+
 func (x *JobStatus) GetCounterNames() []*CounterName {
 	if x != nil {
 		return x.CounterNames
@@ -1264,7 +1341,7 @@ type Order struct {
 
 func (x *Order) Reset() {
 	*x = Order{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[8]
+	mi := &file_internal_wire_hammr_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1276,7 +1353,7 @@ func (x *Order) String() string {
 func (*Order) ProtoMessage() {}
 
 func (x *Order) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[8]
+	mi := &file_internal_wire_hammr_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1289,7 +1366,7 @@ func (x *Order) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order.ProtoReflect.Descriptor instead.
 func (*Order) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Order) GetOrder() isOrder_Order {
@@ -1553,7 +1630,7 @@ type Orders struct {
 
 func (x *Orders) Reset() {
 	*x = Orders{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[9]
+	mi := &file_internal_wire_hammr_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +1642,7 @@ func (x *Orders) String() string {
 func (*Orders) ProtoMessage() {}
 
 func (x *Orders) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[9]
+	mi := &file_internal_wire_hammr_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +1655,7 @@ func (x *Orders) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Orders.ProtoReflect.Descriptor instead.
 func (*Orders) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Orders) GetOrders() []*Order {
@@ -1613,7 +1690,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[10]
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1625,7 +1702,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[10]
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1638,7 +1715,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Report) GetMachine() string {
@@ -1841,7 +1918,7 @@ type NotLeader struct {
 
 func (x *NotLeader) Reset() {
 	*x = NotLeader{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1853,7 +1930,7 @@ func (x *NotLeader) String() string {
 func (*NotLeader) ProtoMessage() {}
 
 func (x *NotLeader) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1866,7 +1943,7 @@ func (x *NotLeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotLeader.ProtoReflect.Descriptor instead.
 func (*NotLeader) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *NotLeader) GetLeader() string {
@@ -1887,7 +1964,7 @@ type Overload struct {
 
 func (x *Overload) Reset() {
 	*x = Overload{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1899,7 +1976,7 @@ func (x *Overload) String() string {
 func (*Overload) ProtoMessage() {}
 
 func (x *Overload) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1912,7 +1989,7 @@ func (x *Overload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Overload.ProtoReflect.Descriptor instead.
 func (*Overload) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Overload) GetRetryAfterMillis() int64 {
@@ -1933,7 +2010,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1945,7 +2022,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1958,7 +2035,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Refusal) GetReason() Refusal_Reason {
@@ -1984,7 +2061,7 @@ type InfoRequest struct {
 
 func (x *InfoRequest) Reset() {
 	*x = InfoRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1996,7 +2073,7 @@ func (x *InfoRequest) String() string {
 func (*InfoRequest) ProtoMessage() {}
 
 func (x *InfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2009,7 +2086,7 @@ func (x *InfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfoRequest.ProtoReflect.Descriptor instead.
 func (*InfoRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *InfoRequest) GetOfLeader() bool {
@@ -2044,7 +2121,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2056,7 +2133,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2069,7 +2146,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Info) GetClusterId() string {
@@ -2193,7 +2270,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2205,7 +2282,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2218,7 +2295,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SubmitRequest) GetSpec() *JobSpec {
@@ -2237,7 +2314,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2249,7 +2326,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2262,7 +2339,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SubmitResponse) GetJobId() string {
@@ -2281,7 +2358,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2293,7 +2370,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2306,7 +2383,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WatchRequest) GetJobId() string {
@@ -2326,7 +2403,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2338,7 +2415,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2351,7 +2428,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *KillRequest) GetJobId() string {
@@ -2376,7 +2453,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2388,7 +2465,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2401,7 +2478,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
 }
 
 type ListJobsRequest struct {
@@ -2414,7 +2491,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2426,7 +2503,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2439,7 +2516,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListJobsRequest) GetAll() bool {
@@ -2467,7 +2544,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2479,7 +2556,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2492,7 +2569,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobStatus {
@@ -2512,7 +2589,7 @@ type JobRequest struct {
 
 func (x *JobRequest) Reset() {
 	*x = JobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2524,7 +2601,7 @@ func (x *JobRequest) String() string {
 func (*JobRequest) ProtoMessage() {}
 
 func (x *JobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2537,7 +2614,7 @@ func (x *JobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRequest.ProtoReflect.Descriptor instead.
 func (*JobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *JobRequest) GetJobId() string {
@@ -2564,7 +2641,7 @@ type SetPriorityRequest struct {
 
 func (x *SetPriorityRequest) Reset() {
 	*x = SetPriorityRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2576,7 +2653,7 @@ func (x *SetPriorityRequest) String() string {
 func (*SetPriorityRequest) ProtoMessage() {}
 
 func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2589,7 +2666,7 @@ func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SetPriorityRequest) GetJobId() string {
@@ -2614,7 +2691,7 @@ type SetPriorityResponse struct {
 
 func (x *SetPriorityResponse) Reset() {
 	*x = SetPriorityResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2626,7 +2703,7 @@ func (x *SetPriorityResponse) String() string {
 func (*SetPriorityResponse) ProtoMessage() {}
 
 func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2639,7 +2716,7 @@ func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityResponse.ProtoReflect.Descriptor instead.
 func (*SetPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
 type MoveJobRequest struct {
@@ -2652,7 +2729,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2664,7 +2741,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2677,7 +2754,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -2702,7 +2779,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2714,7 +2791,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2727,7 +2804,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
 }
 
 // EndAttemptRequest ends a running attempt, and its task is tried again. With
@@ -2742,7 +2819,7 @@ type EndAttemptRequest struct {
 
 func (x *EndAttemptRequest) Reset() {
 	*x = EndAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2754,7 +2831,7 @@ func (x *EndAttemptRequest) String() string {
 func (*EndAttemptRequest) ProtoMessage() {}
 
 func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2767,7 +2844,7 @@ func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptRequest.ProtoReflect.Descriptor instead.
 func (*EndAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EndAttemptRequest) GetAttemptId() string {
@@ -2792,7 +2869,7 @@ type EndAttemptResponse struct {
 
 func (x *EndAttemptResponse) Reset() {
 	*x = EndAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2804,7 +2881,7 @@ func (x *EndAttemptResponse) String() string {
 func (*EndAttemptResponse) ProtoMessage() {}
 
 func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2817,7 +2894,7 @@ func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptResponse.ProtoReflect.Descriptor instead.
 func (*EndAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
 }
 
 // PreemptAttemptRequest takes the slot of a running attempt.
@@ -2832,7 +2909,7 @@ type PreemptAttemptRequest struct {
 
 func (x *PreemptAttemptRequest) Reset() {
 	*x = PreemptAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2844,7 +2921,7 @@ func (x *PreemptAttemptRequest) String() string {
 func (*PreemptAttemptRequest) ProtoMessage() {}
 
 func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2857,7 +2934,7 @@ func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptAttemptRequest.ProtoReflect.Descriptor instead.
 func (*PreemptAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PreemptAttemptRequest) GetAttemptId() string {
@@ -2890,7 +2967,7 @@ type PreemptAttemptResponse struct {
 
 func (x *PreemptAttemptResponse) Reset() {
 	*x = PreemptAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2902,7 +2979,7 @@ func (x *PreemptAttemptResponse) String() string {
 func (*PreemptAttemptResponse) ProtoMessage() {}
 
 func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2915,7 +2992,7 @@ func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptAttemptResponse.ProtoReflect.Descriptor instead.
 func (*PreemptAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PreemptAttemptResponse) GetMode() string {
@@ -2937,7 +3014,7 @@ type SuspendJobRequest struct {
 
 func (x *SuspendJobRequest) Reset() {
 	*x = SuspendJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2949,7 +3026,7 @@ func (x *SuspendJobRequest) String() string {
 func (*SuspendJobRequest) ProtoMessage() {}
 
 func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2962,7 +3039,7 @@ func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendJobRequest.ProtoReflect.Descriptor instead.
 func (*SuspendJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SuspendJobRequest) GetJobId() string {
@@ -2987,7 +3064,7 @@ type SuspendJobResponse struct {
 
 func (x *SuspendJobResponse) Reset() {
 	*x = SuspendJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2999,7 +3076,7 @@ func (x *SuspendJobResponse) String() string {
 func (*SuspendJobResponse) ProtoMessage() {}
 
 func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3012,7 +3089,7 @@ func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendJobResponse.ProtoReflect.Descriptor instead.
 func (*SuspendJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
 }
 
 type ResumeJobRequest struct {
@@ -3024,7 +3101,7 @@ type ResumeJobRequest struct {
 
 func (x *ResumeJobRequest) Reset() {
 	*x = ResumeJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3036,7 +3113,7 @@ func (x *ResumeJobRequest) String() string {
 func (*ResumeJobRequest) ProtoMessage() {}
 
 func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3049,7 +3126,7 @@ func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeJobRequest.ProtoReflect.Descriptor instead.
 func (*ResumeJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ResumeJobRequest) GetJobId() string {
@@ -3067,7 +3144,7 @@ type ResumeJobResponse struct {
 
 func (x *ResumeJobResponse) Reset() {
 	*x = ResumeJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3079,7 +3156,7 @@ func (x *ResumeJobResponse) String() string {
 func (*ResumeJobResponse) ProtoMessage() {}
 
 func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3092,7 +3169,7 @@ func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeJobResponse.ProtoReflect.Descriptor instead.
 func (*ResumeJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
 }
 
 type ListNodesRequest struct {
@@ -3104,7 +3181,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3116,7 +3193,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3129,7 +3206,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListNodesRequest) GetAll() bool {
@@ -3171,7 +3248,7 @@ type Tasknode struct {
 
 func (x *Tasknode) Reset() {
 	*x = Tasknode{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3183,7 +3260,7 @@ func (x *Tasknode) String() string {
 func (*Tasknode) ProtoMessage() {}
 
 func (x *Tasknode) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3196,7 +3273,7 @@ func (x *Tasknode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tasknode.ProtoReflect.Descriptor instead.
 func (*Tasknode) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Tasknode) GetName() string {
@@ -3369,7 +3446,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3381,7 +3458,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3394,7 +3471,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListNodesResponse) GetTasknodes() []*Tasknode {
@@ -3413,7 +3490,7 @@ type GetNodeRequest struct {
 
 func (x *GetNodeRequest) Reset() {
 	*x = GetNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3425,7 +3502,7 @@ func (x *GetNodeRequest) String() string {
 func (*GetNodeRequest) ProtoMessage() {}
 
 func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3438,7 +3515,7 @@ func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNodeRequest.ProtoReflect.Descriptor instead.
 func (*GetNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetNodeRequest) GetName() string {
@@ -3459,7 +3536,7 @@ type AdmitNodeRequest struct {
 
 func (x *AdmitNodeRequest) Reset() {
 	*x = AdmitNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3471,7 +3548,7 @@ func (x *AdmitNodeRequest) String() string {
 func (*AdmitNodeRequest) ProtoMessage() {}
 
 func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3484,7 +3561,7 @@ func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeRequest.ProtoReflect.Descriptor instead.
 func (*AdmitNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AdmitNodeRequest) GetName() string {
@@ -3509,7 +3586,7 @@ type AdmitNodeResponse struct {
 
 func (x *AdmitNodeResponse) Reset() {
 	*x = AdmitNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3521,7 +3598,7 @@ func (x *AdmitNodeResponse) String() string {
 func (*AdmitNodeResponse) ProtoMessage() {}
 
 func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3534,7 +3611,7 @@ func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeResponse.ProtoReflect.Descriptor instead.
 func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
 }
 
 // DrainNodeRequest excludes a tasknode from new tasks and moves its outputs and
@@ -3549,7 +3626,7 @@ type DrainNodeRequest struct {
 
 func (x *DrainNodeRequest) Reset() {
 	*x = DrainNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3561,7 +3638,7 @@ func (x *DrainNodeRequest) String() string {
 func (*DrainNodeRequest) ProtoMessage() {}
 
 func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3574,7 +3651,7 @@ func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
 func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *DrainNodeRequest) GetName() string {
@@ -3599,7 +3676,7 @@ type DrainNodeResponse struct {
 
 func (x *DrainNodeResponse) Reset() {
 	*x = DrainNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3611,7 +3688,7 @@ func (x *DrainNodeResponse) String() string {
 func (*DrainNodeResponse) ProtoMessage() {}
 
 func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3624,7 +3701,7 @@ func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
 func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
 }
 
 // SetPolicyRequest replaces the policy and all of its settings.
@@ -3640,7 +3717,7 @@ type SetPolicyRequest struct {
 
 func (x *SetPolicyRequest) Reset() {
 	*x = SetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3652,7 +3729,7 @@ func (x *SetPolicyRequest) String() string {
 func (*SetPolicyRequest) ProtoMessage() {}
 
 func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3665,7 +3742,7 @@ func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*SetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *SetPolicyRequest) GetName() string {
@@ -3704,7 +3781,7 @@ type SetPolicyResponse struct {
 
 func (x *SetPolicyResponse) Reset() {
 	*x = SetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3716,7 +3793,7 @@ func (x *SetPolicyResponse) String() string {
 func (*SetPolicyResponse) ProtoMessage() {}
 
 func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3729,7 +3806,7 @@ func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*SetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
 }
 
 type GetPolicyRequest struct {
@@ -3740,7 +3817,7 @@ type GetPolicyRequest struct {
 
 func (x *GetPolicyRequest) Reset() {
 	*x = GetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3752,7 +3829,7 @@ func (x *GetPolicyRequest) String() string {
 func (*GetPolicyRequest) ProtoMessage() {}
 
 func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3765,7 +3842,7 @@ func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
 }
 
 type GetPolicyResponse struct {
@@ -3781,7 +3858,7 @@ type GetPolicyResponse struct {
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3793,7 +3870,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3806,7 +3883,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *GetPolicyResponse) GetName() string {
@@ -3857,7 +3934,7 @@ type PolicyChange struct {
 
 func (x *PolicyChange) Reset() {
 	*x = PolicyChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3869,7 +3946,7 @@ func (x *PolicyChange) String() string {
 func (*PolicyChange) ProtoMessage() {}
 
 func (x *PolicyChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3882,7 +3959,7 @@ func (x *PolicyChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyChange.ProtoReflect.Descriptor instead.
 func (*PolicyChange) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *PolicyChange) GetBy() string {
@@ -3928,7 +4005,7 @@ type PolicyPreview struct {
 
 func (x *PolicyPreview) Reset() {
 	*x = PolicyPreview{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3940,7 +4017,7 @@ func (x *PolicyPreview) String() string {
 func (*PolicyPreview) ProtoMessage() {}
 
 func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3953,7 +4030,7 @@ func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview.ProtoReflect.Descriptor instead.
 func (*PolicyPreview) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *PolicyPreview) GetPools() []*PolicyPreview_Pool {
@@ -4012,7 +4089,7 @@ type ListDecisionsRequest struct {
 
 func (x *ListDecisionsRequest) Reset() {
 	*x = ListDecisionsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4024,7 +4101,7 @@ func (x *ListDecisionsRequest) String() string {
 func (*ListDecisionsRequest) ProtoMessage() {}
 
 func (x *ListDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4037,7 +4114,7 @@ func (x *ListDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListDecisionsRequest) GetJob() string {
@@ -4095,7 +4172,7 @@ type ListDecisionsResponse struct {
 
 func (x *ListDecisionsResponse) Reset() {
 	*x = ListDecisionsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4107,7 +4184,7 @@ func (x *ListDecisionsResponse) String() string {
 func (*ListDecisionsResponse) ProtoMessage() {}
 
 func (x *ListDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4120,7 +4197,7 @@ func (x *ListDecisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDecisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListDecisionsResponse) GetDecisions() []*ListDecisionsResponse_Decision {
@@ -4171,7 +4248,7 @@ type AllocationFile struct {
 
 func (x *AllocationFile) Reset() {
 	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4183,7 +4260,7 @@ func (x *AllocationFile) String() string {
 func (*AllocationFile) ProtoMessage() {}
 
 func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4196,7 +4273,7 @@ func (x *AllocationFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
 func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *AllocationFile) GetName() string {
@@ -4237,7 +4314,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4249,7 +4326,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4262,7 +4339,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ExplainRequest) GetJobId() string {
@@ -4297,14 +4374,18 @@ type Explanation struct {
 	SubmitTime    int64                  `protobuf:"varint,11,opt,name=submit_time,json=submitTime,proto3" json:"submit_time,omitempty"` // ms since the epoch
 	FinishTime    int64                  `protobuf:"varint,12,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"` // of a job that is over, ms since the epoch
 	Cause         string                 `protobuf:"bytes,13,opt,name=cause,proto3" json:"cause,omitempty"`                              // first cause, of a failed or killed job
-	AsOf          int64                  `protobuf:"varint,14,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`                   // when the policy was asked, ms since the epoch; 0 when it was not asked
+	AsOf          int64                  `protobuf:"varint,14,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`                   // when it was true, ms since the epoch; up to a second ago, since answers share what the policy says
+	Index         uint64                 `protobuf:"varint,15,opt,name=index,proto3" json:"index,omitempty"`                             // of the latest log entry of which the master knew then; 0 when unknown
+	Classes       []string               `protobuf:"bytes,16,rep,name=classes,proto3" json:"classes,omitempty"`                          // class of each of reasons
+	Waits         []*WaitTime            `protobuf:"bytes,17,rep,name=waits,proto3" json:"waits,omitempty"`                              // the time in which the job waited, by class
+	WaitsSince    int64                  `protobuf:"varint,18,opt,name=waits_since,json=waitsSince,proto3" json:"waits_since,omitempty"` // when these were counted from, if that is after the submission, ms since the epoch; else 0
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4316,7 +4397,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4329,7 +4410,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -4430,6 +4511,34 @@ func (x *Explanation) GetAsOf() int64 {
 	return 0
 }
 
+func (x *Explanation) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *Explanation) GetClasses() []string {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
+func (x *Explanation) GetWaits() []*WaitTime {
+	if x != nil {
+		return x.Waits
+	}
+	return nil
+}
+
+func (x *Explanation) GetWaitsSince() int64 {
+	if x != nil {
+		return x.WaitsSince
+	}
+	return 0
+}
+
 type ListQueuesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -4438,7 +4547,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4450,7 +4559,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4463,7 +4572,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
 }
 
 // Queue is a pool of jobs.
@@ -4490,7 +4599,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4502,7 +4611,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4515,7 +4624,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Queue) GetName() string {
@@ -4633,7 +4742,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4645,7 +4754,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4658,7 +4767,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ListQueuesResponse) GetPolicy() string {
@@ -4685,7 +4794,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4697,7 +4806,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4710,7 +4819,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -4735,7 +4844,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4747,7 +4856,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4760,7 +4869,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{59}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60}
 }
 
 type BackupRequest struct {
@@ -4771,7 +4880,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4783,7 +4892,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4796,7 +4905,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{61}
 }
 
 // BackupChunk is a part of a file in the format of docs/formats/backup.md, of at most 1 MiB.
@@ -4809,7 +4918,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4821,7 +4930,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4834,7 +4943,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{61}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -4862,7 +4971,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4874,7 +4983,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4887,7 +4996,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{62}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -4984,7 +5093,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4996,7 +5105,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5009,7 +5118,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{63}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{64}
 }
 
 type FailpointsRequest struct {
@@ -5020,7 +5129,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5032,7 +5141,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5045,7 +5154,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{64}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{65}
 }
 
 type FailpointsResponse struct {
@@ -5058,7 +5167,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5070,7 +5179,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5083,7 +5192,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{65}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -5119,7 +5228,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5131,7 +5240,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5233,7 +5342,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5245,7 +5354,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5258,7 +5367,7 @@ func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_StartAttempt.ProtoReflect.Descriptor instead.
 func (*Order_StartAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 0}
 }
 
 func (x *Order_StartAttempt) GetStart() *taskproc.Start {
@@ -5278,7 +5387,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5290,7 +5399,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5303,7 +5412,7 @@ func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_KillAttempt.ProtoReflect.Descriptor instead.
 func (*Order_KillAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 1}
 }
 
 func (x *Order_KillAttempt) GetAttemptId() string {
@@ -5332,7 +5441,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5344,7 +5453,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5357,7 +5466,7 @@ func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_TruncateAttempt.ProtoReflect.Descriptor instead.
 func (*Order_TruncateAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 2}
 }
 
 func (x *Order_TruncateAttempt) GetAttemptId() string {
@@ -5385,7 +5494,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5397,7 +5506,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5410,7 +5519,7 @@ func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_PreemptAttempt.ProtoReflect.Descriptor instead.
 func (*Order_PreemptAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 3}
 }
 
 func (x *Order_PreemptAttempt) GetAttemptId() string {
@@ -5438,7 +5547,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5450,7 +5559,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5463,7 +5572,7 @@ func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_SuspendAttempt.ProtoReflect.Descriptor instead.
 func (*Order_SuspendAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 4}
 }
 
 func (x *Order_SuspendAttempt) GetAttemptId() string {
@@ -5482,7 +5591,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5494,7 +5603,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5507,7 +5616,7 @@ func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_ResumeAttempt.ProtoReflect.Descriptor instead.
 func (*Order_ResumeAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 5}
 }
 
 func (x *Order_ResumeAttempt) GetAttemptId() string {
@@ -5534,7 +5643,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5546,7 +5655,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5559,7 +5668,7 @@ func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Outputs.ProtoReflect.Descriptor instead.
 func (*Order_Outputs) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 6}
 }
 
 func (x *Order_Outputs) GetJobId() string {
@@ -5621,7 +5730,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5633,7 +5742,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5646,7 +5755,7 @@ func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RemoveJob.ProtoReflect.Descriptor instead.
 func (*Order_RemoveJob) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 7}
 }
 
 func (x *Order_RemoveJob) GetJobId() string {
@@ -5667,7 +5776,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5679,7 +5788,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5692,7 +5801,7 @@ func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Acknowledge.ProtoReflect.Descriptor instead.
 func (*Order_Acknowledge) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 8}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 8}
 }
 
 func (x *Order_Acknowledge) GetAttemptId() string {
@@ -5713,7 +5822,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5725,7 +5834,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5738,7 +5847,7 @@ func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_ResendReport.ProtoReflect.Descriptor instead.
 func (*Order_ResendReport) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 9}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 9}
 }
 
 func (x *Order_ResendReport) GetAttemptId() string {
@@ -5764,7 +5873,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5776,7 +5885,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5789,7 +5898,7 @@ func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_CopyOutput.ProtoReflect.Descriptor instead.
 func (*Order_CopyOutput) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 10}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 10}
 }
 
 func (x *Order_CopyOutput) GetAttemptId() string {
@@ -5838,7 +5947,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5850,7 +5959,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5863,7 +5972,7 @@ func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_DropCopy.ProtoReflect.Descriptor instead.
 func (*Order_DropCopy) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 11}
 }
 
 func (x *Order_DropCopy) GetAttemptId() string {
@@ -5894,7 +6003,7 @@ type Order_Directories struct {
 
 func (x *Order_Directories) Reset() {
 	*x = Order_Directories{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5906,7 +6015,7 @@ func (x *Order_Directories) String() string {
 func (*Order_Directories) ProtoMessage() {}
 
 func (x *Order_Directories) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5919,7 +6028,7 @@ func (x *Order_Directories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Directories.ProtoReflect.Descriptor instead.
 func (*Order_Directories) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 12}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 12}
 }
 
 func (x *Order_Directories) GetStaging() string {
@@ -5961,7 +6070,7 @@ type Order_Admission struct {
 
 func (x *Order_Admission) Reset() {
 	*x = Order_Admission{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5973,7 +6082,7 @@ func (x *Order_Admission) String() string {
 func (*Order_Admission) ProtoMessage() {}
 
 func (x *Order_Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5986,7 +6095,7 @@ func (x *Order_Admission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Admission.ProtoReflect.Descriptor instead.
 func (*Order_Admission) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 13}
 }
 
 func (x *Order_Admission) GetRefusal() string {
@@ -6005,7 +6114,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6017,7 +6126,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6030,7 +6139,7 @@ func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RequestProgress.ProtoReflect.Descriptor instead.
 func (*Order_RequestProgress) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 14}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 14}
 }
 
 // RequestCounters asks for the counters of the running attempts of a job, with the
@@ -6044,7 +6153,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6056,7 +6165,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6069,7 +6178,7 @@ func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RequestCounters.ProtoReflect.Descriptor instead.
 func (*Order_RequestCounters) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 15}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 15}
 }
 
 func (x *Order_RequestCounters) GetJobId() string {
@@ -6100,7 +6209,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6112,7 +6221,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6125,7 +6234,7 @@ func (x *Report_Joined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Joined.ProtoReflect.Descriptor instead.
 func (*Report_Joined) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11, 0}
 }
 
 func (x *Report_Joined) GetAddress() string {
@@ -6234,7 +6343,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6246,7 +6355,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6259,7 +6368,7 @@ func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11, 1}
 }
 
 func (x *Report_Heartbeat) GetClock() int64 {
@@ -6312,7 +6421,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6324,7 +6433,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6337,7 +6446,7 @@ func (x *Report_Started) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Started.ProtoReflect.Descriptor instead.
 func (*Report_Started) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11, 2}
 }
 
 // Exited reports an attempt whose process ended because it was ordered to, or
@@ -6352,7 +6461,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6364,7 +6473,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6377,7 +6486,7 @@ func (x *Report_Exited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Exited.ProtoReflect.Descriptor instead.
 func (*Report_Exited) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11, 3}
 }
 
 func (x *Report_Exited) GetStuckStack() string {
@@ -6407,7 +6516,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6419,7 +6528,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6432,7 +6541,7 @@ func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_OutputCopied.ProtoReflect.Descriptor instead.
 func (*Report_OutputCopied) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11, 4}
 }
 
 func (x *Report_OutputCopied) GetOutputs() []*taskproc.MapOutput {
@@ -6473,7 +6582,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6485,7 +6594,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6498,7 +6607,7 @@ func (x *Report_Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Batch.ProtoReflect.Descriptor instead.
 func (*Report_Batch) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11, 5}
 }
 
 func (x *Report_Batch) GetReports() []*Report {
@@ -6520,7 +6629,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6532,7 +6641,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6545,7 +6654,7 @@ func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat_Directory.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat_Directory) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 1, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11, 1, 0}
 }
 
 func (x *Report_Heartbeat_Directory) GetPath() string {
@@ -6589,7 +6698,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6601,7 +6710,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6614,7 +6723,7 @@ func (x *Info_Master) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_Master.ProtoReflect.Descriptor instead.
 func (*Info_Master) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16, 0}
 }
 
 func (x *Info_Master) GetId() string {
@@ -6666,7 +6775,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6678,7 +6787,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6691,7 +6800,7 @@ func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_LogWrites.ProtoReflect.Descriptor instead.
 func (*Info_LogWrites) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16, 1}
 }
 
 func (x *Info_LogWrites) GetCount() uint64 {
@@ -6737,7 +6846,7 @@ type Info_LeadChange struct {
 
 func (x *Info_LeadChange) Reset() {
 	*x = Info_LeadChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6749,7 +6858,7 @@ func (x *Info_LeadChange) String() string {
 func (*Info_LeadChange) ProtoMessage() {}
 
 func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6762,7 +6871,7 @@ func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_LeadChange.ProtoReflect.Descriptor instead.
 func (*Info_LeadChange) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16, 2}
 }
 
 func (x *Info_LeadChange) GetTime() int64 {
@@ -6817,7 +6926,7 @@ type PolicyPreview_Share struct {
 
 func (x *PolicyPreview_Share) Reset() {
 	*x = PolicyPreview_Share{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6829,7 +6938,7 @@ func (x *PolicyPreview_Share) String() string {
 func (*PolicyPreview_Share) ProtoMessage() {}
 
 func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6842,7 +6951,7 @@ func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Share.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Share) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 0}
 }
 
 func (x *PolicyPreview_Share) GetMap() float64 {
@@ -6871,7 +6980,7 @@ type PolicyPreview_Pool struct {
 
 func (x *PolicyPreview_Pool) Reset() {
 	*x = PolicyPreview_Pool{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6883,7 +6992,7 @@ func (x *PolicyPreview_Pool) String() string {
 func (*PolicyPreview_Pool) ProtoMessage() {}
 
 func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6896,7 +7005,7 @@ func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Pool.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Pool) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 1}
 }
 
 func (x *PolicyPreview_Pool) GetName() string {
@@ -6942,7 +7051,7 @@ type PolicyPreview_Preemption struct {
 
 func (x *PolicyPreview_Preemption) Reset() {
 	*x = PolicyPreview_Preemption{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6954,7 +7063,7 @@ func (x *PolicyPreview_Preemption) String() string {
 func (*PolicyPreview_Preemption) ProtoMessage() {}
 
 func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6967,7 +7076,7 @@ func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Preemption.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Preemption) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 2}
 }
 
 func (x *PolicyPreview_Preemption) GetAttempt() string {
@@ -7029,7 +7138,7 @@ type ListDecisionsResponse_Decision struct {
 
 func (x *ListDecisionsResponse_Decision) Reset() {
 	*x = ListDecisionsResponse_Decision{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[102]
+	mi := &file_internal_wire_hammr_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7041,7 +7150,7 @@ func (x *ListDecisionsResponse_Decision) String() string {
 func (*ListDecisionsResponse_Decision) ProtoMessage() {}
 
 func (x *ListDecisionsResponse_Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[102]
+	mi := &file_internal_wire_hammr_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7054,7 +7163,7 @@ func (x *ListDecisionsResponse_Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDecisionsResponse_Decision.ProtoReflect.Descriptor instead.
 func (*ListDecisionsResponse_Decision) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52, 0}
 }
 
 func (x *ListDecisionsResponse_Decision) GetNumber() uint64 {
@@ -7082,7 +7191,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[103]
+	mi := &file_internal_wire_hammr_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7094,7 +7203,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[103]
+	mi := &file_internal_wire_hammr_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7107,7 +7216,7 @@ func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Detail.ProtoReflect.Descriptor instead.
 func (*Explanation_Detail) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 0}
 }
 
 func (x *Explanation_Detail) GetName() string {
@@ -7141,13 +7250,15 @@ type Explanation_Stage struct {
 	Usage           *Explanation_Usage     `protobuf:"bytes,13,opt,name=usage,proto3" json:"usage,omitempty"`                                            // of a job that is over; free and slots are 0 then
 	Code            string                 `protobuf:"bytes,14,opt,name=code,proto3" json:"code,omitempty"`                                              // as in ids of tasks
 	Reads           []string               `protobuf:"bytes,15,rep,name=reads,proto3" json:"reads,omitempty"`                                            // names of the stages whose output it reads
+	Classes         []string               `protobuf:"bytes,16,rep,name=classes,proto3" json:"classes,omitempty"`                                        // class of each of reasons
+	Waits           []*WaitTime            `protobuf:"bytes,17,rep,name=waits,proto3" json:"waits,omitempty"`                                            // the time in which a task of it waited, by class, in the order in which it waited first
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[104]
+	mi := &file_internal_wire_hammr_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7159,7 +7270,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[104]
+	mi := &file_internal_wire_hammr_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7172,7 +7283,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -7280,6 +7391,20 @@ func (x *Explanation_Stage) GetReads() []string {
 	return nil
 }
 
+func (x *Explanation_Stage) GetClasses() []string {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
+func (x *Explanation_Stage) GetWaits() []*WaitTime {
+	if x != nil {
+		return x.Waits
+	}
+	return nil
+}
+
 // Usage is the slots that the tasks of a finished stage had.
 type Explanation_Usage struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
@@ -7297,7 +7422,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[105]
+	mi := &file_internal_wire_hammr_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7309,7 +7434,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[105]
+	mi := &file_internal_wire_hammr_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7322,7 +7447,7 @@ func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Usage.ProtoReflect.Descriptor instead.
 func (*Explanation_Usage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 2}
 }
 
 func (x *Explanation_Usage) GetMapSlots() int32 {
@@ -7393,7 +7518,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[106]
+	mi := &file_internal_wire_hammr_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7405,7 +7530,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[106]
+	mi := &file_internal_wire_hammr_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7418,7 +7543,7 @@ func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Machine.ProtoReflect.Descriptor instead.
 func (*Explanation_Machine) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 3}
 }
 
 func (x *Explanation_Machine) GetName() string {
@@ -7458,7 +7583,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[107]
+	mi := &file_internal_wire_hammr_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7470,7 +7595,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[107]
+	mi := &file_internal_wire_hammr_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7483,7 +7608,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 4}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -7552,7 +7677,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[108]
+	mi := &file_internal_wire_hammr_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7564,7 +7689,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[108]
+	mi := &file_internal_wire_hammr_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7577,7 +7702,7 @@ func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Candidate.ProtoReflect.Descriptor instead.
 func (*Explanation_Candidate) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 5}
 }
 
 func (x *Explanation_Candidate) GetMachine() string {
@@ -7638,13 +7763,14 @@ type Explanation_Task struct {
 	Candidates    []*Explanation_Candidate `protobuf:"bytes,5,rep,name=candidates,proto3" json:"candidates,omitempty"`             // best first, the first 10
 	FailedOn      []string                 `protobuf:"bytes,6,rep,name=failed_on,json=failedOn,proto3" json:"failed_on,omitempty"` // tasknodes where it is not tried again
 	Attempts      []*Explanation_Attempt   `protobuf:"bytes,7,rep,name=attempts,proto3" json:"attempts,omitempty"`
+	Classes       []string                 `protobuf:"bytes,8,rep,name=classes,proto3" json:"classes,omitempty"` // class of each of reasons; "" if it does not wait
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[109]
+	mi := &file_internal_wire_hammr_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7656,7 +7782,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[109]
+	mi := &file_internal_wire_hammr_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7669,7 +7795,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 6}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -7721,6 +7847,13 @@ func (x *Explanation_Task) GetAttempts() []*Explanation_Attempt {
 	return nil
 }
 
+func (x *Explanation_Task) GetClasses() []string {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
 type Queue_Slots struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Map           int32                  `protobuf:"varint,1,opt,name=map,proto3" json:"map,omitempty"`
@@ -7731,7 +7864,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[110]
+	mi := &file_internal_wire_hammr_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7743,7 +7876,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[110]
+	mi := &file_internal_wire_hammr_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7756,7 +7889,7 @@ func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
 func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57, 0}
 }
 
 func (x *Queue_Slots) GetMap() int32 {
@@ -7783,7 +7916,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[111]
+	mi := &file_internal_wire_hammr_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7795,7 +7928,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[111]
+	mi := &file_internal_wire_hammr_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7808,7 +7941,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{62, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{63, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -7835,7 +7968,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[112]
+	mi := &file_internal_wire_hammr_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7847,7 +7980,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[112]
+	mi := &file_internal_wire_hammr_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7860,7 +7993,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{65, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{66, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -7944,7 +8077,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\twork_lost\x18\t \x01(\bR\x06wasted\x12\x14\n" +
 	"\x05cause\x18\n" +
 	" \x01(\tR\x05cause\x12)\n" +
-	"\x10suspended_millis\x18\v \x01(\x03R\x0fsuspendedMillis\"\xaa\x01\n" +
+	"\x10suspended_millis\x18\v \x01(\x03R\x0fsuspendedMillis\"\xd4\x01\n" +
 	"\vStageStatus\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x1b\n" +
@@ -7952,7 +8085,11 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\freduce_slots\x18\x04 \x01(\x05R\vreduceSlots\x12\x1d\n" +
 	"\n" +
 	"ready_time\x18\x05 \x01(\x03R\treadyTime\x12\x14\n" +
-	"\x05reads\x18\x06 \x03(\tR\x05reads\"\xee\x01\n" +
+	"\x05reads\x18\x06 \x03(\tR\x05reads\x12(\n" +
+	"\x05waits\x18\a \x03(\v2\x12.hammr.v1.WaitTimeR\x05waits\"8\n" +
+	"\bWaitTime\x12\x14\n" +
+	"\x05class\x18\x01 \x01(\tR\x05class\x12\x16\n" +
+	"\x06millis\x18\x02 \x01(\x03R\x06millis\"\xee\x01\n" +
 	"\rFailureRecord\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\tR\x04task\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x15\n" +
@@ -7971,7 +8108,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\arecords\x18\x03 \x01(\x03R\arecords\"7\n" +
 	"\vCounterName\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"\xe0\t\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xab\n" +
+	"\n" +
 	"\tJobStatus\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -8014,7 +8152,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"properties\x12\x1c\n" +
 	"\tsuspended\x18\x1e \x01(\bR\tsuspended\x12-\n" +
 	"\x06stages\x18\x1f \x03(\v2\x15.hammr.v1.StageStatusR\x06stages\x12)\n" +
-	"\x10progress_partial\x18  \x01(\bR\x0fprogressPartial\x12:\n" +
+	"\x10progress_partial\x18  \x01(\bR\x0fprogressPartial\x12(\n" +
+	"\x05waits\x18! \x03(\v2\x12.hammr.v1.WaitTimeR\x05waits\x12\x1f\n" +
+	"\vwaits_since\x18\" \x01(\x03R\n" +
+	"waitsSince\x12:\n" +
 	"\rcounter_names\x18( \x03(\v2\x15.hammr.v1.CounterNameR\fcounterNames\x12\x17\n" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
@@ -8384,7 +8525,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"@\n" +
 	"\x0eExplainRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x17\n" +
-	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\xdf\x0f\n" +
+	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\xb8\x11\n" +
 	"\vExplanation\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -8402,10 +8543,15 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\vfinish_time\x18\f \x01(\x03R\n" +
 	"finishTime\x12\x14\n" +
 	"\x05cause\x18\r \x01(\tR\x05cause\x12\x13\n" +
-	"\x05as_of\x18\x0e \x01(\x03R\x04asOf\x1a2\n" +
+	"\x05as_of\x18\x0e \x01(\x03R\x04asOf\x12\x14\n" +
+	"\x05index\x18\x0f \x01(\x04R\x05index\x12\x18\n" +
+	"\aclasses\x18\x10 \x03(\tR\aclasses\x12(\n" +
+	"\x05waits\x18\x11 \x03(\v2\x12.hammr.v1.WaitTimeR\x05waits\x12\x1f\n" +
+	"\vwaits_since\x18\x12 \x01(\x03R\n" +
+	"waitsSince\x1a2\n" +
 	"\x06Detail\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\x1a\x9e\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x1a\xe2\x03\n" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04slot\x18\x02 \x01(\tR\x04slot\x12\x14\n" +
@@ -8423,7 +8569,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05slots\x18\f \x01(\x05R\x05slots\x121\n" +
 	"\x05usage\x18\r \x01(\v2\x1b.hammr.v1.Explanation.UsageR\x05usage\x12\x12\n" +
 	"\x04code\x18\x0e \x01(\tR\x04code\x12\x14\n" +
-	"\x05reads\x18\x0f \x03(\tR\x05reads\x1a\xbd\x02\n" +
+	"\x05reads\x18\x0f \x03(\tR\x05reads\x12\x18\n" +
+	"\aclasses\x18\x10 \x03(\tR\aclasses\x12(\n" +
+	"\x05waits\x18\x11 \x03(\v2\x12.hammr.v1.WaitTimeR\x05waits\x1a\xbd\x02\n" +
 	"\x05Usage\x12\x1b\n" +
 	"\tmap_slots\x18\x01 \x01(\x05R\bmapSlots\x12!\n" +
 	"\freduce_slots\x18\x02 \x01(\x05R\vreduceSlots\x12\x1a\n" +
@@ -8456,7 +8604,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"rack_bytes\x18\x04 \x01(\x03R\trackBytes\x12!\n" +
 	"\fremote_bytes\x18\x05 \x01(\x03R\vremoteBytes\x12\x12\n" +
 	"\x04cost\x18\x06 \x01(\x03R\x04cost\x12\x18\n" +
-	"\aavoided\x18\a \x01(\bR\aavoided\x1a\xf5\x01\n" +
+	"\aavoided\x18\a \x01(\bR\aavoided\x1a\x8f\x02\n" +
 	"\x04Task\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -8466,7 +8614,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"candidates\x18\x05 \x03(\v2\x1f.hammr.v1.Explanation.CandidateR\n" +
 	"candidates\x12\x1b\n" +
 	"\tfailed_on\x18\x06 \x03(\tR\bfailedOn\x129\n" +
-	"\battempts\x18\a \x03(\v2\x1d.hammr.v1.Explanation.AttemptR\battempts\"\x13\n" +
+	"\battempts\x18\a \x03(\v2\x1d.hammr.v1.Explanation.AttemptR\battempts\x12\x18\n" +
+	"\aclasses\x18\b \x03(\tR\aclasses\"\x13\n" +
 	"\x11ListQueuesRequest\"\xb2\x04\n" +
 	"\x05Queue\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
@@ -8595,7 +8744,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 113)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 114)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                          // 0: hammr.v1.JobState
 	(TaskState)(0),                         // 1: hammr.v1.TaskState
@@ -8605,278 +8754,283 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Phase)(nil),                          // 5: hammr.v1.Phase
 	(*TaskStatus)(nil),                     // 6: hammr.v1.TaskStatus
 	(*StageStatus)(nil),                    // 7: hammr.v1.StageStatus
-	(*FailureRecord)(nil),                  // 8: hammr.v1.FailureRecord
-	(*Partition)(nil),                      // 9: hammr.v1.Partition
-	(*CounterName)(nil),                    // 10: hammr.v1.CounterName
-	(*JobStatus)(nil),                      // 11: hammr.v1.JobStatus
-	(*Order)(nil),                          // 12: hammr.v1.Order
-	(*Orders)(nil),                         // 13: hammr.v1.Orders
-	(*Report)(nil),                         // 14: hammr.v1.Report
-	(*NotLeader)(nil),                      // 15: hammr.v1.NotLeader
-	(*Overload)(nil),                       // 16: hammr.v1.Overload
-	(*Refusal)(nil),                        // 17: hammr.v1.Refusal
-	(*InfoRequest)(nil),                    // 18: hammr.v1.InfoRequest
-	(*Info)(nil),                           // 19: hammr.v1.Info
-	(*SubmitRequest)(nil),                  // 20: hammr.v1.SubmitRequest
-	(*SubmitResponse)(nil),                 // 21: hammr.v1.SubmitResponse
-	(*WatchRequest)(nil),                   // 22: hammr.v1.WatchRequest
-	(*KillRequest)(nil),                    // 23: hammr.v1.KillRequest
-	(*KillResponse)(nil),                   // 24: hammr.v1.KillResponse
-	(*ListJobsRequest)(nil),                // 25: hammr.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),               // 26: hammr.v1.ListJobsResponse
-	(*JobRequest)(nil),                     // 27: hammr.v1.JobRequest
-	(*SetPriorityRequest)(nil),             // 28: hammr.v1.SetPriorityRequest
-	(*SetPriorityResponse)(nil),            // 29: hammr.v1.SetPriorityResponse
-	(*MoveJobRequest)(nil),                 // 30: hammr.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                // 31: hammr.v1.MoveJobResponse
-	(*EndAttemptRequest)(nil),              // 32: hammr.v1.EndAttemptRequest
-	(*EndAttemptResponse)(nil),             // 33: hammr.v1.EndAttemptResponse
-	(*PreemptAttemptRequest)(nil),          // 34: hammr.v1.PreemptAttemptRequest
-	(*PreemptAttemptResponse)(nil),         // 35: hammr.v1.PreemptAttemptResponse
-	(*SuspendJobRequest)(nil),              // 36: hammr.v1.SuspendJobRequest
-	(*SuspendJobResponse)(nil),             // 37: hammr.v1.SuspendJobResponse
-	(*ResumeJobRequest)(nil),               // 38: hammr.v1.ResumeJobRequest
-	(*ResumeJobResponse)(nil),              // 39: hammr.v1.ResumeJobResponse
-	(*ListNodesRequest)(nil),               // 40: hammr.v1.ListNodesRequest
-	(*Tasknode)(nil),                       // 41: hammr.v1.Tasknode
-	(*ListNodesResponse)(nil),              // 42: hammr.v1.ListNodesResponse
-	(*GetNodeRequest)(nil),                 // 43: hammr.v1.GetNodeRequest
-	(*AdmitNodeRequest)(nil),               // 44: hammr.v1.AdmitNodeRequest
-	(*AdmitNodeResponse)(nil),              // 45: hammr.v1.AdmitNodeResponse
-	(*DrainNodeRequest)(nil),               // 46: hammr.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),              // 47: hammr.v1.DrainNodeResponse
-	(*SetPolicyRequest)(nil),               // 48: hammr.v1.SetPolicyRequest
-	(*SetPolicyResponse)(nil),              // 49: hammr.v1.SetPolicyResponse
-	(*GetPolicyRequest)(nil),               // 50: hammr.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),              // 51: hammr.v1.GetPolicyResponse
-	(*PolicyChange)(nil),                   // 52: hammr.v1.PolicyChange
-	(*PolicyPreview)(nil),                  // 53: hammr.v1.PolicyPreview
-	(*ListDecisionsRequest)(nil),           // 54: hammr.v1.ListDecisionsRequest
-	(*ListDecisionsResponse)(nil),          // 55: hammr.v1.ListDecisionsResponse
-	(*AllocationFile)(nil),                 // 56: hammr.v1.AllocationFile
-	(*ExplainRequest)(nil),                 // 57: hammr.v1.ExplainRequest
-	(*Explanation)(nil),                    // 58: hammr.v1.Explanation
-	(*ListQueuesRequest)(nil),              // 59: hammr.v1.ListQueuesRequest
-	(*Queue)(nil),                          // 60: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),             // 61: hammr.v1.ListQueuesResponse
-	(*MasterRequest)(nil),                  // 62: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),                 // 63: hammr.v1.MasterResponse
-	(*BackupRequest)(nil),                  // 64: hammr.v1.BackupRequest
-	(*BackupChunk)(nil),                    // 65: hammr.v1.BackupChunk
-	(*InjectRequest)(nil),                  // 66: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),                 // 67: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),              // 68: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),             // 69: hammr.v1.FailpointsResponse
-	nil,                                    // 70: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                    // 71: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),             // 72: hammr.v1.TaskStatus.Attempt
-	nil,                                    // 73: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),             // 74: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),              // 75: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),          // 76: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),           // 77: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),           // 78: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),            // 79: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),                  // 80: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),                // 81: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),              // 82: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),             // 83: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),               // 84: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),                 // 85: hammr.v1.Order.DropCopy
-	(*Order_Directories)(nil),              // 86: hammr.v1.Order.Directories
-	(*Order_Admission)(nil),                // 87: hammr.v1.Order.Admission
-	(*Order_RequestProgress)(nil),          // 88: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),          // 89: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),                  // 90: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),               // 91: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),                 // 92: hammr.v1.Report.Started
-	(*Report_Exited)(nil),                  // 93: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),            // 94: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                   // 95: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),     // 96: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                    // 97: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),                 // 98: hammr.v1.Info.LogWrites
-	(*Info_LeadChange)(nil),                // 99: hammr.v1.Info.LeadChange
-	nil,                                    // 100: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                    // 101: hammr.v1.GetPolicyResponse.ConfEntry
-	nil,                                    // 102: hammr.v1.PolicyChange.ConfEntry
-	(*PolicyPreview_Share)(nil),            // 103: hammr.v1.PolicyPreview.Share
-	(*PolicyPreview_Pool)(nil),             // 104: hammr.v1.PolicyPreview.Pool
-	(*PolicyPreview_Preemption)(nil),       // 105: hammr.v1.PolicyPreview.Preemption
-	(*ListDecisionsResponse_Decision)(nil), // 106: hammr.v1.ListDecisionsResponse.Decision
-	(*Explanation_Detail)(nil),             // 107: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),              // 108: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),              // 109: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),            // 110: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),            // 111: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),          // 112: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),               // 113: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                    // 114: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),        // 115: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),       // 116: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),                 // 117: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                     // 118: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),               // 119: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),              // 120: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),              // 121: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),               // 122: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),          // 123: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil),    // 124: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),                 // 125: hammr.task.v1.Start
-	(*taskproc.Position)(nil),              // 126: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),            // 127: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),             // 128: hammr.task.v1.MapOutput
+	(*WaitTime)(nil),                       // 8: hammr.v1.WaitTime
+	(*FailureRecord)(nil),                  // 9: hammr.v1.FailureRecord
+	(*Partition)(nil),                      // 10: hammr.v1.Partition
+	(*CounterName)(nil),                    // 11: hammr.v1.CounterName
+	(*JobStatus)(nil),                      // 12: hammr.v1.JobStatus
+	(*Order)(nil),                          // 13: hammr.v1.Order
+	(*Orders)(nil),                         // 14: hammr.v1.Orders
+	(*Report)(nil),                         // 15: hammr.v1.Report
+	(*NotLeader)(nil),                      // 16: hammr.v1.NotLeader
+	(*Overload)(nil),                       // 17: hammr.v1.Overload
+	(*Refusal)(nil),                        // 18: hammr.v1.Refusal
+	(*InfoRequest)(nil),                    // 19: hammr.v1.InfoRequest
+	(*Info)(nil),                           // 20: hammr.v1.Info
+	(*SubmitRequest)(nil),                  // 21: hammr.v1.SubmitRequest
+	(*SubmitResponse)(nil),                 // 22: hammr.v1.SubmitResponse
+	(*WatchRequest)(nil),                   // 23: hammr.v1.WatchRequest
+	(*KillRequest)(nil),                    // 24: hammr.v1.KillRequest
+	(*KillResponse)(nil),                   // 25: hammr.v1.KillResponse
+	(*ListJobsRequest)(nil),                // 26: hammr.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),               // 27: hammr.v1.ListJobsResponse
+	(*JobRequest)(nil),                     // 28: hammr.v1.JobRequest
+	(*SetPriorityRequest)(nil),             // 29: hammr.v1.SetPriorityRequest
+	(*SetPriorityResponse)(nil),            // 30: hammr.v1.SetPriorityResponse
+	(*MoveJobRequest)(nil),                 // 31: hammr.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                // 32: hammr.v1.MoveJobResponse
+	(*EndAttemptRequest)(nil),              // 33: hammr.v1.EndAttemptRequest
+	(*EndAttemptResponse)(nil),             // 34: hammr.v1.EndAttemptResponse
+	(*PreemptAttemptRequest)(nil),          // 35: hammr.v1.PreemptAttemptRequest
+	(*PreemptAttemptResponse)(nil),         // 36: hammr.v1.PreemptAttemptResponse
+	(*SuspendJobRequest)(nil),              // 37: hammr.v1.SuspendJobRequest
+	(*SuspendJobResponse)(nil),             // 38: hammr.v1.SuspendJobResponse
+	(*ResumeJobRequest)(nil),               // 39: hammr.v1.ResumeJobRequest
+	(*ResumeJobResponse)(nil),              // 40: hammr.v1.ResumeJobResponse
+	(*ListNodesRequest)(nil),               // 41: hammr.v1.ListNodesRequest
+	(*Tasknode)(nil),                       // 42: hammr.v1.Tasknode
+	(*ListNodesResponse)(nil),              // 43: hammr.v1.ListNodesResponse
+	(*GetNodeRequest)(nil),                 // 44: hammr.v1.GetNodeRequest
+	(*AdmitNodeRequest)(nil),               // 45: hammr.v1.AdmitNodeRequest
+	(*AdmitNodeResponse)(nil),              // 46: hammr.v1.AdmitNodeResponse
+	(*DrainNodeRequest)(nil),               // 47: hammr.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),              // 48: hammr.v1.DrainNodeResponse
+	(*SetPolicyRequest)(nil),               // 49: hammr.v1.SetPolicyRequest
+	(*SetPolicyResponse)(nil),              // 50: hammr.v1.SetPolicyResponse
+	(*GetPolicyRequest)(nil),               // 51: hammr.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),              // 52: hammr.v1.GetPolicyResponse
+	(*PolicyChange)(nil),                   // 53: hammr.v1.PolicyChange
+	(*PolicyPreview)(nil),                  // 54: hammr.v1.PolicyPreview
+	(*ListDecisionsRequest)(nil),           // 55: hammr.v1.ListDecisionsRequest
+	(*ListDecisionsResponse)(nil),          // 56: hammr.v1.ListDecisionsResponse
+	(*AllocationFile)(nil),                 // 57: hammr.v1.AllocationFile
+	(*ExplainRequest)(nil),                 // 58: hammr.v1.ExplainRequest
+	(*Explanation)(nil),                    // 59: hammr.v1.Explanation
+	(*ListQueuesRequest)(nil),              // 60: hammr.v1.ListQueuesRequest
+	(*Queue)(nil),                          // 61: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),             // 62: hammr.v1.ListQueuesResponse
+	(*MasterRequest)(nil),                  // 63: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),                 // 64: hammr.v1.MasterResponse
+	(*BackupRequest)(nil),                  // 65: hammr.v1.BackupRequest
+	(*BackupChunk)(nil),                    // 66: hammr.v1.BackupChunk
+	(*InjectRequest)(nil),                  // 67: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),                 // 68: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),              // 69: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),             // 70: hammr.v1.FailpointsResponse
+	nil,                                    // 71: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                    // 72: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),             // 73: hammr.v1.TaskStatus.Attempt
+	nil,                                    // 74: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),             // 75: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),              // 76: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),          // 77: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),           // 78: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),           // 79: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),            // 80: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),                  // 81: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),                // 82: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),              // 83: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),             // 84: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),               // 85: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),                 // 86: hammr.v1.Order.DropCopy
+	(*Order_Directories)(nil),              // 87: hammr.v1.Order.Directories
+	(*Order_Admission)(nil),                // 88: hammr.v1.Order.Admission
+	(*Order_RequestProgress)(nil),          // 89: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),          // 90: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),                  // 91: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),               // 92: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),                 // 93: hammr.v1.Report.Started
+	(*Report_Exited)(nil),                  // 94: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),            // 95: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                   // 96: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),     // 97: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                    // 98: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),                 // 99: hammr.v1.Info.LogWrites
+	(*Info_LeadChange)(nil),                // 100: hammr.v1.Info.LeadChange
+	nil,                                    // 101: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                    // 102: hammr.v1.GetPolicyResponse.ConfEntry
+	nil,                                    // 103: hammr.v1.PolicyChange.ConfEntry
+	(*PolicyPreview_Share)(nil),            // 104: hammr.v1.PolicyPreview.Share
+	(*PolicyPreview_Pool)(nil),             // 105: hammr.v1.PolicyPreview.Pool
+	(*PolicyPreview_Preemption)(nil),       // 106: hammr.v1.PolicyPreview.Preemption
+	(*ListDecisionsResponse_Decision)(nil), // 107: hammr.v1.ListDecisionsResponse.Decision
+	(*Explanation_Detail)(nil),             // 108: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),              // 109: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),              // 110: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),            // 111: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),            // 112: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),          // 113: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),               // 114: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                    // 115: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),        // 116: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),       // 117: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),                 // 118: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                     // 119: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),               // 120: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),              // 121: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),              // 122: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),               // 123: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),          // 124: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil),    // 125: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),                 // 126: hammr.task.v1.Start
+	(*taskproc.Position)(nil),              // 127: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),            // 128: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),             // 129: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	70,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	117, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	71,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	118, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	71,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	118, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	72,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	119, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	72,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
-	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	119, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
-	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
-	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
-	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
-	9,   // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	73,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
-	7,   // 13: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
-	10,  // 14: hammr.v1.JobStatus.counter_names:type_name -> hammr.v1.CounterName
-	74,  // 15: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	75,  // 16: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	76,  // 17: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	77,  // 18: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	80,  // 19: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	81,  // 20: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	82,  // 21: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	83,  // 22: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	78,  // 23: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	79,  // 24: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	84,  // 25: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	88,  // 26: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	85,  // 27: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	89,  // 28: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	86,  // 29: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
-	87,  // 30: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
-	12,  // 31: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	90,  // 32: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	92,  // 33: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	120, // 34: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	121, // 35: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	122, // 36: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	123, // 37: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	93,  // 38: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	91,  // 39: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	94,  // 40: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	124, // 41: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	95,  // 42: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
-	3,   // 43: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	97,  // 44: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	98,  // 45: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	99,  // 46: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
-	4,   // 47: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	11,  // 48: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	96,  // 49: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	41,  // 50: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	100, // 51: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	101, // 52: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	56,  // 53: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	52,  // 54: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
-	102, // 55: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
-	104, // 56: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
-	105, // 57: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
-	106, // 58: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
-	107, // 59: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	108, // 60: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	111, // 61: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	113, // 62: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	114, // 63: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	114, // 64: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	114, // 65: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	114, // 66: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	60,  // 67: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	115, // 68: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	116, // 69: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 70: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	125, // 71: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	126, // 72: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	121, // 73: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	127, // 74: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	96,  // 75: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	128, // 76: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	127, // 77: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	14,  // 78: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	114, // 79: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
-	103, // 80: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
-	103, // 81: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
-	109, // 82: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	110, // 83: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	112, // 84: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	111, // 85: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	18,  // 86: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	20,  // 87: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	22,  // 88: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	27,  // 89: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	23,  // 90: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	25,  // 91: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	28,  // 92: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	30,  // 93: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	32,  // 94: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	34,  // 95: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	36,  // 96: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	38,  // 97: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	40,  // 98: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	43,  // 99: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	44,  // 100: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	46,  // 101: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	48,  // 102: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	50,  // 103: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	48,  // 104: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
-	54,  // 105: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
-	57,  // 106: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	59,  // 107: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	62,  // 108: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	62,  // 109: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	62,  // 110: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	64,  // 111: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	14,  // 112: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	66,  // 113: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	68,  // 114: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	19,  // 115: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	21,  // 116: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	11,  // 117: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	11,  // 118: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	24,  // 119: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	26,  // 120: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	29,  // 121: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	31,  // 122: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	33,  // 123: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	35,  // 124: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	37,  // 125: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	39,  // 126: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	42,  // 127: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	41,  // 128: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	45,  // 129: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	47,  // 130: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	49,  // 131: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	51,  // 132: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	53,  // 133: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
-	55,  // 134: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
-	58,  // 135: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	61,  // 136: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	63,  // 137: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	63,  // 138: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	63,  // 139: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	65,  // 140: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	13,  // 141: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	67,  // 142: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	69,  // 143: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	115, // [115:144] is the sub-list for method output_type
-	86,  // [86:115] is the sub-list for method input_type
-	86,  // [86:86] is the sub-list for extension type_name
-	86,  // [86:86] is the sub-list for extension extendee
-	0,   // [0:86] is the sub-list for field type_name
+	73,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	8,   // 6: hammr.v1.StageStatus.waits:type_name -> hammr.v1.WaitTime
+	0,   // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
+	120, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	5,   // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
+	9,   // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
+	6,   // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
+	10,  // 12: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
+	74,  // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	7,   // 14: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
+	8,   // 15: hammr.v1.JobStatus.waits:type_name -> hammr.v1.WaitTime
+	11,  // 16: hammr.v1.JobStatus.counter_names:type_name -> hammr.v1.CounterName
+	75,  // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	76,  // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	77,  // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	78,  // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	81,  // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	82,  // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	83,  // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	84,  // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	79,  // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	80,  // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	85,  // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	89,  // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	86,  // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	90,  // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	87,  // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	88,  // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
+	13,  // 33: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	91,  // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	93,  // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	121, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	122, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	123, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	124, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	94,  // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	92,  // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	95,  // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	125, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	96,  // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	3,   // 45: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	98,  // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	99,  // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	100, // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
+	4,   // 49: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	12,  // 50: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	97,  // 51: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	42,  // 52: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
+	101, // 53: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	102, // 54: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	57,  // 55: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	53,  // 56: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
+	103, // 57: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
+	105, // 58: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
+	106, // 59: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
+	107, // 60: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
+	108, // 61: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	109, // 62: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	112, // 63: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	114, // 64: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	8,   // 65: hammr.v1.Explanation.waits:type_name -> hammr.v1.WaitTime
+	115, // 66: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	115, // 67: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	115, // 68: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	115, // 69: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	61,  // 70: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	116, // 71: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	117, // 72: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 73: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	126, // 74: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	127, // 75: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	122, // 76: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	128, // 77: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	97,  // 78: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	129, // 79: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	128, // 80: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	15,  // 81: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	115, // 82: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
+	104, // 83: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
+	104, // 84: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
+	110, // 85: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	8,   // 86: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
+	111, // 87: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	113, // 88: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	112, // 89: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	19,  // 90: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	21,  // 91: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	23,  // 92: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	28,  // 93: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	24,  // 94: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	26,  // 95: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	29,  // 96: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	31,  // 97: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	33,  // 98: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	35,  // 99: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	37,  // 100: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	39,  // 101: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	41,  // 102: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	44,  // 103: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	45,  // 104: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	47,  // 105: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	49,  // 106: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	51,  // 107: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	49,  // 108: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
+	55,  // 109: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
+	58,  // 110: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	60,  // 111: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	63,  // 112: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	63,  // 113: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	63,  // 114: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	65,  // 115: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	15,  // 116: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	67,  // 117: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	69,  // 118: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	20,  // 119: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	22,  // 120: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	12,  // 121: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	12,  // 122: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	25,  // 123: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	27,  // 124: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	30,  // 125: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	32,  // 126: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	34,  // 127: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	36,  // 128: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	38,  // 129: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	40,  // 130: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	43,  // 131: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	42,  // 132: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	46,  // 133: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	48,  // 134: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	50,  // 135: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	52,  // 136: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	54,  // 137: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
+	56,  // 138: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
+	59,  // 139: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	62,  // 140: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	64,  // 141: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	64,  // 142: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	64,  // 143: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	66,  // 144: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	14,  // 145: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	68,  // 146: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	70,  // 147: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	119, // [119:148] is the sub-list for method output_type
+	90,  // [90:119] is the sub-list for method input_type
+	90,  // [90:90] is the sub-list for extension type_name
+	90,  // [90:90] is the sub-list for extension extendee
+	0,   // [0:90] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -8884,7 +9038,7 @@ func file_internal_wire_hammr_proto_init() {
 	if File_internal_wire_hammr_proto != nil {
 		return
 	}
-	file_internal_wire_hammr_proto_msgTypes[8].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[9].OneofWrappers = []any{
 		(*Order_Start)(nil),
 		(*Order_Kill)(nil),
 		(*Order_Truncate)(nil),
@@ -8902,7 +9056,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_Directories_)(nil),
 		(*Order_Admission_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[10].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[11].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
 		(*Report_Started_)(nil),
 		(*Report_Progress)(nil),
@@ -8915,7 +9069,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_PreemptionDeclined)(nil),
 		(*Report_Batch_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[62].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[63].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -8928,7 +9082,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   113,
+			NumMessages:   114,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

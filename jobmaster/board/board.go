@@ -30,6 +30,7 @@ type Board struct {
 		sync.Mutex
 		contents
 		samples samples
+		waits   Waits
 	}
 }
 
@@ -63,6 +64,9 @@ type stage struct {
 	index    int // in job.stages
 	tasks    table[taskRow]
 	attempts table[attemptRow]
+
+	readyAt int64         // cluster.Job.ReadyAt; 0 if it is not known
+	splitAt map[int]int64 // when a split made a task that has not started, ms since the epoch, by number of the task
 }
 
 // machine is what the board knows of the last join of a machine.

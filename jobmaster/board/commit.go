@@ -30,6 +30,7 @@ func (b *Board) Commit(e cluster.Entry, delta cluster.Delta, view cluster.View) 
 			u.syncGang(id.Task)
 		}
 	}
+	u.forgetReady(delta.Revoked)
 	for _, ids := range [...][]cluster.JobID{delta.Jobs, delta.Archived, delta.Retired} {
 		for _, id := range ids {
 			u.jobChanged(id)
@@ -99,8 +100,11 @@ func (u *update) start(s cluster.StartAttempt) {
 			u.place = PlaceOther
 		}
 	}
-	u.syncTask(s.Task)
+	mine, stage := u.syncTask(s.Task)
 	u.place = PlaceUnknown
+	if mine != nil {
+		u.observeWait(stage, s.Task)
+	}
 }
 
 // split adds the task that a split has made.
@@ -109,6 +113,10 @@ func (u *update) split(c cluster.SplitTask) {
 	if s == nil {
 		return
 	}
+	if s.splitAt == nil {
+		s.splitAt = make(map[int]int64)
+	}
+	s.splitAt[s.tasks.end()-1] = u.at
 	task := s.tasks.at(c.Attempt.Task.Number)
 	u.add(j, event{
 		stage: uint16(s.index), kind: EventSplit, attempt: s.rowOfNumber(task.last, c.Attempt.Number), other: uint32(s.tasks.end() - 1),

@@ -75,9 +75,9 @@ func (j *Job) head() (l line, err error) {
 	}
 	status := without(j.Status, "tasks", "counter_names")
 	if j.Version == Version1 { // its readers refuse fields that they do not know
-		status.Stages = nil
+		status.Stages, status.Waits, status.WaitsSince = nil, nil, 0
 		for _, stage := range j.Status.Stages {
-			status.Stages = append(status.Stages, without(stage, "reads"))
+			status.Stages = append(status.Stages, without(stage, "reads", "waits"))
 		}
 	}
 	l.Job, err = protojson.Marshal(status)
@@ -187,7 +187,7 @@ func (l *line) addJob(j *Job) error {
 
 // Head returns the status without its tasks, stages, partitions and properties. It shares the rest.
 func (j *Job) Head() *wire.JobStatus {
-	return without(j.Status, "tasks", "stages", "partitions", "properties")
+	return without(j.Status, "tasks", "stages", "partitions", "properties", "waits", "waits_since")
 }
 
 // without returns a message that shares everything but some fields.

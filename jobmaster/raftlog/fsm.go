@@ -62,7 +62,7 @@ func (f *fsm) Apply(entry *raft.Log) any {
 		f.log.fatal(f.err)
 		return nil
 	}
-	f.log.emitCommitted(entry.Term, jobmaster.Committed{Batch: batch})
+	f.log.emitCommitted(entry.Term, jobmaster.Committed{Batch: batch, Index: entry.Index})
 	return nil
 }
 

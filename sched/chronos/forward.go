@@ -32,6 +32,14 @@ func (p *Policy) Limit(job *cluster.Job) cluster.Slots {
 	return cluster.Slots{sched.Unlimited, sched.Unlimited}
 }
 
+// WaitClass implements sched.WaitClassifier.
+func (p *Policy) WaitClass(job *cluster.Job, kind cluster.Slot) sched.WaitClass {
+	if inner, ok := p.conf.Inner.(sched.WaitClassifier); ok {
+		return inner.WaitClass(job, kind)
+	}
+	return sched.NotWaiting
+}
+
 // TransferFrom implements sched.StateTransfer. It keeps void promises too, since otherwise
 // a task could preempt a second attempt.
 func (p *Policy) TransferFrom(from sched.Policy) {

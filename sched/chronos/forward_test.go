@@ -41,6 +41,11 @@ func (a able) Limit(*cluster.Job) cluster.Slots {
 	return cluster.Slots{3, 4}
 }
 
+func (a able) WaitClass(*cluster.Job, cluster.Slot) sched.WaitClass {
+	*a.called = "WaitClassifier"
+	return sched.WaitLimit
+}
+
 func (a able) TransferFrom(from sched.Policy) {
 	if _, ok := sched.Innermost(from).(plain); ok {
 		*a.called = "StateTransfer"
@@ -62,6 +67,9 @@ var passedOn = map[string]func(p sched.Policy, job *cluster.Job) bool{
 	},
 	"JobLimiter": func(p sched.Policy, job *cluster.Job) bool {
 		return p.(sched.JobLimiter).Limit(job) == cluster.Slots{3, 4}
+	},
+	"WaitClassifier": func(p sched.Policy, job *cluster.Job) bool {
+		return p.(sched.WaitClassifier).WaitClass(job, cluster.MapSlot) == sched.WaitLimit
 	},
 	"StateTransfer": func(p sched.Policy, _ *cluster.Job) bool {
 		p.(sched.StateTransfer).TransferFrom(New(Config{Inner: plain{}}))
@@ -135,6 +143,9 @@ func TestWithoutOptionalInterfaces(t *testing.T) {
 	}
 	if progress := p.Explain(0, sched.View{}, job); progress != nil {
 		t.Errorf("facts %v", progress)
+	}
+	if class := p.WaitClass(job, cluster.MapSlot); class != sched.NotWaiting {
+		t.Errorf("class %v", class)
 	}
 	p.TransferFrom(plain{})
 }

@@ -91,6 +91,29 @@ func (p *Policy) Limit(job *cluster.Job) cluster.Slots {
 	return most
 }
 
+// WaitClass implements sched.WaitClassifier. A pool whose share is the whole cluster takes slots from
+// nobody, so its share is not why its jobs wait.
+func (p *Policy) WaitClass(job *cluster.Job, kind cluster.Slot) sched.WaitClass {
+	e := p.jobs[job.ID]
+	if e == nil || e.suspended {
+		return sched.NotWaiting
+	}
+	if !e.admitted {
+		return sched.WaitLimit
+	}
+	for q := e.queue; q != nil; q = q.parent {
+		if q.occupied()[kind] >= q.Max[kind] {
+			return sched.WaitLimit
+		}
+	}
+	p.computeShares()
+	used, share := float64(e.queue.running[kind]), e.queue.share[kind]
+	if used >= share && share < float64(p.slots[kind]) {
+		return sched.WaitShare
+	}
+	return sched.NotWaiting
+}
+
 // TransferFrom implements sched.StateTransfer: it adopts the starvation clocks of pools,
 // whatever their new settings are.
 func (p *Policy) TransferFrom(from sched.Policy) {

@@ -43,7 +43,8 @@ type assigner struct {
 
 // wait says what a stage waits for while slots are free.
 type wait struct {
-	until int64          // when it is offered slots again, ms since the epoch
+	until int64 // when it is offered slots again, ms since the epoch
+	job   cluster.JobID
 	level locality.Level // lowest level at which a task would start now
 }
 
@@ -193,14 +194,14 @@ func (a *assigner) recount() {
 
 // noteWait notes when to look again at a stage that waits for machines near its input. The
 // earliest time counts and, for explanations, the nearest level.
-func (a *assigner) noteWait(stage *cluster.Stage, until int64, level locality.Level) {
+func (a *assigner) noteWait(o offer, until int64, level locality.Level) {
 	if a.waits == nil {
 		a.waits = make(map[*cluster.Stage]wait)
 	}
-	if before, waits := a.waits[stage]; waits {
+	if before, waits := a.waits[o.stage]; waits {
 		level = min(level, before.level)
 	}
-	a.waits[stage] = wait{sched.Earliest(a.waits[stage].until, until), level}
+	a.waits[o.stage] = wait{sched.Earliest(a.waits[o.stage].until, until), o.job.ID, level}
 	a.wake = sched.Earliest(a.wake, until)
 }
 

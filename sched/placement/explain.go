@@ -110,7 +110,7 @@ func (r *Round) decisions(plan sched.Plan) (out []sched.Decision) {
 		out = append(out, d)
 		if d.Slots -= got[stageKey{o.job.ID, o.stage.Code}]; d.Slots > 0 {
 			d.Kind = sched.DecisionSkip
-			d.Cause, d.Until = r.reason(o)
+			d.Class, d.Cause, d.Until = r.reason(o)
 			out = append(out, d)
 		}
 	}
@@ -140,27 +140,38 @@ func (r *Round) grants(plan sched.Plan) map[stageKey]int {
 	return got
 }
 
-// reason returns why a part of an offer was not used, and when the slots will be offered
+// reason returns why a part of an offer was not used, also as a class, and when the slots will be offered
 // again even if nothing changes; 0 is never. The cases come in the order in which the round
 // checks them.
-func (r *Round) reason(o *tracedOffer) (cause string, until int64) {
+func (r *Round) reason(o *tracedOffer) (class sched.WaitClass, cause string, until int64) {
 	a := r.assigners[o.stage.Slot]
 	switch {
 	case a.waits[o.stage].until != 0:
-		return a.waits[o.stage].String(), a.waits[o.stage].until
+		return sched.WaitLocality, a.waits[o.stage].String(), a.waits[o.stage].until
 	case o.bundle != nil:
-		return o.bundleReason(), 0
+		return sched.WaitGang, o.bundleReason(), 0
 	case a.remaining() == 0 && slices.ContainsFunc(r.reservations, func(res *reservation) bool { return res.count() > 0 }):
-		return "free slots are reserved for tasks that start together", 0
+		return sched.WaitNoSlot, "free slots are reserved for tasks that start together", 0
 	case a.remaining() == 0:
-		return "no slot is free", 0
+		return sched.WaitNoSlot, "no slot is free", 0
 	case o.stage.Waiting() == 0 || !o.job.Ready(o.stage):
-		return "no slot is free where its attempts are suspended", 0
+		return sched.WaitSuspended, "no slot is free where its attempts are suspended", 0
 	}
 	if lack := r.memoryReason(o.job, o.stage); lack != "" {
-		return lack, 0
+		return sched.WaitMemory, lack, 0
 	}
-	return "avoids the machines with free slots: " + a.freeMachineNames(), 0
+	return sched.WaitAvoided, "avoids the machines with free slots: " + a.freeMachineNames(), 0
+}
+
+// deferred returns the stages that wait for machines near their input.
+func (r *Round) deferred() (out []sched.StageWait) {
+	for _, a := range r.assigners {
+		for stage, w := range a.waits {
+			out = append(out, sched.StageWait{Job: w.job, Stage: stage.Code, Class: sched.WaitLocality})
+		}
+	}
+	slices.SortFunc(out, func(a, b sched.StageWait) int { return cmp.Or(a.Job.Compare(b.Job), cmp.Compare(a.Stage, b.Stage)) })
+	return out
 }
 
 // bundleReason returns the slots that the next bundle of an offer needs.

@@ -205,7 +205,7 @@ func (a *assigner) assignOverdue(o offer) {
 		if overdue(i) {
 			slots += n
 		} else if n > 0 {
-			a.noteWait(o.stage, a.freeSince(o, i)+maxWait, locality.MachineLocal)
+			a.noteWait(o, a.freeSince(o, i)+maxWait, locality.MachineLocal)
 		}
 	}
 	if o.grant = min(remaining, slots); o.grant > 0 {

@@ -125,7 +125,7 @@ func (r *Round) Finish() (plan sched.Plan, wake int64) {
 		r.wakeAt(a.wake)
 	}
 	plan.Bundles, plan.BundleResumes = r.bundles, r.resumes
-	plan.Decisions = r.decisions(plan)
+	plan.Deferred, plan.Decisions = r.deferred(), r.decisions(plan)
 	return plan, r.wake
 }
 

@@ -34,7 +34,7 @@ func (a *assigner) assignByDelay(o offer) {
 		}
 		a.placer.noteSkip(o, a.now)
 		if left := d.Remaining(waited[i]); left > 0 {
-			a.noteWait(o.stage, a.now+left, allowed[i])
+			a.noteWait(o, a.now+left, allowed[i])
 		}
 	}
 }

@@ -1,0 +1,62 @@
+package board
+
+import (
+	"github.com/hammr/hammr/cluster"
+)
+
+// WaitBuckets are upper bounds of Waits.Buckets, in ms.
+var WaitBuckets = [...]int64{100, 300, 1_000, 3_000, 10_000, 30_000, 60_000, 180_000, 600_000, 1_800_000, 3_600_000}
+
+// Waits are the times that attempts waited for their slots before they started: from the time at which
+// their task was ready, which is when enough input of the stage was written, when the previous attempt
+// ended or when a split made the task. Resumed and speculative attempts do not count.
+type Waits struct {
+	Count   uint64
+	Millis  int64                    // sum
+	Buckets [len(WaitBuckets)]uint64 // attempts that waited for at most the bound
+}
+
+// Waits returns the waits of the attempts that have started since the board was made.
+func (b *Board) Waits() Waits {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.mu.waits
+}
+
+// observeWait adds the wait of a task that has just started.
+func (u *update) observeWait(s *stage, id cluster.TaskID) {
+	j, now, t, known := u.view.Task(id)
+	if !known {
+		return
+	}
+	if s.readyAt == 0 {
+		s.readyAt = j.ReadyAt(now) // visits all tasks that it reads from
+	}
+	ready := max(s.readyAt, s.splitAt[id.Number])
+	delete(s.splitAt, id.Number)
+	for _, a := range t.Attempts {
+		ready = max(ready, a.EndedAt)
+	}
+	wait := max(u.at-ready, 0)
+	w := &u.Board.mu.waits
+	w.Count, w.Millis = w.Count+1, w.Millis+wait
+	for i, bound := range WaitBuckets {
+		if wait <= bound {
+			w.Buckets[i]++
+		}
+	}
+}
+
+// forgetReady notes that attempts have lost output that stages of their jobs wait for again.
+func (u *update) forgetReady(revoked []cluster.AttemptID) {
+	for i, id := range revoked {
+		if i > 0 && id.Task.Job == revoked[i-1].Task.Job {
+			continue
+		}
+		if n, known := u.find(id.Task.Job); known {
+			for _, s := range u.jobs[n].stages {
+				s.readyAt = 0
+			}
+		}
+	}
+}
