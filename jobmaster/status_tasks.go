@@ -130,24 +130,24 @@ func counterOf(j *cluster.Job, t *cluster.Task, id counter.ID) int64 {
 // messages are not refused as those of clients are, because it would start over each time. Few
 // goroutines call it at once: maxLargeAnswers for clients, archiveParallelism for histories.
 func (m *Master) askTasks(ctx context.Context, jobID string, s *wire.JobStatus) error {
-	layout, err := ask(ctx, m, func() (*taskLayout, error) {
+	layout, err := askLocal(ctx, m, func() (*taskLayout, error) {
 		j, err := m.jobWithTasks(jobID)
 		if err != nil {
 			return nil, err
 		}
-		return &taskLayout{stages(j), m.record(j.ID).spec.Properties, taskChunks(j)}, nil
+		return &taskLayout{stages(j), m.recordOf(j).spec.Properties, taskChunks(j)}, nil
 	})
 	if err != nil {
 		return err
 	}
 	s.Stages, s.Properties = layout.stages, layout.properties
 	for _, c := range layout.chunks {
-		copied, err := ask(ctx, m, func() (*copiedTasks, error) {
+		copied, err := askLocal(ctx, m, func() (*copiedTasks, error) {
 			j, err := m.jobWithTasks(jobID)
 			if err != nil {
 				return nil, err
 			}
-			return c.copyTasks(j, m.record(j.ID)), nil
+			return c.copyTasks(j, m.reported(j)), nil
 		})
 		if err != nil {
 			return err
