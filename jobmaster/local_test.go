@@ -28,8 +28,16 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 )
 
-// noLeader fails a test that asks the leader.
+// noLeader fails a test that asks the leader for more than tasknodes and pools.
 type noLeader struct{ board.Leader }
+
+func (noLeader) Nodes(context.Context) (a web.Answer[[]apidoc.Tasknode], err error) {
+	return a, web.ErrUnavailable
+}
+
+func (noLeader) Pools(context.Context) (a web.Answer[[]apidoc.Queue], err error) {
+	return a, web.ErrUnavailable
+}
 
 // source returns what the pages of a master read, without a cache.
 func (w *testCluster) source(master int) *board.Source {
@@ -228,8 +236,14 @@ func TestFollowersAnswerWithoutALeader(t *testing.T) {
 			tasks, err := source.Tasks(t.Context(), id, web.TaskQuery{})
 			r, err2 := source.Job(t.Context(), id)
 			events, err3 := source.Events(t.Context(), id)
-			if err := errors.Join(err, err2, err3); err != nil {
+			status, err4 := source.Status(t.Context(), id)
+			nodes, err5 := source.Nodes(t.Context())
+			pools, err6 := source.Pools(t.Context())
+			if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
 				t.Fatal(err)
+			}
+			if len(status.Value.Tasks) != 3 || len(nodes.Value) != 1 || nodes.Stale == nil || len(pools.Value) != 1 || pools.Value[0].Jobs.Running != 1 || pools.Stale == nil {
+				t.Errorf("%v, %+v, %+v", status.Value, nodes, pools)
 			}
 			if tasks.Value.Total != 3 || r.Value.State != report.Running || len(events.Value.Events) < 3 {
 				t.Errorf("%+v, %+v, %+v", tasks.Value, r.Value, events.Value)

@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -18,22 +19,25 @@ type job struct {
 	over bool
 }
 
-// job returns the job of a request. The id of the job in a path below /proxy must be that of the
-// application.
-func (c *Call) job() (*job, error) {
-	if app := c.r.PathValue("app"); app != "" && c.r.PathValue("job") != "" {
-		if id, err := jobOfApp(app); err != nil || id != c.Object.ID {
-			return nil, notFound("job, %s, is not found", c.Object.ID)
-		}
+// ofJob returns what get returns about the job of a request. The id of the job in a path below /proxy
+// must be that of the application.
+func ofJob[T any](c *Call, get func(ctx context.Context, job string) (T, error)) (value T, err error) {
+	app := c.r.PathValue("app")
+	if id, wrong := jobOfApp(app); app != "" && (wrong != nil || id != c.Object.ID) {
+		err = ErrUnknown
+	} else {
+		value, err = get(c.ctx, c.Object.ID)
 	}
-	s, err := c.Source.Status(c.ctx, c.Object.ID)
 	if errors.Is(err, ErrUnknown) {
 		err = notFound("job, %s, is not found", c.Object.ID)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &job{s, s.State >= wire.JobState_SUCCEEDED}, nil
+	return value, err
+}
+
+// job returns the job of a request, with its tasks.
+func (c *Call) job() (*job, error) {
+	s, err := ofJob(c, c.Source.Status)
+	return &job{s, s.GetState() >= wire.JobState_SUCCEEDED}, err
 }
 
 func masterInfo(c *Call) (*document, error) {
@@ -208,13 +212,13 @@ func finishedJobs(c *Call) (*document, error) {
 
 // jobAttempts answers with the one attempt at a job: a job survives the end of a master.
 func jobAttempts(c *Call) (*document, error) {
-	j, err := c.job()
+	r, err := ofJob(c, c.Source.Summary)
 	if err != nil {
 		return nil, err
 	}
 	return &document{root: "jobAttempts", body: object{{"jobAttempt", []object{{
-		{"nodeHttpAddress", c.r.Host}, {"nodeId", c.r.Host}, {"id", 1}, {"startTime", j.SubmitTime}, {"containerId", containerOf(j.JobId, 1)},
-		{"logsLink", c.url("/jobs/" + j.JobId)},
+		{"nodeHttpAddress", c.r.Host}, {"nodeId", c.r.Host}, {"id", 1}, {"startTime", r.StartTime}, {"containerId", masterContainer(r.JobID)},
+		{"logsLink", c.url("/jobs/" + r.JobID)},
 	}}}}}, nil
 }
 
