@@ -115,6 +115,14 @@ func priorityNamed(number int) (name string, known bool) {
 	return "", false
 }
 
+// diagnosticsOf returns why a job has ended. Programs of Hadoop look for the failed task between spaces.
+func diagnosticsOf(cause string) string {
+	if strings.HasPrefix(cause, "task_") {
+		return "Task failed " + cause
+	}
+	return cause
+}
+
 // appOf returns the id of the application of a job.
 func appOf(job string) string { return "application" + strings.TrimPrefix(job, "job") }
 
