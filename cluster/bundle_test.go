@@ -200,7 +200,7 @@ func TestGangStartsOverWhenAMemberEnds(t *testing.T) {
 				t.Errorf("%s: revoked %v, asked %v", name, delta.Revoked, delta.OrdersChanged)
 			}
 			wantStates(t, j, "PENDING RUNNING | PENDING RUNNING | PENDING")
-			if got := j.Counters(); len(got) > 0 && got[0].Value != 0 {
+			if got := j.Counters(j.Stages...); len(got) > 0 && got[0].Value != 0 {
 				t.Errorf("%s: what counts no more is counted: %v", name, got)
 			}
 			if cause := j.Stages[1].Tasks[0].Attempts[0].Cause; !strings.Contains(cause, "its gang starts over, since task_1_0001_s0_000000 ended") {
@@ -247,7 +247,7 @@ func TestLostOutputOfAGangMakesItRunAgainAndNoOther(t *testing.T) {
 			t.Errorf("%s: revoked %v, complete %v", name, delta.Revoked, j.EdgeComplete(1))
 		}
 		wantStates(t, j, "PENDING SUCCEEDED | PENDING SUCCEEDED | PENDING")
-		if got := j.Counters(); got[0].Value != 2 {
+		if got := j.Counters(j.Stages...); got[0].Value != 2 {
 			t.Errorf("%s: counters are %v", name, got)
 		}
 		if err := outputComesBack(s, lost); !errors.Is(err, ErrRefused) {

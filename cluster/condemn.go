@@ -104,9 +104,9 @@ func (s *State) subjectOf(c Command) (p taskRef, ok bool) {
 
 // condemn fails a job. None of its work counts, and no task is in an index.
 func (tx *transition) condemn(j *Job) {
-	j.Occupied, j.requiredLeft, j.names, j.nameIndex, j.sums = 0, 0, nil, nil, nil
+	j.Occupied, j.requiredLeft, j.names, j.nameIndex = 0, 0, nil, nil
 	for _, stage := range j.Stages {
-		stage.pending, stage.lostUnneeded, stage.suspended = numberSet{}, numberSet{}, nil
+		stage.pending, stage.lostUnneeded, stage.suspended, stage.sums = numberSet{}, numberSet{}, nil, nil
 		clear(stage.byHost)
 		clear(stage.byCheckpointMachine)
 		stage.Finished, stage.Running, stage.Failed, stage.Killed, stage.FinishedAt = 0, 0, 0, 0, 0

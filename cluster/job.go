@@ -138,9 +138,8 @@ type Job struct {
 	Archived bool
 	Summary  []byte // what lists show of an archived job, encoded by the jobmaster
 
-	names           []CounterName       // names of the counters in sums
+	names           []CounterName       // names of the counters in Stage.sums
 	nameIndex       map[CounterName]int // index of each name in names
-	sums            []int64             // over the finished tasks, parallel to names
 	requiredLeft    int                 // unfinished tasks of stages that are required for commit; 0 from Committing on
 	splits          []Split             // of the source Nodes, stage by stage; nil until loaded
 	loaded          bool                // Load has been called: splits are known on this master, even if there are none
@@ -196,12 +195,17 @@ type Counter struct {
 	Value int64 `cbor:"Value"`
 }
 
-// Counters returns the sum of each counter over the finished tasks, in the order in which
-// the counters first occurred.
-func (j *Job) Counters() []Counter {
+// Counters returns the sum of each counter over the finished tasks of some of its stages, in the
+// order in which the counters first occurred.
+func (j *Job) Counters(stages ...*Stage) []Counter {
 	out := make([]Counter, len(j.names))
 	for i, name := range j.names {
-		out[i] = Counter{name, j.sums[i]}
+		out[i].CounterName = name
+	}
+	for _, s := range stages {
+		for i, n := range s.sums {
+			out[i].Value += n
+		}
 	}
 	return out
 }
@@ -236,7 +240,7 @@ func (j *Job) CounterOf(t *Task, name CounterName) int64 {
 
 // count adds the counters of a task that has finished. Names are stored once for a job,
 // since each of a million tasks has the same ones.
-func (j *Job) count(t *Task, counters []Counter) {
+func (j *Job) count(s *Stage, t *Task, counters []Counter) {
 	if j.nameIndex == nil {
 		j.nameIndex = make(map[CounterName]int)
 	}
@@ -244,21 +248,27 @@ func (j *Job) count(t *Task, counters []Counter) {
 		if _, known := j.nameIndex[c.CounterName]; !known {
 			j.nameIndex[c.CounterName] = len(j.names)
 			j.names = append(j.names, c.CounterName)
-			j.sums = append(j.sums, 0)
 		}
 	}
 	t.counts = make([]int64, len(j.names))
 	for _, c := range counters {
-		i := j.nameIndex[c.CounterName]
-		t.counts[i] += c.Value
-		j.sums[i] += c.Value
+		t.counts[j.nameIndex[c.CounterName]] += c.Value
+	}
+	s.addCounts(t.counts)
+}
+
+// addCounts adds the counters of a finished task, which are parallel to Job.names.
+func (s *Stage) addCounts(counts []int64) {
+	s.sums = append(s.sums, make([]int64, max(0, len(counts)-len(s.sums)))...)
+	for i, n := range counts {
+		s.sums[i] += n
 	}
 }
 
 // uncount subtracts the counters of a task that has to run again.
-func (j *Job) uncount(t *Task) {
-	for i, v := range t.counts {
-		j.sums[i] -= v
+func (s *Stage) uncount(t *Task) {
+	for i, n := range t.counts {
+		s.sums[i] -= n
 	}
 	t.counts = nil
 }

@@ -58,7 +58,7 @@ func dump(s *State) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, s.jobs.submitted, "jobs, also retired ones")
 	for j := range s.View().Jobs() {
-		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.machineFailures, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Suspended, j.Counters(), j.Archived, string(j.Summary))
+		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.machineFailures, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Suspended, j.Counters(j.Stages...), j.Archived, string(j.Summary))
 		for _, f := range j.Failures {
 			fmt.Fprintln(&b, f.Attempt, f.Machine, f.At, f.Cause, f.Skipped)
 		}

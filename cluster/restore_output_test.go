@@ -71,8 +71,8 @@ func TestOutputOfAReturningMachineIsRestored(t *testing.T) {
 	refused("while the machine is away")
 	apply(t, s, joinOf("a", "first"), restore)
 	wantTask(t, s, mapTask(0), TaskSucceeded, 0)
-	if j := s.jobs.live[0]; len(j.Counters()) != 1 || j.Counters()[0].Value != 10 || j.Stages[0].Killed != 0 {
-		t.Errorf("counters %v, %d killed; before:\n%s", j.Counters(), j.Stages[0].Killed, before)
+	if j := s.jobs.live[0]; len(j.Counters(j.Stages...)) != 1 || j.Counters(j.Stages...)[0].Value != 10 || j.Stages[0].Killed != 0 {
+		t.Errorf("counters %v, %d killed; before:\n%s", j.Counters(j.Stages...), j.Stages[0].Killed, before)
 	}
 	refused("a second time")
 }

@@ -100,7 +100,7 @@ func (r *restorer) addJob(record *jobRecord) {
 		ID:   JobID{Cluster: r.id, Number: record.Number},
 		Spec: record.Spec, State: record.State, Outcome: record.Outcome, Cause: record.Cause,
 		SubmittedAt: record.SubmittedAt, StartedAt: record.StartedAt, CommitAt: record.CommitAt, FinishedAt: record.FinishedAt,
-		Failures: slices.Clip(record.Failures), names: slices.Clip(record.Counters), sums: make([]int64, len(record.Counters)),
+		Failures: slices.Clip(record.Failures), names: slices.Clip(record.Counters),
 		machineFailures: slices.Clip(record.MachineFailures),
 	}
 	r.jobs.add(j)
@@ -189,12 +189,10 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 		Output: record.Output, Checkpoint: record.Checkpoint, ConsistentCheckpoint: record.ConsistentCheckpoint, counts: record.Counts,
 	}
 	stage.Tasks = append(stage.Tasks, t)
-	if len(t.counts) > len(j.sums) || t.Part < 0 || t.Part > t.ID.Number {
-		return fmt.Errorf("%v: %d counters of %d, part %d", t.ID, len(t.counts), len(j.sums), t.Part)
+	if len(t.counts) > len(j.names) || t.Part < 0 || t.Part > t.ID.Number {
+		return fmt.Errorf("%v: %d counters of %d, part %d", t.ID, len(t.counts), len(j.names), t.Part)
 	}
-	for i, n := range t.counts {
-		j.sums[i] += n
-	}
+	stage.addCounts(t.counts)
 	switch t.State {
 	case TaskPending, TaskCheckpointed:
 		stage.pending.add(t.ID.Number)

@@ -149,7 +149,7 @@ func TestCountersAreThoseOfTheWinners(t *testing.T) {
 		LoseOutput{attemptAt(mapTask(0), 0), "x"},
 		StartAttempt{Task: mapTask(0), Machine: "n"}, finish(0, 1, append(count("b", 1), count("a", 4)...)))
 	j := s.View().Job(job1)
-	got := j.Counters()
+	got := j.Counters(j.Stages...)
 	if len(got) != 2 || got[0] != count("a", 4)[0] || got[1] != count("b", 6)[0] {
 		t.Errorf("counters are %v", got)
 	}

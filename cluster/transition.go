@@ -211,7 +211,7 @@ func (tx *transition) finishAttempt(p taskRef, event attemptEvent, m Manifest, c
 	p.commitCheckpoint()
 	tx.noteFailedElsewhere(p)
 	t.Unreached = 0
-	j.count(t, counters)
+	j.count(stage, t, counters)
 	if len(m.Pieces) > 0 && !stage.RequiredForCommit() {
 		stage.WritesFiles = true
 		j.requiredLeft += len(stage.Tasks) - stage.Finished
@@ -256,7 +256,7 @@ func (tx *transition) commitWhenDone(j *Job) {
 // revoke makes a finished task run again because its output is lost.
 func (tx *transition) revoke(p taskRef, cause string) {
 	t, stage := p.task, p.stage
-	p.job.uncount(t)
+	stage.uncount(t)
 	stage.Finished--
 	stage.FinishedAt = 0
 	if stage.RequiredForCommit() {

@@ -2,11 +2,13 @@ package jobmaster
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/board"
 )
@@ -24,6 +26,13 @@ func local[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error
 	return call(ctx, m, localRead{q}, answer)
 }
 
+// askLocal is like ask, on every master.
+func askLocal[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error) {
+	q, answer := newQuery(ctx, f)
+	m.inbox.Put(localRead{q})
+	return await(ctx, m, answer)
+}
+
 // recordOf returns the record of a job. A follower keeps none, so it makes one for this call.
 func (m *Master) recordOf(j *cluster.Job) *record {
 	if m.lead != nil {
@@ -32,33 +41,59 @@ func (m *Master) recordOf(j *cluster.Job) *record {
 	return newRecord(j)
 }
 
-// LocalJob returns the status of a job as this master knows it, with the properties of the job. It
-// has tasks only if the job has left the state, so that it comes from its history. If the job is
-// unknown, the error wraps cluster.ErrUnknown.
-func (m *Master) LocalJob(ctx context.Context, jobID string) (*wire.JobStatus, error) {
-	status, err := local(ctx, m, func() (func() *wire.JobStatus, error) {
+// reported returns the record of a job on the leader, and an empty one on a follower.
+func (m *Master) reported(j *cluster.Job) *record {
+	if m.lead != nil {
+		return m.record(j.ID)
+	}
+	return new(record)
+}
+
+// LocalJob is like Job, as this master knows the job, and the status always has the properties. If the
+// job has left the state, the error wraps cluster.ErrRetired.
+func (m *Master) LocalJob(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
+	return m.jobInState(ctx, jobID, tasks, local[func() *wire.JobStatus])
+}
+
+// LocalCounters returns the counters of the tasks of a job by the type of the tasks: of finished tasks
+// and, on the leader, of running attempts as they last reported. Errors are those of LocalJob.
+func (m *Master) LocalCounters(ctx context.Context, jobID string) (map[string]counter.Values, error) {
+	all, err := local(ctx, m, func() (map[taskproc.Kind]*taskCounters, error) {
 		j, err := m.jobWithTasks(jobID)
 		if err != nil {
 			return nil, err
 		}
-		r := m.recordOf(j)
+		r := m.reported(j)
 		if m.lead != nil {
-			m.requestCounters(r) // for the next status
+			m.requestCounters(r) // for the next answer
 		}
-		status, properties := m.status(j, r), r.spec.Properties // never changed
-		return func() *wire.JobStatus {
-			s := status()
-			s.Properties = properties
-			return s
-		}, nil
+		return countersByKind(j, r.progress), nil
 	})
-	if id, wrong := cluster.ParseJobID(jobID); wrong == nil && errors.Is(err, cluster.ErrRetired) {
-		return m.readHistory(ctx, id)
+	byType := make(map[string]counter.Values)
+	for kind, c := range all {
+		byType[kind.String()] = make(counter.Values)
+		c.addTo(byType[kind.String()])
 	}
-	if err != nil {
-		return nil, err
-	}
-	return status(), nil
+	return byType, err
+}
+
+// LocalTaskCounters returns the counters of the winner of a task. Errors are those of LocalJob. If the
+// task is unknown or has no winner, the error wraps cluster.ErrUnknown.
+func (m *Master) LocalTaskCounters(ctx context.Context, task cluster.TaskID) (counter.Values, error) {
+	return local(ctx, m, func() (counter.Values, error) {
+		if _, err := m.jobWithTasks(task.Job.String()); err != nil {
+			return nil, err
+		}
+		j, _, t, known := m.view.Task(task)
+		if !known || t.Counts() == nil {
+			return nil, fmt.Errorf("%w: counters of %v, which has not finished", cluster.ErrUnknown, task)
+		}
+		sums := make(counter.Values)
+		for _, c := range j.CountersOf(t) {
+			sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
+		}
+		return sums, nil
+	})
 }
 
 // LiveJobs returns what the board does not have of the jobs that are not over.

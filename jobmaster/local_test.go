@@ -14,18 +14,30 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/internal/web/files"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/histindex"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/storage"
+	"google.golang.org/protobuf/testing/protocmp"
 )
 
-// noLeader fails a test that asks the leader.
+// noLeader fails a test that asks the leader for more than tasknodes and pools.
 type noLeader struct{ board.Leader }
+
+func (noLeader) Nodes(context.Context) (a web.Answer[[]apidoc.Tasknode], err error) {
+	return a, web.ErrUnavailable
+}
+
+func (noLeader) Pools(context.Context) (a web.Answer[[]apidoc.Queue], err error) {
+	return a, web.ErrUnavailable
+}
 
 // source returns what the pages of a master read, without a cache.
 func (w *testCluster) source(master int) *board.Source {
@@ -49,6 +61,8 @@ type documents struct {
 	Tasks      []report.Task
 	Properties []map[string]string
 	Columns    []string // state and number of attempts of each task
+	Statuses   []*wire.JobStatus
+	Counters   []map[string]counter.Values // by type
 }
 
 // fromStatus makes the documents from the statuses of the leader.
@@ -66,12 +80,28 @@ func fromStatus(t *testing.T, m *jobmaster.Master) (d documents) {
 		r, tasks := apidoc.Report(s), apidoc.Tasks(s)
 		d.Properties = append(d.Properties, r.Configuration)
 		r.Tasks, r.Partitions, r.Configuration = nil, nil, nil
+		d.Statuses, d.Counters = append(d.Statuses, s), append(d.Counters, countersByType(s))
 		d.Reports, d.Tasks = append(d.Reports, r), append(d.Tasks, tasks...)
 		for _, task := range tasks {
 			d.Columns = append(d.Columns, fmt.Sprint(task.ID, task.Type, task.State, len(task.Attempts)))
 		}
 	}
 	return d
+}
+
+// countersByType adds up the counters of the tasks of a status.
+func countersByType(s *wire.JobStatus) map[string]counter.Values {
+	sums := make(map[string]counter.Values)
+	for _, t := range s.Tasks {
+		kind := t.Kind.String()
+		if sums[kind] == nil {
+			sums[kind] = make(counter.Values)
+		}
+		for i, name := range s.CounterNames {
+			sums[kind].Add(counter.ID{Group: name.Group, Name: name.Name}, slices.Concat(t.Counts, make([]int64, len(s.CounterNames)))[i])
+		}
+	}
+	return sums
 }
 
 // fromBoard reads the documents as pages do.
@@ -85,9 +115,12 @@ func fromBoard(t *testing.T, s *board.Source) (d documents) {
 		r, err := s.Job(t.Context(), j.JobID)
 		properties, err2 := s.Configuration(t.Context(), j.JobID)
 		columns, err3 := s.Columns(t.Context(), j.JobID)
-		if err := errors.Join(err, err2, err3); err != nil {
+		status, err4 := s.Status(t.Context(), j.JobID)
+		counters, err5 := s.TypeCounters(t.Context(), j.JobID)
+		if err := errors.Join(err, err2, err3, err4, err5); err != nil {
 			t.Fatal(err)
 		}
+		d.Statuses, d.Counters = append(d.Statuses, status.Value), append(d.Counters, counters.Value)
 		d.Reports, d.Properties = append(d.Reports, r.Value), append(d.Properties, properties.Value)
 		for i := range columns.Value.Len() {
 			row := columns.Value.Row(j.JobID, i)
@@ -108,6 +141,7 @@ func TestBoardDocumentsEqualThoseOfTheLeader(t *testing.T) {
 	for seed := range uint64(4) {
 		withCluster(t, 2, func(w *testCluster) {
 			random := rand.New(rand.NewPCG(seed, 1))
+			w.counted = []*taskproc.Counter{{Group: "Words", Name: "long", Value: 5}, {Group: counter.GroupFramework, Name: "Spilled Records", Value: 7}}
 			w.elect(0)
 			for _, name := range []string{"a", "b", "c"} {
 				w.addTasknode(name, 2, 1)
@@ -164,15 +198,22 @@ func (w *testCluster) changeAtRandom(random *rand.Rand, job string) {
 func (w *testCluster) compareDocuments() {
 	w.t.Helper()
 	want, leader, follower := fromStatus(w.t, w.leader()), fromBoard(w.t, w.source(0)), fromBoard(w.t, w.source(1))
-	if diff := cmp.Diff(want, leader); diff != "" {
+	if diff := cmp.Diff(want, leader, protocmp.Transform()); diff != "" {
 		w.t.Fatalf("the leader's board (- status, + board):\n%s", diff)
 	}
 	for _, d := range []*documents{&leader, &follower} {
 		for i := range d.Jobs { // the leader knows what tasknodes report
 			d.Jobs[i].Maps.Fraction, d.Jobs[i].Reduces.Fraction, d.Reports[i].Counters = 0, 0, nil
+			s := d.Statuses[i]
+			s.Counters, s.MapProgress, s.ReduceProgress, s.InputBytes = nil, 0, 0, 0
+			for _, t := range s.Tasks {
+				for _, a := range t.Attempts {
+					a.ShuffleFinishTime = 0
+				}
+			}
 		}
 	}
-	if diff := cmp.Diff(leader, follower); diff != "" {
+	if diff := cmp.Diff(leader, follower, protocmp.Transform()); diff != "" {
 		w.t.Fatalf("boards of two masters (- leader, + follower):\n%s", diff)
 	}
 }
@@ -195,8 +236,14 @@ func TestFollowersAnswerWithoutALeader(t *testing.T) {
 			tasks, err := source.Tasks(t.Context(), id, web.TaskQuery{})
 			r, err2 := source.Job(t.Context(), id)
 			events, err3 := source.Events(t.Context(), id)
-			if err := errors.Join(err, err2, err3); err != nil {
+			status, err4 := source.Status(t.Context(), id)
+			nodes, err5 := source.Nodes(t.Context())
+			pools, err6 := source.Pools(t.Context())
+			if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
 				t.Fatal(err)
+			}
+			if len(status.Value.Tasks) != 3 || len(nodes.Value) != 1 || nodes.Stale == nil || len(pools.Value) != 1 || pools.Value[0].Jobs.Running != 1 || pools.Stale == nil {
+				t.Errorf("%v, %+v, %+v", status.Value, nodes, pools)
 			}
 			if tasks.Value.Total != 3 || r.Value.State != report.Running || len(events.Value.Events) < 3 {
 				t.Errorf("%+v, %+v, %+v", tasks.Value, r.Value, events.Value)

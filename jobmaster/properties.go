@@ -119,7 +119,7 @@ func (m *Master) propertiesOf(id cluster.JobID, r *record) *conf.Conf {
 // counters than the job may have. Each attempt checks its own counters.
 func checkCounters(j *cluster.Job, c *conf.Conf) error {
 	sums := make(counter.Values)
-	for _, c := range j.Counters() {
+	for _, c := range j.Counters(j.Stages...) {
 		sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
 	}
 	return sums.CheckLimit(c.Int(conf.CountersLimit))

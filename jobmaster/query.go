@@ -102,27 +102,35 @@ func (l jobLine) decode() *wire.JobStatus {
 // history. Stages, tasks, partitions and properties are included only if tasks is set. If the
 // job is unknown, the error wraps cluster.ErrUnknown.
 func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
-	s, err := m.jobInState(ctx, jobID, tasks)
-	id, wrong := cluster.ParseJobID(jobID)
-	if wrong != nil || !errors.Is(err, cluster.ErrRetired) {
-		return s, err
+	s, err := m.jobInState(ctx, jobID, tasks, query[func() *wire.JobStatus])
+	if id, wrong := cluster.ParseJobID(jobID); wrong == nil && errors.Is(err, cluster.ErrRetired) {
+		s, err = m.readHistory(ctx, id)
 	}
-	if s, err = m.readHistory(ctx, id); err == nil && !tasks {
+	if err == nil && !tasks {
 		s.Stages, s.Tasks, s.Partitions, s.Properties, s.CounterNames, s.Waits, s.WaitsSince = nil, nil, nil, nil, nil, nil, 0
 	}
 	return s, err
 }
 
-// jobInState returns the status of a job whose tasks are in the state. If the job is archived
-// or retired, the error wraps cluster.ErrRetired.
-func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
-	status, err := query(ctx, m, func() (func() *wire.JobStatus, error) {
+// jobInState returns the status of a job whose tasks are in the state, with its properties. in runs a
+// function in the loop, as query does. If the job is archived or retired, the error wraps
+// cluster.ErrRetired.
+func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool, in func(context.Context, *Master, func() (func() *wire.JobStatus, error)) (func() *wire.JobStatus, error)) (*wire.JobStatus, error) {
+	status, err := in(ctx, m, func() (func() *wire.JobStatus, error) {
 		j, err := m.jobWithTasks(jobID)
 		if err != nil {
 			return nil, err
 		}
-		m.requestCounters(m.record(j.ID)) // for the next status
-		return m.status(j, m.record(j.ID)), nil
+		r := m.recordOf(j)
+		if m.lead != nil {
+			m.requestCounters(r) // for the next status
+		}
+		status, properties := m.status(j, r), r.spec.Properties // never changed
+		return func() *wire.JobStatus {
+			s := status()
+			s.Properties = properties
+			return s
+		}, nil
 	})
 	if err != nil {
 		return nil, err

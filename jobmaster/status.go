@@ -18,13 +18,16 @@ import (
 func (m *Master) status(j *cluster.Job, r *record) func() *wire.JobStatus {
 	s := m.summary(j, r)
 	s.Phases, s.Failures = phases(j), failures(j)
-	finished, own := j.Counters(), jobCounters(j)
-	running := make([]*taskproc.Progress, 0, len(r.progress)) // reports are never changed
-	for _, p := range r.progress {
-		running = append(running, p)
-	}
+	tasks, sums := countersByKind(j, r.progress), jobCounters(j)
 	return func() *wire.JobStatus {
-		s.Counters = counters(finished, running, own)
+		for _, c := range tasks {
+			c.addTo(sums)
+		}
+		for _, group := range sums.Groups() {
+			for _, name := range sums.Names(group) {
+				s.Counters = append(s.Counters, &taskproc.Counter{Group: group, Name: name, Value: sums[group][name]})
+			}
+		}
 		return s
 	}
 }
@@ -84,20 +87,36 @@ func phases(j *cluster.Job) []*wire.Phase {
 	return out
 }
 
-// counters sums up the counters of finished tasks, running attempts and the job itself.
-func counters(finished []cluster.Counter, running []*taskproc.Progress, own counter.Values) []*taskproc.Counter {
-	sums := own
-	for _, c := range finished {
-		sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
+// taskCounters are the counters of the tasks of one kind in a job.
+type taskCounters struct {
+	finished []cluster.Counter    // sums over the finished tasks
+	running  []*taskproc.Progress // reports of running attempts; never changed
+}
+
+// countersByKind copies the counters of the tasks of a job. It does not visit every task.
+func countersByKind(j *cluster.Job, progress map[cluster.AttemptID]*taskproc.Progress) map[taskproc.Kind]*taskCounters {
+	stages, kinds := make(map[taskproc.Kind][]*cluster.Stage), make(map[string]taskproc.Kind)
+	for _, s := range j.Stages {
+		kinds[s.Code] = kindOf(s)
+		stages[kindOf(s)] = append(stages[kindOf(s)], s)
 	}
-	addRunning(sums, running)
-	var out []*taskproc.Counter
-	for _, group := range sums.Groups() {
-		for _, name := range sums.Names(group) {
-			out = append(out, &taskproc.Counter{Group: group, Name: name, Value: sums[group][name]})
-		}
+	all := make(map[taskproc.Kind]*taskCounters)
+	for kind, of := range stages {
+		all[kind] = &taskCounters{finished: j.Counters(of...)}
 	}
-	return out
+	for id, p := range progress {
+		c := all[kinds[id.Task.Stage]]
+		c.running = append(c.running, p)
+	}
+	return all
+}
+
+// addTo adds the counters to sums.
+func (c *taskCounters) addTo(sums counter.Values) {
+	for _, f := range c.finished {
+		sums.Add(counter.ID{Group: f.Group, Name: f.Name}, f.Value)
+	}
+	addRunning(sums, c.running)
 }
 
 // addRunning adds the counters of running attempts. There may be a hundred thousand of them, and

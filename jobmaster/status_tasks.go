@@ -130,12 +130,12 @@ func counterOf(j *cluster.Job, t *cluster.Task, id counter.ID) int64 {
 // messages are not refused as those of clients are, because it would start over each time. Few
 // goroutines call it at once: maxLargeAnswers for clients, archiveParallelism for histories.
 func (m *Master) askTasks(ctx context.Context, jobID string, s *wire.JobStatus) error {
-	layout, err := ask(ctx, m, func() (*taskLayout, error) {
+	layout, err := askLocal(ctx, m, func() (*taskLayout, error) {
 		j, err := m.jobWithTasks(jobID)
 		if err != nil {
 			return nil, err
 		}
-		r := m.record(j.ID)
+		r := m.recordOf(j)
 		layout := &taskLayout{stages(j), r.spec.Properties, taskChunks(j), r.waits.job.message(m.now()), m.waitsSince(j)}
 		for i := range r.waits.stages {
 			layout.stages[i].Waits = r.waits.stages[i].message(m.now())
@@ -147,12 +147,12 @@ func (m *Master) askTasks(ctx context.Context, jobID string, s *wire.JobStatus) 
 	}
 	s.Stages, s.Properties, s.Waits, s.WaitsSince = layout.stages, layout.properties, layout.waits, layout.waitsSince
 	for _, c := range layout.chunks {
-		copied, err := ask(ctx, m, func() (*copiedTasks, error) {
+		copied, err := askLocal(ctx, m, func() (*copiedTasks, error) {
 			j, err := m.jobWithTasks(jobID)
 			if err != nil {
 				return nil, err
 			}
-			return c.copyTasks(j, m.record(j.ID)), nil
+			return c.copyTasks(j, m.reported(j)), nil
 		})
 		if err != nil {
 			return err

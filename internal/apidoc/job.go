@@ -93,6 +93,9 @@ func Tasks(s *wire.JobStatus) []report.Task {
 	tasks := Report(s).Tasks
 	for i := range tasks {
 		tasks[i].State = taskState(tasks[i], s.Tasks[i])
+		if tasks[i].Attempts == nil {
+			tasks[i].Attempts = []report.Attempt{} // an empty list in JSON
+		}
 	}
 	return tasks
 }

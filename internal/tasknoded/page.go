@@ -8,32 +8,38 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/faultrpc"
+	"github.com/hammr/hammr/internal/web/hadoop"
 )
 
 // newPage returns the handler of the tasknode's HTTP page. Add further handlers to Handlers.
 func (d *Daemon) newPage() http.Handler {
+	handlers := d.publicHandlers()
+	handlers[faultrpc.Path] = d.drills.Handler(d.token, d.cfg.Logger)
 	return daemon.NewPage(daemon.PageConfig{
 		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
 		ProfileToken: d.page.ProfileToken(d.token),
 		Health:       func(*http.Request) error { return d.health() },
 		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
-		Handlers: map[string]http.Handler{
-			"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
-			"GET /logs/{job}":              &logHandler{d.taskDirs(), d.token},
-			faultrpc.Path:                  d.drills.Handler(d.token, d.cfg.Logger),
-		},
+		Handlers:     handlers,
 	})
 }
 
+// publicHandlers are those that other machines reach too, for holders of the cluster's token.
+func (d *Daemon) publicHandlers() map[string]http.Handler {
+	logs := &logHandler{d.taskDirs(), d.token}
+	handlers := map[string]http.Handler{"GET /logs/{attempt}/{stream}": logs, "GET /logs/{job}": logs}
+	for _, path := range hadoop.NodePaths {
+		handlers[path] = hadoop.NodeManager(d.describe, d.mayRead)
+	}
+	return handlers
+}
+
 // newPublic returns the handler of what other machines ask, which the shuffle server's port
-// serves: health, which masters probe, readiness, and logs, for holders of the cluster's token.
+// serves: health, which masters probe, readiness, logs and the paths of a NodeManager.
 func (d *Daemon) newPublic() http.Handler {
 	health, ready := func(*http.Request) error { return d.health() }, func(*http.Request) error { return d.ready() }
-	return daemon.NewPublicPage(health, ready, map[string]http.Handler{
-		"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
-		"GET /logs/{job}":              &logHandler{d.taskDirs(), d.token},
-	})
+	return daemon.NewPublicPage(health, ready, d.publicHandlers())
 }
 
 // health returns why this tasknode should be restarted, nil if it should not. It does not wait

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/internal/web/hadoop"
@@ -106,6 +107,10 @@ func (h hadoopSource) Policy(ctx context.Context) (apidoc.Policy, error) {
 
 func (h hadoopSource) Summary(ctx context.Context, job string) (report.Report, error) {
 	return plain(h.source.Job(ctx, job))
+}
+
+func (h hadoopSource) TypeCounters(ctx context.Context, job string) (map[string]counter.Values, error) {
+	return plain(h.source.TypeCounters(ctx, job))
 }
 
 func (h hadoopSource) States(ctx context.Context) (map[string]int, error) {

@@ -49,8 +49,8 @@ func historyRoutes() []*Route {
 
 		get(apiRoot+"/history", "job", HistoryPage{}, "A page of the finished jobs, also of those that have left the masters.", answerHistory, append(slices.Clone(historyParams), formatParam)...),
 		get(apiRoot+"/compare", "job", Comparison{}, "What differs between two jobs.", answerComparison, compareParam("a", "first", true), compareParam("b", "second", true)),
-		get(apiRoot+"/jobs/{job}/counters/types", "job", map[string]counter.Values{}, "Counters of the finished tasks of a finished job, by MAP and REDUCE.", answerTypeCounters, jobParam),
-		get(apiRoot+"/jobs/{job}/tasks/{task}/counters", "job", counter.Values{}, "Counters of a task of a finished job.", answerTaskCounters, jobParam, taskParam),
+		get(apiRoot+"/jobs/{job}/counters/types", "job", map[string]counter.Values{}, "Counters of the tasks of a job, by MAP and REDUCE.", answerTypeCounters, jobParam),
+		get(apiRoot+"/jobs/{job}/tasks/{task}/counters", "job", counter.Values{}, "Counters of a finished task.", answerTaskCounters, jobParam, taskParam),
 		get(apiRoot+"/drills", "cluster", DrillList{}, "Drills with their outcomes.", answerDrills),
 		get(apiRoot+"/drills/{drill}", "cluster", DrillReport{}, "The report of a drill.", answerDrill, drillParam),
 	}
@@ -188,7 +188,7 @@ func showTaskCounters(c *call) error {
 		return err
 	}
 	a, err := c.cfg.Source.TaskCounters(c.ctx, job, task)
-	values, err := optional(c, a, err) // unknown while the job runs
+	values, err := optional(c, a, err) // unknown while the task runs
 	if err != nil {
 		return err
 	}

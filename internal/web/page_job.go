@@ -230,7 +230,7 @@ type counterGroup struct {
 type counterRow struct {
 	Name        string
 	Value       int64
-	Map, Reduce int64 // of the finished tasks; 0 if unknown
+	Map, Reduce int64 // of its tasks; 0 if unknown
 }
 
 func showCounters(c *call) error {
@@ -239,12 +239,10 @@ func showCounters(c *call) error {
 	if err != nil {
 		return err
 	}
-	var byType map[string]counter.Values // of a running job they are unknown
-	if r.FinishTime != 0 {
-		t, err := c.cfg.Source.TypeCounters(c.ctx, c.params["job"])
-		if byType, err = optional(c, t, err); err != nil {
-			return err
-		}
+	t, err := c.cfg.Source.TypeCounters(c.ctx, c.params["job"])
+	byType, err := optional(c, t, err)
+	if err != nil {
+		return err
 	}
 	return c.render(http.StatusOK, "counters", "Counters of "+c.params["job"], struct {
 		jobHead

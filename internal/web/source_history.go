@@ -19,11 +19,12 @@ import (
 type HistorySource interface {
 	// Histories returns a page of the finished jobs, also of those that have left the masters.
 	Histories(ctx context.Context, q HistoryQuery) (Answer[HistoryPage], error)
-	// TypeCounters returns the counters of the finished tasks of a job by the type of the tasks, MAP or
-	// REDUCE. The error wraps ErrUnknown if they are unknown: of a running job, and of one whose history
-	// does not have them.
+	// TypeCounters returns the counters of the tasks of a job by the type of the tasks, MAP or REDUCE:
+	// of finished tasks and, on the leader, of running attempts as they last reported. The error wraps
+	// ErrUnknown if the history of the job does not have them.
 	TypeCounters(ctx context.Context, job string) (Answer[map[string]counter.Values], error)
-	// TaskCounters returns the counters of the winner of a task. The error is as that of TypeCounters.
+	// TaskCounters returns the counters of the winner of a task. The error wraps ErrUnknown if it has
+	// none, or the history of the job does not have them.
 	TaskCounters(ctx context.Context, job, task string) (Answer[counter.Values], error)
 	// Drills returns the drills whose reports are in a directory, the newest first.
 	Drills(ctx context.Context) (Answer[DrillList], error)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
@@ -18,7 +19,7 @@ import (
 // Jobs implements web.Source.
 func (s *Source) Jobs(ctx context.Context, q web.JobQuery) (web.Answer[web.JobPage], error) {
 	all, err := ask(ctx, s, s.answers, "jobs", func(ctx context.Context) ([]apidoc.Job, time.Time, time.Duration, error) {
-		live, err := s.cfg.Live(ctx)
+		live, err := s.cfg.Master.LiveJobs(ctx)
 		if err != nil {
 			live = nil // the list is as good without it, except for what jobs wait for
 		}
@@ -71,32 +72,58 @@ type jobDocs struct {
 	report     report.Report // without tasks, partitions and configuration
 	properties map[string]string
 	logDir     string
-	gone       *wire.JobStatus // with tasks, of a job that has left the state; else nil
 }
 
 // docs returns what the status of a job says.
 func (s *Source) docs(ctx context.Context, id string) (web.Answer[jobDocs], error) {
-	cache := s.answers
-	if _, _, err := s.inState(id); err != nil {
-		cache = s.large
-	}
-	return ask(ctx, s, cache, "job "+id, func(ctx context.Context) (jobDocs, time.Time, time.Duration, error) {
-		at := s.cfg.Now()
-		status, err := s.cfg.Job(ctx, id)
-		if err != nil {
-			return jobDocs{}, at, 0, err
-		}
-		d, fresh := jobDocs{properties: status.Properties, logDir: status.LogDir}, freshness
-		if status.Tasks != nil {
-			d.gone, fresh = status, finishedFreshness
-		}
-		d.report = apidoc.Report(&wire.JobStatus{
-			JobId: status.JobId, Name: status.Name, State: status.State, User: status.User, Queue: status.Queue, Priority: status.Priority,
-			SubmitHost: status.SubmitHost, Reason: status.Reason, Counters: status.Counters, SubmitTime: status.SubmitTime, FinishTime: status.FinishTime,
-			Phases: status.Phases, Failures: status.Failures, Reduces: status.Reduces,
-		})
-		return d, at, fresh, nil
+	return either(ctx, s, s.answers, "job "+id, func(ctx context.Context) (jobDocs, error) {
+		status, err := s.cfg.Master.LocalJob(ctx, id, false)
+		return docsOf(status), err
+	}, func(ctx context.Context) (web.Answer[jobDocs], error) {
+		old, err := s.cfg.Past.Status(ctx, id)
+		return web.Answer[jobDocs]{Value: docsOf(old.Value), At: old.At}, err
 	})
+}
+
+func docsOf(status *wire.JobStatus) jobDocs {
+	if status == nil {
+		return jobDocs{}
+	}
+	h := history.Job{Status: status}
+	return jobDocs{apidoc.Report(h.Head()), status.Properties, status.LogDir}
+}
+
+// Status implements web.StatusSource.
+func (s *Source) Status(ctx context.Context, id string) (web.Answer[*wire.JobStatus], error) {
+	return either(ctx, s, s.large, "status "+id, func(ctx context.Context) (*wire.JobStatus, error) {
+		return s.cfg.Master.LocalJob(ctx, id, true)
+	}, func(ctx context.Context) (web.Answer[*wire.JobStatus], error) { return s.cfg.Past.Status(ctx, id) })
+}
+
+// TypeCounters implements web.HistorySource.
+func (s *Source) TypeCounters(ctx context.Context, id string) (web.Answer[map[string]counter.Values], error) {
+	return either(ctx, s, s.answers, "counters "+id, func(ctx context.Context) (map[string]counter.Values, error) {
+		return s.cfg.Master.LocalCounters(ctx, id)
+	}, func(ctx context.Context) (web.Answer[map[string]counter.Values], error) {
+		return s.cfg.Past.TypeCounters(ctx, id)
+	})
+}
+
+// TaskCounters implements web.HistorySource.
+func (s *Source) TaskCounters(ctx context.Context, job, task string) (web.Answer[counter.Values], error) {
+	return either(ctx, s, s.answers, "counters "+job+" "+task, func(ctx context.Context) (counter.Values, error) {
+		id, err := cluster.ParseTaskID(task)
+		if err != nil || id.Job.String() != job {
+			return nil, unknownTask(job, task)
+		}
+		return s.cfg.Master.LocalTaskCounters(ctx, id)
+	}, func(ctx context.Context) (web.Answer[counter.Values], error) {
+		return s.cfg.Past.TaskCounters(ctx, job, task)
+	})
+}
+
+func unknownTask(job, task string) error {
+	return fmt.Errorf("job %s has no task %.100q: %w", job, task, web.ErrUnknown)
 }
 
 // Job implements web.Source.
@@ -127,13 +154,4 @@ func (s *Source) inState(id string) (*board.Snapshot, *board.Job, error) {
 		return now, nil, errGone
 	}
 	return now, j, nil
-}
-
-// gone returns the status of a job that has left the state, with its tasks.
-func (s *Source) gone(ctx context.Context, id string) (web.Answer[*wire.JobStatus], error) {
-	d, err := s.docs(ctx, id)
-	if err == nil && d.Value.gone == nil { // it came from the state a moment ago, or has no tasks
-		d.Value.gone = new(wire.JobStatus)
-	}
-	return web.Answer[*wire.JobStatus]{Value: d.Value.gone, At: d.At, Stale: d.Stale}, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/answers"
@@ -25,15 +26,26 @@ type Leader interface {
 	Policy(ctx context.Context) (web.Answer[apidoc.Policy], error)
 	Act(ctx context.Context, a web.Action) (apidoc.Change, error)
 	web.SchedulerSource
-	web.StatusSource
 	// ReadLog returns a part of an output stream of an attempt. dir is the log directory of its job, ""
 	// for none.
 	ReadLog(ctx context.Context, a report.Attempt, dir, stream string, r web.LogRange) (web.LogPart, error)
 }
 
+// Master has the state of this process. If a job has left the state, errors wrap cluster.ErrRetired.
+// *jobmaster.Master implements it.
+type Master interface {
+	LocalJob(ctx context.Context, id string, tasks bool) (*wire.JobStatus, error)
+	LocalCounters(ctx context.Context, job string) (map[string]counter.Values, error)
+	LocalTaskCounters(ctx context.Context, task cluster.TaskID) (counter.Values, error)
+	LiveJobs(ctx context.Context) (map[cluster.JobID]board.Live, error)
+	LocalTasknodes(ctx context.Context) ([]*wire.Tasknode, error)
+}
+
 // Past has the jobs that have left the state.
 type Past interface {
 	web.HistorySource
+	web.StatusSource
+	Task(ctx context.Context, job, task string) (web.Answer[report.Task], error)
 	Events(ctx context.Context, job string) (web.Answer[apidoc.Events], error)
 	Columns(ctx context.Context, job string) (web.Answer[*apidoc.TaskColumns], error)
 }
@@ -41,12 +53,24 @@ type Past interface {
 // noPast has none.
 type noPast struct{ web.NoHistory }
 
+func noJob[T any](job string) (a web.Answer[T], err error) {
+	return a, fmt.Errorf("no job %.100q: %w", job, web.ErrUnknown)
+}
+
+func (noPast) Status(_ context.Context, job string) (web.Answer[*wire.JobStatus], error) {
+	return noJob[*wire.JobStatus](job)
+}
+
+func (noPast) Task(_ context.Context, job, _ string) (web.Answer[report.Task], error) {
+	return noJob[report.Task](job)
+}
+
 func (noPast) Events(_ context.Context, job string) (web.Answer[apidoc.Events], error) {
-	return web.Answer[apidoc.Events]{}, fmt.Errorf("no job %.100q: %w", job, web.ErrUnknown)
+	return noJob[apidoc.Events](job)
 }
 
 func (noPast) Columns(_ context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
-	return web.Answer[*apidoc.TaskColumns]{}, fmt.Errorf("no job %.100q: %w", job, web.ErrUnknown)
+	return noJob[*apidoc.TaskColumns](job)
 }
 
 // Config configures a Source.
@@ -55,11 +79,8 @@ type Config struct {
 	Cluster string
 	// Board is the board of this process. Required.
 	Board *board.Board
-	// Job returns the status of a job, with its properties. It has tasks only if the board does not
-	// have them. The error wraps cluster.ErrUnknown if the job is unknown. Required.
-	Job func(ctx context.Context, id string) (*wire.JobStatus, error)
-	// Live returns what the board does not have of jobs that are not over; default none.
-	Live func(ctx context.Context) (map[cluster.JobID]board.Live, error)
+	// Master has the state of this process. Required.
+	Master Master
 	// Contact returns when this process last knew that it has the data of the cluster, zero for
 	// never; default now.
 	Contact func() time.Time
@@ -73,22 +94,7 @@ type Config struct {
 
 // OfMaster returns the part of a Config that a master answers.
 func OfMaster(m *jobmaster.Master) Config {
-	return Config{
-		Board: m.Board(),
-		Job: func(ctx context.Context, id string) (*wire.JobStatus, error) {
-			s, err := m.LocalJob(ctx, id)
-			return s, classify(err)
-		},
-		Live: m.LiveJobs,
-	}
-}
-
-// classify marks errors of a master that does not answer now.
-func classify(err error) error {
-	if errors.As(err, new(*jobmaster.OverloadError)) || errors.Is(err, jobmaster.ErrStopped) {
-		return fmt.Errorf("%w: %w", web.ErrUnavailable, err)
-	}
-	return err
+	return Config{Board: m.Board(), Master: m}
 }
 
 // EnsureDefaults sets the fields that have a default and are not set.
@@ -101,9 +107,6 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.Contact == nil {
 		c.Contact = c.Now
-	}
-	if c.Live == nil {
-		c.Live = func(context.Context) (map[cluster.JobID]board.Live, error) { return nil, nil }
 	}
 }
 
@@ -177,7 +180,7 @@ type dated[T any] struct {
 func ask[T any](ctx context.Context, s *Source, c *answers.Cache, question string, get func(context.Context) (T, time.Time, time.Duration, error)) (web.Answer[T], error) {
 	a, err := answers.Ask(ctx, c, question, func(ctx context.Context) (dated[T], time.Duration, error) {
 		value, at, fresh, err := get(ctx)
-		return dated[T]{value, at}, fresh, unknown(err)
+		return dated[T]{value, at}, fresh, classify(err)
 	})
 	if err != nil {
 		return web.Answer[T]{}, err
@@ -185,10 +188,27 @@ func ask[T any](ctx context.Context, s *Source, c *answers.Cache, question strin
 	return answer(s, a.Value.value, a.Value.at, a.Stale), nil
 }
 
-// unknown marks the error for something that the cluster does not know.
-func unknown(err error) error {
-	if errors.Is(err, cluster.ErrUnknown) {
+// either returns what the state says about a job or, if the job has left the state, what the past does.
+func either[T any](ctx context.Context, s *Source, c *answers.Cache, question string, state func(context.Context) (T, error), past func(context.Context) (web.Answer[T], error)) (web.Answer[T], error) {
+	return ask(ctx, s, c, question, func(ctx context.Context) (T, time.Time, time.Duration, error) {
+		at := s.cfg.Now()
+		value, err := state(ctx)
+		if errors.Is(err, cluster.ErrRetired) {
+			old, err := past(ctx)
+			return old.Value, old.At, finishedFreshness, err
+		}
+		return value, at, freshness, err
+	})
+}
+
+// classify marks the error for something that the cluster does not know, and of a master that does not
+// answer now.
+func classify(err error) error {
+	switch {
+	case errors.Is(err, cluster.ErrUnknown):
 		return fmt.Errorf("%w: %w", web.ErrUnknown, err)
+	case errors.As(err, new(*jobmaster.OverloadError)), errors.Is(err, jobmaster.ErrStopped):
+		return fmt.Errorf("%w: %w", web.ErrUnavailable, err)
 	}
 	return err
 }

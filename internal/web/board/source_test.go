@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/web"
@@ -71,42 +73,96 @@ func goneStatus() *wire.JobStatus {
 	}
 }
 
-// past has the history of goneJob.
-type past struct{ web.NoHistory }
+// master is the state of a process. The job goneJob has left it.
+type master struct{ Master }
 
-func (past) Columns(_ context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
-	if job != goneJob {
-		return noPast{}.Columns(context.Background(), job)
+func (master) LiveJobs(context.Context) (map[cluster.JobID]board.Live, error) { return nil, nil }
+
+func (master) LocalJob(_ context.Context, id string, _ bool) (*wire.JobStatus, error) {
+	switch id {
+	case goneJob:
+		return nil, fmt.Errorf("%w: %s", cluster.ErrRetired, id)
+	case "job_1_0001":
+		return &wire.JobStatus{JobId: id, State: wire.JobState_RUNNING}, nil
 	}
-	h := history.Job{Version: history.Version1, Status: goneStatus()}
-	c := h.Columns()
+	return nil, fmt.Errorf("%w: %s", cluster.ErrUnknown, id)
+}
+
+func (master) LocalCounters(ctx context.Context, job string) (map[string]counter.Values, error) {
+	_, err := master{}.LocalJob(ctx, job, false)
+	return map[string]counter.Values{"MAP": {"g": {"c": 1}}}, err
+}
+
+func (master) LocalTaskCounters(ctx context.Context, task cluster.TaskID) (counter.Values, error) {
+	_, err := master{}.LocalJob(ctx, task.Job.String(), false)
+	return counter.Values{"g": {"c": 1}}, err
+}
+
+// past has the history of goneJob, and counts how often it is read as a whole.
+type past struct {
+	noPast
+	asked *atomic.Int64
+}
+
+var gone = history.Job{Version: history.Version1, Status: goneStatus()}
+
+func (p past) Status(ctx context.Context, job string) (web.Answer[*wire.JobStatus], error) {
+	if job != goneJob {
+		return p.noPast.Status(ctx, job)
+	}
+	p.asked.Add(1)
+	return web.Answer[*wire.JobStatus]{Value: gone.Status}, nil
+}
+
+func (p past) Task(ctx context.Context, job, id string) (web.Answer[report.Task], error) {
+	tasks := apidoc.Tasks(gone.Status)
+	if job != goneJob || id != tasks[0].ID {
+		return p.noPast.Task(ctx, job, id)
+	}
+	return web.Answer[report.Task]{Value: tasks[0]}, nil
+}
+
+func (p past) Columns(ctx context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
+	if job != goneJob {
+		return p.noPast.Columns(ctx, job)
+	}
+	c := gone.Columns()
 	c.Bytes[0], c.Records[0] = 7, 3
 	return web.Answer[*apidoc.TaskColumns]{Value: c}, nil
 }
 
-func (past) Events(_ context.Context, job string) (web.Answer[apidoc.Events], error) {
+func (p past) Events(ctx context.Context, job string) (web.Answer[apidoc.Events], error) {
 	if job != goneJob {
-		return noPast{}.Events(context.Background(), job)
+		return p.noPast.Events(ctx, job)
 	}
-	h := history.Job{Version: history.Version1, Status: goneStatus()}
-	return web.Answer[apidoc.Events]{Value: h.EventLog()}, nil
+	return web.Answer[apidoc.Events]{Value: gone.EventLog()}, nil
 }
 
-// newSource returns the pages of a board. The job goneJob has left the state.
+func (past) TypeCounters(context.Context, string) (web.Answer[map[string]counter.Values], error) {
+	return web.Answer[map[string]counter.Values]{Value: map[string]counter.Values{"REDUCE": {"g": {"c": 2}}}}, nil
+}
+
+// newSource returns the pages of a board.
 func newSource(b *board.Board, asked *atomic.Int64, now func() time.Time) *Source {
-	return New(Config{
-		Cluster: "1", Board: b, Leader: logs{}, Past: past{}, Now: now,
-		Job: func(_ context.Context, id string) (*wire.JobStatus, error) {
-			asked.Add(1)
-			switch id {
-			case goneJob:
-				return goneStatus(), nil
-			case "job_1_0001":
-				return &wire.JobStatus{JobId: id, State: wire.JobState_RUNNING}, nil
-			}
-			return nil, fmt.Errorf("%w: %s", cluster.ErrUnknown, id)
-		},
-	})
+	return New(Config{Cluster: "1", Board: b, Leader: logs{}, Past: past{asked: asked}, Now: now, Master: master{}})
+}
+
+// TestCountersAreOfTheStateOrThePast asks about a job in the state and about one that has left it.
+func TestCountersAreOfTheStateOrThePast(t *testing.T) {
+	s, ctx := newSource(largeJob(t, 1), new(atomic.Int64), time.Now), t.Context()
+	for job, want := range map[string]map[string]counter.Values{"job_1_0001": {"MAP": {"g": {"c": 1}}}, goneJob: {"REDUCE": {"g": {"c": 2}}}} {
+		if a, err := s.TypeCounters(ctx, job); err != nil || !reflect.DeepEqual(a.Value, want) {
+			t.Errorf("%s: %v, %v", job, a.Value, err)
+		}
+	}
+	if a, err := s.TaskCounters(ctx, "job_1_0001", "task_1_0001_m_000000"); err != nil || a.Value["g"]["c"] != 1 {
+		t.Errorf("%v, %v", a.Value, err)
+	}
+	for _, task := range []string{"task_1_0002_m_000000", "nonsense"} {
+		if _, err := s.TaskCounters(ctx, "job_1_0001", task); !errors.Is(err, web.ErrUnknown) {
+			t.Errorf("%s: %v", task, err)
+		}
+	}
 }
 
 // TestJobsThatHaveLeftTheState are read from their histories, which are not read again for a while.

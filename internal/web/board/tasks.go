@@ -120,38 +120,20 @@ func (s *Source) TaskSummary(ctx context.Context, id string, byNode bool) (web.A
 
 // Task implements web.Source.
 func (s *Source) Task(ctx context.Context, job, id string) (web.Answer[report.Task], error) {
-	unknownTask := fmt.Errorf("job %s has no task %.100q: %w", job, id, web.ErrUnknown)
 	task, err := cluster.ParseTaskID(id)
 	now, j, gone := s.inState(job)
 	if gone != nil {
-		old, err := s.gone(ctx, job)
-		if err != nil {
-			return web.Answer[report.Task]{}, err
-		}
-		tasks := apidoc.Tasks(&wire.JobStatus{State: old.Value.State, Tasks: named(old.Value.Tasks, id)})
-		if len(tasks) == 0 {
-			return web.Answer[report.Task]{}, unknownTask
-		}
-		return web.Answer[report.Task]{Value: tasks[0], At: old.At, Stale: old.Stale}, nil
+		return s.cfg.Past.Task(ctx, job, id)
 	}
 	if err != nil || task.Job != j.ID {
-		return web.Answer[report.Task]{}, unknownTask
+		return web.Answer[report.Task]{}, unknownTask(job, id)
 	}
 	status, err := statusOf(now, j, task)
 	if err != nil {
-		return web.Answer[report.Task]{}, unknownTask
+		return web.Answer[report.Task]{}, unknownTask(job, id)
 	}
 	tasks := apidoc.Tasks(&wire.JobStatus{State: wire.JobState(j.State), Tasks: []*wire.TaskStatus{status}})
 	return answer(s, tasks[0], now.At, nil), nil
-}
-
-// named returns the task with an id, none if there is no such task.
-func named(tasks []*wire.TaskStatus, id string) []*wire.TaskStatus {
-	i := slices.IndexFunc(tasks, func(t *wire.TaskStatus) bool { return t.Id == id })
-	if i < 0 {
-		return nil
-	}
-	return tasks[i : i+1]
 }
 
 // statusOf returns the status of a task.
@@ -197,11 +179,11 @@ func (s *Source) TaskEvents(ctx context.Context, job, id string) (web.Answer[api
 	}
 	task, err := cluster.ParseTaskID(id)
 	if err != nil {
-		return web.Answer[apidoc.Events]{}, fmt.Errorf("job %s has no task %.100q: %w", job, id, web.ErrUnknown)
+		return web.Answer[apidoc.Events]{}, unknownTask(job, id)
 	}
 	events, since, err := now.Events(j.ID, task)
 	if err != nil {
-		return web.Answer[apidoc.Events]{}, unknown(err)
+		return web.Answer[apidoc.Events]{}, classify(err)
 	}
 	return answer(s, history.EventsOf(events, since), now.At, nil), nil
 }

@@ -101,20 +101,9 @@ func (s *Source) derived(h *history.Job) *derived {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.job == nil || s.mu.job.history != h {
-		s.mu.job = &derived{h, sync.OnceValue(func() []report.Task { return tasksOf(h) }), sync.OnceValue(h.Columns)}
+		s.mu.job = &derived{h, sync.OnceValue(func() []report.Task { return apidoc.Tasks(h.Status) }), sync.OnceValue(h.Columns)}
 	}
 	return s.mu.job
-}
-
-// tasksOf returns the tasks of a history.
-func tasksOf(h *history.Job) []report.Task {
-	tasks := apidoc.Tasks(h.Status)
-	for i := range tasks {
-		if tasks[i].Attempts == nil {
-			tasks[i].Attempts = []report.Attempt{} // an empty list in JSON
-		}
-	}
-	return tasks
 }
 
 // Masters implements web.Source: there are none.

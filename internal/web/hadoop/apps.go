@@ -145,7 +145,7 @@ func appAttempts(c *Call) (*document, error) {
 	}
 	state, _ := appState(j.State)
 	return &document{root: "appAttempts", body: object{{"appAttempt", []object{{
-		{"id", 1}, {"startTime", j.SubmitTime}, {"finishedTime", j.FinishTime}, {"containerId", containerOf(j.JobID, 1)},
+		{"id", 1}, {"startTime", j.SubmitTime}, {"finishedTime", j.FinishTime}, {"containerId", masterContainer(j.JobID)},
 		{"nodeHttpAddress", c.r.Host}, {"nodeId", c.r.Host}, {"logsLink", c.url("/jobs/" + j.JobID)}, {"blacklistedNodes", ""}, {"nodesBlacklistedBySystem", ""},
 		{"appAttemptId", "appattempt" + strings.TrimPrefix(j.JobID, "job") + "_000001"}, {"exportPorts", "null"}, {"appAttemptState", state},
 	}}}}}, nil

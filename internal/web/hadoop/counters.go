@@ -1,8 +1,9 @@
 package hadoop
 
 import (
+	"errors"
+
 	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -30,48 +31,33 @@ func groups(v counter.Values, describe func(id counter.ID, name string) object) 
 	return all
 }
 
-// kindSums adds up the counters of the finished tasks of each kind.
-func (j *job) kindSums() (maps, reduces counter.Values) {
-	maps, reduces = make(counter.Values), make(counter.Values)
-	for _, t := range j.Tasks {
-		sums := maps
-		if isReduce(t) {
-			sums = reduces
-		}
-		addCounts(sums, j.CounterNames, t.Counts)
-	}
-	return maps, reduces
-}
-
-func addCounts(sums counter.Values, names []*wire.CounterName, counts []int64) {
-	for i, n := range counts[:min(len(counts), len(names))] {
-		sums.Add(counter.ID{Group: names[i].Group, Name: names[i].Name}, n)
-	}
-}
-
-// jobCounters answers with the counters of a job. The columns of maps and reduces have the finished
-// tasks, and the total has the running attempts too.
+// jobCounters answers with the counters of a job. Running attempts count as they last reported.
 func jobCounters(c *Call) (*document, error) {
-	j, err := c.job()
+	r, err := ofJob(c, c.Source.Summary)
 	if err != nil {
 		return nil, err
 	}
-	total := report.Counters(j.JobStatus)
-	maps, reduces := j.kindSums()
-	return &document{root: "jobCounters", body: object{{"id", j.JobId}, {"counterGroup", groups(total, func(id counter.ID, name string) object {
-		return object{{"name", name}, {"totalCounterValue", total.Get(id)}, {"mapCounterValue", maps.Get(id)}, {"reduceCounterValue", reduces.Get(id)}}
+	types, err := c.Source.TypeCounters(c.ctx, r.JobID)
+	if err != nil && !errors.Is(err, ErrUnknown) {
+		return nil, err
+	}
+	maps, reduces := types["MAP"], types["REDUCE"]
+	return &document{root: "jobCounters", body: object{{"id", r.JobID}, {"counterGroup", groups(r.Counters, func(id counter.ID, name string) object {
+		return object{{"name", name}, {"totalCounterValue", r.Counters.Get(id)}, {"mapCounterValue", maps.Get(id)}, {"reduceCounterValue", reduces.Get(id)}}
 	})}}}, nil
 }
 
 // countsOf describes the counters of one finished task.
 func countsOf(j *job, t *wire.TaskStatus) []object {
 	v := make(counter.Values)
-	addCounts(v, j.CounterNames, t.Counts)
+	for i, n := range t.Counts[:min(len(t.Counts), len(j.CounterNames))] {
+		v.Add(counter.ID{Group: j.CounterNames[i].Group, Name: j.CounterNames[i].Name}, n)
+	}
 	return groups(v, func(id counter.ID, name string) object { return object{{"name", name}, {"value", v.Get(id)}} })
 }
 
 func taskCounters(c *Call) (*document, error) {
-	j, t, _, err := c.taskOf()
+	j, t, err := c.taskOf()
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +67,7 @@ func taskCounters(c *Call) (*document, error) {
 // attemptCounters answers with the counters of an attempt. Those of an attempt that did not succeed
 // are not kept.
 func attemptCounters(c *Call) (*document, error) {
-	j, t, a, _, err := c.attemptOf()
+	j, t, a, err := c.attemptOf()
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
@@ -27,6 +28,8 @@ const (
 	mapTry   = "attempt_1763700000000_0001_m_000000_0"
 	redTry   = "attempt_1763700000000_0001_r_000000_0"
 	testNode = "127.0.0.1:7072"
+
+	testContainer = "container_1763700000000_0001_01_262147" // of the map that runs
 )
 
 // fixture is a cluster with one wordcount of two maps and a reduce. It has run for ten seconds; over
@@ -105,6 +108,11 @@ func (f *fixture) Status(_ context.Context, job string) (*wire.JobStatus, error)
 	return f.status(), nil
 }
 
+// TypeCounters has the running attempts too.
+func (f *fixture) TypeCounters(context.Context, string) (map[string]counter.Values, error) {
+	return map[string]counter.Values{"MAP": {counter.GroupFramework: {"Map input records": 150}, counter.GroupFileSystem: {"HDFS: Number of bytes read": 4096}}}, nil
+}
+
 func (f *fixture) Nodes(context.Context) ([]apidoc.Tasknode, error) {
 	return []apidoc.Tasknode{
 		{Name: "n1", State: "RUNNING", Address: testNode, HTTP: "127.0.0.1:7081", Rack: "/rack1", MapSlots: 2, ReduceSlots: 2, MapsRunning: 1, ReducesRunning: 1, Load: 1.5},
@@ -130,6 +138,22 @@ func (f *fixture) Change(_ context.Context, do, job, value string) error {
 	return f.err
 }
 
+// describe describes the tasknode of the attempts that run.
+func (f *fixture) describe(context.Context) (*Node, error) {
+	n := &Node{ID: testNode, Slots: 4, Started: time.UnixMilli(testNow - 99_000), Now: time.UnixMilli(testNow)}
+	if f.empty {
+		return n, nil
+	}
+	for _, t := range f.status().Tasks {
+		for _, a := range t.Attempts {
+			if id, err := cluster.ParseAttemptID(a.Id); err == nil && a.State == wire.AttemptState_ATTEMPT_RUNNING {
+				n.Attempts = append(n.Attempts, NodeAttempt{ID: id, User: "ann", MemoryMB: 2048, Logs: []string{"stderr"}})
+			}
+		}
+	}
+	return n, nil
+}
+
 // ask sends a request to the endpoint that a ServeMux finds for it.
 func ask(t *testing.T, cfg Config, method, target, accept, body string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -145,6 +169,10 @@ func ask(t *testing.T, cfg Config, method, target, accept, body string) *httptes
 				Fail(w, r, http.StatusInternalServerError, err)
 			}
 		})
+	}
+	if f, ok := cfg.Source.(*fixture); ok {
+		mux.Handle("/ws/v1/node/", NodeManager(f.describe, func(*http.Request) bool { return true }))
+		mux.Handle("/ws/v1/node", NodeManager(f.describe, func(*http.Request) bool { return true }))
 	}
 	r := httptest.NewRequest(method, "http://master:7080"+target, strings.NewReader(body))
 	r.Header.Set("Accept", accept)

@@ -106,6 +106,13 @@ func questions() map[string]question {
 		get(label+" wrong task", of.cfg, job+"/tasks/nonsense")
 		get(label+" no attempt", of.cfg, job+"/tasks/"+mapTask+"/attempts/attempt_1763700000000_0001_m_000000_9")
 	}
+	for _, path := range []string{"", "/info", "/apps", "/containers", "/apps/application_1_0001", "/apps/nonsense", "/containers/container_1_0001_01_000001", "/containers/nonsense"} {
+		get("node"+path+" idle", idle, "/ws/v1/node"+path)
+	}
+	get("node apps running", running, "/ws/v1/node/apps")
+	get("node app running", running, "/ws/v1/node/apps/"+testApp)
+	get("node containers running", running, "/ws/v1/node/containers")
+	get("node container running", running, "/ws/v1/node/containers/"+testContainer)
 	for label, put := range map[string][2]string{
 		"state put nonsense": {"/state", `{"state":"NONSENSE"}`}, "state put accepted": {"/state", `{"state":"ACCEPTED"}`},
 		"state put kill": {"/state", `{"state":"KILLED"}`},

@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -18,22 +19,25 @@ type job struct {
 	over bool
 }
 
-// job returns the job of a request. The id of the job in a path below /proxy must be that of the
-// application.
-func (c *Call) job() (*job, error) {
-	if app := c.r.PathValue("app"); app != "" && c.r.PathValue("job") != "" {
-		if id, err := jobOfApp(app); err != nil || id != c.Object.ID {
-			return nil, notFound("job, %s, is not found", c.Object.ID)
-		}
+// ofJob returns what get returns about the job of a request. The id of the job in a path below /proxy
+// must be that of the application.
+func ofJob[T any](c *Call, get func(ctx context.Context, job string) (T, error)) (value T, err error) {
+	app := c.r.PathValue("app")
+	if id, wrong := jobOfApp(app); app != "" && (wrong != nil || id != c.Object.ID) {
+		err = ErrUnknown
+	} else {
+		value, err = get(c.ctx, c.Object.ID)
 	}
-	s, err := c.Source.Status(c.ctx, c.Object.ID)
 	if errors.Is(err, ErrUnknown) {
 		err = notFound("job, %s, is not found", c.Object.ID)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &job{s, s.State >= wire.JobState_SUCCEEDED}, nil
+	return value, err
+}
+
+// job returns the job of a request, with its tasks.
+func (c *Call) job() (*job, error) {
+	s, err := ofJob(c, c.Source.Status)
+	return &job{s, s.GetState() >= wire.JobState_SUCCEEDED}, err
 }
 
 func masterInfo(c *Call) (*document, error) {
@@ -134,7 +138,7 @@ func (c *Call) masterJob(j *job) object {
 		{"reducesTotal", j.Reduces}, {"reducesCompleted", j.ReducesDone}, {"mapProgress", 100 * j.MapProgress}, {"reduceProgress", 100 * j.ReduceProgress},
 		{"mapsPending", j.pending(j.Maps, j.MapsDone, j.MapsRunning)}, {"mapsRunning", j.MapsRunning},
 		{"reducesPending", j.pending(j.Reduces, j.ReducesDone, j.ReducesRunning)}, {"reducesRunning", j.ReducesRunning},
-		{"uberized", false}, {"diagnostics", j.Cause},
+		{"uberized", false}, {"diagnostics", diagnosticsOf(j.Cause)},
 		{"newReduceAttempts", 0}, {"runningReduceAttempts", r.running}, {"failedReduceAttempts", r.failed}, {"killedReduceAttempts", r.killed},
 		{"successfulReduceAttempts", r.successful}, {"newMapAttempts", 0}, {"runningMapAttempts", m.running}, {"failedMapAttempts", m.failed},
 		{"killedMapAttempts", m.killed}, {"successfulMapAttempts", m.successful},
@@ -154,7 +158,7 @@ func (j *job) pending(all, done, running int32) int32 {
 func (j *job) historyJob() object {
 	m, r := j.tally()
 	return append(historyRow(&apidoc.Jobs([]*wire.JobStatus{j.JobStatus})[0]),
-		field{"uberized", false}, field{"diagnostics", j.Cause}, field{"avgMapTime", m.mean(m.total)}, field{"avgReduceTime", r.mean(r.total)},
+		field{"uberized", false}, field{"diagnostics", diagnosticsOf(j.Cause)}, field{"avgMapTime", m.mean(m.total)}, field{"avgReduceTime", r.mean(r.total)},
 		field{"avgShuffleTime", r.mean(r.shuffle)}, field{"avgMergeTime", 0},
 		field{"failedReduceAttempts", r.failed}, field{"killedReduceAttempts", r.killed}, field{"successfulReduceAttempts", r.successful},
 		field{"failedMapAttempts", m.failed}, field{"killedMapAttempts", m.killed}, field{"successfulMapAttempts", m.successful})
@@ -208,13 +212,13 @@ func finishedJobs(c *Call) (*document, error) {
 
 // jobAttempts answers with the one attempt at a job: a job survives the end of a master.
 func jobAttempts(c *Call) (*document, error) {
-	j, err := c.job()
+	r, err := ofJob(c, c.Source.Summary)
 	if err != nil {
 		return nil, err
 	}
 	return &document{root: "jobAttempts", body: object{{"jobAttempt", []object{{
-		{"nodeHttpAddress", c.r.Host}, {"nodeId", c.r.Host}, {"id", 1}, {"startTime", j.SubmitTime}, {"containerId", containerOf(j.JobId, 1)},
-		{"logsLink", c.url("/jobs/" + j.JobId)},
+		{"nodeHttpAddress", c.r.Host}, {"nodeId", c.r.Host}, {"id", 1}, {"startTime", r.StartTime}, {"containerId", masterContainer(r.JobID)},
+		{"logsLink", c.url("/jobs/" + r.JobID)},
 	}}}}}, nil
 }
 

@@ -194,7 +194,7 @@ func (r *recorder) scheduler(hdfs *minihdfs.Cluster, class string) {
 			r.t.Error(err)
 		}
 	}()
-	r.address = map[string]string{"rm": yarn.WebAddress(), "history": yarn.HistoryAddress()}
+	r.address = map[string]string{"rm": yarn.WebAddress(), "history": yarn.HistoryAddress(), "node": hdfs.Host(0) + ":8042"}
 	r.get("scheduler "+name, "rm", "/ws/v1/cluster/scheduler")
 	r.xml("scheduler "+name, "rm", "/ws/v1/cluster/scheduler")
 	if name == "fair" {
@@ -214,6 +214,9 @@ func (r *recorder) cluster(ctx context.Context, hdfs *minihdfs.Cluster, yarn *mi
 		r.get("cluster"+path+" idle", "rm", "/ws/v1/cluster"+path)
 	}
 	r.xml("cluster/apps idle", "rm", "/ws/v1/cluster/apps")
+	for _, path := range []string{"", "/info", "/apps", "/containers", "/apps/application_1_0001", "/apps/nonsense", "/containers/container_1_0001_01_000001", "/containers/nonsense"} {
+		r.get("node"+path+" idle", "node", "/ws/v1/node"+path)
+	}
 	r.get("history", "history", "/ws/v1/history")
 	r.get("history jobs idle", "history", "/ws/v1/history/mapreduce/jobs")
 	for _, query := range []string{"limit=0", "limit=x", "startedTimeBegin=-1", "startedTimeBegin=9&startedTimeEnd=1", "state=NONE"} {
@@ -241,6 +244,22 @@ func (r *recorder) cluster(ctx context.Context, hdfs *minihdfs.Cluster, yarn *mi
 	r.apps("over", app)
 	r.ask("state put over", "rm", http.MethodPut, "/ws/v1/cluster/apps/"+app+"/state?user.name=root", "application/json", `{"state":"KILLED"}`)
 	r.run(ctx, yarn, "/killed", false)
+}
+
+// node asks the NodeManager about an application that runs.
+func (r *recorder) node(app string) {
+	r.t.Helper()
+	r.get("node apps running", "node", "/ws/v1/node/apps")
+	r.xml("node apps running", "node", "/ws/v1/node/apps")
+	r.get("node app running", "node", "/ws/v1/node/apps/"+app)
+	r.xml("node containers running", "node", "/ws/v1/node/containers")
+	var list struct {
+		Containers struct{ Container []struct{ ID string } }
+	}
+	if err := json.Unmarshal(r.get("node containers running", "node", "/ws/v1/node/containers"), &list); err != nil || len(list.Containers.Container) == 0 {
+		r.t.Fatalf("%v: %+v", err, list)
+	}
+	r.get("node container running", "node", "/ws/v1/node/containers/"+list.Containers.Container[0].ID)
 }
 
 // apps asks about an application.
@@ -288,6 +307,7 @@ func (r *recorder) run(ctx context.Context, yarn *minihdfs.Yarn, output string, 
 	if toItsEnd {
 		r.await("rm", "/proxy/"+app+"/ws/v1/mapreduce/jobs/job_"+number+"/tasks/task_"+number+"_r_000000/attempts", "RUNNING")
 		r.apps("running", app)
+		r.node(app)
 		root := "/proxy/" + app + "/ws/v1/mapreduce"
 		r.get("mapreduce", "rm", root)
 		r.get("mapreduce/info", "rm", root+"/info")

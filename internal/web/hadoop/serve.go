@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/internal/wire"
@@ -31,6 +32,9 @@ type Source interface {
 	Summary(ctx context.Context, job string) (report.Report, error)
 	// Status returns a job with its tasks, their counters and the properties that were set.
 	Status(ctx context.Context, job string) (*wire.JobStatus, error)
+	// TypeCounters returns the counters of the tasks of a job, by MAP and REDUCE. The error wraps
+	// ErrUnknown if they are not known.
+	TypeCounters(ctx context.Context, job string) (map[string]counter.Values, error)
 	Nodes(ctx context.Context) ([]apidoc.Tasknode, error)
 	Pools(ctx context.Context) ([]apidoc.Queue, error)
 	Policy(ctx context.Context) (apidoc.Policy, error)

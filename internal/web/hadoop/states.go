@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
@@ -114,6 +115,14 @@ func priorityNamed(number int) (name string, known bool) {
 	return "", false
 }
 
+// diagnosticsOf returns why a job has ended. Programs of Hadoop look for the failed task between spaces.
+func diagnosticsOf(cause string) string {
+	if strings.HasPrefix(cause, "task_") {
+		return "Task failed " + cause
+	}
+	return cause
+}
+
 // appOf returns the id of the application of a job.
 func appOf(job string) string { return "application" + strings.TrimPrefix(job, "job") }
 
@@ -135,10 +144,24 @@ func queueOf(pool string) string { return "root." + pool }
 // poolOf returns the pool of a queue, which clients name with root in front or without.
 func poolOf(queue string) string { return strings.TrimPrefix(queue, "root.") }
 
-// containerOf returns the id of a container of a job. Container 1 is that of an application master,
-// which Hammr's jobs do not have.
-func containerOf(job string, number int) string {
-	return fmt.Sprintf("container%s_01_%06d", strings.TrimPrefix(job, "job"), number)
+// masterContainer returns the id of the container of an application master, which Hammr's jobs do not
+// have.
+func masterContainer(job string) string {
+	return fmt.Sprintf("container%s_01_%06d", strings.TrimPrefix(job, "job"), 1)
+}
+
+// containerOf returns the id of the container of an attempt. It follows from the id of the attempt, so
+// that masters and tasknodes give the same. Its number has 40 bits in YARN.
+func containerOf(a cluster.AttemptID) string {
+	const stages, attempts = 1 << 8, 1 << 10
+	stage := 0
+	switch n, err := strconv.Atoi(strings.TrimPrefix(a.Task.Stage, "s")); {
+	case err == nil:
+		stage = 2 + n
+	case a.Task.Stage == "r":
+		stage = 1
+	}
+	return fmt.Sprintf("container_%s_%04d_01_%06d", a.Task.Job.Cluster, a.Task.Job.Number, 2+(a.Task.Number*stages+stage)*attempts+a.Number)
 }
 
 // rowOf returns a job as lists have it. It is for a job that lists do not have any more.

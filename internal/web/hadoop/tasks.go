@@ -103,26 +103,25 @@ func (c *Call) status(all []*wire.TaskStatus_Attempt) string {
 	return ""
 }
 
-// taskOf returns the task of a request, and the number of attempts at the tasks before it.
-func (c *Call) taskOf() (j *job, t *wire.TaskStatus, before int, err error) {
+// taskOf returns the task of a request.
+func (c *Call) taskOf() (j *job, t *wire.TaskStatus, err error) {
 	id := c.r.PathValue("task")
 	if _, err := cluster.ParseTaskID(id); err != nil {
-		return nil, nil, 0, notFound("TaskId string : %s is not properly formed", id)
+		return nil, nil, notFound("TaskId string : %s is not properly formed", id)
 	}
 	if j, err = c.job(); err != nil {
-		return nil, nil, 0, err
+		return nil, nil, err
 	}
 	for _, t := range j.Tasks {
 		if t.Id == id {
-			return j, t, before, nil
+			return j, t, nil
 		}
-		before += len(t.Attempts)
 	}
-	return nil, nil, 0, notFound("task not found with id %s", id)
+	return nil, nil, notFound("task not found with id %s", id)
 }
 
 func oneTask(c *Call) (*document, error) {
-	j, t, _, err := c.taskOf()
+	j, t, err := c.taskOf()
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +129,7 @@ func oneTask(c *Call) (*document, error) {
 }
 
 func attempts(c *Call) (*document, error) {
-	j, t, before, err := c.taskOf()
+	j, t, err := c.taskOf()
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +138,8 @@ func attempts(c *Call) (*document, error) {
 		return nil, err
 	}
 	var rows []object
-	for i, a := range t.Attempts {
-		rows = append(rows, c.attempt(j, t, a, before+i, nodes))
+	for _, a := range t.Attempts {
+		rows = append(rows, c.attempt(j, t, a, nodes))
 	}
 	return &document{root: "taskAttempts", body: object{{"taskAttempt", rows}}}, nil
 }
@@ -157,10 +156,8 @@ func (c *Call) nodesByName() (map[string]*apidoc.Tasknode, error) {
 	return byName, nil
 }
 
-// attempt describes an attempt. before is the number of attempts of the job before it, as each is a
-// container after that of the application master. The end of the merge is not recorded: it is that
-// of the shuffle.
-func (c *Call) attempt(j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, before int, nodes map[string]*apidoc.Tasknode) object {
+// attempt describes an attempt. The end of the merge is not recorded: it is that of the shuffle.
+func (c *Call) attempt(j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, nodes map[string]*apidoc.Tasknode) object {
 	state, address, rack := attemptState(a, j.over), a.Machine, "/default-rack"
 	if n := nodes[a.Machine]; n != nil {
 		address, rack = cmp.Or(n.HTTP, address), cmp.Or(n.Rack, rack)
@@ -173,6 +170,7 @@ func (c *Call) attempt(j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, b
 		}
 		diagnostics = fmt.Sprintf("Preempted by the scheduler (%s): %s", kept, a.Cause)
 	}
+	id, _ := cluster.ParseAttemptID(a.Id) // masters make well-formed ids
 	finish := a.FinishTime
 	if finish == 0 && state != "RUNNING" {
 		finish = j.FinishTime
@@ -180,7 +178,7 @@ func (c *Call) attempt(j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, b
 	o := object{
 		{"startTime", a.StartTime}, {"finishTime", finish}, {"elapsedTime", c.span(a.StartTime, finish)}, {"progress", progressOf(state)}, {"id", a.Id},
 		{"rack", rack}, {"state", state}, {"status", c.status([]*wire.TaskStatus_Attempt{a})}, {"nodeHttpAddress", address}, {"diagnostics", diagnostics},
-		{"type", taskType(t)}, {"assignedContainerId", containerOf(j.JobId, 2+before)},
+		{"type", taskType(t)}, {"assignedContainerId", containerOf(id)},
 	}
 	if !isReduce(t) {
 		return o
@@ -197,23 +195,22 @@ func (c *Call) attempt(j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, b
 		field{"elapsedMergeTime", 0}, field{"elapsedReduceTime", reduce})
 }
 
-// attemptOf returns the attempt of a request, and the number of attempts of the job before it.
-func (c *Call) attemptOf() (j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, before int, err error) {
-	j, t, before, err = c.taskOf()
-	if err != nil {
-		return nil, nil, nil, 0, err
+// attemptOf returns the attempt of a request.
+func (c *Call) attemptOf() (j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, err error) {
+	if j, t, err = c.taskOf(); err != nil {
+		return nil, nil, nil, err
 	}
 	id := c.r.PathValue("attempt")
-	for i, a := range t.Attempts {
+	for _, a := range t.Attempts {
 		if a.Id == id {
-			return j, t, a, before + i, nil
+			return j, t, a, nil
 		}
 	}
-	return nil, nil, nil, 0, notFound("Error getting info on task attempt id %s", id)
+	return nil, nil, nil, notFound("Error getting info on task attempt id %s", id)
 }
 
 func oneAttempt(c *Call) (*document, error) {
-	j, t, a, before, err := c.attemptOf()
+	j, t, a, err := c.attemptOf()
 	if err != nil {
 		return nil, err
 	}
@@ -221,11 +218,11 @@ func oneAttempt(c *Call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &document{root: "taskAttempt", status: http.StatusOK, body: c.attempt(j, t, a, before, nodes)}, nil
+	return &document{root: "taskAttempt", status: http.StatusOK, body: c.attempt(j, t, a, nodes)}, nil
 }
 
 func getAttemptState(c *Call) (*document, error) {
-	j, _, a, _, err := c.attemptOf()
+	j, _, a, err := c.attemptOf()
 	if err != nil {
 		return nil, err
 	}

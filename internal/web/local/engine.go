@@ -24,7 +24,6 @@ func Engine(m *jobmaster.Master, cluster string) web.Source {
 // readOnly is the part of a board.Leader that is the same for all clusters in this process.
 type readOnly struct {
 	web.NoScheduler
-	web.NoStatus
 	cluster string
 	now     func() time.Time
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -94,31 +92,7 @@ func (s *simulation) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], 
 
 // Pools implements board.Leader. They are those that jobs are in.
 func (s *simulation) Pools(context.Context) (web.Answer[[]apidoc.Queue], error) {
-	pools := make(map[string]*apidoc.Queue)
-	for _, j := range s.master.Board().Snapshot().Jobs {
-		q := pools[j.Pool]
-		if q == nil {
-			q = &apidoc.Queue{Name: j.Pool, State: "RUNNING"}
-			pools[j.Pool] = q
-		}
-		switch j.State {
-		case cluster.JobPrep:
-			q.Jobs.Waiting++
-		case cluster.JobRunning:
-			q.Jobs.Running++
-		}
-		for i := range j.Stages {
-			st := &j.Stages[i]
-			used, waiting := st.Used(), st.Slots.Times(st.Waiting)
-			q.Running.Map, q.Running.Reduce = q.Running.Map+int32(used[cluster.MapSlot]), q.Running.Reduce+int32(used[cluster.ReduceSlot])
-			q.Waiting.Map, q.Waiting.Reduce = q.Waiting.Map+int32(waiting[cluster.MapSlot]), q.Waiting.Reduce+int32(waiting[cluster.ReduceSlot])
-		}
-	}
-	list := []apidoc.Queue{}
-	for _, name := range slices.Sorted(maps.Keys(pools)) {
-		list = append(list, *pools[name])
-	}
-	return answered(s.readOnly, list, nil)
+	return answered(s.readOnly, board.PoolsOf(s.master.Board().Snapshot()), nil)
 }
 
 // Policy implements board.Leader.

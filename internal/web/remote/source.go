@@ -28,7 +28,7 @@ type Config struct {
 	RPC rpc.Config
 	// Transport sends the requests; default rpc.NewTransport(RPC).
 	Transport http.RoundTripper
-	// Status answers Hadoop's API; default no answers.
+	// Status answers Hadoop's API. Required to serve it.
 	Status web.StatusSource
 	// Drills has the reports of drills; default those of the masters.
 	Drills web.HistorySource
@@ -42,9 +42,6 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	if c.Transport == nil {
 		c.Transport = rpc.NewTransport(c.RPC)
-	}
-	if c.Status == nil {
-		c.Status = web.NoStatus{}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
