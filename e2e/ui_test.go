@@ -110,13 +110,19 @@ func rows(page string) map[string]string {
 	}
 }
 
-// serveUI starts `hammr ui`, which ends with the test, and returns its address.
+// serveUI starts `hammr ui` for the cluster and returns its address.
 func (e *engine) serveUI(tokenFile string) string {
+	e.t.Helper()
+	return e.serve("--masters", strings.Join(e.state.Addresses(), ","), "--token-file", tokenFile)
+}
+
+// serve starts `hammr ui`, which ends with the test, and returns its address.
+func (e *engine) serve(args ...string) string {
 	e.t.Helper()
 	ports, err := localcluster.FreePorts("127.0.0.1", 1)
 	must(e.t, err)
 	address := ports[0]
-	ui := prepare(e.t, e.command("ui", "--masters", strings.Join(e.state.Addresses(), ","), "--token-file", tokenFile, "--http", address))
+	ui := prepare(e.t, e.command(append([]string{"ui", "--http", address}, args...)...))
 	ui.begin(e.t)
 	e.t.Cleanup(func() {
 		must(e.t, ui.cmd.Process.Signal(os.Interrupt))
