@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,7 +20,8 @@ import (
 )
 
 // watchers are clients that follow a topic as pages do: each has a stream, opens another one a second
-// after it has ended, and fetches the fragment of its page when the server names a change.
+// after it has ended, and fetches the fragment of its page when the server names a change. Each has
+// signed in, since the streams of a session are bounded.
 type watchers struct {
 	t       *testing.T
 	token   string
@@ -58,7 +60,10 @@ func (e *engine) watch(path, topics string, number int, addresses ...string) *wa
 	w := &watchers{t: e.t, token: strings.TrimSpace(string(token)), path: path, topics: topics, cancel: cancel}
 	for _, address := range addresses {
 		for range number {
-			each := &watcher{watchers: w, address: address, http: http.Client{Transport: &http.Transport{DisableCompression: true, IdleConnTimeout: 5 * time.Second}}}
+			jar, err := cookiejar.New(nil)
+			must(e.t, err)
+			each := &watcher{watchers: w, address: address, http: http.Client{Jar: jar, Transport: &http.Transport{DisableCompression: true, IdleConnTimeout: 5 * time.Second}}}
+			each.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 			w.all = append(w.all, each)
 			w.running.Go(func() { each.run(ctx) })
 		}
@@ -92,13 +97,32 @@ func (w *watcher) shown() (page string, at time.Time) {
 
 func (w *watcher) run(ctx context.Context) {
 	defer w.http.CloseIdleConnections()
+	signedIn := false
 	for ctx.Err() == nil {
-		w.follow(ctx)
+		if signedIn = signedIn || w.signIn(ctx); signedIn {
+			w.follow(ctx)
+		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// signIn reports whether the server has given a session.
+func (w *watcher) signIn(ctx context.Context) bool {
+	form := url.Values{"token": {w.token}, "to": {"/"}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+w.address+"/login", strings.NewReader(form.Encode()))
+	if err != nil {
+		return false
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := w.http.Do(r)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode == http.StatusSeeOther
 }
 
 // get sends a request. The caller closes the body.
@@ -107,7 +131,6 @@ func (w *watcher) get(ctx context.Context, path string, headers ...string) (*htt
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Authorization", "Bearer "+w.token)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
@@ -116,7 +139,7 @@ func (w *watcher) get(ctx context.Context, path string, headers ...string) (*htt
 
 // follow reads a stream until it ends.
 func (w *watcher) follow(ctx context.Context) {
-	answer, err := w.get(ctx, "/api/v1/watch?topics="+url.QueryEscape(w.topics)+"&after="+url.QueryEscape(w.last))
+	answer, err := w.get(ctx, "/api/v1/watch?topics="+url.QueryEscape(w.topics)+"&after="+url.QueryEscape(w.last), "Accept", "text/event-stream")
 	if err != nil {
 		return
 	}
