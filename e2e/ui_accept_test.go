@@ -38,6 +38,7 @@ func TestAcceptWatchers(t *testing.T) {
 	follower := f.followerOf(leader)
 	before := [2]int{f.goroutines(leader), f.goroutines(follower)}
 	var alone time.Duration
+	last := ""
 	for _, n := range []int{0, 50, 500} {
 		id, err := f.fleet.Submit(t.Context(), f.client, fleet.Job{Maps: 15_000, Map: fleet.Exactly(2 * time.Second), Seed: 1})
 		must(t, err)
@@ -62,7 +63,12 @@ func TestAcceptWatchers(t *testing.T) {
 			2*n, 15_000/took.Seconds(), cpu.Seconds(), 100*(cpu-alone).Seconds()/took.Seconds(), (cpuOf(t, follower.PID) - other).Seconds(),
 			memoryOf(t, leader.PID), memoryOf(t, follower.PID), delays[len(delays)*95/100].Round(time.Millisecond))
 		w.stop()
+		last = id
 	}
+	b := newBrowser(t, follower.HTTP, f.dir+"/"+localcluster.TokenFile)
+	began, memory := time.Now(), memoryOf(t, follower.PID)
+	size := len(b.page("/ws/v1/mapreduce/jobs/" + last + "/tasks"))
+	figure("all tasks by Hadoop's API: %v, %d KB, %+d MiB", time.Since(began).Round(time.Millisecond), size/1000, memoryOf(t, follower.PID)-memory)
 	for i, m := range []localcluster.Master{leader, follower} {
 		waitUntil(t, m.ID+" has no more goroutines than before", func() bool { return f.goroutines(m) <= before[i]+2 })
 	}
@@ -177,7 +183,7 @@ func TestAcceptSimulation(t *testing.T) {
 		bytes  int
 	}{
 		{job, 50 * time.Millisecond, 400 << 10}, {job + "/tasks?sort=-duration", 50 * time.Millisecond, 400 << 10}, {"/api/v1" + job + "/tasks?sort=-duration&state=SUCCEEDED", 50 * time.Millisecond, 400 << 10},
-		{"/api/v1" + job + "/timeline?px=1600", 700 * time.Millisecond, 400 << 10}, {"/ws/v1/mapreduce" + job + "/tasks", 2 * time.Second, 64 << 20},
+		{"/api/v1" + job + "/timeline?px=1600", 700 * time.Millisecond, 400 << 10}, {"/api/v1" + job + "/columns", 2 * time.Second, 64 << 20},
 	}
 	var state struct{ State string }
 	cpu := cpuOf(t, pid)

@@ -2,12 +2,15 @@ package e2e
 
 import (
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
 	pages "github.com/hammr/hammr/internal/web"
@@ -39,6 +42,7 @@ func TestPagesOfADrill(t *testing.T) {
 		checkWithoutJob(t, b, withNumber(j.id, "9999"))
 	}
 	checkDamaged(t, files, j.id)
+	checkPolicies(t, servers[0], servers[1])
 }
 
 // failedJob runs a job whose map fails at each attempt: its input is damaged.
@@ -98,5 +102,38 @@ func checkDamaged(t *testing.T, b *browser, id string) {
 	}
 	if status, text := b.send(http.MethodGet, "/jobs/"+withNumber(id, damaged), nil); status != http.StatusInternalServerError || !strings.Contains(text, "the file is damaged") || !strings.Contains(text, past.Problems[0].File) {
 		t.Errorf("a damaged history: status %d: %.500s", status, text)
+	}
+}
+
+// checkPolicies lets two users change the policy at once: one of them wins, and the other learns of it.
+// An invalid setting changes nothing.
+func checkPolicies(t *testing.T, b, other *browser) {
+	t.Helper()
+	var before, now apidoc.Policy
+	b.json("/scheduler", &before)
+	set := func(b *browser, policy string) int {
+		status, _ := b.post("/api/v1/scheduler/set", url.Values{"policy": {policy}, "expected": {before.Fingerprint}})
+		return status
+	}
+	if status, text := b.post("/api/v1/scheduler/set", url.Values{"policy": {"fair"}, "hammr.fair.nonsense": {"1"}, "expected": {before.Fingerprint}}); status != http.StatusBadRequest || !strings.Contains(text, "hammr.fair.nonsense") {
+		t.Errorf("an unknown setting: status %d: %s", status, text)
+	}
+	var both [2]int
+	var users sync.WaitGroup
+	users.Go(func() { both[0] = set(b, "fair") })
+	users.Go(func() { both[1] = set(other, "hfsp") })
+	users.Wait()
+	winner := map[[2]int]string{{http.StatusOK, http.StatusConflict}: "fair", {http.StatusConflict, http.StatusOK}: "hfsp"}[both]
+	if b.json("/scheduler", &now); winner == "" || now.Policy != winner {
+		t.Errorf("two users at once: status %v, and the policy is %q", both, now.Policy)
+	}
+	if status, text := b.post("/api/v1/scheduler/undo", url.Values{"expected": {before.Fingerprint}}); status != http.StatusConflict {
+		t.Errorf("undo of another policy: status %d: %s", status, text)
+	}
+	if status, text := b.post("/api/v1/scheduler/undo", url.Values{"expected": {now.Fingerprint}}); status != http.StatusOK {
+		t.Errorf("undo: status %d: %s", status, text)
+	}
+	if b.json("/scheduler", &now); now.Policy != before.Policy {
+		t.Errorf("the policy is %q after the undo, want %q", now.Policy, before.Policy)
 	}
 }
