@@ -41,7 +41,7 @@ for name in "${names[@]}"; do
 	else
 		result=passed
 	fi
-	figures=$(sed -n 's/.*figure: //p; s/.*: not run: /not run: /p' "$log" | paste -sd';' | sed 's/;/; /g')
+	figures=$(sed -n 's/.*figure: //p; s/.*: not run: /not run: /p' "$log" | paste -sd';' | sed 's/; */; /g')
 	rows+=("$(printf '%-12s %-8s %5d s  %s' "$name" "$result" $((SECONDS - began)) "$figures")")
 done
 printf '\n%-12s %-8s %7s  %s\n' check result time figures
