@@ -107,8 +107,20 @@ accept-hadoop: build
 	go test -tags accept -run '^TestOracle' -count 1 -timeout 20m -v ./internal/jhist
 	accept/hadoop/run.sh bin/hammr
 
-# Checks that need tools from elsewhere, by name.
-accept: accept-hadoop accept-openapi
+# Checks that take long or need tools from elsewhere, and a table of their results: half an hour. CHECKS
+# are some of them; the soak lasts for MINUTES. A check that lacks its tool counts as not run.
+#   hadoop      accept-hadoop, below: Hadoop's daemons and clients of their REST API (Java, Maven, Python with pip)
+#   openapi     the REST API against its document, by schemathesis (Python with pip)
+#   lighthouse  the browser's measures of eight pages of a job with 100,000 tasks (chromium, Node with npx; LIGHTHOUSE names a program that is installed)
+#   proxy       all pages and forms behind nginx, below a path (nginx; NGINX_PROGRAM names it)
+#   simulation  answers of a job with 110,000 attempts while it runs, 500 a second
+#   watchers    100 and 1,000 clients that follow a job
+#   soak        clients come and go while leaders are killed; nothing grows
+#   logs        1 GiB printed, 10,000 lines a second, bytes that are no text
+CHECKS ?=
+MINUTES ?= 10
+accept: build
+	MINUTES=$(MINUTES) accept/run.sh $(CHECKS)
 
 # The REST API against its OpenAPI document.
 accept-openapi: build

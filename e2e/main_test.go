@@ -26,8 +26,11 @@ var clusterDir string
 // MiB has many blocks.
 const blockSize = 1 << 20
 
+// tasks are the jobs whose tasks this binary runs on a cluster.
+var tasks = []mr.Runnable{shout, doored}
+
 func TestMain(m *testing.M) {
-	mr.ServeTask(shout, doored)
+	mr.ServeTask(tasks...)
 	if gateAddress() != "" {
 		mr.Main(gatedProgram())
 	}

@@ -110,26 +110,40 @@ func rows(page string) map[string]string {
 	}
 }
 
-// serveUI starts `hammr ui`, which ends with the test, and returns its address.
+// serveUI starts `hammr ui` for the cluster and returns its address.
 func (e *engine) serveUI(tokenFile string) string {
 	e.t.Helper()
+	return e.serve("--masters", strings.Join(e.state.Addresses(), ","), "--token-file", tokenFile)
+}
+
+// serve starts `hammr ui` for the cluster or for files, and returns its address.
+func (e *engine) serve(args ...string) string {
+	e.t.Helper()
+	address, _ := serveUI(e.t, e.command(args...))
+	return address
+}
+
+// serveUI starts `hammr ui` with the arguments of a command. It ends with the test.
+func serveUI(t *testing.T, c command) (address string, ui *process) {
+	t.Helper()
 	ports, err := localcluster.FreePorts("127.0.0.1", 1)
-	must(e.t, err)
-	address := ports[0]
-	ui := prepare(e.t, e.command("ui", "--masters", strings.Join(e.state.Addresses(), ","), "--token-file", tokenFile, "--http", address))
-	ui.begin(e.t)
-	e.t.Cleanup(func() {
-		must(e.t, ui.cmd.Process.Signal(os.Interrupt))
-		ui.wait(e.t).want(e.t, 0)
+	must(t, err)
+	address = ports[0]
+	c.args = append([]string{"ui", "--http", address}, c.args...)
+	ui = prepare(t, c)
+	ui.begin(t)
+	t.Cleanup(func() {
+		must(t, ui.cmd.Process.Signal(os.Interrupt))
+		ui.wait(t).want(t, 0)
 	})
-	waitUntil(e.t, "hammr ui listens", func() bool {
+	waitUntil(t, "hammr ui listens", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			conn.Close()
 		}
 		return err == nil
 	})
-	return address
+	return address, ui
 }
 
 // TestPagesShowTheFiguresOfCommands runs a job, and compares its page, the API and the command.

@@ -49,9 +49,9 @@ func Attach(ctx context.Context, c *testcluster.Cluster, cfg Config) (*Fleet, er
 // loaded machine.
 const submitTimeout = 2 * time.Minute
 
-// newClient returns a client that can submit jobs to a cluster of this machine. The program
+// NewClient returns a client that can submit jobs to a cluster of this machine. The program
 // of the jobs is a file that no task runs.
-func newClient(c *testcluster.Cluster) (*remote.Client, error) {
+func NewClient(c *testcluster.Cluster) (*remote.Client, error) {
 	token, err := c.Token()
 	if err != nil {
 		return nil, err

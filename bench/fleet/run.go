@@ -101,7 +101,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.cluster.Close()) }()
-	if r.client, err = newClient(r.cluster.Cluster); err != nil {
+	if r.client, err = NewClient(r.cluster.Cluster); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.client.Close()) }()

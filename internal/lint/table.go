@@ -146,7 +146,7 @@ var importTable = []row{
 		"cluster", "internal/apidoc", "internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
 	}},
 	{"internal/web/files", []string{
-		"chaos", "cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/web", "internal/wire", "jobmaster", "jobmaster/histindex", "jobmaster/history",
+		"chaos", "cluster", "internal/apidoc", "internal/counter", "internal/report", "internal/web", "internal/wire", "jobmaster", "jobmaster/histindex", "jobmaster/history", "storage",
 	}},
 	{"internal/web/answers", []string{"internal/web"}},
 	{"internal/web/board", []string{

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
@@ -93,8 +94,8 @@ func checkMajority(s raftlog.Status, without string) error {
 	if s.Leader.ID != s.ID || len(silent) == 0 || alive > voters/2 {
 		return nil
 	}
-	return fmt.Errorf("without master %s there would be no majority, since %s does not answer; start or remove that one first",
-		without, strings.Join(silent, ", "))
+	return fmt.Errorf("%w: without master %s there would be no majority, since %s does not answer; start or remove that one first",
+		cluster.ErrRefused, without, strings.Join(silent, ", "))
 }
 
 // yieldLeadership makes another master the leader before this master stops, so that the

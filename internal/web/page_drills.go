@@ -17,10 +17,10 @@ func answerDrill(c *call) error {
 	return answer(c, a, err)
 }
 
-// showDrills explains how to see drills if the source has no directory of them.
+// showDrills explains how to see drills if neither this program nor the masters have a directory of them.
 func showDrills(c *call) error {
 	a, err := c.cfg.Source.Drills(c.ctx)
-	if errors.Is(err, ErrNoDrills) {
+	if errors.Is(err, ErrUnknown) {
 		a, err = Answer[DrillList]{At: c.cfg.Now()}, nil
 	}
 	list, err := use(c, a, err)

@@ -105,7 +105,7 @@ func newTable[T any](c *call, rows []T, total int, states map[string]int, next s
 		t.First = v.With()
 	}
 	q := c.r.URL.Query()
-	for _, name := range []string{"live", "done", "cursor"} {
+	for _, name := range []string{"live", "done", "cursor", "by"} { // of the page only
 		q.Del(name)
 	}
 	q.Set("format", "csv")

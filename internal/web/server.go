@@ -234,7 +234,7 @@ func (c *call) fail(err error) {
 	status := statusOf(err)
 	if status == http.StatusInternalServerError {
 		c.cfg.Logger.Error("request failed", "path", c.r.URL.Path, "error", err)
-		if !c.caller.Token {
+		if !c.caller.Token && !errors.Is(err, ErrDamaged) {
 			err = errors.New("internal error; the log of " + c.cfg.Name + " has it")
 		}
 	}

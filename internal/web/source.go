@@ -19,6 +19,9 @@ var (
 	// ErrUnavailable is wrapped by errors of a cluster that does not answer now: it has no
 	// leader, or too much load.
 	ErrUnavailable = errors.New("unavailable")
+	// ErrDamaged is wrapped by errors of files that cannot be read. Their text names the file and a
+	// remedy, and is for all users.
+	ErrDamaged = errors.New("damaged")
 )
 
 // Classify returns an error that has the text of err and wraps class too, such as ErrUnknown.

@@ -143,6 +143,8 @@ func (v *view) Topics() string {
 	}
 	parts := strings.Split(strings.TrimPrefix(v.route.Path, "/"), "/")
 	switch first := strings.TrimSuffix(parts[0], "{$}"); {
+	case first == "jobs" && len(parts) > 1 && v.params["job"] == "": // a page of an error
+		return ""
 	case first == "jobs" && len(parts) > 1:
 		return "job/" + v.params["job"]
 	case v.route.Path == "/scheduler/preview", v.params["before"] != "":

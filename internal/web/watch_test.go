@@ -258,6 +258,9 @@ func TestFragmentsArePartsOfTheirPages(t *testing.T) {
 	if w := fragmentOf(h, "/jobs/nonsense"); w.Code != http.StatusNotFound || w.Header().Get("ETag") != "" {
 		t.Errorf("fragment of an unknown job: status %d", w.Code)
 	}
+	if page := request(h, "/jobs/nonsense", nil).Body.String(); strings.Contains(page, "data-topics") {
+		t.Error("the page of an unknown job follows a job without an id, which is refused")
+	}
 	if page := request(h, "/jobs?live=0", nil).Body.String(); strings.Contains(page, "data-topics") || !strings.Contains(page, "does not change by itself") {
 		t.Error("the page of live=0 follows the cluster")
 	}

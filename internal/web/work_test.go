@@ -98,6 +98,9 @@ func TestSummaryByStageAndNode(t *testing.T) {
 	}
 	f := newFake("x")
 	f.columns = map[string]*apidoc.TaskColumns{aJob: c}
+	if page := request(newHandler(t, f), "/jobs/"+aJob+"/tasks?by=node", nil).Body.String(); !strings.Contains(page, "/tasks?format=csv&amp;limit=1000") {
+		t.Error("the tasks as CSV have a parameter that the API refuses")
+	}
 	w := request(newHandler(t, f), "/api/v1/jobs/"+aJob+"/tasks/summary?format=csv", nil)
 	if lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n"); len(lines) != 6 || lines[0] != "stage,node,tasks,what,min,p5,p25,p50,p75,p95,p99,max" || lines[3] != "m,,100,records,0,4,24,49,74,94,98,99" {
 		t.Errorf("CSV: %q", lines)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/jobmaster"
@@ -119,7 +120,7 @@ func (l *Log) RemoveMaster(ctx context.Context, id string) error {
 		return fmt.Errorf("raftlog: %s: %w", what, err)
 	}
 	if id == l.cfg.ID {
-		return fmt.Errorf("raftlog: %s: it is the leader: transfer leadership to another master first", what)
+		return refusal{cluster.ErrRefused, fmt.Errorf("raftlog: %s: it is the leader: transfer leadership to another master first", what)}
 	}
 	return l.changeMasters(ctx, what, func() error {
 		return l.raft.RemoveServer(raft.ServerID(id), 0, timeLeft(ctx)).Error()
@@ -235,7 +236,7 @@ func (l *Log) successors(id string) (masters []Master, err error) {
 		}
 		chosen := slices.DeleteFunc(all, func(m Master) bool { return m.ID != id })
 		if len(chosen) == 1 && !chosen[0].Voter {
-			return nil, fmt.Errorf("it is a non-voter; give it a vote first: hammr master add %s %s", id, chosen[0].Address)
+			return nil, refusal{cluster.ErrRefused, fmt.Errorf("it is a non-voter; give it a vote first: hammr master add %s %s", id, chosen[0].Address)}
 		}
 		return chosen, nil
 	}
@@ -245,7 +246,7 @@ func (l *Log) successors(id string) (masters []Master, err error) {
 		}
 	}
 	if len(masters) == 0 {
-		return nil, errors.New("no other master can become leader")
+		return nil, refusal{cluster.ErrRefused, errors.New("no other master can become leader")}
 	}
 	return masters, nil
 }
@@ -272,8 +273,17 @@ func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
 		}
 		known = append(known, string(server.ID))
 	}
-	return "", fmt.Errorf("no such master: there are %s", strings.Join(known, ", "))
+	return "", refusal{cluster.ErrUnknown, fmt.Errorf("no such master: there are %s", strings.Join(known, ", "))}
 }
+
+// refusal is an error of a class for callers, cluster.ErrRefused or cluster.ErrUnknown, whose text is
+// that of error alone.
+type refusal struct{ class, error error }
+
+func (r refusal) Error() string { return r.error.Error() }
+
+// Unwrap returns the class.
+func (r refusal) Unwrap() error { return r.class }
 
 // asLeader runs f in a goroutine and waits for it. Only the leader can carry out f.
 //

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/cluster"
 )
 
 func withTimeout(t testing.TB) context.Context {
@@ -208,6 +210,12 @@ func TestRefusedChangesOfMasters(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+	if err := leader.log.RemoveMaster(ctx, leader.cfg.ID); !errors.Is(err, cluster.ErrRefused) {
+		t.Errorf("the leader is removed: %v is no refusal", err)
+	}
+	if err := leader.log.TransferLeadership(ctx, "m5"); !errors.Is(err, cluster.ErrUnknown) {
+		t.Errorf("an unknown master: %v", err)
 	}
 	if err := errors.Join(leader.log.ConfirmLead(ctx), follower.log.ConfirmLead(ctx)); !errors.Is(err, ErrNotLeading) || strings.Count(err.Error(), "\n") > 0 {
 		t.Errorf("the lead is confirmed by the wrong one: %v", err)

@@ -116,6 +116,10 @@ func (l *Log) open() error {
 	return nil
 }
 
+// commitTimeout is how long a follower of an idle leader waits for the commit index, at most twice.
+// Followers serve pages of what they know to be committed.
+const commitTimeout = 200 * time.Millisecond
+
 // raftConfig translates the configuration for hashicorp/raft, which uses different names. In
 // Raft, HeartbeatTimeout is the silence after which a follower becomes a candidate, and
 // ElectionTimeout is how long a candidate waits for votes.
@@ -125,7 +129,7 @@ func (l *Log) raftConfig() *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(l.cfg.ID)
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = l.cfg.ElectionTimeout, l.cfg.VoteTimeout, l.cfg.LeaderLease
-	c.CommitTimeout = l.cfg.ElectionTimeout // followers need the commit index only when they become leader
+	c.CommitTimeout = min(l.cfg.ElectionTimeout, commitTimeout)
 	c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = l.cfg.SnapshotThreshold, l.cfg.SnapshotInterval, l.cfg.TrailingLogs
 	c.ShutdownOnRemove = false
 	c.NotifyCh = l.notify

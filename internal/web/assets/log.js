@@ -42,6 +42,9 @@ async function ask() {
     return answer.status >= 500 || answer.status === 429 ? 5 * pause : -1;
   }
   const doc = await answer.json();
+  if (doc.next < next) { // the tasknode has dropped lines between the first and the last ones
+    append([{ text: "[… some lines are left out here …]\n" }]);
+  }
   if (doc.spans.length) {
     append(doc.spans);
   }

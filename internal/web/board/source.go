@@ -111,8 +111,10 @@ func (c *Config) EnsureDefaults() {
 }
 
 const (
-	// freshness is how long an answer is given to other readers too.
-	freshness = time.Second
+	// freshness is how long an answer is given to other readers too. It is less than the second in which
+	// watchers ask again: if it were as long, each of their answers would be found still fresh once, and a
+	// change would be seen after 2 s.
+	freshness = 700 * time.Millisecond
 	// finishedFreshness is freshness for a job that has left the state.
 	finishedFreshness = time.Minute
 	// maxSilence is how long a follower without contact to a leader shows its data without a word.

@@ -24,6 +24,7 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/histindex"
 	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/storage"
 )
 
 // Config configures a Source.
@@ -70,10 +71,13 @@ func New(cfg Config) *Source {
 	return s
 }
 
-// classify marks errors for unknown objects.
+// classify marks errors for unknown objects and damaged files.
 func classify(err error) error {
-	if errors.Is(err, cluster.ErrUnknown) {
+	switch {
+	case errors.Is(err, cluster.ErrUnknown):
 		return web.Classify(web.ErrUnknown, err)
+	case errors.Is(err, storage.ErrCorrupt):
+		return web.Classify(web.ErrDamaged, fmt.Errorf("the file is damaged; copy it again, or remove it: %w", err))
 	}
 	return err
 }

@@ -36,7 +36,8 @@ type Config struct {
 	// attempts that have ended. Default none: such logs are read from the tasknodes that still have
 	// them.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
-	// Age is how long an answer is fresh; default 1 s.
+	// Age is how long an answer is fresh; default 700 ms, less than the second in which watchers ask
+	// again.
 	Age time.Duration
 	// Now returns the time; default time.Now.
 	Now func() time.Time
@@ -46,7 +47,7 @@ type Config struct {
 
 // EnsureDefaults sets the fields that have a default and are not set.
 func (c *Config) EnsureDefaults() {
-	c.RPC.Timeout, c.Age = cmp.Or(c.RPC.Timeout, 3*time.Second), cmp.Or(c.Age, time.Second)
+	c.RPC.Timeout, c.Age = cmp.Or(c.RPC.Timeout, 3*time.Second), cmp.Or(c.Age, 700*time.Millisecond)
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -50,8 +50,9 @@ func (c *Config) EnsureDefaults() {
 }
 
 const (
-	// freshness is how long an answer is given to other readers too.
-	freshness = time.Second
+	// freshness is how long an answer is given to other readers too: less than the second in which
+	// watchers ask again.
+	freshness = 700 * time.Millisecond
 	// logPatience is Config.Patience for a log, which a master may read in HDFS.
 	logPatience = 12 * time.Second
 	maxAnswers  = 512
