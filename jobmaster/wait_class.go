@@ -64,10 +64,9 @@ func (m *Master) slotWaitClass(j *cluster.Job, stage *cluster.Stage) sched.WaitC
 	case facts.free[kind] == 0:
 		return sched.WaitNoSlot
 	}
-	for _, d := range m.brain.Deferred() {
-		if d.Job == j.ID && d.Stage == stage.Code {
-			return d.Class
-		}
+	deferred := m.brain.Deferred()
+	if i, found := slices.BinarySearchFunc(deferred, sched.StageWait{Job: j.ID, Stage: stage.Code}, sched.StageWait.Compare); found {
+		return deferred[i].Class
 	}
 	switch {
 	case stage.MemoryMB > max(facts.freeMB[kind], 0):

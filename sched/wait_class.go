@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/hammr/hammr/cluster"
+import (
+	"cmp"
+
+	"github.com/hammr/hammr/cluster"
+)
 
 // WaitClass says why tasks have no slot. Its text is shown to users and is part of documents, so it
 // does not change.
@@ -54,4 +58,9 @@ type StageWait struct {
 	Job   cluster.JobID
 	Stage string // code of the stage
 	Class WaitClass
+}
+
+// Compare orders stages by job and code.
+func (w StageWait) Compare(other StageWait) int {
+	return cmp.Or(w.Job.Compare(other.Job), cmp.Compare(w.Stage, other.Stage))
 }

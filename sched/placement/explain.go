@@ -170,7 +170,7 @@ func (r *Round) deferred() (out []sched.StageWait) {
 			out = append(out, sched.StageWait{Job: w.job, Stage: stage.Code, Class: sched.WaitLocality})
 		}
 	}
-	slices.SortFunc(out, func(a, b sched.StageWait) int { return cmp.Or(a.Job.Compare(b.Job), cmp.Compare(a.Stage, b.Stage)) })
+	slices.SortFunc(out, sched.StageWait.Compare)
 	return out
 }
 
