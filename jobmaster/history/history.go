@@ -85,6 +85,10 @@ func eventOf(e board.Event) apidoc.Event {
 		out.Place, out.Source = e.Place.String(), e.Source.String()
 	case board.EventSplit:
 		out.Rest = e.Rest.String()
+	case board.EventOrder, board.EventSuspend, board.EventPreempt:
+		if out.ForPool = e.For.Pool; e.For.Job != (cluster.JobID{}) {
+			out.For = e.For.Job.String()
+		}
 	}
 	return out
 }
