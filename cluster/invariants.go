@@ -97,7 +97,7 @@ func (c *checker) job(j *Job) {
 		}
 		for _, t := range stage.Tasks {
 			for i, v := range t.counts {
-				sums[i] += v
+				sums[i] = j.names[i].addTo(sums[i], v)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/hammr/hammr/dag"
@@ -196,8 +197,22 @@ type Counter struct {
 	Value int64 `cbor:"Value"`
 }
 
-// Counters returns the sum of each counter over the finished tasks, in the order in which
-// the counters first occurred.
+// isPeak reports whether jobs show the highest value of a counter of their tasks instead of the
+// sum, as Hadoop does for the counters of peak memory.
+func (n CounterName) isPeak() bool {
+	return n.Group == "Map-Reduce Framework" && strings.HasPrefix(n.Name, "Peak ")
+}
+
+// addTo adds the value of a task to that of the job.
+func (n CounterName) addTo(total, value int64) int64 {
+	if n.isPeak() {
+		return max(total, value)
+	}
+	return total + value
+}
+
+// Counters returns the total of each counter over the finished tasks, in the order in which
+// the counters first occurred: the sum, or the highest value of a counter of peak memory.
 func (j *Job) Counters() []Counter {
 	out := make([]Counter, len(j.names))
 	for i, name := range j.names {
@@ -251,16 +266,35 @@ func (j *Job) count(t *Task, counters []Counter) {
 	for _, c := range counters {
 		i := j.nameIndex[c.CounterName]
 		t.counts[i] += c.Value
-		j.sums[i] += c.Value
+		j.sums[i] = c.addTo(j.sums[i], c.Value)
 	}
 }
 
-// uncount subtracts the counters of a task that has to run again.
+// uncount subtracts the counters of a task that has to run again. If it had the highest value, the
+// others are searched for theirs.
 func (j *Job) uncount(t *Task) {
-	for i, v := range t.counts {
-		j.sums[i] -= v
-	}
+	counts := t.counts
 	t.counts = nil
+	for i, v := range counts {
+		switch {
+		case !j.names[i].isPeak():
+			j.sums[i] -= v
+		case v == j.sums[i]:
+			j.sums[i] = j.highest(i)
+		}
+	}
+}
+
+// highest returns the highest value of a counter, by its place in names.
+func (j *Job) highest(i int) (most int64) {
+	for _, stage := range j.Stages {
+		for _, t := range stage.Tasks {
+			if i < len(t.counts) {
+				most = max(most, t.counts[i])
+			}
+		}
+	}
+	return most
 }
 
 // EffectivePriority returns the priority that scheduling policies order jobs by; higher goes

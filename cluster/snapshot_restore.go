@@ -193,7 +193,7 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 		return fmt.Errorf("%v: %d counters of %d, part %d", t.ID, len(t.counts), len(j.sums), t.Part)
 	}
 	for i, n := range t.counts {
-		j.sums[i] += n
+		j.sums[i] = j.names[i].addTo(j.sums[i], n)
 	}
 	switch t.State {
 	case TaskPending, TaskCheckpointed:

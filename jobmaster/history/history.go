@@ -139,6 +139,10 @@ func (j *Job) CountersOf(i int) counter.Values {
 // in version 1.
 func (j *Job) CountersByType() map[string]counter.Values {
 	totals := make(map[string][]int64)
+	peaks := make([]bool, len(j.CounterNames))
+	for n, id := range j.CounterNames {
+		peaks[n] = id.IsPeak()
+	}
 	for i := range j.Tasks {
 		kind := j.Status.Tasks[i].Kind.String()
 		if totals[kind] == nil {
@@ -146,7 +150,7 @@ func (j *Job) CountersByType() map[string]counter.Values {
 		}
 		for n, v := range j.Tasks[i].Counters {
 			if n < len(j.CounterNames) {
-				totals[kind][n] += v
+				totals[kind][n] = counter.Total(totals[kind][n], v, peaks[n])
 			}
 		}
 	}
