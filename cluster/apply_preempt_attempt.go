@@ -24,6 +24,13 @@ type PreemptAttempt struct {
 	Attempt AttemptID
 	Mode    preempt.Mode // Split, Checkpoint, Suspend or Kill
 	Cause   string       // shown to users: what its slot is needed for
+	For     Beneficiary  // zero for an order of a user. The state does not keep it: readers of the log do
+}
+
+// Beneficiary is who gets a slot that is taken.
+type Beneficiary struct {
+	Job  JobID  `cbor:"Job,omitzero"`   // zero if only the pool is known, or neither
+	Pool string `cbor:"Pool,omitempty"` // "" if Job says it, or it is unknown
 }
 
 func (c PreemptAttempt) subject() any { return c.Attempt }

@@ -118,18 +118,21 @@ func storedAs[R commandRecord](name string) verb {
 // PreemptAttempt is stored as one of three verbs; KillAttempt shares the third.
 type (
 	saveRecord struct {
-		Attempt AttemptID `cbor:"Attempt"`
-		Cause   string    `cbor:"Cause"`
-		Split   bool      `cbor:"Split"`
+		Attempt AttemptID   `cbor:"Attempt"`
+		Cause   string      `cbor:"Cause"`
+		Split   bool        `cbor:"Split"`
+		For     Beneficiary `cbor:"For,omitzero" version:"2"`
 	}
 	suspendRecord struct {
-		Attempt AttemptID `cbor:"Attempt"`
-		Cause   string    `cbor:"Cause"`
+		Attempt AttemptID   `cbor:"Attempt"`
+		Cause   string      `cbor:"Cause"`
+		For     Beneficiary `cbor:"For,omitzero" version:"2"`
 	}
 	killRecord struct {
-		Attempt AttemptID `cbor:"Attempt"`
-		Cause   string    `cbor:"Cause"`
-		Preempt bool      `cbor:"Preempt"`
+		Attempt AttemptID   `cbor:"Attempt"`
+		Cause   string      `cbor:"Cause"`
+		Preempt bool        `cbor:"Preempt"`
+		For     Beneficiary `cbor:"For,omitzero" version:"2"` // of a preemption
 	}
 )
 
@@ -139,19 +142,19 @@ func (r saveRecord) command() Command {
 	if r.Split {
 		mode = preempt.Split
 	}
-	return PreemptAttempt{Attempt: r.Attempt, Mode: mode, Cause: r.Cause}
+	return PreemptAttempt{Attempt: r.Attempt, Mode: mode, Cause: r.Cause, For: r.For}
 }
 
 // command returns PreemptAttempt by Suspend.
 func (r suspendRecord) command() Command {
-	return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Suspend, Cause: r.Cause}
+	return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Suspend, Cause: r.Cause, For: r.For}
 }
 
 // command returns PreemptAttempt by Kill, or KillAttempt, which does not count as a
 // preemption.
 func (r killRecord) command() Command {
 	if r.Preempt {
-		return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Kill, Cause: r.Cause}
+		return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Kill, Cause: r.Cause, For: r.For}
 	}
 	return KillAttempt{Attempt: r.Attempt, Cause: r.Cause}
 }
@@ -165,11 +168,11 @@ func storedForm(command Command) any {
 	case PreemptAttempt:
 		switch c.Mode {
 		case preempt.Split, preempt.Checkpoint:
-			return saveRecord{Attempt: c.Attempt, Cause: c.Cause, Split: c.Mode == preempt.Split}
+			return saveRecord{Attempt: c.Attempt, Cause: c.Cause, Split: c.Mode == preempt.Split, For: c.For}
 		case preempt.Suspend:
-			return suspendRecord{Attempt: c.Attempt, Cause: c.Cause}
+			return suspendRecord{Attempt: c.Attempt, Cause: c.Cause, For: c.For}
 		case preempt.Kill:
-			return killRecord{Attempt: c.Attempt, Cause: c.Cause, Preempt: true}
+			return killRecord{Attempt: c.Attempt, Cause: c.Cause, Preempt: true, For: c.For}
 		}
 	}
 	return command

@@ -106,7 +106,7 @@ func (s *State) subjectOf(c Command) (p taskRef, ok bool) {
 func (tx *transition) condemn(j *Job) {
 	j.Occupied, j.requiredLeft, j.names, j.nameIndex = 0, 0, nil, nil
 	for _, stage := range j.Stages {
-		stage.pending, stage.lostUnneeded, stage.suspended, stage.sums = numberSet{}, numberSet{}, nil, nil
+		stage.pending, stage.lostUnneeded, stage.suspended, stage.totals = numberSet{}, numberSet{}, nil, nil
 		clear(stage.byHost)
 		clear(stage.byCheckpointMachine)
 		stage.Finished, stage.Running, stage.Failed, stage.Killed, stage.FinishedAt = 0, 0, 0, 0, 0

@@ -85,6 +85,16 @@ func (c *checker) require(ok bool, format string, args ...any) {
 	}
 }
 
+// totals checks the counters of a stage against those of its tasks.
+func (c *checker) totals(j *Job, stage *Stage) {
+	counted := &Stage{totals: make([]int64, len(stage.totals))}
+	for _, t := range stage.Tasks {
+		counted.addCounts(j.names, t.counts)
+	}
+	c.require(len(stage.totals) <= len(j.names), "%v %s: %d totals of %d counters", j.ID, stage.Name, len(stage.totals), len(j.names))
+	c.require(slices.Equal(stage.totals, counted.totals), "%v %s: totals %v, counted %v", j.ID, stage.Name, stage.totals, counted.totals)
+}
+
 // job checks the counts of a job against its stages and tasks, and the job's state against
 // both.
 func (c *checker) job(j *Job) {
@@ -94,15 +104,7 @@ func (c *checker) job(j *Job) {
 		if stage.RequiredForCommit() {
 			unfinished += len(stage.Tasks) - stage.Finished
 		}
-		uncounted := make([]int64, len(j.names))
-		copy(uncounted, stage.sums)
-		for _, t := range stage.Tasks {
-			for i, n := range t.counts {
-				uncounted[i] -= n
-			}
-		}
-		c.require(len(stage.sums) <= len(j.names), "%v %s: %d sums of %d counters", j.ID, stage.Name, len(stage.sums), len(j.names))
-		c.require(slices.Max(append(uncounted, 0)) == 0 && slices.Min(append(uncounted, 0)) == 0, "%v %s: sums %v, differ by %v", j.ID, stage.Name, stage.sums, uncounted)
+		c.totals(j, stage)
 	}
 	for _, b := range j.Bundles {
 		c.bundle(j, b)

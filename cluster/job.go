@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/hammr/hammr/dag"
@@ -138,7 +139,7 @@ type Job struct {
 	Archived bool
 	Summary  []byte // what lists show of an archived job, encoded by the jobmaster
 
-	names           []CounterName       // names of the counters in Stage.sums
+	names           []CounterName       // names of the counters in Stage.totals
 	nameIndex       map[CounterName]int // index of each name in names
 	requiredLeft    int                 // unfinished tasks of stages that are required for commit; 0 from Committing on
 	splits          []Split             // of the source Nodes, stage by stage; nil until loaded
@@ -195,16 +196,30 @@ type Counter struct {
 	Value int64 `cbor:"Value"`
 }
 
-// Counters returns the sum of each counter over the finished tasks of some of its stages, in the
-// order in which the counters first occurred.
+// isPeak reports whether jobs show the highest value of a counter of their tasks instead of the
+// sum, as Hadoop does for the counters of peak memory.
+func (n CounterName) isPeak() bool {
+	return n.Group == "Map-Reduce Framework" && strings.HasPrefix(n.Name, "Peak ")
+}
+
+// addTo adds the value of a task to a total.
+func (n CounterName) addTo(total, value int64) int64 {
+	if n.isPeak() {
+		return max(total, value)
+	}
+	return total + value
+}
+
+// Counters returns the total of each counter over the finished tasks of some of its stages, in the order
+// in which the counters first occurred: the sum, or the highest value of a counter of peak memory.
 func (j *Job) Counters(stages ...*Stage) []Counter {
 	out := make([]Counter, len(j.names))
 	for i, name := range j.names {
 		out[i].CounterName = name
 	}
 	for _, s := range stages {
-		for i, n := range s.sums {
-			out[i].Value += n
+		for i, total := range s.totals {
+			out[i].Value = out[i].addTo(out[i].Value, total)
 		}
 	}
 	return out
@@ -254,23 +269,40 @@ func (j *Job) count(s *Stage, t *Task, counters []Counter) {
 	for _, c := range counters {
 		t.counts[j.nameIndex[c.CounterName]] += c.Value
 	}
-	s.addCounts(t.counts)
+	s.addCounts(j.names, t.counts)
 }
 
-// addCounts adds the counters of a finished task, which are parallel to Job.names.
-func (s *Stage) addCounts(counts []int64) {
-	s.sums = append(s.sums, make([]int64, max(0, len(counts)-len(s.sums)))...)
+// addCounts adds the counters of a finished task, which are parallel to the names of the job.
+func (s *Stage) addCounts(names []CounterName, counts []int64) {
+	s.totals = append(s.totals, make([]int64, max(0, len(counts)-len(s.totals)))...)
 	for i, n := range counts {
-		s.sums[i] += n
+		s.totals[i] = names[i].addTo(s.totals[i], n)
 	}
 }
 
-// uncount subtracts the counters of a task that has to run again.
-func (s *Stage) uncount(t *Task) {
-	for i, n := range t.counts {
-		s.sums[i] -= n
-	}
+// uncount subtracts the counters of a task that has to run again. If it had the highest value, that of
+// the other tasks is looked for.
+func (s *Stage) uncount(names []CounterName, t *Task) {
+	counts := t.counts
 	t.counts = nil
+	for i, n := range counts {
+		switch {
+		case !names[i].isPeak():
+			s.totals[i] -= n
+		case n == s.totals[i]:
+			s.totals[i] = s.highest(i)
+		}
+	}
+}
+
+// highest returns the highest value of a counter of finished tasks, by its place in the names of the job.
+func (s *Stage) highest(i int) (most int64) {
+	for _, t := range s.Tasks {
+		if i < len(t.counts) {
+			most = max(most, t.counts[i])
+		}
+	}
+	return most
 }
 
 // EffectivePriority returns the priority that scheduling policies order jobs by; higher goes

@@ -192,7 +192,7 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 	if len(t.counts) > len(j.names) || t.Part < 0 || t.Part > t.ID.Number {
 		return fmt.Errorf("%v: %d counters of %d, part %d", t.ID, len(t.counts), len(j.names), t.Part)
 	}
-	stage.addCounts(t.counts)
+	stage.addCounts(j.names, t.counts)
 	switch t.State {
 	case TaskPending, TaskCheckpointed:
 		stage.pending.add(t.ID.Number)

@@ -231,7 +231,7 @@ func TestSnapshotsHaveEveryField(t *testing.T) {
 		{Machine{}, machineRecord{}, "Slots Used UsedMemoryMB index data"},
 		{session{}, sessionRecord{}, ""},
 		{Job{}, jobRecord{}, "ID Occupied nameIndex requiredLeft splits loaded Layout Bundles"},
-		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot MemoryMB Bundle Source Sink Stored Finished Running sums upstream pending lostUnneeded byHost byCheckpointMachine suspended tasksHidden DisallowedModes"},
+		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot MemoryMB Bundle Source Sink Stored Finished Running totals upstream pending lostUnneeded byHost byCheckpointMachine suspended tasksHidden DisallowedModes"},
 		{Task{}, taskRecord{}, "ID Winner"},
 		{Attempt{}, attemptRecord{}, "ID Slot State PreemptMode"},
 		{dag.Range{}, struct{ Start, End dag.Position }{}, ""},

@@ -43,7 +43,7 @@ type Stage struct {
 	SlotMillis  int64           // time for which attempts occupied a slot; sum over the attempts that have released it
 	Preemption  PreemptionStats // preemptions of its attempts since the job was submitted
 
-	sums                []int64               // of the counters of its finished tasks, parallel to Job.names; missing ones are 0
+	totals              []int64               // of the counters of its finished tasks, parallel to Job.names; missing ones are 0
 	combineSets         []combineSet          // sets of the per-machine and kept edges that it reads, in order of edges
 	upstream            []upstream            // stages whose files it reads, in order of edges
 	pending             numberSet             // tasks to be started

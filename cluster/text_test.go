@@ -31,12 +31,12 @@ func TestTextsOfAJobAreBounded(t *testing.T) {
 		a := start(n)
 		end(a, KillAttempt{a, text})
 		a = start(n)
-		end(a, PreemptAttempt{a, preempt.Kill, text})
+		end(a, PreemptAttempt{Attempt: a, Mode: preempt.Kill, Cause: text})
 		a = start(n)
 		end(a, FailAttempt{Attempt: a, Failure: f, OnMachine: true})
 	}
 	preempted, suspended, lost := start(50), start(51), start(52)
-	mustApply(t, s, PreemptAttempt{preempted, preempt.Checkpoint, text}, PreemptAttempt{suspended, preempt.Suspend, text}, finished(lost), LoseOutput{lost, text})
+	mustApply(t, s, PreemptAttempt{Attempt: preempted, Mode: preempt.Checkpoint, Cause: text}, PreemptAttempt{Attempt: suspended, Mode: preempt.Suspend, Cause: text}, finished(lost), LoseOutput{lost, text})
 	mustApply(t, s, SetHealth{"n", text}, KillJob{job1, text})
 
 	j, kept, attempts := s.View().Job(job1), 0, 0

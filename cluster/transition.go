@@ -256,7 +256,7 @@ func (tx *transition) commitWhenDone(j *Job) {
 // revoke makes a finished task run again because its output is lost.
 func (tx *transition) revoke(p taskRef, cause string) {
 	t, stage := p.task, p.stage
-	stage.uncount(t)
+	stage.uncount(p.job.names, t)
 	stage.Finished--
 	stage.FinishedAt = 0
 	if stage.RequiredForCommit() {

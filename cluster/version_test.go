@@ -150,6 +150,8 @@ func TestCommandsNeedTheirVersion(t *testing.T) {
 	}{
 		"a first command":         {SetPriority{job1, 3}, 1},
 		"a preemption":            {PreemptAttempt{Attempt: attemptAt(mapTask(0), 0), Mode: "kill"}, 1},
+		"a preemption for a pool": {PreemptAttempt{Attempt: attemptAt(mapTask(0), 0), Mode: "kill", For: Beneficiary{Pool: "a"}}, 2},
+		"a preemption for a job":  {PreemptAttempt{Attempt: attemptAt(mapTask(0), 0), Mode: "split", For: Beneficiary{Job: job1}}, 2},
 		"a job of maps":           {submit(2, 1), 1},
 		"a job with shared files": {newer, 2},
 	} {

@@ -154,6 +154,13 @@ func describe(c cluster.Command) string {
 	case cluster.CheckpointAttempt:
 		return fmt.Sprintf("%s %v", verb, c.Attempt)
 	}
+	if p, ok := c.(cluster.PreemptAttempt); ok {
+		text := fmt.Sprintf("%s {%v %v %v}", verb, p.Attempt, p.Mode, p.Cause)
+		if p.For.Job != (cluster.JobID{}) {
+			text += fmt.Sprintf(" for job %d", p.For.Job.Number)
+		}
+		return text
+	}
 	return fmt.Sprintf("%s %v", verb, c)
 }
 

@@ -1,17 +1,20 @@
 package e2e
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 )
 
 // TestMetricsAreDocumented compares the metrics of a leader and of a tasknode with the tables
 // in docs/cluster.md: each metric has a row with its type and its text, and each row is a
-// metric.
+// metric. It checks them as promtool does.
 func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "1", "--tasknodes", "1")
@@ -56,6 +59,11 @@ func compare(t *testing.T, daemon, address string, want map[string]metricRow, la
 		_, ok := got[last]
 		return ok
 	})
+	problems, err := promlint.New(bytes.NewReader(readPage(t, address))).Lint()
+	must(t, err)
+	for _, p := range problems {
+		t.Errorf("%s: %s: %s", daemon, p.Metric, p.Text)
+	}
 	for name, row := range got {
 		if want[name] != row {
 			t.Errorf("%s: docs/cluster.md has %q for %s, /metrics has %q", daemon, want[name], name, row)
@@ -68,8 +76,8 @@ func compare(t *testing.T, daemon, address string, want map[string]metricRow, la
 	}
 }
 
-// readMetrics reads the metrics on the page at an address.
-func readMetrics(t *testing.T, address string) map[string]metricRow {
+// readPage reads /metrics at an address.
+func readPage(t *testing.T, address string) []byte {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get("http://" + address + "/metrics")
@@ -77,6 +85,13 @@ func readMetrics(t *testing.T, address string) map[string]metricRow {
 	text, err := io.ReadAll(answer.Body)
 	must(t, err)
 	must(t, answer.Body.Close())
+	return text
+}
+
+// readMetrics reads the metrics on the page at an address.
+func readMetrics(t *testing.T, address string) map[string]metricRow {
+	t.Helper()
+	text := readPage(t, address)
 	rows := make(map[string]metricRow)
 	for _, help := range metricHelp.FindAllStringSubmatch(string(text), -1) {
 		rows[help[1]] = metricRow{text: help[2]}

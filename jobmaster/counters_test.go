@@ -24,6 +24,9 @@ func TestCountersOfRunningAttemptsAreAdded(t *testing.T) {
 					i = rng.IntN(6)
 				}
 				c := &taskproc.Counter{Group: fmt.Sprint("g", i%2), Name: fmt.Sprint("c", i/2), Value: rng.Int64N(100)}
+				if i == 3 {
+					c.Group, c.Name = counter.PeakMapPhysicalBytes.Group, counter.PeakMapPhysicalBytes.Name
+				}
 				p.Counters = append(p.Counters, c)
 				want.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
 			}

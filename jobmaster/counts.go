@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/preempt"
 )
 
 // Where an attempt was launched, seen from the split of its task.
@@ -31,14 +30,13 @@ type Counts struct {
 	Launches      map[string]int64 // attempts started, by place
 	Attempts      map[string]int64 // attempts ended, by status in lower case
 	Failures      map[string]int64 // attempts failed, by cause
-	Preemptions   map[string]int64 // orders to give up a slot, by mode
 	TasknodesLost int64
 }
 
 func newCounts() Counts {
 	c := Counts{
 		Launches: make(map[string]int64), Attempts: make(map[string]int64),
-		Failures: make(map[string]int64), Preemptions: make(map[string]int64),
+		Failures: make(map[string]int64),
 	}
 	for _, place := range []string{placeNode, placeRack, placeOther, placeAny} {
 		c.Launches[place] = 0
@@ -49,9 +47,6 @@ func newCounts() Counts {
 	for _, cause := range []string{failureTask, failureTimeout, failureFetch, failureStorage, failureCheckpoint} {
 		c.Failures[cause] = 0
 	}
-	for _, mode := range []preempt.Mode{preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Kill} {
-		c.Preemptions[string(mode)] = 0
-	}
 	return c
 }
 
@@ -61,7 +56,7 @@ func labelOf(s cluster.AttemptStatus) string { return strings.ToLower(s.String()
 // clone returns a copy for readers outside the loop.
 func (c Counts) clone() Counts {
 	c.Launches, c.Attempts = maps.Clone(c.Launches), maps.Clone(c.Attempts)
-	c.Failures, c.Preemptions = maps.Clone(c.Failures), maps.Clone(c.Preemptions)
+	c.Failures = maps.Clone(c.Failures)
 	return c
 }
 
@@ -76,8 +71,6 @@ func (c *Counts) add(view cluster.View, command cluster.Command, delta cluster.D
 		}
 	case cluster.SpeculateTask:
 		c.Launches[placeAny]++
-	case cluster.PreemptAttempt:
-		c.Preemptions[string(command.Mode)]++
 	case cluster.ExpireMachine:
 		c.TasknodesLost++
 	case cluster.RestoreOutput:

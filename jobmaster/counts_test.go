@@ -35,8 +35,8 @@ func TestCountsOfALead(t *testing.T) {
 		if want := map[string]int64{"task": 1, "timeout": 0, "fetch": 0, "storage": 0, "checkpoint": 0}; !maps.Equal(s.Counts.Failures, want) {
 			t.Errorf("failures: %v, want %v", s.Counts.Failures, want)
 		}
-		if want := map[string]int64{"split": 0, "checkpoint": 0, "suspend": 0, "kill": 1}; !maps.Equal(s.Counts.Preemptions, want) {
-			t.Errorf("preemptions: %v, want %v", s.Counts.Preemptions, want)
+		if rows, _ := w.leader().Board().Preemptions(); len(rows) != 1 || rows[0].Mode != preempt.Kill || rows[0].Asked != 1 || rows[0].For != "" {
+			t.Errorf("preemptions: %+v, want that of a user", rows)
 		}
 		if len(s.Pools) != 1 || s.Pools[0].Name != cluster.DefaultPool || s.Pools[0].Used[cluster.MapSlot] != 4 || s.Pools[0].Running+s.Pools[0].Pending != 4 {
 			t.Errorf("pools: %+v", s.Pools)

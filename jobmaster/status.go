@@ -125,13 +125,15 @@ func (c *taskCounters) addTo(sums counter.Values) {
 func addRunning(sums counter.Values, running []*taskproc.Progress) {
 	var ids []counter.ID
 	var totals []int64 // parallel to ids
+	var peaks []bool   // likewise
 	for _, p := range running {
 		for i, c := range p.Counters {
 			if i == len(ids) {
-				ids, totals = append(ids, counter.ID{Group: c.Group, Name: c.Name}), append(totals, 0)
+				id := counter.ID{Group: c.Group, Name: c.Name}
+				ids, totals, peaks = append(ids, id), append(totals, 0), append(peaks, id.IsPeak())
 			}
 			if ids[i].Name == c.Name && ids[i].Group == c.Group {
-				totals[i] += c.Value
+				totals[i] = counter.Total(totals[i], c.Value, peaks[i])
 			} else {
 				sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
 			}

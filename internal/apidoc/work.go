@@ -15,9 +15,10 @@ type Event struct {
 	Place   string `json:"place,omitempty"` // of the events that start an attempt: node, rack, other, any or unknown
 	Mode    string `json:"mode,omitempty"`  // of an order: the preemption mode
 	Bytes   int64  `json:"bytes,omitempty"`
-	Source  string `json:"source,omitempty"` // of a continue: attempt that wrote the checkpoint
-	Rest    string `json:"rest,omitempty"`   // of a split: task that has the rest of the range
-	For     string `json:"for,omitempty"`    // of an order, a suspend or a preempt: job that gets the slot, if it is known
+	Source  string `json:"source,omitempty"`  // of a continue: attempt that wrote the checkpoint
+	Rest    string `json:"rest,omitempty"`    // of a split: task that has the rest of the range
+	For     string `json:"for,omitempty"`     // of an order, a suspend or a preempt: job that gets the slot, if it is known
+	ForPool string `json:"forPool,omitempty"` // likewise: pool that gets it; both are absent if a user gave the order
 }
 
 // TaskColumns are numbers of all tasks of a job, in the order of their ids. All lists have the same

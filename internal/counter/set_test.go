@@ -77,6 +77,11 @@ func TestPeaksTakeTheHighest(t *testing.T) {
 	if got := job.Get(PhysicalMemoryBytes); got != 60 {
 		t.Errorf("sum of 10, 30, 20 = %d", got)
 	}
+	for _, id := range declared { // package cluster knows peaks by their names
+		if named := id.Group == GroupFramework && strings.HasPrefix(id.Name, "Peak "); named != id.IsPeak() {
+			t.Errorf("%q: by its name a peak: %v, declared as one: %v", id, named, id.IsPeak())
+		}
+	}
 }
 
 func TestCloneSharesNothing(t *testing.T) {

@@ -12,6 +12,17 @@ import (
 // in this shape.
 type Values map[string]map[string]int64
 
+// IsPeak reports whether a job shows the highest value of the counter, and not the sum.
+func (id ID) IsPeak() bool { return kinds[id] == highest }
+
+// Total adds values of a counter, or returns the higher one if it is a peak.
+func Total(a, b int64, peak bool) int64 {
+	if peak {
+		return max(a, b)
+	}
+	return a + b
+}
+
 // Add adds n to one counter. If jobs show the highest value of the counter, Add raises it to
 // n if it is lower.
 func (v Values) Add(id ID, n int64) {
@@ -20,11 +31,7 @@ func (v Values) Add(id ID, n int64) {
 		g = make(map[string]int64)
 		v[id.Group] = g
 	}
-	if kinds[id] == highest {
-		g[id.Name] = max(g[id.Name], n)
-		return
-	}
-	g[id.Name] += n
+	g[id.Name] = Total(g[id.Name], n, id.IsPeak())
 }
 
 // Get returns the count of id, 0 if it was never counted.

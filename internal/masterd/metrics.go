@@ -28,8 +28,8 @@ var (
 	watchersMetric  = daemon.NewMetric("watchers", "browsers and programs that follow the cluster through this master")
 	requestsMetric  = daemon.NewMetric("http_requests_total", "requests to the pages and the API of this master, by class of the status: 2xx, 3xx, 4xx or 5xx", "code")
 	requestMetric   = daemon.NewMetric("http_request_seconds", "time of a request to the pages or the API, streams excluded; quantiles are of the latest 1024 requests")
-	preemptedMetric = daemon.NewMetric("preempted_slot_seconds_total", "slot time of preempted attempts since this master has started, by outcome: kept or lost", "outcome")
 	waitMetric      = daemon.NewMetric("wait_seconds", "time from when a task was ready to the start of its attempt, of attempts started since this master has started")
+	boardAgeMetric  = daemon.NewMetric("board_age_seconds", "time since this master knew that what its pages show is the present state; 0 on the leader")
 	snapshotMetric  = daemon.NewMetric("snapshot_seconds", "time of a snapshot, from the copy of the state to the end of the write; quantiles are of the latest 64")
 	snapshotBytes   = daemon.NewMetric("snapshot_bytes", "size of the latest snapshot that this process wrote")
 	turnMetric      = daemon.NewMetric("loop_turn_seconds", "time of a turn of the master's loop that had work; quantiles are of the latest 8192 turns")
@@ -39,25 +39,24 @@ var (
 	inboxPeakMetric = daemon.NewMetric("inbox_messages_max", "most messages that the loop took at once in the last one to two minutes")
 	refusedMetric   = daemon.NewMetric("refused_requests_total", "requests of clients that were refused, by cause: overload or rate; clients repeat them", "cause")
 
-	historiesMetric   = daemon.NewMetric("unwritten_histories", "finished jobs whose history is not written; they stay in memory")
-	jobsMetric        = daemon.NewMetric("jobs", "jobs by state", "state")
-	nodesMetric       = daemon.NewMetric("tasknodes", "tasknodes by state", "state")
-	slotsMetric       = daemon.NewMetric("slots", "slots by kind and use; those in all belong to tasknodes that accept tasks", "kind", "use")
-	poolTasksMetric   = daemon.NewMetric("pool_tasks", "tasks of a pool by state: running or pending", "pool", "state")
-	poolSlotsMetric   = daemon.NewMetric("pool_slots", "slots by pool, kind and use: used, or share for the fair share, 0 if the policy has none", "pool", "kind", "use")
-	launchesMetric    = daemon.NewMetric("launches_total", "attempts started since this master leads, by place relative to their split: node, rack, other or any", "place")
-	attemptsMetric    = daemon.NewMetric("attempts_total", "attempts ended since this master leads, by state: succeeded, failed, killed or preempted", "state")
-	failuresMetric    = daemon.NewMetric("failures_total", "attempts failed since this master leads, by cause: task, timeout, fetch, storage or checkpoint", "cause")
-	preemptionsMetric = daemon.NewMetric("preemptions_total", "orders to give up a slot since this master leads, by mode: split, checkpoint, suspend or kill", "mode")
-	lostMetric        = daemon.NewMetric("tasknodes_lost_total", "tasknodes declared lost since this master leads")
+	historiesMetric = daemon.NewMetric("unwritten_histories", "finished jobs whose history is not written; they stay in memory")
+	jobsMetric      = daemon.NewMetric("jobs", "jobs by state", "state")
+	nodesMetric     = daemon.NewMetric("tasknodes", "tasknodes by state", "state")
+	slotsMetric     = daemon.NewMetric("slots", "slots by kind and use; those in all belong to tasknodes that accept tasks", "kind", "use")
+	poolTasksMetric = daemon.NewMetric("pool_tasks", "tasks of a pool by state: running or pending", "pool", "state")
+	poolSlotsMetric = daemon.NewMetric("pool_slots", "slots by pool, kind and use: used, or share for the fair share, 0 if the policy has none", "pool", "kind", "use")
+	launchesMetric  = daemon.NewMetric("launches_total", "attempts started since this master leads, by place relative to their split: node, rack, other or any", "place")
+	attemptsMetric  = daemon.NewMetric("attempts_total", "attempts ended since this master leads, by state: succeeded, failed, killed or preempted", "state")
+	failuresMetric  = daemon.NewMetric("failures_total", "attempts failed since this master leads, by cause: task, timeout, fetch, storage or checkpoint", "cause")
+	lostMetric      = daemon.NewMetric("tasknodes_lost_total", "tasknodes declared lost since this master leads")
 )
 
 // Describe implements prometheus.Collector.
 func (*metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		leadsMetric, termMetric, electionsMetric, watchersMetric, requestsMetric, requestMetric, preemptedMetric, waitMetric, indexMetric, lagMetric, writeMetric, snapshotMetric, snapshotBytes, turnMetric, decideMetric,
+		leadsMetric, termMetric, electionsMetric, watchersMetric, requestsMetric, requestMetric, boardAgeMetric, preemptionsMetric, preemptedMetric, latencyMetric, waitMetric, indexMetric, lagMetric, writeMetric, snapshotMetric, snapshotBytes, turnMetric, decideMetric,
 		batchMetric, inboxMetric, inboxPeakMetric, refusedMetric, historiesMetric, jobsMetric, nodesMetric, slotsMetric,
-		poolTasksMetric, poolSlotsMetric, launchesMetric, attemptsMetric, failuresMetric, preemptionsMetric, lostMetric,
+		poolTasksMetric, poolSlotsMetric, launchesMetric, attemptsMetric, failuresMetric, lostMetric,
 	} {
 		to <- d
 	}
@@ -114,10 +113,11 @@ func (m *metrics) collectPages(c collector) {
 		c.counter(requestsMetric, m.pages.Answers[class].Load(), fmt.Sprintf("%dxx", class))
 	}
 	c.seconds(requestMetric, m.pages.Times())
-	kept, lost := m.master.Board().Preempted()
-	for outcome, seconds := range map[string]float64{"kept": kept, "lost": lost} {
-		c <- prometheus.MustNewConstMetric(preemptedMetric, prometheus.CounterValue, seconds, outcome)
+	if contact := m.log.LastContact(); !contact.IsZero() {
+		c.gauge(boardAgeMetric, max(0, time.Since(contact).Seconds()))
 	}
+	rows, _ := m.master.Board().Preemptions()
+	c.collectPreemptions(rows)
 }
 
 // collectWaits collects the times that attempts waited for their slots.
@@ -151,7 +151,7 @@ func (c collector) collectStats(stats *jobmaster.Stats) {
 	}
 	for desc, counts := range map[*prometheus.Desc]map[string]int64{
 		launchesMetric: stats.Counts.Launches, attemptsMetric: stats.Counts.Attempts,
-		failuresMetric: stats.Counts.Failures, preemptionsMetric: stats.Counts.Preemptions,
+		failuresMetric: stats.Counts.Failures,
 	} {
 		for label, n := range counts {
 			c.counter(desc, n, label)

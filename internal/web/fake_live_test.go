@@ -37,6 +37,26 @@ func (f *fakeSource) Samples(_ context.Context, q SampleQuery) (Answer[apidoc.Sa
 	return fresh(f, s)
 }
 
+// Preemptions returns slots that pools took of each other, and an order of a user.
+func (f *fakeSource) Preemptions(_ context.Context, pool string) (Answer[apidoc.PreemptionLedger], error) {
+	l := apidoc.PreemptionLedger{Since: atMillis - 600_000, Pool: pool, Matrix: []apidoc.PoolPreemption{}}
+	if len(f.pools) == 0 || pool != "" && pool != f.pools[0].Name {
+		return fresh(f, l)
+	}
+	l.PreemptionSums = apidoc.PreemptionSums{Asked: 14, Granted: 12, Declined: 2, KeptMillis: 372_000, LostMillis: 41_000, Checkpoints: 4, CheckpointBytes: 5 << 20, CheckpointMillis: 2400, CopiedBytes: 2 << 20}
+	l.Modes = []apidoc.PreemptionMode{
+		{Mode: "split"}, {Mode: "checkpoint", P50Millis: 480, P95Millis: 940, PreemptionSums: apidoc.PreemptionSums{Asked: 6, Granted: 4, Declined: 2, KeptMillis: 200_000}},
+		{Mode: "suspend", PreemptionSums: apidoc.PreemptionSums{Asked: 7, Granted: 7, KeptMillis: 172_000}}, {Mode: "kill", P50Millis: 110, P95Millis: 110, PreemptionSums: apidoc.PreemptionSums{Asked: 1, Granted: 1, LostMillis: 41_000}},
+	}
+	first, last := f.pools[0].Name, f.pools[len(f.pools)-1].Name
+	l.Matrix = []apidoc.PoolPreemption{
+		{Pool: first, For: last, Modes: map[string]int{"checkpoint": 4, "suspend": 4}, PreemptionSums: apidoc.PreemptionSums{Granted: 8, KeptMillis: 300_000}},
+		{Pool: "(other)", For: first, Modes: map[string]int{"suspend": 3}, PreemptionSums: apidoc.PreemptionSums{Granted: 3, KeptMillis: 72_000}},
+		{Pool: first, Modes: map[string]int{"kill": 1}, PreemptionSums: apidoc.PreemptionSums{Granted: 1, LostMillis: 41_000}},
+	}
+	return fresh(f, l)
+}
+
 // gateOf returns a gate with the token of tests.
 func gateOf(t testing.TB) *access.Gate {
 	t.Helper()

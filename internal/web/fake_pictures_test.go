@@ -74,13 +74,13 @@ func (w *work) addMap(i int) {
 		w.add(start+7500, "finish", "m_000060_0", "n3")
 	case 18:
 		order := w.add(start+1500, "order", id, on)
-		order.Mode, order.For = "checkpoint", "job_1763700000000_0002"
+		order.Mode, order.For, order.ForPool = "checkpoint", "job_1763700000000_0002", "etl"
 		w.add(start+2300, "checkpoint", id, on).Bytes = 3 << 20
 		next := w.add(start+5000, "continue", "m_000018_1", "n2")
 		next.Source = "attempt_1763700000000_0001_" + id
 		w.add(start+7800, "finish", "m_000018_1", "n2")
 	case 23:
-		w.add(start+2000, "suspend", id, on).For = "job_1763700000000_0002"
+		w.add(start+2000, "suspend", id, on).ForPool = "adhoc"
 		w.add(start+12_000, "resume", id, on)
 		w.add(start+15_000, "finish", id, on)
 	case 29:

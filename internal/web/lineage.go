@@ -93,6 +93,8 @@ func stepOf(e apidoc.Event) storyStep {
 	}
 	if e.For != "" && step.Link == "" {
 		step.Text, step.Link, step.URL = step.Text+" The slot is for", e.For, "/jobs/"+url.PathEscape(e.For)
+	} else if e.ForPool != "" && step.Link == "" {
+		step.Text, step.Link, step.URL = step.Text+" The slot is for the pool", e.ForPool, "/pools/"+url.PathEscape(e.ForPool)
 	}
 	return step
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
@@ -151,6 +152,11 @@ func (s *schemas) object(t reflect.Type) map[string]any {
 	properties, required := map[string]any{}, []any{}
 	for i := range t.NumField() {
 		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if t.Field(i).Anonymous && name == "" { // its fields are those of the struct
+			inner := s.object(t.Field(i).Type)
+			maps.Copy(properties, inner["properties"].(map[string]any))
+			required = append(required, inner["required"].([]any)...)
+		}
 		if name == "" || name == "-" {
 			continue
 		}

@@ -328,9 +328,10 @@ func showPool(c *call) error {
 	return c.render(http.StatusOK, "pool", "Pool "+q.Name, struct {
 		apidoc.Queue
 		slotHistory
+		poolLedger
 		Charts   []Chart
 		Sum      apidoc.Sample
 		Starving int64
 		Active   JobPage
-	}{q, h, h.poolCharts(), sum, starving, jobs}, Command{"all pools", "hammr queue list"})
+	}{q, h, c.poolLedger(q.Name), h.poolCharts(), sum, starving, jobs}, Command{"all pools", "hammr queue list"})
 }

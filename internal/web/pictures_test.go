@@ -24,7 +24,7 @@ var picturePages = map[string][]string{
 	"/skew":                              {"Data skew: one task has", "Lorenz curve", "task_1763700000000_0001_r_000007", "Gini = 2 Σ"},
 	"/skew?by=in&stage=m":                {"No cause of skew was found", "input records"},
 	"/skew?by=duration":                  {"Tasks sorted by time"},
-	"/preemption":                        {"15 ms", "800 ms", "200 ms", "job_1763700000000_0002", "See them on the timeline"},
+	"/preemption":                        {"15 ms", "800 ms", "200 ms", "job_1763700000000_0002", `<a href="/pools/etl">etl</a>`, `<a href="/pools/adhoc">adhoc</a>`, "See them on the timeline"},
 	"/locality":                          {"60 % of the tasks whose place is known", "Starts of m over time", "By node"},
 }
 

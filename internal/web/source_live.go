@@ -7,8 +7,10 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 )
 
-// SampleSource has the use of slots over time.
+// SampleSource has what a master counts beside the state: the use of slots over time, and preemptions.
 type SampleSource interface {
+	// Preemptions returns the preemptions from and for a pool, or all if pool is "".
+	Preemptions(ctx context.Context, pool string) (Answer[apidoc.PreemptionLedger], error)
 	// Samples returns samples of the last 24 hours.
 	Samples(ctx context.Context, q SampleQuery) (Answer[apidoc.Samples], error)
 }
@@ -60,6 +62,11 @@ var _ SampleSource = NoSamples{}
 // Samples implements SampleSource.
 func (NoSamples) Samples(context.Context, SampleQuery) (a Answer[apidoc.Samples], err error) {
 	return a, fmt.Errorf("this server keeps no samples: %w", ErrUnavailable)
+}
+
+// Preemptions implements SampleSource.
+func (NoSamples) Preemptions(context.Context, string) (a Answer[apidoc.PreemptionLedger], err error) {
+	return a, fmt.Errorf("this server counts no preemptions of a cluster; the page of a job has those of the job: %w", ErrUnavailable)
 }
 
 // NoScheduler is the SchedulerSource of a program whose policy cannot be changed.

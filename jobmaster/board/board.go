@@ -31,6 +31,7 @@ type Board struct {
 		contents
 		samples samples
 		waits   Waits
+		ledger  ledger
 	}
 }
 
@@ -38,7 +39,7 @@ type Board struct {
 // Snapshot while it makes a snapshot. Neither waits for anything else.
 type contents struct {
 	jobs      []*job // ascending by number
-	names            // of machines
+	names            // of machines, and of jobs and pools that get slots
 	machines  map[string]machine
 	offered   map[string]cluster.Slots // by machine that accepts tasks
 	capacity  cluster.Slots            // sum of offered
@@ -82,7 +83,7 @@ func New(cfg Config) *Board {
 	}
 	b := &Board{cfg: cfg}
 	b.mu.clear()
-	b.mu.samples = newSamples()
+	b.mu.samples, b.mu.ledger = newSamples(), newLedger()
 	return b
 }
 

@@ -17,7 +17,7 @@ var unhandled = map[string]string{
 	"SetLimits": "it changes no task", "SetPolicy": "it changes no task", "SetPools": "it changes no task", "SetVersion": "it changes no task",
 	"DrainMachine":  "its attempts are in OrdersChanged",
 	"ResumeAttempt": "the attempts are in OrdersChanged", "MoveAttempt": "the attempts are in OrdersChanged",
-	"PreemptAttempt": "the attempts are in OrdersChanged", "KillAttempt": "the attempts are in Ended",
+	"KillAttempt":   "the attempts are in Ended",
 	"FinishAttempt": "the attempt is in Ended or in Freed", "ExitAttempt": "the attempt is in Ended or in Freed",
 	"FailAttempt": "the attempt is in Ended or in Freed", "LoseOutput": "the attempt is in Revoked", "CheckpointAttempt": "the attempt is in Ended or in Freed",
 	"RestoreOutput": "the attempt is in Published or, of a gang, refused", "MoveOutput": "the attempt is in Moved",

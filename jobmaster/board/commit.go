@@ -18,6 +18,9 @@ func (b *Board) Commit(e cluster.Entry, delta cluster.Delta, view cluster.View) 
 	if c.since == 0 {
 		c.since = e.At
 	}
+	if b.mu.ledger.since == 0 {
+		b.mu.ledger.since = e.At
+	}
 	u := update{Board: b, contents: c, view: view, at: e.At}
 	u.command(e.Command)
 	for _, ids := range [...][]cluster.AttemptID{delta.Started, delta.OrdersChanged, delta.Freed, delta.Published, delta.Moved} {
@@ -46,10 +49,11 @@ type update struct {
 	*Board
 	*contents
 	view   cluster.View
-	at     int64 // time of the entry, ms since the epoch
-	silent bool  // no events
-	place  Place // of the attempts that are added
-	gang   gang  // gang whose tasks were compared last
+	at     int64  // time of the entry, ms since the epoch
+	silent bool   // no events
+	place  Place  // of the attempts that are added
+	taker  string // who gets the slots that the entry takes; see takerName
+	gang   gang   // gang whose tasks were compared last
 }
 
 // gang names a gang.
@@ -62,6 +66,8 @@ type gang struct {
 // case change only what the delta lists: TestCommandsAreKnown has the list of them.
 func (u *update) command(command cluster.Command) {
 	switch c := command.(type) {
+	case cluster.PreemptAttempt:
+		u.taker = u.takerName(c.For)
 	case cluster.StartAttempt:
 		u.start(c)
 	case cluster.StartBundle:

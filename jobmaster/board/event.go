@@ -43,6 +43,9 @@ func (k EventKind) String() string {
 	return eventNames[k]
 }
 
+// orders reports whether the attempt was ordered to give up its slot.
+func (k EventKind) orders() bool { return k == EventOrder || k == EventSuspend || k == EventPreempt }
+
 // Event is a change of an attempt of a job. Events also show how work moves between attempts:
 // EventContinue names the attempt that wrote the checkpoint, EventSplit the new task.
 type Event struct {
@@ -55,6 +58,10 @@ type Event struct {
 	Bytes   int64             // of EventFinish: output; of EventCheckpoint and EventMove of one: checkpoint
 	Source  cluster.AttemptID // of EventContinue; else zero
 	Rest    cluster.TaskID    // of EventSplit; else zero
+
+	// For is who gets the slot, of EventOrder, EventSuspend and EventPreempt. It is zero if that is
+	// unknown, or a user has given the order.
+	For cluster.Beneficiary
 }
 
 // event is an Event as the board has it.
@@ -62,7 +69,7 @@ type event struct {
 	at      int64 // ms since the epoch
 	bytes   int64
 	attempt uint32 // number of a row of the stage
-	other   uint32 // of EventContinue: number of Source, counted from 1; of EventSplit: number of Rest; of EventMove: machine
+	other   uint32 // of EventContinue: number of Source, counted from 1; of EventSplit: number of Rest; of EventMove: machine; of an order to give up the slot: attemptRow.taker
 	stage   uint16 // place in the stages of the job
 	kind    EventKind
 	mode    uint8 // see modes
@@ -102,6 +109,7 @@ func (u *update) events(mine *job, s *stage, t *cluster.Task, a *cluster.Attempt
 	add := func(kind EventKind) {
 		e.kind = kind
 		u.add(mine, e)
+		u.count(mine, s, t, a, before, e)
 	}
 	if before == 0 {
 		e.other = uint32(a.From)
@@ -114,6 +122,9 @@ func (u *update) events(mine *job, s *stage, t *cluster.Task, a *cluster.Attempt
 	if before != a.State {
 		e.mode, e.bytes = modeNumber(a.PreemptMode), bytesOf(t, a)
 		if kind := stateKind(before, a); kind != 0 {
+			if kind.orders() {
+				e.other = s.attempts.at(row).taker
+			}
 			add(kind)
 		}
 	}

@@ -64,6 +64,8 @@ func (s *Snapshot) event(j *Job, e *event) Event {
 		out.Rest = cluster.TaskID{Job: j.ID, Stage: task.Stage, Number: int(e.other)}
 	case EventMove:
 		out.Machine = s.names[e.other]
+	case EventOrder, EventSuspend, EventPreempt:
+		out.For = takerOf(s.names[e.other])
 	}
 	return out
 }

@@ -296,11 +296,11 @@ func (c *randomCluster) attemptCommand(verb string) cluster.Command {
 	case "split":
 		return cluster.SplitTask{Attempt: id, At: dag.Position{Offset: owned.Start.Offset + int64(c.between(1, 50))}}
 	case "preempt":
-		return cluster.PreemptAttempt{Attempt: id, Mode: pick(c, []preempt.Mode{preempt.Split, preempt.Checkpoint})}
+		return cluster.PreemptAttempt{Attempt: id, Mode: pick(c, []preempt.Mode{preempt.Split, preempt.Checkpoint}), For: c.beneficiary()}
 	case "suspend":
-		return cluster.PreemptAttempt{Attempt: id, Mode: preempt.Suspend}
+		return cluster.PreemptAttempt{Attempt: id, Mode: preempt.Suspend, For: c.beneficiary()}
 	case "preempt by kill":
-		return cluster.PreemptAttempt{Attempt: id, Mode: preempt.Kill}
+		return cluster.PreemptAttempt{Attempt: id, Mode: preempt.Kill, For: c.beneficiary()}
 	case "decline":
 		return cluster.DeclinePreemption{Attempt: id}
 	case "resume":
@@ -319,4 +319,15 @@ var inputRecords = cluster.CounterName{Group: "g", Name: "in"}
 
 func counters(n int64) []cluster.Counter {
 	return []cluster.Counter{{CounterName: inputRecords, Value: n}}
+}
+
+// beneficiary draws who gets a slot: a job, which may be unknown, a pool, or nobody.
+func (c *randomCluster) beneficiary() (b cluster.Beneficiary) {
+	switch c.random.IntN(3) {
+	case 0:
+		b.Job = cluster.JobID{Cluster: "1", Number: c.between(1, c.jobs+1)}
+	case 1:
+		b.Pool = pick(c, []string{"a", "b"})
+	}
+	return b
 }

@@ -38,8 +38,6 @@ var levels = [...]struct {
 // samples are the series of a Board. Sample adds to them each second.
 type samples struct {
 	last    int64              // start of the latest second that was sampled
-	kept    float64            // slot-seconds since the board was made, of all pools
-	lost    float64            // likewise
 	pools   map[string]*series // "" is the whole cluster
 	pending map[string]*Sample // kept, lost and launched since the latest sample, by pool
 	current map[string]*Sample // of the second that is sampled; empty between two calls
@@ -132,7 +130,6 @@ func (b *Board) Sample(at int64, shares map[string][2]float64) {
 		}
 	}
 	all.At = at
-	s.kept, s.lost = s.kept+float64(all.Kept), s.lost+float64(all.Lost)
 	s.put("", &all)
 	s.put(OtherPools, &other)
 	s.addIdle(at, shares)
@@ -229,14 +226,6 @@ func (s Sample) mean(n int) Sample {
 func add(to *[2]float32, slots cluster.Slots) {
 	to[0] += float32(slots[0])
 	to[1] += float32(slots[1])
-}
-
-// Preempted returns the slot-seconds of attempts that were preempted and kept or lost their work, since
-// the board was made.
-func (b *Board) Preempted() (kept, lost float64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.mu.samples.kept, b.mu.samples.lost
 }
 
 // Series returns the names of the series, sorted: "" for the whole cluster, OtherPools if it has one,

@@ -18,7 +18,7 @@ type Snapshot struct {
 	Since   int64     // time of the first entry that this master has followed, ms since the epoch: events begin there; 0 for none
 	Jobs    []*Job    // in the state, ascending by number
 
-	names []string // of machines
+	names []string // of machines, and of jobs and pools that get slots
 }
 
 // Job is a job of a Snapshot.

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -150,6 +151,9 @@ func (u *update) attemptRow(mine *job, old *attemptRow, a *cluster.Attempt) atte
 	}
 	if u.texts[row.movedTo] != a.MovedTo {
 		row.movedTo = u.intern(mine, a.MovedTo)
+	}
+	if before := cmp.Or(cluster.AttemptState(old.state), cluster.AttemptRunning); before != a.State && stateKind(before, a).orders() && !u.replacesDeclined(a) {
+		row.taker = u.intern(mine, u.taker)
 	}
 	return row
 }

@@ -85,6 +85,10 @@ func eventOf(e board.Event) apidoc.Event {
 		out.Place, out.Source = e.Place.String(), e.Source.String()
 	case board.EventSplit:
 		out.Rest = e.Rest.String()
+	case board.EventOrder, board.EventSuspend, board.EventPreempt:
+		if out.ForPool = e.For.Pool; e.For.Job != (cluster.JobID{}) {
+			out.For = e.For.Job.String()
+		}
 	}
 	return out
 }
@@ -135,6 +139,10 @@ func (j *Job) CountersOf(i int) counter.Values {
 // in version 1.
 func (j *Job) CountersByType() map[string]counter.Values {
 	totals := make(map[string][]int64)
+	peaks := make([]bool, len(j.CounterNames))
+	for n, id := range j.CounterNames {
+		peaks[n] = id.IsPeak()
+	}
 	for i := range j.Tasks {
 		kind := j.Status.Tasks[i].Kind.String()
 		if totals[kind] == nil {
@@ -142,7 +150,7 @@ func (j *Job) CountersByType() map[string]counter.Values {
 		}
 		for n, v := range j.Tasks[i].Counters {
 			if n < len(j.CounterNames) {
-				totals[kind][n] += v
+				totals[kind][n] = counter.Total(totals[kind][n], v, peaks[n])
 			}
 		}
 	}

@@ -210,6 +210,17 @@ func TestCounters(t *testing.T) {
 	}
 }
 
+// TestPeaksByType takes the highest peak of the tasks of a type.
+func TestPeaksByType(t *testing.T) {
+	j := someJob()
+	j.CounterNames = []counter.ID{counter.PeakMapPhysicalBytes, counter.SpilledRecords}
+	j.Status.Tasks[1].Kind = taskproc.Kind_MAP
+	j.Tasks[0].Counters, j.Tasks[1].Counters = []int64{40, 3}, []int64{50, 4}
+	if got := j.CountersByType()["MAP"]; got.Get(counter.PeakMapPhysicalBytes) != 50 || got.Get(counter.SpilledRecords) != 7 {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestSummaryOfAFirstLine compares what lists show with what the status has.
 func TestSummaryOfAFirstLine(t *testing.T) {
 	s := someStatus()

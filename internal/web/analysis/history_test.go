@@ -11,7 +11,7 @@ import (
 
 const prefix = "attempt_1763700000000_0001_"
 
-// staged parses events: time, kind, attempt, node, and then for=, mode=, bytes=, source= and rest= in any
+// staged parses events: time, kind, attempt, node, and then for=, pool=, mode=, bytes=, source= and rest= in any
 // order.
 func staged(t testing.TB, text string) (out apidoc.Events) {
 	t.Helper()
@@ -27,6 +27,8 @@ func staged(t testing.TB, text string) (out apidoc.Events) {
 			switch name {
 			case "for":
 				e.For = value
+			case "pool":
+				e.ForPool = value
 			case "mode":
 				e.Mode = value
 			case "source":
@@ -50,10 +52,10 @@ const incidents = `
 1000 start      m_000001_0 n1
 1100 start      m_000002_0 n2
 1200 start      m_000003_0 n2
-2000 order      m_000000_0 n1 mode=split for=job_1763700000000_0002
+2000 order      m_000000_0 n1 mode=split for=job_1763700000000_0002 pool=etl
 2010 split      m_000000_0 n1 rest=m_000004
 2015 finish     m_000000_0 n1 bytes=500
-2020 order      m_000001_0 n1 mode=checkpoint for=job_1763700000000_0002
+2020 order      m_000001_0 n1 mode=checkpoint for=job_1763700000000_0002 pool=etl
 2520 checkpoint m_000001_0 n1 bytes=3000000
 2600 suspend    m_000002_0 n2 for=job_1763700000000_0003
 2700 start      m_000004_0 n1
@@ -65,7 +67,7 @@ const incidents = `
 4100 exit       m_000003_0 n2
 4200 order      m_000004_0 n1 mode=split
 4300 decline    m_000004_0 n1
-4500 preempt    m_000004_0 n1
+4500 preempt    m_000004_0 n1 pool=adhoc
 4600 exit       m_000004_0 n1
 4700 start      m_000004_1 n3
 5000 lose       m_000004_1 n3
@@ -134,7 +136,7 @@ func TestPreemptionsAreTheCountersOfTheJob(t *testing.T) {
 	if fmt.Sprint(p.Modes) != fmt.Sprint(want) {
 		t.Errorf("modes %+v, want %+v", p.Modes, want)
 	}
-	if fmt.Sprint(p.For) != "[{job_1763700000000_0002 2} {job_1763700000000_0003 1}]" || p.Unknown != 1 || len(p.Latest) != 5 || p.Latest[0].Mode != "kill" {
+	if fmt.Sprint(p.For) != "[{job_1763700000000_0002 etl 2} {job_1763700000000_0003  1}]" || fmt.Sprint(p.Pools) != "[{ etl 2} { adhoc 1}]" || p.Unknown != 0 || len(p.Latest) != 5 || p.Latest[0].Mode != "kill" {
 		t.Errorf("for %v, unknown %d, latest %+v", p.For, p.Unknown, p.Latest)
 	}
 }

@@ -34,6 +34,9 @@ func markText(e *apidoc.Event) string {
 	if e.For != "" {
 		text += ", for " + e.For
 	}
+	if e.ForPool != "" {
+		text += ", for pool " + e.ForPool
+	}
 	return text
 }
 

@@ -17,10 +17,12 @@ type Preemptions struct {
 	LostMillis      int64         `json:"lostMillis"` // slot time of attempts that were preempted by kill
 	Checkpoints     int           `json:"checkpoints"`
 	CheckpointBytes int64         `json:"checkpointBytes"`
-	Modes           []ModeLedger  `json:"modes"`   // in the order of cost
-	For             []Beneficiary `json:"for"`     // jobs that got the slots, most slots first
-	Unknown         int           `json:"unknown"` // slots given up whose next user is unknown
-	Latest          []TakenSlot   `json:"latest"`  // the latest orders, the last first
+	Modes           []ModeLedger  `json:"modes"`     // in the order of cost
+	For             []Beneficiary `json:"for"`       // jobs that the slots were for, most slots first, at most 50
+	OtherJobs       int           `json:"otherJobs"` // jobs that are not in For
+	Pools           []Beneficiary `json:"pools"`     // pools that the slots were for, most slots first
+	Unknown         int           `json:"unknown"`   // slots given up by order of a user, or of a master that did not record for whom
+	Latest          []TakenSlot   `json:"latest"`    // the latest orders, the last first
 }
 
 // ModeLedger has the preemptions by one mode. Times are ms.
@@ -37,9 +39,10 @@ type ModeLedger struct {
 	P95Millis  int64  `json:"p95Millis"`
 }
 
-// Beneficiary is a job that got slots of the job.
+// Beneficiary is a job or a pool for which slots of the job were taken.
 type Beneficiary struct {
-	Job   string `json:"job"`
+	Job   string `json:"job,omitempty"`  // "" for a pool
+	Pool  string `json:"pool,omitempty"` // of the job, "" if unknown
 	Slots int    `json:"slots"`
 }
 
@@ -52,11 +55,12 @@ type TakenSlot struct {
 	Free    int64  `json:"freeTime"` // when the slot was free; 0 if it was not
 	Outcome string `json:"outcome"`  // granted, declined, other or open
 	For     string `json:"for,omitempty"`
+	ForPool string `json:"forPool,omitempty"`
 	Kept    int64  `json:"keptMillis"`
 	Lost    int64  `json:"lostMillis"`
 }
 
-// maxLatest bounds Preemptions.Latest.
+// maxLatest bounds Preemptions.Latest and Preemptions.For.
 const maxLatest = 50
 
 // slotTime is what a ledger knows of an attempt.
@@ -76,10 +80,10 @@ func (s *slotTime) at(now int64) int64 {
 
 // Preemptions returns the ledger of the history.
 func (h *History) Preemptions() Preemptions {
-	p := Preemptions{Since: h.Since, Modes: []ModeLedger{}, For: []Beneficiary{}, Latest: []TakenSlot{}}
+	p := Preemptions{Since: h.Since, Modes: []ModeLedger{}, For: []Beneficiary{}, Pools: []Beneficiary{}, Latest: []TakenSlot{}}
 	orders := h.orders(&p)
 	delays := make(map[string][]int64)
-	slots := make(map[string]int)
+	slots := make(map[Beneficiary]int)
 	for _, mode := range Modes {
 		p.Modes = append(p.Modes, ModeLedger{Mode: mode})
 	}
@@ -100,11 +104,7 @@ func (h *History) Preemptions() Preemptions {
 			l.Open++
 		default:
 			l.Granted++
-			if o.For == "" {
-				p.Unknown++
-			} else {
-				slots[o.For]++
-			}
+			slots[Beneficiary{Job: o.For, Pool: o.ForPool}]++
 			if o.Free > 0 {
 				delays[o.Mode] = append(delays[o.Mode], o.Free-o.At)
 			}
@@ -116,14 +116,35 @@ func (h *History) Preemptions() Preemptions {
 		l.P50Millis, l.P95Millis = quantile(delays[l.Mode], .5), quantile(delays[l.Mode], .95)
 		p.Asked, p.Declined, p.KeptMillis, p.LostMillis = p.Asked+l.Asked, p.Declined+l.Declined, p.KeptMillis+l.KeptMillis, p.LostMillis+l.LostMillis
 	}
-	for job, n := range slots {
-		p.For = append(p.For, Beneficiary{job, n})
-	}
-	slices.SortFunc(p.For, func(a, b Beneficiary) int { return cmp.Or(b.Slots-a.Slots, cmp.Compare(a.Job, b.Job)) })
+	p.setBeneficiaries(slots)
 	for i := len(orders) - 1; i >= 0 && len(p.Latest) < maxLatest; i-- {
 		p.Latest = append(p.Latest, orders[i])
 	}
 	return p
+}
+
+// setBeneficiaries lists for whom slots were taken. slots has the numbers by job and pool.
+func (p *Preemptions) setBeneficiaries(slots map[Beneficiary]int) {
+	pools := make(map[string]int)
+	for who, n := range slots {
+		if who.Job != "" {
+			p.For = append(p.For, Beneficiary{who.Job, who.Pool, n})
+		}
+		if who.Pool != "" {
+			pools[who.Pool] += n
+		}
+	}
+	p.Unknown = slots[Beneficiary{}]
+	for pool, n := range pools {
+		p.Pools = append(p.Pools, Beneficiary{"", pool, n})
+	}
+	for _, list := range [][]Beneficiary{p.For, p.Pools} {
+		slices.SortFunc(list, func(a, b Beneficiary) int {
+			return cmp.Or(b.Slots-a.Slots, cmp.Compare(a.Job, b.Job), cmp.Compare(a.Pool, b.Pool))
+		})
+	}
+	p.OtherJobs = max(0, len(p.For)-maxLatest)
+	p.For = p.For[:len(p.For)-p.OtherJobs]
 }
 
 // orders returns all orders of the history, with what they have kept and lost: the same sums as the
@@ -140,7 +161,7 @@ func (h *History) orders(p *Preemptions) (orders []TakenSlot) {
 			t.start = a.Start
 		}
 		add := func(mode, outcome string) *TakenSlot {
-			orders = append(orders, TakenSlot{Attempt: e.Attempt, Node: e.Node, Mode: mode, At: e.At, Outcome: outcome, For: e.For})
+			orders = append(orders, TakenSlot{Attempt: e.Attempt, Node: e.Node, Mode: mode, At: e.At, Outcome: outcome, For: e.For, ForPool: e.ForPool})
 			t.order = len(orders)
 			return &orders[len(orders)-1]
 		}

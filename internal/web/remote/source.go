@@ -294,6 +294,15 @@ func (s *Source) Samples(ctx context.Context, q web.SampleQuery) (web.Answer[api
 	return a, err
 }
 
+// Preemptions implements web.SampleSource. Each master has counted its own.
+func (s *Source) Preemptions(ctx context.Context, pool string) (web.Answer[apidoc.PreemptionLedger], error) {
+	query := url.Values{}
+	if pool != "" {
+		query.Set("pool", pool)
+	}
+	return get[apidoc.PreemptionLedger](ctx, s, path(query, "scheduler", "preemptions"))
+}
+
 // policyQuery returns the parameters of a change of the policy.
 func policyQuery(c web.PolicyChange) url.Values {
 	query := url.Values{"policy": {c.Policy}}

@@ -1,0 +1,51 @@
+package board
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/jobmaster/board"
+	"github.com/hammr/hammr/preempt"
+)
+
+// Preemptions implements web.Source.
+func (s *Source) Preemptions(_ context.Context, pool string) (web.Answer[apidoc.PreemptionLedger], error) {
+	rows, since := s.cfg.Board.Preemptions()
+	return answer(s, ledgerOf(rows, since, pool), s.cfg.Now(), nil), nil
+}
+
+// ledgerOf returns the document of the rows from or for a pool, or of all if pool is "".
+func ledgerOf(rows []board.PreemptionRow, since int64, pool string) apidoc.PreemptionLedger {
+	doc := apidoc.PreemptionLedger{Since: since, Pool: pool, Matrix: []apidoc.PoolPreemption{}}
+	modes := []preempt.Mode{preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Kill}
+	latency := make([]board.Latency, len(modes))
+	for _, mode := range modes {
+		doc.Modes = append(doc.Modes, apidoc.PreemptionMode{Mode: string(mode)})
+	}
+	for i := range rows { // sorted by pools
+		r := &rows[i]
+		if pool != "" && pool != r.Pool && pool != r.For {
+			continue
+		}
+		sums := apidoc.PreemptionSums(r.PreemptionSums)
+		doc.Add(sums)
+		mode := slices.Index(modes, r.Mode)
+		doc.Modes[mode].Add(sums)
+		latency[mode].Add(&r.Latency)
+		last := len(doc.Matrix) - 1
+		if last < 0 || doc.Matrix[last].Pool != r.Pool || doc.Matrix[last].For != r.For {
+			doc.Matrix = append(doc.Matrix, apidoc.PoolPreemption{Pool: r.Pool, For: r.For, Modes: make(map[string]int)})
+			last++
+		}
+		doc.Matrix[last].Add(sums)
+		doc.Matrix[last].Modes[string(r.Mode)] += r.Granted
+	}
+	for i := range modes {
+		doc.Modes[i].P50Millis, doc.Modes[i].P95Millis = latency[i].Quantile(.5), latency[i].Quantile(.95)
+	}
+	slices.SortStableFunc(doc.Matrix, func(a, b apidoc.PoolPreemption) int { return cmp.Compare(b.Granted, a.Granted) })
+	return doc
+}
