@@ -130,5 +130,5 @@ func (c *call) actFromForm(a *ActionKind) error {
 	case "master":
 		to = "/masters"
 	}
-	return c.redirect(to + "?done=" + a.Object + "." + a.Do)
+	return c.redirectDone(to, a.Object+"."+a.Do)
 }

@@ -244,7 +244,7 @@ func setPolicyFromForm(c *call) error {
 	if _, err := c.cfg.Source.SetPolicy(c.ctx, w); err != nil {
 		return err
 	}
-	return c.redirect("/scheduler?done=policy.set")
+	return c.redirectDone("/scheduler", "policy.set")
 }
 
 func setPolicyFromAPI(c *call) error {
@@ -278,7 +278,7 @@ func undoFromForm(c *call) error {
 	if _, err := c.undo(); err != nil {
 		return err
 	}
-	return c.redirect("/scheduler?done=policy.undo")
+	return c.redirectDone("/scheduler", "policy.undo")
 }
 
 func undoFromAPI(c *call) error {
@@ -322,7 +322,6 @@ func showDecisions(c *call) error {
 		first = v.With("before", "")
 	}
 	q := c.r.URL.Query()
-	q.Del("done")
 	q.Del("live")
 	return c.render(http.StatusOK, "decisions", "Decisions", struct {
 		apidoc.Decisions

@@ -105,7 +105,7 @@ func newTable[T any](c *call, rows []T, total int, states map[string]int, next s
 		t.First = v.With()
 	}
 	q := c.r.URL.Query()
-	for _, name := range []string{"live", "done", "cursor"} {
+	for _, name := range []string{"live", "cursor"} {
 		q.Del(name)
 	}
 	q.Set("format", "csv")
@@ -169,12 +169,7 @@ func goToAttempt(c *call) error {
 	if err != nil {
 		return fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], ErrUnknown)
 	}
-	to := attemptURL(a)
-	if done := c.params["done"]; done != "" {
-		path, fragment, _ := strings.Cut(to, "#")
-		to = path + "?done=" + url.QueryEscape(done) + "#" + fragment
-	}
-	return c.redirect(to)
+	return c.redirect(attemptURL(a))
 }
 
 // node returns one tasknode.

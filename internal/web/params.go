@@ -141,7 +141,6 @@ var (
 	limitParam   = Param{Name: "limit", Default: strconv.Itoa(DefaultLimit), Max: MaxLimit, Doc: "rows of a page"}
 	cursorParam  = Param{Name: "cursor", Doc: "next of the page before"}
 	formatParam  = Param{Name: "format", Enum: []string{"json", "csv"}, Default: "json", Doc: "csv has the columns of the page's table"}
-	doneParam    = Param{Name: "done", Doc: "action that has led to the page"}
 	liveParam    = Param{Name: "live", Max: 3600, Zero: true, Doc: "seconds until the page is loaded again; 0 to keep it as it is"}
 
 	jobStates  = append(slices.Clone(apidoc.JobStates), apidoc.Suspended)

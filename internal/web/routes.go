@@ -44,7 +44,7 @@ func Routes() []*Route {
 }
 
 // page adds the parameters that every page has.
-func page(params ...Param) []Param { return append(slices.Clone(params), doneParam, liveParam) }
+func page(params ...Param) []Param { return append(slices.Clone(params), liveParam) }
 
 func pageRoutes() []*Route {
 	return []*Route{
@@ -56,7 +56,7 @@ func pageRoutes() []*Route {
 		{Path: "/jobs/{job}/counters", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showCounters, Doc: "Counters of a job."},
 		{Path: "/jobs/{job}/conf", Verb: access.View, Object: "job", Params: page(jobParam, Param{Name: "all", Enum: []string{"yes"}, Doc: "show defaults too"}),
 			Serve: showConfiguration, Doc: "Configuration of a job."},
-		{Path: "/attempts/{attempt}", Verb: access.View, Object: "attempt", Params: []Param{attemptParam, doneParam}, Serve: goToAttempt, Doc: "Leads to the task of an attempt."},
+		{Path: "/attempts/{attempt}", Verb: access.View, Object: "attempt", Params: []Param{attemptParam}, Serve: goToAttempt, Doc: "Leads to the task of an attempt."},
 		{Path: "/nodes", Verb: access.View, Object: "node", Params: page(nodeListParams...), Serve: showNodes, Doc: "Tasknodes by rack, and a list of them."},
 		{Path: "/masters", Verb: access.View, Object: "master", Params: page(), Serve: showMasters, Doc: "The masters, their logs and the changes of the leader."},
 		{Path: "/nodes/{node}", Verb: access.View, Object: "node", Params: page(nodeParam), Serve: showNode, Doc: "A tasknode."},
