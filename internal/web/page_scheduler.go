@@ -131,6 +131,7 @@ type schedulerData struct {
 	Settings []settingRow
 	Undo     *apidoc.PolicyChange // nil if there is nothing to undo
 	UndoLeft int64                // ms
+	Audit    apidoc.Audit
 }
 
 func showScheduler(c *call) error {
@@ -139,7 +140,7 @@ func showScheduler(c *call) error {
 	if err != nil {
 		return err
 	}
-	d := schedulerData{Policy: policy, Names: registry.Names(), Chosen: cmp.Or(c.params["policy"], policy.Policy)}
+	d := schedulerData{Policy: policy, Names: registry.Names(), Chosen: cmp.Or(c.params["policy"], policy.Policy), Audit: c.auditOf(AuditQuery{Object: "policy"})}
 	d.Settings = newSettingRows(d.Chosen, policy.Conf)
 	if d.UndoLeft = c.undoLeft(policy); d.UndoLeft > 0 {
 		d.Undo = policy.LastChange

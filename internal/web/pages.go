@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
@@ -170,34 +169,4 @@ func goToAttempt(c *call) error {
 		return fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], ErrUnknown)
 	}
 	return c.redirect(attemptURL(a))
-}
-
-// node returns one tasknode.
-func (c *call) node(name string) (apidoc.Tasknode, error) {
-	a, err := c.cfg.Source.Nodes(c.ctx)
-	nodes, err := use(c, a, err)
-	if err != nil {
-		return apidoc.Tasknode{}, err
-	}
-	i := slices.IndexFunc(nodes, func(n apidoc.Tasknode) bool { return n.Name == name })
-	if i < 0 {
-		return apidoc.Tasknode{}, fmt.Errorf("no tasknode %.200q: %w", name, ErrUnknown)
-	}
-	return nodes[i], nil
-}
-
-func showNode(c *call) error {
-	n, err := c.node(c.params["node"])
-	if err != nil {
-		return err
-	}
-	excluded := n.Draining || strings.HasPrefix(n.State, "DECOMMISSION") || n.Suspicion != ""
-	without := "admit"
-	if excluded {
-		without = "drain"
-	}
-	return c.render(http.StatusOK, "node", "Node "+n.Name, struct {
-		apidoc.Tasknode
-		Forms []Form
-	}{n, formsOn(actionsOn("node", without), n.Name, nil)}, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
 }

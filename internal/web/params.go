@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
@@ -25,7 +26,11 @@ type Param struct {
 	Zero     bool     // the number may be 0 too
 	List     bool     // several values, joined by commas
 	Required bool     // an empty value is refused
+	Duration bool     // the value is a time, as 10m
 }
+
+// maxDuration bounds a time that is a parameter.
+const maxDuration = 30 * 24 * time.Hour
 
 // maxParam bounds a parameter in bytes.
 const maxParam = 512
@@ -50,6 +55,11 @@ func (p *Param) check(value string) (string, error) {
 			return "", &badParam{p.Name, fmt.Sprintf("%q: expected a number from %d to %d", value, least, p.Max)}
 		}
 		return value, nil
+	}
+	if p.Duration {
+		if d, err := time.ParseDuration(value); err != nil || d < time.Second || d > maxDuration {
+			return "", &badParam{p.Name, fmt.Sprintf("%q: expected a time from 1s to %v, as 10m or 2h30m", value, maxDuration)}
+		}
 	}
 	if p.Enum == nil {
 		return value, nil

@@ -85,6 +85,8 @@ func apiRoutes() []*Route {
 		get("/jobs/{job}/failures", "job", []report.Failure{}, "Failures, the first one first.", answerFailures, jobParam),
 		get("/nodes", "node", []apidoc.Tasknode{}, "All tasknodes.", answerNodes),
 		get("/nodes/{node}", "node", apidoc.Tasknode{}, "A tasknode.", answerNode, nodeParam),
+		get("/audit", "cluster", apidoc.Audit{}, "What users have asked for, the latest first.", answerAudit, Param{Name: "job", Doc: "id of a job"},
+			Param{Name: "node", Doc: "name of a tasknode"}, Param{Name: "object", Enum: AuditObjects, Doc: "kind of the object"}),
 		get("/pools", "pool", []apidoc.Queue{}, "All pools.", answerPools),
 		get("/scheduler", "policy", apidoc.Policy{}, "The scheduling policy.", answerPolicy),
 		get("/search", "cluster", []Hit{}, "Objects whose id or name has a text, at most 20.", answerSearch, Param{Name: "q", Required: true, Doc: "the text"}),
@@ -103,6 +105,12 @@ func actionRoutes() (routes []*Route) {
 				Serve: func(c *call) error { return c.actFromForm(a) }},
 			&Route{Method: http.MethodPost, Path: apiRoot + a.Path(), Verb: a.Verb, Object: a.Object, Params: params, Doc: a.Doc, Answer: apidoc.Change{}, action: a,
 				Serve: func(c *call) error { return c.actFromAPI(a) }})
+	}
+	for _, a := range Actions {
+		if a.Object == "master" && a.Do == "add" { // a form cannot write a new id into its path
+			routes = append(routes, &Route{Method: http.MethodPost, Path: "/masters/add", Verb: a.Verb, Object: a.Object, Doc: a.Doc, action: a,
+				Params: []Param{{Name: "master", Required: true, Doc: "id of the master"}, *a.Param}, Serve: func(c *call) error { return c.actFromForm(a) }})
+		}
 	}
 	return routes
 }
