@@ -6,8 +6,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// TestDrainSaysHowLongItTakes computes rates, the time that is left, and what users read.
-func TestDrainSaysHowLongItTakes(t *testing.T) {
+// TestDrainEstimates computes rates, the time that is left, and what users read.
+func TestDrainEstimates(t *testing.T) {
 	left := func(attempts, outputs, checkpoints, bytes int64) *wire.Tasknode_Drain_Counts {
 		return &wire.Tasknode_Drain_Counts{Attempts: attempts, Outputs: outputs, Checkpoints: checkpoints, Bytes: bytes}
 	}
