@@ -17,7 +17,7 @@ func (c AdmitMachine) apply(tx *transition, _ taskRef) error {
 	if m == nil {
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Name)
 	}
-	m.Excluded, m.Draining, m.UntilRestart = c.Excluded, false, false
+	m.Excluded, m.Draining, m.UntilRestart, m.DrainDeadline = c.Excluded, false, false, 0
 	if !c.Excluded {
 		tx.forgetEvidence(m)
 	}

@@ -13,7 +13,8 @@ type DrainMachine struct {
 	Name  string `cbor:"Name"`
 	Cause string `cbor:"Cause"` // shown to users: why its attempts end
 
-	UntilRestart bool `cbor:"UntilRestart,omitzero" version:"2"`
+	UntilRestart bool  `cbor:"UntilRestart,omitzero" version:"2"`
+	Deadline     int64 `cbor:"Deadline,omitzero" version:"2"` // see Machine.DrainDeadline
 }
 
 func (c DrainMachine) subject() any { return nil }
@@ -31,7 +32,7 @@ func (c DrainMachine) apply(tx *transition, _ taskRef) error {
 			ErrRefused, c.Name, c.Name)
 	}
 	m.UntilRestart = c.UntilRestart && (!m.Excluded || m.UntilRestart)
-	m.Excluded, m.Draining = true, true
+	m.Excluded, m.Draining, m.DrainDeadline = true, true, c.Deadline
 	tx.setSlots(m)
 	for _, a := range m.Attempts {
 		if p, err := tx.attempt(a.ID); err == nil && a.Active() {

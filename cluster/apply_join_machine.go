@@ -44,7 +44,7 @@ func (c JoinMachine) apply(tx *transition, _ taskRef) error {
 	if m.Instance != c.Instance {
 		tx.forgetEvidence(m)
 		if m.UntilRestart {
-			m.Excluded, m.Draining, m.UntilRestart = false, false, false
+			m.Excluded, m.Draining, m.UntilRestart, m.DrainDeadline = false, false, false, 0
 		}
 	}
 	if !m.Lost && m.Instance != c.Instance {

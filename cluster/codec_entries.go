@@ -10,8 +10,18 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// entriesVersion is the first byte of encoded entries.
-const entriesVersion = 1
+// The first byte of encoded entries.
+const (
+	entriesVersion      = 1
+	namedEntriesVersion = 2 // some entries name a user; from cluster version 2 on
+)
+
+// namedEntries is the stored form of entries of which some name a user.
+type namedEntries struct {
+	_       struct{} `cbor:",toarray"`
+	By      []string // of each entry
+	Records []entryRecord
+}
 
 // entryRecord is the stored form of an Entry.
 type entryRecord struct {
@@ -178,10 +188,12 @@ func storedForm(command Command) any {
 	return command
 }
 
-// EncodeEntries writes entries in a form that every later version can read.
+// EncodeEntries writes entries in a form that every later version can read. Masters of cluster
+// version 1 can read it too if no entry names a user.
 func EncodeEntries(entries []Entry) ([]byte, error) {
-	records := make([]entryRecord, len(entries))
+	records, users, named := make([]entryRecord, len(entries)), make([]string, len(entries)), false
 	for i, e := range entries {
+		users[i], named = e.By, named || e.By != ""
 		stored := storedForm(e.Command)
 		v, ok := verbsByType[reflect.TypeOf(stored)]
 		if !ok {
@@ -193,11 +205,15 @@ func EncodeEntries(entries []Entry) ([]byte, error) {
 		}
 		records[i] = entryRecord{At: e.At, Client: e.Client, Sequence: e.Sequence, Verb: v.name, Command: command}
 	}
-	body, err := encoding.Marshal(records)
+	version, content := byte(entriesVersion), any(records)
+	if named {
+		version, content = namedEntriesVersion, namedEntries{By: users, Records: records}
+	}
+	body, err := encoding.Marshal(content)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: entries: %w", err)
 	}
-	return append([]byte{entriesVersion}, body...), nil
+	return append([]byte{version}, body...), nil
 }
 
 // DecodeEntries reads what EncodeEntries has written. Fields, commands and versions that
@@ -206,22 +222,38 @@ func DecodeEntries(data []byte) ([]Entry, error) {
 	if len(data) == 0 {
 		return nil, errors.New("cluster: no entries in 0 bytes")
 	}
-	if data[0] != entriesVersion {
-		return nil, fmt.Errorf("cluster: entries of format %d: this version of hammr reads format %d", data[0], entriesVersion)
+	stored, err := decodeNamed(data)
+	if err != nil {
+		return nil, err
 	}
-	var records []entryRecord
-	if err := decoding.Unmarshal(data[1:], &records); err != nil {
-		return nil, fmt.Errorf("cluster: entries: %w", err)
-	}
-	entries := make([]Entry, len(records))
-	for i, r := range records {
-		e, err := r.entry()
-		if err != nil {
-			return nil, fmt.Errorf("cluster: entry %d of %d: %w", i+1, len(records), err)
+	entries := make([]Entry, len(stored.Records))
+	for i, r := range stored.Records {
+		if entries[i], err = r.entry(); err != nil {
+			return nil, fmt.Errorf("cluster: entry %d of %d: %w", i+1, len(entries), err)
 		}
-		entries[i] = e
+		entries[i].By = stored.By[i]
 	}
 	return entries, nil
+}
+
+// decodeNamed reads the stored forms of entries, with a user for each.
+func decodeNamed(data []byte) (stored namedEntries, err error) {
+	switch data[0] {
+	case entriesVersion:
+		err = decoding.Unmarshal(data[1:], &stored.Records)
+		stored.By = make([]string, len(stored.Records))
+	case namedEntriesVersion:
+		err = decoding.Unmarshal(data[1:], &stored)
+	default:
+		return stored, fmt.Errorf("cluster: entries of format %d: this version of hammr reads formats %d and %d", data[0], entriesVersion, namedEntriesVersion)
+	}
+	if err == nil && len(stored.By) != len(stored.Records) {
+		err = fmt.Errorf("%d users of %d entries", len(stored.By), len(stored.Records))
+	}
+	if err != nil {
+		return stored, fmt.Errorf("cluster: entries: %w", err)
+	}
+	return stored, nil
 }
 
 // entry decodes the command of an entry by its verb. An unknown verb comes from a newer

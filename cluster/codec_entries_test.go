@@ -217,6 +217,32 @@ func TestEntriesOfALifeAreDecoded(t *testing.T) {
 	})
 }
 
+// TestEntriesNameTheirUsers encodes entries with users in a format of their own, and entries without
+// users in the format that masters of version 1 can read.
+func TestEntriesNameTheirUsers(t *testing.T) {
+	entries := []Entry{{At: 1, Command: SetPools{Names: []string{"a"}}, By: "ann@10.0.0.1"}, {At: 2, Command: AdmitMachine{Name: "n1"}}}
+	for _, version := range []byte{namedEntriesVersion, entriesVersion} {
+		data, err := EncodeEntries(entries)
+		if err != nil || data[0] != version {
+			t.Fatalf("format %d, error %v; want format %d", data[0], err, version)
+		}
+		if decoded, err := DecodeEntries(data); err != nil || !reflect.DeepEqual(decoded, entries) {
+			t.Errorf("decoded %+v, error %v; want %+v", decoded, err, entries)
+		}
+		entries[0].By = ""
+	}
+	users, err := encoding.Marshal(namedEntries{By: []string{"ann"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodeEntries(append([]byte{namedEntriesVersion}, users...)); err == nil || !strings.Contains(err.Error(), "1 users of 0 entries") {
+		t.Errorf("a user without an entry: %v", err)
+	}
+	if NewAt("c", 1).View().NamesUsers() || !NewAt("c", 2).View().NamesUsers() {
+		t.Error("users need cluster version 2")
+	}
+}
+
 func TestMalformedEntriesAreExplained(t *testing.T) {
 	record := func(r entryRecord) []byte {
 		data, err := encoding.Marshal([]entryRecord{r})
@@ -230,8 +256,8 @@ func TestMalformedEntriesAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, data := range map[string][]byte{
-		"no entries in 0 bytes":                          nil,
-		"format 9: this version of hammr reads format 1": {9},
+		"no entries in 0 bytes":                                 nil,
+		"format 9: this version of hammr reads formats 1 and 2": {9},
 		"EOF": {entriesVersion},
 		`command "jump": this version of hammr does not know it`: record(entryRecord{Verb: "jump", Command: []byte{0xa0}}),
 		"command set_policy": record(entryRecord{Verb: "set_policy", Command: later}),
@@ -252,6 +278,7 @@ func FuzzDecodeEntries(f *testing.F) {
 	}
 	f.Add(data)
 	f.Add([]byte{entriesVersion, 0x80})
+	f.Add([]byte{namedEntriesVersion, 0x82, 0x80, 0x80})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		entries, err := DecodeEntries(data)
 		if err != nil {

@@ -250,6 +250,7 @@ func (c *checker) machine(s *State, i int, m *Machine) {
 	c.require(m.Slots == m.usableSlots(), "machine %s: slots %v of %v, lost %v, excluded %v, unhealthy %q", m.Name, m.Slots, m.Offered, m.Lost, m.Excluded, m.Unhealthy)
 	c.require(!m.Draining || m.Excluded, "machine %s is drained and not excluded", m.Name)
 	c.require(!m.UntilRestart || m.Draining, "machine %s is excluded until its restart and not drained", m.Name)
+	c.require(m.DrainDeadline == 0 || m.Draining, "machine %s has a deadline and is not drained", m.Name)
 	for kind := range m.Used {
 		free := m.Free(Slot(kind)) > 0
 		c.require(s.free[kind].has(i) == free, "machine %s: free %v slot: %v, indexed: %v", m.Name, Slot(kind), free, !free)

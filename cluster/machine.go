@@ -32,6 +32,10 @@ type Machine struct {
 	// then.
 	UntilRestart bool
 
+	// DrainDeadline is when a user expects the draining to be over, ms since the epoch; 0 for never.
+	// It is for readers: nothing happens then.
+	DrainDeadline int64
+
 	// Unhealthy says why it gets no new tasks for now, "" if it is healthy. Unlike Excluded, no
 	// user has asked for it: it ends when the machine works again.
 	Unhealthy string

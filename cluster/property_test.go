@@ -193,7 +193,7 @@ func drawOperation(t *rapid.T, s *State, verb string) Command {
 	case "admit":
 		return AdmitMachine{drawMachine(t), rapid.Bool().Draw(t, "excluded")}
 	case "drain":
-		return DrainMachine{drawMachine(t), "it is to be stopped", rapid.Bool().Draw(t, "until restart")}
+		return DrainMachine{drawMachine(t), "it is to be stopped", rapid.Bool().Draw(t, "until restart"), rapid.SampledFrom([]int64{0, 99}).Draw(t, "deadline")}
 	case "forget":
 		return ForgetMachine{drawMachine(t), rapid.IntRange(1, 2).Draw(t, "epoch")}
 	case "speculate":

@@ -49,7 +49,7 @@ func (s *State) Snapshot() *Snapshot {
 func recordMachine(m *Machine) machineRecord {
 	r := machineRecord{
 		Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
-		Offered: m.Offered, MemoryMB: m.MemoryMB, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, Draining: m.Draining, UntilRestart: m.UntilRestart, Unhealthy: m.Unhealthy, FreeSince: m.FreeSince,
+		Offered: m.Offered, MemoryMB: m.MemoryMB, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, Draining: m.Draining, UntilRestart: m.UntilRestart, DrainDeadline: m.DrainDeadline, Unhealthy: m.Unhealthy, FreeSince: m.FreeSince,
 		Unreached: m.unreached, FailedTasks: m.failedTasks,
 	}
 	for _, a := range m.Attempts {

@@ -50,7 +50,8 @@ type machineRecord struct {
 	MemoryMB  int64            `cbor:"15,keyasint,omitempty"`
 	Unhealthy string           `cbor:"18,keyasint,omitempty"`
 
-	UntilRestart bool `cbor:"19,keyasint,omitempty" version:"2"`
+	UntilRestart  bool  `cbor:"19,keyasint,omitempty" version:"2"`
+	DrainDeadline int64 `cbor:"20,keyasint,omitempty" version:"2"`
 
 	Unreached   []unreached  `cbor:"16,keyasint,omitempty"`
 	FailedTasks []failedTask `cbor:"17,keyasint,omitempty"`

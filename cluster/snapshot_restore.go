@@ -62,7 +62,7 @@ func (r *restorer) addMachines(records []machineRecord) {
 		}
 		machine := &Machine{
 			Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
-			Offered: m.Offered, MemoryMB: m.MemoryMB, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, Draining: m.Draining, UntilRestart: m.UntilRestart, Unhealthy: m.Unhealthy, index: i,
+			Offered: m.Offered, MemoryMB: m.MemoryMB, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, Draining: m.Draining, UntilRestart: m.UntilRestart, DrainDeadline: m.DrainDeadline, Unhealthy: m.Unhealthy, index: i,
 			unreached: m.Unreached, failedTasks: m.FailedTasks,
 		}
 		if len(m.Unreached)+len(m.FailedTasks) > 0 {

@@ -13,7 +13,8 @@ import (
 //
 //	1   every command and field of the releases before there was a cluster version
 //	2   SetVersion; dag.Edge.FilesOf; machines of kept files (combineSet); DrainMachine.UntilRestart;
-//	    the number of restores, and numbers of attempts after one; PreemptAttempt.For
+//	    Machine.DrainDeadline; the number of restores, and numbers of attempts after one; users in entries;
+//	    PreemptAttempt.For
 //
 // A new command gets its version from verb.from in the list of verbs, and a new field from a
 // tag beside its cbor tag:
@@ -35,6 +36,9 @@ func (v View) Version() int { return v.s.version }
 
 // NamesBeneficiaries reports whether PreemptAttempt may have For.
 func (v View) NamesBeneficiaries() bool { return v.s.version >= 2 }
+
+// NamesUsers reports whether entries may have a user.
+func (v View) NamesUsers() bool { return v.s.version >= 2 }
 
 // CheckVersion returns why a command must not be proposed at the present cluster version, nil
 // if it may. It does not restrict SetVersion, since its proposer knows what all masters support.

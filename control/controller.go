@@ -104,7 +104,7 @@ func (c *Controller) handle(now int64, ev Event) {
 			}
 		}
 	case Requested:
-		c.pending = append(c.pending, cluster.Entry{Client: ev.Client, Sequence: ev.Sequence, Command: ev.Command})
+		c.pending = append(c.pending, cluster.Entry{Client: ev.Client, Sequence: ev.Sequence, Command: ev.Command, By: ev.By})
 	case Leading:
 		c.lead(now)
 	case PolicyChanged:

@@ -33,6 +33,7 @@ type Requested struct {
 	Client   string // Client and Sequence identify the request; "" for none
 	Sequence uint64
 	Command  cluster.Command
+	By       string // user who asked for it; "" for none
 }
 
 // Leading reports that the body leads the cluster. It is the first event of a leader. The

@@ -20,6 +20,7 @@ func newBoard(cfg Config) *board.Board {
 		Summary:      boardSummary,
 		InputRecords: []cluster.CounterName{cluster.CounterName(counter.MapInputRecords), cluster.CounterName(counter.ReduceInputRecords)},
 		Spilled:      []cluster.CounterName{cluster.CounterName(counter.SpilledRecords)},
+		InputBytes:   []cluster.CounterName{cluster.CounterName(counter.BytesRead)},
 		Now:          cfg.Now,
 	})
 }

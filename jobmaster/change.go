@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
 )
 
 // change is a command that a user requests, with a function that reports whether its effect
@@ -29,7 +30,21 @@ type pendingChange struct {
 
 type changeRequest struct {
 	plan   func() (change, error)
+	by     string // user who asks for it; "" for none
 	answer chan<- result[struct{}]
+}
+
+type userKey struct{}
+
+// WithUser returns a context whose changes are those of a user. The log has the name with each change.
+func WithUser(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, userKey{}, name)
+}
+
+// userOf returns the user whose changes those of a context are, "" for none.
+func userOf(ctx context.Context) string {
+	name, _ := ctx.Value(userKey{}).(string)
+	return name
 }
 
 // change requests the change that plan returns and waits until it is applied. plan runs in
@@ -38,7 +53,7 @@ type changeRequest struct {
 // If the result is nil, the change is committed: it is not lost with this master.
 func (m *Master) change(ctx context.Context, plan func() (change, error)) error {
 	answer := make(chan result[struct{}], 1)
-	_, err := call(ctx, m, &changeRequest{plan, answer}, answer)
+	_, err := call(ctx, m, &changeRequest{plan, userOf(ctx), answer}, answer)
 	return err
 }
 
@@ -50,7 +65,7 @@ func (q *changeRequest) handle(m *Master) {
 		q.answer <- result[struct{}]{err: err}
 		return
 	}
-	m.request(c.command)
+	m.events = append(m.events, control.Requested{Command: c.command, By: q.by})
 	m.changes = append(m.changes, pendingChange{c, q.answer})
 }
 

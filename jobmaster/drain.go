@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
@@ -25,20 +26,23 @@ import (
 // the tasks whose checkpoints would be missed. The checkpoint of a task that has resumed
 // elsewhere is not needed. In a gang it is needed, because the whole gang may resume from it
 // again. fetching are tasks that still fetch their checkpoint from the machine.
-func (m *Master) neededData(machine *cluster.Machine, fetching []cluster.TaskID) (outputs []cluster.AttemptID, checkpoints []cluster.TaskID) {
+// bytes are those of the outputs and the checkpoints on the machine.
+func (m *Master) neededData(machine *cluster.Machine, fetching []cluster.TaskID) (outputs []cluster.AttemptID, checkpoints []cluster.TaskID, bytes int64) {
 	needed, left := m.view.NeededOn(machine)
 	for _, t := range needed {
 		outputs = append(outputs, t.Winner.ID)
+		bytes += t.Output.Bytes
 	}
 	for _, c := range left {
 		_, stage, _, _ := m.view.Task(c.ID)
 		if stage.Bundle.Gang || !slices.ContainsFunc(c.Attempts, func(a *cluster.Attempt) bool { return a.Machine != machine.Name && m.hasResumed(a) }) {
 			checkpoints = append(checkpoints, c.ID)
+			bytes += c.CheckpointOf(c.Writer).Bytes
 		}
 	}
 	checkpoints = append(checkpoints, fetching...)
 	slices.SortFunc(checkpoints, cluster.TaskID.Compare)
-	return outputs, slices.Compact(checkpoints)
+	return outputs, slices.Compact(checkpoints), bytes
 }
 
 // fetchedCheckpoints returns, by machine, the tasks that still fetch their checkpoint from
@@ -157,20 +161,27 @@ func (m *Master) AdmitTasknode(ctx context.Context, name string, excluded bool) 
 }
 
 // DrainTasknode excludes a tasknode from new tasks and moves its outputs and checkpoints to
-// other machines. If untilRestart is set, the next start of the tasknode ends that. If the
-// tasknode is unknown, the error wraps cluster.ErrUnknown. It refuses the last tasknode that
-// accepts tasks.
-func (m *Master) DrainTasknode(ctx context.Context, name string, untilRestart bool) error {
+// other machines. If untilRestart is set, the next start of the tasknode ends that. within is the
+// time after which a user expects it to be over, 0 for none: it is only shown, and not kept if the
+// cluster has version 1. If the tasknode is unknown, the error wraps cluster.ErrUnknown. It refuses
+// the last tasknode that accepts tasks.
+func (m *Master) DrainTasknode(ctx context.Context, name string, untilRestart bool, within time.Duration) error {
 	return m.change(ctx, func() (change, error) {
 		machine, err := m.machineNamed(name)
 		if err != nil {
 			return change{}, err
 		}
+		deadline := machine.DrainDeadline
+		if within > 0 && m.view.Version() > cluster.FirstVersion {
+			deadline = m.now() + within.Milliseconds()
+		}
 		// A draining until the restart becomes one without an end, but not the reverse.
-		drained := func() bool { return machine.Draining && !machine.Lost && (untilRestart || !machine.UntilRestart) }
+		drained := func() bool {
+			return machine.Draining && !machine.Lost && (untilRestart || !machine.UntilRestart) && machine.DrainDeadline == deadline
+		}
 		if drained() {
 			return change{}, nil
 		}
-		return change{cluster.DrainMachine{Name: name, Cause: "tasknode " + name + " is drained", UntilRestart: untilRestart}, drained}, nil
+		return change{cluster.DrainMachine{Name: name, Cause: "tasknode " + name + " is drained", UntilRestart: untilRestart, Deadline: deadline}, drained}, nil
 	})
 }

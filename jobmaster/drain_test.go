@@ -26,6 +26,7 @@ type fakeTasknode struct {
 	drops    []string                       // attempts whose copies it was ordered to drop
 	outputs  map[string]*taskproc.MapOutput // outputs that its readers were sent, by attempt
 	refusals []string                       // why it gets no tasks, each time it was sent
+	bytes    int64                          // output of each attempt that finishes
 }
 
 // addFake attaches a tasknode that serves files at an address, "" for none.
@@ -95,7 +96,7 @@ func (p *fakeTasknode) output(task int32, attempt string) *taskproc.MapOutput {
 
 // finish ends an attempt. What it wrote for other tasks stays on the tasknode.
 func (p *fakeTasknode) finish(start *taskproc.Start) {
-	done := &taskproc.Finished{Range: start.Range}
+	done := &taskproc.Finished{Range: start.Range, OutputBytes: p.bytes}
 	g := taskproc.ToGraph(start.Graph)
 	for i, e := range g.Edges {
 		if e.Channel == dag.ChannelFile && slices.Contains(g.Layout().Groups[start.GroupClass].Stages, g.StageIndex(e.From)) {
@@ -161,7 +162,7 @@ func (w *testCluster) submitNow(maps, reduces int) (job string) {
 // drain drains a tasknode.
 func (w *testCluster) drain(name string) {
 	w.t.Helper()
-	w.wantErr("draining "+name, w.leader().DrainTasknode(w.ctx, name, false), nil, "")
+	w.wantErr("draining "+name, w.leader().DrainTasknode(w.ctx, name, false, 0), nil, "")
 	synctest.Wait()
 }
 
@@ -387,10 +388,10 @@ func TestDrainingIsRefusedForTheLastTasknode(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		id, _ := w.startJob(6, 1)
 		m := w.leader()
-		w.wantErr("no tasknode", m.DrainTasknode(w.ctx, "c", false), cluster.ErrUnknown, `"c"`)
-		w.wantErr("one of two", m.DrainTasknode(w.ctx, "a", false), nil, "")
-		w.wantErr("again", m.DrainTasknode(w.ctx, "a", false), nil, "")
-		w.wantErr("the last one", m.DrainTasknode(w.ctx, "b", false), cluster.ErrRefused, "no other tasknode takes tasks")
+		w.wantErr("no tasknode", m.DrainTasknode(w.ctx, "c", false, 0), cluster.ErrUnknown, `"c"`)
+		w.wantErr("one of two", m.DrainTasknode(w.ctx, "a", false, 0), nil, "")
+		w.wantErr("again", m.DrainTasknode(w.ctx, "a", false, 0), nil, "")
+		w.wantErr("the last one", m.DrainTasknode(w.ctx, "b", false, 0), cluster.ErrRefused, "no other tasknode takes tasks")
 		w.wantSucceeded(id)
 		s, err := m.Job(w.ctx, id, true)
 		if err != nil {
@@ -421,7 +422,7 @@ func TestDrainingALostTasknodeIsRefused(t *testing.T) {
 		}
 		w.sleep(12 * time.Second)
 		for _, name := range []string{"a", "b"} {
-			w.wantErr("draining "+name, w.leader().DrainTasknode(w.ctx, name, false), cluster.ErrRefused, "tasknode "+name+" is lost: nothing can be moved from it")
+			w.wantErr("draining "+name, w.leader().DrainTasknode(w.ctx, name, false, 0), cluster.ErrRefused, "tasknode "+name+" is lost: nothing can be moved from it")
 		}
 	})
 }

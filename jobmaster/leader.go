@@ -31,6 +31,7 @@ type lead struct {
 	events          []control.Event     // for the next step
 	publisher       statsPublisher
 	counts          Counts // what has happened in this lead
+	starts          rackStarts
 	records         map[cluster.JobID]*record
 	watched         map[cluster.JobID]*record // records of jobs that have watchers
 	submits         map[submitKey]chan<- submitted
@@ -70,6 +71,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 	m.lead = &lead{
 		ctx: ctx, cancel: end, since: m.now(), ranAt: m.now(),
 		brain:     control.New(m.view, m.policy()),
+		starts:    make(rackStarts),
 		events:    []control.Event{control.Leading{}},
 		records:   make(map[cluster.JobID]*record),
 		watched:   make(map[cluster.JobID]*record),

@@ -202,10 +202,13 @@ func (w *testCluster) compareDocuments() {
 		w.t.Fatalf("the leader's board (- status, + board):\n%s", diff)
 	}
 	for _, d := range []*documents{&leader, &follower} {
-		for i := range d.Jobs { // the leader knows what tasknodes report
+		for i := range d.Jobs { // the leader knows what tasknodes report, and why tasks waited
 			d.Jobs[i].Maps.Fraction, d.Jobs[i].Reduces.Fraction, d.Reports[i].Counters = 0, 0, nil
 			s := d.Statuses[i]
-			s.Counters, s.MapProgress, s.ReduceProgress, s.InputBytes = nil, 0, 0, 0
+			s.Counters, s.MapProgress, s.ReduceProgress, s.InputBytes, s.Waits, s.WaitsSince = nil, 0, 0, 0, nil, 0
+			for _, stage := range s.Stages {
+				stage.Waits = nil
+			}
 			for _, t := range s.Tasks {
 				for _, a := range t.Attempts {
 					a.ShuffleFinishTime = 0

@@ -45,6 +45,7 @@ type Master struct {
 
 	historyProblem atomic.Pointer[HistoryProblem] // nil if the master does not lead
 	version        atomic.Int64                   // cluster version of the state
+	appliedTime    atomic.Int64                   // when the last applied entry was proposed, ms since the epoch
 	reloaded       atomic.Pointer[Reloadable]     // the fields of cfg that may change; those of cfg are the first values
 
 	decisions Decisions // of the present or last lead
@@ -57,7 +58,9 @@ type Master struct {
 	view  cluster.View
 	index uint64     // of the latest batch that was applied; 0 if unknown
 	facts *slotFacts // sums and maxima over the machines; nil if the state has changed since
-	*lead            // nil while the master follows
+
+	drains map[string]*drainProgress // by machine that is being drained
+	*lead                            // nil while the master follows
 }
 
 // message is a request or a result that arrives at the loop.
@@ -106,7 +109,7 @@ func New(cfg Config) (*Master, error) {
 // setState replaces the state at the start and when the log restores a snapshot. The view is
 // a read-only handle of the same state.
 func (m *Master) setState(state *cluster.State) {
-	m.state, m.view, m.facts = state, state.View(), nil
+	m.state, m.view, m.facts, m.drains = state, state.View(), nil, make(map[string]*drainProgress)
 	m.version.Store(int64(m.view.Version()))
 	m.containBoard(func() { m.board.Restore(m.view) })
 }
@@ -228,9 +231,13 @@ func (m *Master) apply(batch []cluster.Entry) {
 	m.meters.batches.Add(len(batch))
 	results := make([]control.Result, len(batch))
 	for i, entry := range batch {
+		moved := m.dataMoved(entry.Command)
 		delta, err := m.applyEntry(entry)
 		results[i] = control.Result{Entry: entry, Delta: delta, Err: err}
 		m.commitToBoard(entry, delta, err)
+		if err == nil {
+			m.noteDrain(entry, moved)
+		}
 		internal := errors.Is(err, cluster.ErrInternal)
 		if internal {
 			results[i].Err = nil // the delta has changed the state
@@ -247,10 +254,14 @@ func (m *Master) apply(batch []cluster.Entry) {
 		m.answerSubmit(entry, delta, err)
 		if err == nil || internal {
 			m.counts.add(m.view, entry.Command, delta)
+			m.starts.add(m.view, entry.Command)
 			m.syncRecords(delta)
 		}
 	}
 	m.version.Store(int64(m.view.Version()))
+	if len(batch) > 0 {
+		m.appliedTime.Store(batch[len(batch)-1].At)
+	}
 	m.facts = nil
 	if m.lead != nil {
 		m.applied += len(batch)

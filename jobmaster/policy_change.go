@@ -19,8 +19,6 @@ type PolicyChange struct {
 	// Expected is the fingerprint of the policy that is replaced. If the cluster has another one, the
 	// change is refused: another user was faster. Default "", any.
 	Expected string
-	// By is the user who asks for the change; default "", unknown.
-	By string
 }
 
 // policyRecord is the latest change of the policy that a user has asked for.
@@ -59,7 +57,7 @@ func (m *Master) ChangePolicy(ctx context.Context, c PolicyChange) error {
 		if _, err := m.cfg.Policy(c.Name, full); err != nil {
 			return change{}, fmt.Errorf("%w: %w", cluster.ErrRefused, err)
 		}
-		m.lead.policyChange = policyRecord{c.By, m.now(), m.view.Policy(), slices.Clone(m.view.PolicyConf())}
+		m.lead.policyChange = policyRecord{userOf(ctx), m.now(), m.view.Policy(), slices.Clone(m.view.PolicyConf())}
 		command := setPolicy(c.Name, full)
 		return change{command, func() bool { return m.view.Policy() == c.Name && slices.Equal(m.view.PolicyConf(), command.Conf) }}, nil
 	})

@@ -28,7 +28,7 @@ func TestOfTwoChangesOfThePolicyOneWins(t *testing.T) {
 		errs := make([]error, 5)
 		for i := range errs {
 			all.Go(func() {
-				errs[i] = w.leader().ChangePolicy(w.ctx, jobmaster.PolicyChange{Name: "fair", Conf: map[string]string{"pools": ""}, Expected: before.Fingerprint, By: fmt.Sprint("user ", i)})
+				errs[i] = w.leader().ChangePolicy(jobmaster.WithUser(w.ctx, fmt.Sprint("user ", i)), jobmaster.PolicyChange{Name: "fair", Conf: map[string]string{"pools": ""}, Expected: before.Fingerprint})
 			})
 		}
 		all.Wait()

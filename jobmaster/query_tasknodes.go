@@ -2,6 +2,7 @@ package jobmaster
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,7 +39,9 @@ func (m *Master) Tasknode(ctx context.Context, name string) (*wire.Tasknode, err
 		if err != nil {
 			return nil, err
 		}
-		return m.copyTasknode(machine, m.fetchedCheckpoints()), nil
+		n := m.copyTasknode(machine, m.fetchedCheckpoints())
+		n.running = m.runningOn(machine)
+		return n, nil
 	})
 	if err != nil {
 		return nil, err
@@ -57,6 +60,22 @@ type copiedTasknode struct {
 	lastSeen    int64  // ms since the epoch
 	skew        int64  // ms
 	heartbeat   *wire.Report_Heartbeat
+	drain       *wire.Tasknode_Drain     // nil if it is not being drained
+	running     []*wire.Tasknode_Running // only if one tasknode is asked for
+	starts      map[string]int64         // see rackStarts
+}
+
+// runningOn describes what the attempts on a machine do.
+func (m *Master) runningOn(machine *cluster.Machine) (list []*wire.Tasknode_Running) {
+	for _, a := range machine.Attempts {
+		p := m.record(a.ID.Task.Job).progress[a.ID] // nil if the attempt has not reported progress
+		state := a.Status().String()
+		if a.Suspended() {
+			state = "SUSPENDED"
+		}
+		list = append(list, &wire.Tasknode_Running{AttemptId: a.ID.String(), State: state, StartTime: a.StartedAt, Progress: p.GetFraction(), Phase: p.GetPhase()})
+	}
+	return list
 }
 
 // copyTasknode describes a tasknode. The state says what it is used for, and the record has
@@ -71,8 +90,14 @@ func (m *Master) copyTasknode(machine *cluster.Machine, fetching map[string][]cl
 	c.machine.Attempts = nil
 	c.suspicion = m.view.Suspicion(machine, m.now())
 	if machine.Excluded {
-		c.outputs, c.checkpoints = m.neededData(machine, fetching[machine.Name])
+		var bytes int64
+		c.outputs, c.checkpoints, bytes = m.neededData(machine, fetching[machine.Name])
+		if machine.Draining {
+			left := &wire.Tasknode_Drain_Counts{Attempts: int64(len(c.attempts)), Outputs: int64(len(c.outputs)), Checkpoints: int64(len(c.checkpoints)), Bytes: bytes}
+			c.drain = m.drainOf(machine, m.now()).message(m.now(), machine.DrainDeadline, left)
+		}
 	}
+	c.starts = maps.Clone(m.starts[machine.Name])
 	c.state = tasknodeState(machine, n, len(c.attempts)+len(c.outputs)+len(c.checkpoints) > 0)
 	return c
 }
@@ -86,7 +111,7 @@ func (c *copiedTasknode) message() *wire.Tasknode {
 		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
 		MemoryMb: machine.MemoryMB, MemoryUsedMb: machine.UsedMemoryMB, Suspicion: c.suspicion,
 		LastHeartbeat: c.lastSeen, Directories: c.heartbeat.GetDirectories(), Load: c.heartbeat.GetLoad(), ClockSkew: c.skew,
-		Draining: machine.Draining, Lost: machine.Lost, Unhealthy: machine.Unhealthy,
+		Draining: machine.Draining, Lost: machine.Lost, Unhealthy: machine.Unhealthy, Drain: c.drain, Running: c.running, StartsByRack: c.starts,
 	}
 	for _, id := range c.attempts {
 		s.Attempts = append(s.Attempts, id.String())

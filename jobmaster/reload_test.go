@@ -104,7 +104,7 @@ func TestTasknodesLearnWhetherTheyGetTasks(t *testing.T) {
 			t.Helper()
 			w.wantErr("admitting", w.leader().AdmitTasknode(w.ctx, "n", excluded), nil, "")
 		}
-		w.wantErr("draining", w.leader().DrainTasknode(w.ctx, "n", true), nil, "")
+		w.wantErr("draining", w.leader().DrainTasknode(w.ctx, "n", true, 0), nil, "")
 		admit(false)
 		w.drain("n")
 		admit(true)

@@ -112,7 +112,7 @@ func (m *Master) statsState(p *statsPublisher, machine *cluster.Machine, fetchin
 		return tasknodeState(machine, m.tasknode(machine.Name), false)
 	}
 	if fetching != nil {
-		outputs, checkpoints := m.neededData(machine, fetching[machine.Name])
+		outputs, checkpoints, _ := m.neededData(machine, fetching[machine.Name])
 		works := len(machine.Attempts)+len(outputs)+len(checkpoints) > 0
 		p.drained[machine.Name] = tasknodeState(machine, m.tasknode(machine.Name), works)
 	}

@@ -49,8 +49,14 @@ func (m *Master) raiseVersion(ctx context.Context, l *lead) {
 }
 
 // propose puts a batch into the log, without the commands that need a newer cluster version.
-// These are answered as if the state had refused them. Every command passes through here.
+// These are answered as if the state had refused them. Every command passes through here. Users
+// are left out if an older master cannot decode them.
 func (m *Master) propose(batch []cluster.Entry) {
+	if !m.view.NamesUsers() {
+		for i := range batch {
+			batch[i].By = ""
+		}
+	}
 	batch = slices.DeleteFunc(batch, func(e cluster.Entry) bool {
 		err := m.view.CheckVersion(e.Command)
 		if err != nil {
@@ -76,6 +82,10 @@ func (m *Master) takeUnproposed() []control.Result {
 	m.unproposed = nil
 	return results
 }
+
+// AppliedTime returns when the last entry was proposed that this master has applied since it started,
+// ms since the epoch; 0 for none.
+func (m *Master) AppliedTime() int64 { return m.appliedTime.Load() }
 
 // ClusterVersion returns the cluster version of the state, whether this master leads or not.
 func (m *Master) ClusterVersion() int { return int(m.version.Load()) }

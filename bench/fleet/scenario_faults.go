@@ -92,7 +92,7 @@ func drainRack(ctx context.Context, r *run) error {
 	var drains sync.WaitGroup
 	errs := make([]error, len(names))
 	for i, name := range names {
-		drains.Go(func() { errs[i] = r.client.DrainTasknode(ctx, name, false) })
+		drains.Go(func() { errs[i] = r.client.DrainTasknode(ctx, name, false, 0) })
 	}
 	drains.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -365,7 +365,7 @@ func (r *run) drainOne(ctx context.Context, n int) error {
 	err := r.retry(ctx, "drain of a machine", func(ctx context.Context) error {
 		name = r.fleet.Names()[n%r.Machines]
 		n++
-		err := r.client.DrainTasknode(ctx, name, false)
+		err := r.client.DrainTasknode(ctx, name, false, 0)
 		if err != nil {
 			r.Logf("machine %s is not drained: %v", name, err)
 		}

@@ -167,12 +167,15 @@ func (f *fakeCluster) ResumeJob(_ context.Context, id string) error {
 	return f.change("resume %s", id)
 }
 
-func (f *fakeCluster) DrainTasknode(_ context.Context, name string, untilRestart bool) error {
+func (f *fakeCluster) DrainTasknode(_ context.Context, name string, untilRestart bool, within time.Duration) error {
 	if name == "n9" {
 		return fmt.Errorf("%w: %s", client.ErrUnknown, name)
 	}
 	if untilRestart {
 		return f.change("drain %s until restart", name)
+	}
+	if within > 0 {
+		return f.change("drain %s within %v", name, within)
 	}
 	return f.change("drain %s", name)
 }

@@ -118,6 +118,12 @@ func (q *query) writeTasknode(tasknode *wire.Tasknode) {
 	if n.Suspicion != "" {
 		line("Avoided", "%s ('hammr node add %s' ends that)", n.Suspicion, n.Name)
 	}
+	if n.Drain != nil {
+		line("Drain", "%s", n.Drain.Text())
+		if n.Drain.Deadline > 0 {
+			line("Drain-Deadline", "%s", q.time(n.Drain.Deadline))
+		}
+	}
 	for _, d := range n.Directories {
 		text := fmt.Sprintf("%s free of %s", bytesText(d.Free), bytesText(d.Total))
 		if d.Fault != "" {

@@ -19,7 +19,7 @@ const drainPoll = 250 * time.Millisecond
 // Ctrl-C. Only --undo stops the draining, and with --local the next start of the tasknode.
 func (r clusterCommands) newNodeDrain() *cobra.Command {
 	var deadline time.Duration
-	var undo bool
+	var undo, given bool
 	var local localTasknode
 	cmd := r.command(&cobra.Command{
 		Use:   "drain NODE|--local [--deadline 120s]",
@@ -38,10 +38,12 @@ twice. The tasknode gets no new tasks, and
 
 A task that cannot write checkpoints runs to its end.
 
-The command exits with 0 when nothing is left. At the deadline it lists what is
-left and exits with 1. Draining continues even then, and after Ctrl-C; --undo
-stops it and gives tasks to the tasknode again, as 'hammr node add' does. The
-last tasknode that accepts tasks cannot be drained.
+The command exits with 0 when nothing is left. Meanwhile it prints how fast
+outputs and checkpoints are moved, and when the rest is moved at that rate. At
+the deadline it lists what is left and exits with 1. Draining continues even
+then, and after Ctrl-C; --undo stops it and gives tasks to the tasknode again,
+as 'hammr node add' does. The page of the tasknode shows a deadline that is
+given. The last tasknode that accepts tasks cannot be drained.
 
 With --local it drains the tasknode of this machine before a stop. The settings
 of the tasknode say which that is and where its masters are: the file of
@@ -60,7 +62,10 @@ nothing to do.`,
 			}
 			return oneArg("the name of a tasknode")(cmd, args)
 		},
-		PreRunE: func(cmd *cobra.Command, _ []string) error { return local.load(cmd.Flags()) },
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			given = cmd.Flags().Changed("deadline")
+			return local.load(cmd.Flags())
+		},
 	}, func(ctx context.Context, q *query) error {
 		name := local.name
 		if !local.used {
@@ -72,7 +77,11 @@ nothing to do.`,
 		if local.used && !local.runs {
 			return q.changed(nil, "node", apidoc.Change{ID: name, Done: "not running"}, "Node %s does not run: nothing to drain", name)
 		}
-		if err := knownAs("node", name, q.DrainTasknode(ctx, name, local.used)); err != nil {
+		var shown time.Duration // on pages
+		if given {
+			shown = deadline
+		}
+		if err := knownAs("node", name, q.DrainTasknode(ctx, name, local.used, shown)); err != nil {
 			return err
 		}
 		return q.waitDrained(ctx, name, deadline)
@@ -108,8 +117,11 @@ func (q *query) waitDrained(ctx context.Context, name string, deadline time.Dura
 			return fmt.Errorf("node %s is %s and is not drained any more", name, n.State)
 		}
 		if text := remainingText(n); text != printed && !q.flags.json {
-			fmt.Fprintf(q.stdout, "Draining node %s: %s\n", name, text)
 			printed = text
+			if d := apidoc.TasknodeOf(n).Drain; d != nil && d.Left.Items() > 0 {
+				text += "; " + d.Text()
+			}
+			fmt.Fprintf(q.stdout, "Draining node %s: %s\n", name, text)
 		}
 		select {
 		case <-poll.C:

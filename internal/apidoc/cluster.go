@@ -26,6 +26,19 @@ type Tasknode struct {
 	Draining       bool        `json:"draining,omitempty"`    // its outputs and checkpoints are being moved to other tasknodes
 	Outputs        []string    `json:"outputs,omitempty"`     // attempts whose output lies on this machine and is still needed; only if it accepts no tasks
 	Checkpoints    []string    `json:"checkpoints,omitempty"` // tasks whose checkpoint lies on this machine and is still needed; only if it accepts no tasks
+
+	Drain   *Drain           `json:"drain,omitempty"`   // absent if it is not being drained
+	Running []RunningAttempt `json:"running,omitempty"` // what the attempts do; not in lists
+	Starts  map[string]int64 `json:"starts,omitempty"`  // attempts that were started there since the leader leads, by the rack of their input
+}
+
+// RunningAttempt is what an attempt on a tasknode does.
+type RunningAttempt struct {
+	ID        string  `json:"id"`
+	State     string  `json:"state"` // RUNNING or SUSPENDED; another one if its process has not ended yet
+	StartTime int64   `json:"startTime"`
+	Progress  float64 `json:"progress"` // 0 to 1, as last reported
+	Phase     string  `json:"phase,omitempty"`
 }
 
 // Directory is a local directory of a tasknode.
@@ -49,6 +62,10 @@ func TasknodeOf(n *wire.Tasknode) Tasknode {
 	for _, d := range n.Directories {
 		doc.Directories = append(doc.Directories, Directory{d.Path, d.Free, d.Total, d.Error})
 	}
+	for _, r := range n.Running {
+		doc.Running = append(doc.Running, RunningAttempt{ID: r.AttemptId, State: r.State, StartTime: r.StartTime, Progress: r.Progress, Phase: r.Phase})
+	}
+	doc.Drain, doc.Starts = drainOf(n.Drain), n.StartsByRack
 	return doc
 }
 
@@ -91,6 +108,7 @@ type Master struct {
 
 	NonVoter      bool    `json:"nonVoter,omitempty"`      // it has been added and has no vote yet
 	Lag           *uint64 `json:"lag,omitempty"`           // committed log entries that it has not applied; absent if the master is unreachable
+	LagMillis     *int64  `json:"lagMillis,omitempty"`     // time between the last entry that it has applied and the last one that any master has; absent if it is not known
 	Version       string  `json:"version,omitempty"`       // of its program
 	FormatVersion int     `json:"formatVersion,omitempty"` // newest cluster version that it supports; absent if the master is unreachable
 
@@ -110,6 +128,30 @@ type LogWrites struct {
 	MedianMicros int64  `json:"medianMicros"`
 	P99Micros    int64  `json:"p99Micros"`
 	MaxMicros    int64  `json:"maxMicros"`
+
+	Histogram []WriteBin `json:"histogram,omitempty"` // of the latest 512 writes
+}
+
+// WriteBin counts writes that took as long as at least the bin before and less than its bound.
+type WriteBin struct {
+	BelowMicros int64 `json:"belowMicros,omitempty"` // absent on the last, which has no bound
+	Writes      int64 `json:"writes"`
+}
+
+// firstBinMicros is the bound of the first WriteBin; that of each other bin is twice the one before.
+const firstBinMicros = 100
+
+// logWritesOf returns the document of writes.
+func logWritesOf(l *wire.Info_LogWrites) *LogWrites {
+	doc := &LogWrites{Count: l.Count, MedianMicros: l.MedianMicros, P99Micros: l.P99Micros, MaxMicros: l.MaxMicros}
+	for i, n := range l.Histogram {
+		bin := WriteBin{Writes: n}
+		if i+1 < len(l.Histogram) {
+			bin.BelowMicros = firstBinMicros << min(i, 40)
+		}
+		doc.Histogram = append(doc.Histogram, bin)
+	}
+	return doc
 }
 
 // MastersOf combines what one master knows of the cluster (info) with the answer of each
@@ -117,9 +159,9 @@ type LogWrites struct {
 // not answer. The answer of the latest term names the leader.
 func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 	doc := Masters{Cluster: info.ClusterId, Leader: info.Leader, Term: info.Term, Version: versionOrFirst(info.ClusterVersion), Masters: []Master{}}
-	committed := info.CommitIndex
+	committed, newest := info.CommitIndex, info.AppliedTime
 	for _, a := range answers {
-		committed = max(committed, a.GetCommitIndex())
+		committed, newest = max(committed, a.GetCommitIndex()), max(newest, a.GetAppliedTime())
 	}
 	for i, m := range info.Masters {
 		master := Master{ID: m.Id, Address: m.Address, HTTP: m.Http, State: "unreachable", NonVoter: m.NonVoter}
@@ -127,6 +169,12 @@ func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 			if a.AppliedIndex > 0 || a.CommitIndex > 0 { // earlier versions do not say it
 				lag := committed - min(committed, a.AppliedIndex)
 				master.Lag = &lag
+				if behind := newest - a.AppliedTime; lag == 0 || a.AppliedTime > 0 {
+					if lag == 0 {
+						behind = 0
+					}
+					master.LagMillis = &behind
+				}
 			}
 			if a.Term > doc.Term {
 				doc.Term, doc.Leader = a.Term, a.Leader
@@ -136,7 +184,7 @@ func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 			doc.addLeadChanges(a)
 			master.Version, master.FormatVersion = a.Version, versionOrFirst(a.FormatVersion)
 			if l := a.LogWrites; l != nil {
-				master.LogWrites = &LogWrites{l.Count, l.MedianMicros, l.P99Micros, l.MaxMicros}
+				master.LogWrites = logWritesOf(l)
 			}
 			master.UnwrittenHistories, master.HistoryError = a.UnwrittenHistories, a.HistoryError
 			for _, self := range a.Masters {

@@ -24,6 +24,7 @@ type TaskRow struct {
 	Records    int64  `json:"records"`
 	In         int64  `json:"in"`
 	Spilled    int64  `json:"spilled"`
+	Read       int64  `json:"read"`
 }
 
 // Len returns the number of tasks.
@@ -34,7 +35,7 @@ func (c *TaskColumns) Grow(n int) {
 	for _, list := range []*[]int32{&c.Stage, &c.Number, &c.State, &c.Node, &c.Place, &c.Attempts} {
 		*list = slices.Grow(*list, n)
 	}
-	for _, list := range []*[]int64{&c.Start, &c.End, &c.Duration, &c.Bytes, &c.Records, &c.In, &c.Spilled} {
+	for _, list := range []*[]int64{&c.Start, &c.End, &c.Duration, &c.Bytes, &c.Records, &c.In, &c.Spilled, &c.Read} {
 		*list = slices.Grow(*list, n)
 	}
 }
@@ -57,6 +58,7 @@ func (c *TaskColumns) Add(r TaskRow) {
 	c.Attempts = append(c.Attempts, int32(r.Attempts))
 	c.Start, c.End, c.Duration = append(c.Start, r.StartTime), append(c.End, r.FinishTime), append(c.Duration, r.Duration)
 	c.Bytes, c.Records, c.In, c.Spilled = append(c.Bytes, r.Bytes), append(c.Records, r.Records), append(c.In, r.In), append(c.Spilled, r.Spilled)
+	c.Read = append(c.Read, r.Read)
 }
 
 // placeIn returns the place of a name in a short list, to which it is added if need be.
@@ -69,6 +71,15 @@ func placeIn(names *[]string, name string) int32 {
 	return int32(i)
 }
 
+// ReadBytes returns the bytes of its splits that the winner of task i has read. Columns of a master of
+// an earlier version do not have them.
+func (c *TaskColumns) ReadBytes(i int) int64 {
+	if i >= len(c.Read) {
+		return 0
+	}
+	return c.Read[i]
+}
+
 // Row returns task i of a job.
 func (c *TaskColumns) Row(job string, i int) TaskRow {
 	stage := c.Stages[c.Stage[i]]
@@ -76,7 +87,7 @@ func (c *TaskColumns) Row(job string, i int) TaskRow {
 		ID:   fmt.Sprintf("task_%s_%s_%06d", strings.TrimPrefix(job, "job_"), stage, c.Number[i]),
 		Type: c.Types[c.Stage[i]], Stage: stage, Number: int(c.Number[i]), State: c.States[c.State[i]], Attempts: int(c.Attempts[i]),
 		Node: c.Nodes[c.Node[i]], Place: c.Places[c.Place[i]], StartTime: c.Start[i], FinishTime: c.End[i], Duration: c.Duration[i],
-		Bytes: c.Bytes[i], Records: c.Records[i], In: c.In[i], Spilled: c.Spilled[i],
+		Bytes: c.Bytes[i], Records: c.Records[i], In: c.In[i], Spilled: c.Spilled[i], Read: c.ReadBytes(i),
 	}
 }
 

@@ -40,6 +40,7 @@ type TaskColumns struct {
 	Records  []int64 `json:"records"`  // output of the winner
 	In       []int64 `json:"in"`       // records that the winner has read
 	Spilled  []int64 `json:"spilled"`  // records that the winner has spilled
+	Read     []int64 `json:"read"`     // bytes of its splits that the winner has read
 	Node     []int32 `json:"node"`     // of the winner or, without one, of the last attempt: place in Nodes
 	Place    []int32 `json:"place"`    // likewise: place in Places
 	Attempts []int32 `json:"attempts"` // number of attempts

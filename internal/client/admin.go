@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -59,8 +60,9 @@ type Admin interface {
 
 	// DrainTasknode excludes a tasknode from new tasks and moves its outputs and checkpoints
 	// to other machines. AdmitTasknode ends the drain; if untilRestart is set, the next start of
-	// the tasknode does so too.
-	DrainTasknode(ctx context.Context, name string, untilRestart bool) error
+	// the tasknode does so too. within is the time after which a user expects it to be over, 0 for
+	// none; it is only shown.
+	DrainTasknode(ctx context.Context, name string, untilRestart bool, within time.Duration) error
 
 	// SetPolicy replaces the scheduling policy and all of its settings.
 	SetPolicy(ctx context.Context, name string, conf map[string]string) error

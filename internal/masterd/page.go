@@ -36,10 +36,10 @@ func (d *Daemon) info() *wire.Info {
 		ClusterVersion: int32(d.master.ClusterVersion()), FormatVersion: cluster.FormatVersion,
 		LogWrites: &wire.Info_LogWrites{
 			Count: s.Store.Count, MedianMicros: s.Store.Median.Microseconds(),
-			P99Micros: s.Store.P99.Microseconds(), MaxMicros: s.Store.Max.Microseconds(),
+			P99Micros: s.Store.P99.Microseconds(), MaxMicros: s.Store.Max.Microseconds(), Histogram: s.StoreBins,
 		},
 	}
-	info.SnapshotIndex = s.SnapshotIndex
+	info.SnapshotIndex, info.AppliedTime = s.SnapshotIndex, d.master.AppliedTime()
 	changes, _ := d.log.LeadChanges()
 	for _, c := range changes {
 		info.LeadChanges = append(info.LeadChanges, &wire.Info_LeadChange{

@@ -1,6 +1,7 @@
 package percentile_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/hammr/hammr/internal/percentile"
@@ -41,5 +42,15 @@ func TestWindowCoversTheLatestValues(t *testing.T) {
 	}
 	if got, want := w.Summary(), (percentile.Summary[int]{Count: 251, Total: 7 + 250*249/2, Median: 199, P99: 248, Max: 249}); got != want {
 		t.Errorf("of the latest values: %+v, want %+v", got, want)
+	}
+}
+
+func TestHistogramCountsTheLatestValues(t *testing.T) {
+	w := percentile.NewWindow[int](7)
+	for _, n := range []int{1000, 99, 100, 199, 200, 399, 400, 5} {
+		w.Add(n)
+	}
+	if got, want := w.Histogram(100, 3), []int64{2, 2, 3}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

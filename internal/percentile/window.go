@@ -59,3 +59,20 @@ func (w *Window[T]) Summary() Summary[T] {
 	}
 	return s
 }
+
+// Histogram counts the latest values: of the counts, number i is that of the values below first*2^i
+// and not below the bound before; the last one has no upper bound.
+func (w *Window[T]) Histogram(first T, bins int) []int64 {
+	w.mu.Lock()
+	latest := slices.Clone(w.mu.latest[:min(w.mu.count, uint64(len(w.mu.latest)))])
+	w.mu.Unlock()
+	counts := make([]int64, bins)
+	for _, value := range latest {
+		i := 0
+		for bound := first; i < bins-1 && value >= bound; bound *= 2 {
+			i++
+		}
+		counts[i]++
+	}
+	return counts
+}

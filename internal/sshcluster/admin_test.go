@@ -109,7 +109,7 @@ func (m *model) AdmitTasknode(_ context.Context, name string, excluded bool) err
 	return nil
 }
 
-func (m *model) DrainTasknode(_ context.Context, name string, _ bool) error {
+func (m *model) DrainTasknode(_ context.Context, name string, _ bool, _ time.Duration) error {
 	m.call("drain %s", name)
 	if m.refuse != nil {
 		return m.refuse

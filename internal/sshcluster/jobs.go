@@ -23,7 +23,7 @@ type Admin interface {
 	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
 	Tasknode(ctx context.Context, name string) (*wire.Tasknode, error)
 	AdmitTasknode(ctx context.Context, name string, excluded bool) error
-	DrainTasknode(ctx context.Context, name string, untilRestart bool) error
+	DrainTasknode(ctx context.Context, name string, untilRestart bool, within time.Duration) error
 	TransferLeadership(ctx context.Context, id string) error
 	Close() error
 }

@@ -222,7 +222,7 @@ func excluded(n *wire.Tasknode) bool {
 // drain moves everything off a tasknode. The last tasknode cannot be drained; it is restarted
 // if it runs nothing.
 func (u *upgrade) drain(ctx context.Context, a Admin, h *Host, n *wire.Tasknode) error {
-	err := a.DrainTasknode(ctx, h.Name, false)
+	err := a.DrainTasknode(ctx, h.Name, false, 0)
 	if errors.Is(err, client.ErrRefused) {
 		if len(n.Attempts) == 0 {
 			return nil

@@ -55,8 +55,9 @@ var Actions = []*ActionKind{
 	{Object: "attempt", Do: "resume", Verb: access.ChangeJob, Call: "PreemptAttempt", Label: "Resume", Done: "resumed", CLI: "hammr task preempt ID --resume",
 		Doc: "Give the suspended attempt a slot on its machine."},
 
-	{Object: "node", Do: "drain", Verb: access.Operate, Call: "DrainNode", Label: "Drain", Done: "being drained", Careful: true, CLI: "hammr node drain ID",
-		Doc: "Give the tasknode no new tasks and move everything off it, so that it can be stopped."},
+	{Object: "node", Do: "drain", Verb: access.Operate, Call: "DrainNode", Label: "Drain", Done: "being drained", Careful: true, CLI: "hammr node drain ID --deadline VALUE",
+		Doc:   "Give the tasknode no new tasks and move everything off it, so that it can be stopped.",
+		Param: &Param{Name: "deadline", Duration: true, Doc: "time after which it should be over, as 10m. The page then shows what is left; the drain continues"}},
 	{Object: "node", Do: "admit", Verb: access.Operate, Call: "AdmitNode", Label: "Admit", Done: "admitted", CLI: "hammr node add ID",
 		Doc: "End the drain and let the tasknode get tasks again."},
 
@@ -74,10 +75,14 @@ func (a *ActionKind) Path() string { return fmt.Sprintf("/%ss/{%s}/%s", a.Object
 
 // Command returns the command that does the same to an object.
 func (a *ActionKind) Command(id, value string) string {
+	text := a.CLI
 	if a.Param != nil {
-		value = cmp.Or(value, a.Param.Default, strings.ToUpper(a.Param.Name))
+		if value = cmp.Or(value, a.Param.Default); value == "" && !a.Param.Required {
+			text, _, _ = strings.Cut(text, " --")
+		}
+		value = cmp.Or(value, strings.ToUpper(a.Param.Name))
 	}
-	return strings.NewReplacer("ID", shellWord(id), "VALUE", shellWord(value)).Replace(a.CLI)
+	return strings.NewReplacer("ID", shellWord(id), "VALUE", shellWord(value)).Replace(text)
 }
 
 // actionsOn returns the kinds of changes of a kind of object, without those named.
@@ -130,5 +135,5 @@ func (c *call) actFromForm(a *ActionKind) error {
 	case "master":
 		to = "/masters"
 	}
-	return c.redirect(to + "?done=" + a.Object + "." + a.Do)
+	return c.redirectDone(to, a.Object+"."+a.Do)
 }

@@ -197,11 +197,8 @@ func answerNodes(c *call) error {
 }
 
 func answerNode(c *call) error {
-	n, err := c.node(c.params["node"])
-	if err != nil {
-		return err
-	}
-	return c.json(n)
+	a, err := c.cfg.Source.Node(c.ctx, c.params["node"])
+	return answer(c, a, err)
 }
 
 func answerPools(c *call) error {

@@ -43,6 +43,7 @@ type fakeSource struct {
 	logs    map[string]string
 	events  map[string]apidoc.Events
 	columns map[string]*apidoc.TaskColumns
+	audit   []apidoc.UserAction
 	acted   []Action
 	changes []PolicyChange
 	stale   error // of each answer
@@ -138,6 +139,22 @@ func (f *fakeSource) Log(_ context.Context, attempt, stream string, r LogRange) 
 func (f *fakeSource) Nodes(context.Context) (Answer[[]apidoc.Tasknode], error) {
 	return fresh(f, f.nodes)
 }
+
+func (f *fakeSource) Node(ctx context.Context, name string) (Answer[apidoc.Tasknode], error) {
+	all, err := f.Nodes(ctx)
+	return NodeOf(all, err, name)
+}
+
+func (f *fakeSource) Audit(_ context.Context, q AuditQuery) (Answer[apidoc.Audit], error) {
+	doc := apidoc.Audit{Since: atMillis - 60_000, Actions: []apidoc.UserAction{}}
+	for _, a := range f.audit {
+		if q.Has(&a) {
+			doc.Actions = append(doc.Actions, a)
+		}
+	}
+	return fresh(f, doc)
+}
+
 func (f *fakeSource) Pools(context.Context) (Answer[[]apidoc.Queue], error) { return fresh(f, f.pools) }
 func (f *fakeSource) Policy(context.Context) (Answer[apidoc.Policy], error) {
 	return fresh(f, f.policy)
@@ -183,6 +200,10 @@ func newFake(name string) *fakeSource {
 		pools: []apidoc.Queue{{Name: "default", State: "RUNNING"}, {Name: name, State: "RUNNING", Allotment: &apidoc.Allotment{Order: "fair", Weight: 2, Max: apidoc.Slots{Map: -1, Reduce: 3}, MaxJobs: -1}}},
 		policy: apidoc.Policy{Policy: "fair", Conf: map[string]string{name: name}, Allocations: &apidoc.AllocationFile{File: name, Taken: atMillis, Problems: []string{name}, Warnings: []string{name}},
 			Fingerprint: "f1", LastChange: &apidoc.PolicyChange{By: name, Time: atMillis - 60_000, Policy: "fifo", Conf: map[string]string{name: name}}},
+		audit: []apidoc.UserAction{
+			{Time: atMillis - 1000, User: name, Do: "job.priority", ID: aJob, To: "HIGH"}, {Time: atMillis - 2000, User: "ann", Do: "attempt.preempt", ID: anOpen, To: "split"},
+			{Time: atMillis - 3000, User: "ann", Do: "node.drain", ID: "n2"}, {Time: atMillis - 4000, User: "bob", Do: "policy.set", To: "fair"},
+		},
 		logs: map[string]string{anOver + "/stdout": "out " + name + "\xff"},
 	}
 	failure := report.Failure{Task: aTask, Attempt: anOver, Tasknode: "n2", Cause: name, Input: name, Offset: 17, Log: name, Stack: name}

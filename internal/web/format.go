@@ -18,12 +18,13 @@ var functions = template.FuncMap{
 	},
 	"iso":      func(millis int64) string { return time.UnixMilli(millis).UTC().Format(time.RFC3339) },
 	"duration": durationText,
+	"millis":   func(millis *int64) string { return fmt.Sprintf("%d ms", *millis) },
 	"bytes":    bytesText,
 	"count":    countText,
 	"percent":  func(fraction float64) string { return fmt.Sprintf("%.0f %%", min(max(fraction, 0), 1)*100) },
 	"decimal":  func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) },
 	"lower":    func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
-	"ms":       func(micros int64) string { return fmt.Sprintf("%.1f ms", float64(micros)/1000) },
+	"ms":       microsText,
 	"add":      func(a, b int) int { return a + b },
 	"sub":      func(a, b int64) int64 { return a - b },
 	"times100": func(fraction float64) float64 { return 100 * fraction },
@@ -62,6 +63,9 @@ func durationText(millis int64) string {
 	}
 	return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
 }
+
+// microsText formats a short time.
+func microsText(micros int64) string { return fmt.Sprintf("%.1f ms", float64(micros)/1000) }
 
 // bytesText formats a number of bytes.
 func bytesText(n int64) string {

@@ -30,6 +30,7 @@ type jobData struct {
 	Waits   []waitBar
 	Final   bool
 	Forms   []Form
+	Audit   apidoc.Audit
 }
 
 func showJob(c *call) error {
@@ -56,7 +57,7 @@ func showJob(c *call) error {
 	if err != nil {
 		return err
 	}
-	d.jobPast, d.Graph = past, drawGraph(d.Stages, written)
+	d.jobPast, d.Graph, d.Audit = past, drawGraph(d.Stages, written), c.auditOf(AuditQuery{Job: d.ID})
 	if !d.Final {
 		without := "resume"
 		if d.Job.Suspended {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -135,6 +136,43 @@ func racksOf(nodes []apidoc.Tasknode) (racks []rackSums) {
 	return racks
 }
 
+// rackMiss counts attempts that were started in another rack than that of their input.
+type rackMiss struct {
+	From, To string // rack of the input, and of the tasknode
+	Attempts int64
+}
+
+// maxRackMisses bounds the table of them.
+const maxRackMisses = 20
+
+// rackStarts says where attempts were started.
+type rackStarts struct {
+	All, Missed int64
+	Misses      []rackMiss // the most frequent ones first
+}
+
+// rackStartsOf adds up the starts on all tasknodes.
+func rackStartsOf(nodes []apidoc.Tasknode) (r rackStarts) {
+	misses := make(map[[2]string]int64)
+	for _, n := range nodes {
+		for from, count := range n.Starts {
+			r.All += count
+			if from != n.Rack {
+				r.Missed += count
+				misses[[2]string{from, n.Rack}] += count
+			}
+		}
+	}
+	for racks, count := range misses {
+		r.Misses = append(r.Misses, rackMiss{racks[0], racks[1], count})
+	}
+	slices.SortFunc(r.Misses, func(a, b rackMiss) int {
+		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), strings.Compare(a.From, b.From), strings.Compare(a.To, b.To))
+	})
+	r.Misses = r.Misses[:min(len(r.Misses), maxRackMisses)]
+	return r
+}
+
 func showNodes(c *call) error {
 	a, err := c.cfg.Source.Nodes(c.ctx)
 	nodes, err := use(c, a, err)
@@ -161,35 +199,8 @@ func showNodes(c *call) error {
 		tableData[apidoc.Tasknode]
 		Picture RackPicture
 		Racks   []rackSums
-	}{table, drawRacks(kept), racksOf(kept)}, Command{"all tasknodes", "hammr node list --all"})
-}
-
-func showMasters(c *call) error {
-	a, err := c.cfg.Source.Masters(c.ctx)
-	masters, err := use(c, a, err)
-	if err != nil {
-		return err
-	}
-	type row struct {
-		apidoc.Master
-		Forms []Form
-	}
-	var rows []row
-	for _, m := range masters.Masters {
-		r := row{Master: m}
-		switch {
-		case m.ID == masters.Leader:
-		case m.State == "follower" && !m.NonVoter:
-			r.Forms = formsOn(actionsOn("master", "add"), m.ID, nil)
-		default:
-			r.Forms = formsOn(actionsOn("master", "add", "transfer"), m.ID, nil)
-		}
-		rows = append(rows, r)
-	}
-	return c.render(http.StatusOK, "masters", "Masters", struct {
-		apidoc.Masters
-		Rows []row
-	}{masters, rows}, Command{"all masters", "hammr master status"}, Command{"another master", "hammr master add ID HOST:PORT"})
+		Starts  rackStarts
+	}{table, drawRacks(kept), racksOf(kept), rackStartsOf(kept)}, Command{"all tasknodes", "hammr node list --all"})
 }
 
 // Hidden returns how many tasknodes the picture leaves out, as a sentence; "" for none.

@@ -131,6 +131,7 @@ type schedulerData struct {
 	Settings []settingRow
 	Undo     *apidoc.PolicyChange // nil if there is nothing to undo
 	UndoLeft int64                // ms
+	Audit    apidoc.Audit
 }
 
 func showScheduler(c *call) error {
@@ -139,7 +140,7 @@ func showScheduler(c *call) error {
 	if err != nil {
 		return err
 	}
-	d := schedulerData{Policy: policy, Names: registry.Names(), Chosen: cmp.Or(c.params["policy"], policy.Policy)}
+	d := schedulerData{Policy: policy, Names: registry.Names(), Chosen: cmp.Or(c.params["policy"], policy.Policy), Audit: c.auditOf(AuditQuery{Object: "policy"})}
 	d.Settings = newSettingRows(d.Chosen, policy.Conf)
 	if d.UndoLeft = c.undoLeft(policy); d.UndoLeft > 0 {
 		d.Undo = policy.LastChange
@@ -244,7 +245,7 @@ func setPolicyFromForm(c *call) error {
 	if _, err := c.cfg.Source.SetPolicy(c.ctx, w); err != nil {
 		return err
 	}
-	return c.redirect("/scheduler?done=policy.set")
+	return c.redirectDone("/scheduler", "policy.set")
 }
 
 func setPolicyFromAPI(c *call) error {
@@ -278,7 +279,7 @@ func undoFromForm(c *call) error {
 	if _, err := c.undo(); err != nil {
 		return err
 	}
-	return c.redirect("/scheduler?done=policy.undo")
+	return c.redirectDone("/scheduler", "policy.undo")
 }
 
 func undoFromAPI(c *call) error {
@@ -322,7 +323,6 @@ func showDecisions(c *call) error {
 		first = v.With("before", "")
 	}
 	q := c.r.URL.Query()
-	q.Del("done")
 	q.Del("live")
 	return c.render(http.StatusOK, "decisions", "Decisions", struct {
 		apidoc.Decisions

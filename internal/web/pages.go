@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
@@ -105,7 +104,7 @@ func newTable[T any](c *call, rows []T, total int, states map[string]int, next s
 		t.First = v.With()
 	}
 	q := c.r.URL.Query()
-	for _, name := range []string{"live", "done", "cursor", "by"} { // of the page only
+	for _, name := range []string{"live", "cursor", "by"} { // of the page only
 		q.Del(name)
 	}
 	q.Set("format", "csv")
@@ -169,40 +168,5 @@ func goToAttempt(c *call) error {
 	if err != nil {
 		return fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], ErrUnknown)
 	}
-	to := attemptURL(a)
-	if done := c.params["done"]; done != "" {
-		path, fragment, _ := strings.Cut(to, "#")
-		to = path + "?done=" + url.QueryEscape(done) + "#" + fragment
-	}
-	return c.redirect(to)
-}
-
-// node returns one tasknode.
-func (c *call) node(name string) (apidoc.Tasknode, error) {
-	a, err := c.cfg.Source.Nodes(c.ctx)
-	nodes, err := use(c, a, err)
-	if err != nil {
-		return apidoc.Tasknode{}, err
-	}
-	i := slices.IndexFunc(nodes, func(n apidoc.Tasknode) bool { return n.Name == name })
-	if i < 0 {
-		return apidoc.Tasknode{}, fmt.Errorf("no tasknode %.200q: %w", name, ErrUnknown)
-	}
-	return nodes[i], nil
-}
-
-func showNode(c *call) error {
-	n, err := c.node(c.params["node"])
-	if err != nil {
-		return err
-	}
-	excluded := n.Draining || strings.HasPrefix(n.State, "DECOMMISSION") || n.Suspicion != ""
-	without := "admit"
-	if excluded {
-		without = "drain"
-	}
-	return c.render(http.StatusOK, "node", "Node "+n.Name, struct {
-		apidoc.Tasknode
-		Forms []Form
-	}{n, formsOn(actionsOn("node", without), n.Name, nil)}, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
+	return c.redirect(attemptURL(a))
 }

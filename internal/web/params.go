@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
@@ -25,7 +26,11 @@ type Param struct {
 	Zero     bool     // the number may be 0 too
 	List     bool     // several values, joined by commas
 	Required bool     // an empty value is refused
+	Duration bool     // the value is a time, as 10m
 }
+
+// maxDuration bounds a time that is a parameter.
+const maxDuration = 30 * 24 * time.Hour
 
 // maxParam bounds a parameter in bytes.
 const maxParam = 512
@@ -50,6 +55,11 @@ func (p *Param) check(value string) (string, error) {
 			return "", &badParam{p.Name, fmt.Sprintf("%q: expected a number from %d to %d", value, least, p.Max)}
 		}
 		return value, nil
+	}
+	if p.Duration {
+		if d, err := time.ParseDuration(value); err != nil || d < time.Second || d > maxDuration {
+			return "", &badParam{p.Name, fmt.Sprintf("%q: expected a time from 1s to %v, as 10m or 2h30m", value, maxDuration)}
+		}
 	}
 	if p.Enum == nil {
 		return value, nil
@@ -141,7 +151,6 @@ var (
 	limitParam   = Param{Name: "limit", Default: strconv.Itoa(DefaultLimit), Max: MaxLimit, Doc: "rows of a page"}
 	cursorParam  = Param{Name: "cursor", Doc: "next of the page before"}
 	formatParam  = Param{Name: "format", Enum: []string{"json", "csv"}, Default: "json", Doc: "csv has the columns of the page's table"}
-	doneParam    = Param{Name: "done", Doc: "action that has led to the page"}
 	liveParam    = Param{Name: "live", Max: 3600, Zero: true, Doc: "seconds until the page is loaded again; 0 to keep it as it is"}
 
 	jobStates  = append(slices.Clone(apidoc.JobStates), apidoc.Suspended)

@@ -95,17 +95,6 @@ func (c *call) render(status int, name, title string, data any, commands ...Comm
 	return c.send(status, "text/html; charset=utf-8", []byte(clean.Text(c.linked(page.String()))))
 }
 
-// notice returns what the parameter done says, "" for an action that does not exist.
-func (c *call) notice() string {
-	object, do, _ := strings.Cut(c.params["done"], ".")
-	for _, a := range slices.Concat(Actions, policyActions) {
-		if a.Object == object && a.Do == do {
-			return fmt.Sprintf("The %s is %s.", a.Object, a.Done)
-		}
-	}
-	return ""
-}
-
 // Live reports whether the browser reloads the page periodically.
 func (v *view) Live() bool { return v.params["live"] != "" && v.params["live"] != "0" }
 
@@ -124,7 +113,6 @@ func (v *view) Path() string { return v.r.URL.EscapedPath() }
 // leave the parameter out. A page begins at its first row if something else changes.
 func (v *view) With(pairs ...any) string {
 	q := v.r.URL.Query()
-	q.Del("done")
 	q.Del("cursor")
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name, value := fmt.Sprint(pairs[i]), fmt.Sprint(pairs[i+1])

@@ -44,7 +44,7 @@ func Routes() []*Route {
 }
 
 // page adds the parameters that every page has.
-func page(params ...Param) []Param { return append(slices.Clone(params), doneParam, liveParam) }
+func page(params ...Param) []Param { return append(slices.Clone(params), liveParam) }
 
 func pageRoutes() []*Route {
 	return []*Route{
@@ -56,7 +56,7 @@ func pageRoutes() []*Route {
 		{Path: "/jobs/{job}/counters", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showCounters, Doc: "Counters of a job."},
 		{Path: "/jobs/{job}/conf", Verb: access.View, Object: "job", Params: page(jobParam, Param{Name: "all", Enum: []string{"yes"}, Doc: "show defaults too"}),
 			Serve: showConfiguration, Doc: "Configuration of a job."},
-		{Path: "/attempts/{attempt}", Verb: access.View, Object: "attempt", Params: []Param{attemptParam, doneParam}, Serve: goToAttempt, Doc: "Leads to the task of an attempt."},
+		{Path: "/attempts/{attempt}", Verb: access.View, Object: "attempt", Params: []Param{attemptParam}, Serve: goToAttempt, Doc: "Leads to the task of an attempt."},
 		{Path: "/nodes", Verb: access.View, Object: "node", Params: page(nodeListParams...), Serve: showNodes, Doc: "Tasknodes by rack, and a list of them."},
 		{Path: "/masters", Verb: access.View, Object: "master", Params: page(), Serve: showMasters, Doc: "The masters, their logs and the changes of the leader."},
 		{Path: "/nodes/{node}", Verb: access.View, Object: "node", Params: page(nodeParam), Serve: showNode, Doc: "A tasknode."},
@@ -85,6 +85,8 @@ func apiRoutes() []*Route {
 		get("/jobs/{job}/failures", "job", []report.Failure{}, "Failures, the first one first.", answerFailures, jobParam),
 		get("/nodes", "node", []apidoc.Tasknode{}, "All tasknodes.", answerNodes),
 		get("/nodes/{node}", "node", apidoc.Tasknode{}, "A tasknode.", answerNode, nodeParam),
+		get("/audit", "cluster", apidoc.Audit{}, "What users have asked for, the latest first.", answerAudit, Param{Name: "job", Doc: "id of a job"},
+			Param{Name: "node", Doc: "name of a tasknode"}, Param{Name: "object", Enum: AuditObjects, Doc: "kind of the object"}),
 		get("/pools", "pool", []apidoc.Queue{}, "All pools.", answerPools),
 		get("/scheduler", "policy", apidoc.Policy{}, "The scheduling policy.", answerPolicy),
 		get("/search", "cluster", []Hit{}, "Objects whose id or name has a text, at most 20.", answerSearch, Param{Name: "q", Required: true, Doc: "the text"}),
@@ -103,6 +105,12 @@ func actionRoutes() (routes []*Route) {
 				Serve: func(c *call) error { return c.actFromForm(a) }},
 			&Route{Method: http.MethodPost, Path: apiRoot + a.Path(), Verb: a.Verb, Object: a.Object, Params: params, Doc: a.Doc, Answer: apidoc.Change{}, action: a,
 				Serve: func(c *call) error { return c.actFromAPI(a) }})
+	}
+	for _, a := range Actions {
+		if a.Object == "master" && a.Do == "add" { // a form cannot write a new id into its path
+			routes = append(routes, &Route{Method: http.MethodPost, Path: "/masters/add", Verb: a.Verb, Object: a.Object, Doc: a.Doc, action: a,
+				Params: []Param{{Name: "master", Required: true, Doc: "id of the master"}, *a.Param}, Serve: func(c *call) error { return c.actFromForm(a) }})
+		}
 	}
 	return routes
 }

@@ -80,8 +80,8 @@ func TestPolicyIsSetAsPreviewed(t *testing.T) {
 			t.Errorf("%s %v: changes %+v, want %+v", c.path, c.form, f.changes, c.want)
 		}
 	}
-	if page := request(h, "/scheduler?done=policy.set", nil).Body.String(); !strings.Contains(page, "The policy is changed.") {
-		t.Error("no notice after the change")
+	if text := noticeOn(h, "/scheduler", []*http.Cookie{{Name: noticeCookie, Value: "policy.set"}}); text != "The policy is changed." {
+		t.Errorf("notice after the change: %q", text)
 	}
 	f.policy.LastChange.Time = atMillis - undoTime.Milliseconds() - 1000
 	if w := request(h, "/scheduler/undo", url.Values{}); w.Code != http.StatusConflict {

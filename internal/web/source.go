@@ -87,6 +87,7 @@ type Source interface {
 	Act(ctx context.Context, a Action) (apidoc.Change, error)
 
 	WorkSource
+	MachineSource
 }
 
 // JobQuery selects and sorts jobs. The zero value selects all.

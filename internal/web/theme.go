@@ -51,7 +51,6 @@ func (v *view) To() string {
 		return v.inBase("/")
 	}
 	q := v.r.URL.Query()
-	q.Del("done")
 	if len(q) == 0 {
 		return v.inBase(v.Path())
 	}

@@ -2114,6 +2114,7 @@ type Info struct {
 	CommitIndex        uint64                 `protobuf:"varint,22,opt,name=commit_index,json=commitIndex,proto3" json:"commit_index,omitempty"`                     // index of the last committed entry of the log, as far as the answering master knows
 	AppliedIndex       uint64                 `protobuf:"varint,23,opt,name=applied_index,json=appliedIndex,proto3" json:"applied_index,omitempty"`                  // index of the last entry that the answering master has applied
 	LeadChanges        []*Info_LeadChange     `protobuf:"bytes,24,rep,name=lead_changes,json=leadChanges,proto3" json:"lead_changes,omitempty"`                      // since its start, the latest first, at most 256
+	AppliedTime        int64                  `protobuf:"varint,26,opt,name=applied_time,json=appliedTime,proto3" json:"applied_time,omitempty"`                     // when the last applied entry was proposed, ms since the epoch; 0 for none
 	SnapshotIndex      uint64                 `protobuf:"varint,25,opt,name=snapshot_index,json=snapshotIndex,proto3" json:"snapshot_index,omitempty"`               // index of the last entry in a snapshot of the answering master; 0 for none
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -2252,6 +2253,13 @@ func (x *Info) GetLeadChanges() []*Info_LeadChange {
 		return x.LeadChanges
 	}
 	return nil
+}
+
+func (x *Info) GetAppliedTime() int64 {
+	if x != nil {
+		return x.AppliedTime
+	}
+	return 0
 }
 
 func (x *Info) GetSnapshotIndex() uint64 {
@@ -3242,6 +3250,9 @@ type Tasknode struct {
 	MemoryUsedMb   int64                         `protobuf:"varint,21,opt,name=memory_used_mb,json=memoryUsedMb,proto3" json:"memory_used_mb,omitempty"` // MiB that the limits of its running tasks add up to
 	Suspicion      string                        `protobuf:"bytes,22,opt,name=suspicion,proto3" json:"suspicion,omitempty"`                              // why no task starts there while another machine can run it, "" for no reason
 	Unhealthy      string                        `protobuf:"bytes,25,opt,name=unhealthy,proto3" json:"unhealthy,omitempty"`                              // why it gets no new tasks although it is not excluded, "" when it is healthy
+	Drain          *Tasknode_Drain               `protobuf:"bytes,26,opt,name=drain,proto3" json:"drain,omitempty"`                                      // absent if it is not draining
+	Running        []*Tasknode_Running           `protobuf:"bytes,27,rep,name=running,proto3" json:"running,omitempty"`
+	StartsByRack   map[string]int64              `protobuf:"bytes,28,rep,name=starts_by_rack,json=startsByRack,proto3" json:"starts_by_rack,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"` // attempts that were started there since the leader leads, by the rack of their input
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -3437,6 +3448,27 @@ func (x *Tasknode) GetUnhealthy() string {
 	return ""
 }
 
+func (x *Tasknode) GetDrain() *Tasknode_Drain {
+	if x != nil {
+		return x.Drain
+	}
+	return nil
+}
+
+func (x *Tasknode) GetRunning() []*Tasknode_Running {
+	if x != nil {
+		return x.Running
+	}
+	return nil
+}
+
+func (x *Tasknode) GetStartsByRack() map[string]int64 {
+	if x != nil {
+		return x.StartsByRack
+	}
+	return nil
+}
+
 type ListNodesResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tasknodes     []*Tasknode            `protobuf:"bytes,1,rep,name=tasknodes,proto3" json:"tasknodes,omitempty"`
@@ -3617,11 +3649,12 @@ func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
 // DrainNodeRequest excludes a tasknode from new tasks and moves its outputs and
 // checkpoints to other machines. AdmitNode ends it.
 type DrainNodeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	UntilRestart  bool                   `protobuf:"varint,2,opt,name=until_restart,json=untilRestart,proto3" json:"until_restart,omitempty"` // the next start of the tasknode ends it too
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Name           string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	UntilRestart   bool                   `protobuf:"varint,2,opt,name=until_restart,json=untilRestart,proto3" json:"until_restart,omitempty"`       // the next start of the tasknode ends it too
+	DeadlineMillis int64                  `protobuf:"varint,3,opt,name=deadline_millis,json=deadlineMillis,proto3" json:"deadline_millis,omitempty"` // in what time a user expects it to be over; 0 for none. Only shown
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *DrainNodeRequest) Reset() {
@@ -3666,6 +3699,13 @@ func (x *DrainNodeRequest) GetUntilRestart() bool {
 		return x.UntilRestart
 	}
 	return false
+}
+
+func (x *DrainNodeRequest) GetDeadlineMillis() int64 {
+	if x != nil {
+		return x.DeadlineMillis
+	}
+	return 0
 }
 
 type DrainNodeResponse struct {
@@ -6769,6 +6809,7 @@ type Info_LogWrites struct {
 	MedianMicros  int64                  `protobuf:"varint,2,opt,name=median_micros,json=medianMicros,proto3" json:"median_micros,omitempty"`
 	P99Micros     int64                  `protobuf:"varint,3,opt,name=p99_micros,json=p99Micros,proto3" json:"p99_micros,omitempty"`
 	MaxMicros     int64                  `protobuf:"varint,4,opt,name=max_micros,json=maxMicros,proto3" json:"max_micros,omitempty"`
+	Histogram     []int64                `protobuf:"varint,5,rep,packed,name=histogram,proto3" json:"histogram,omitempty"` // how many of the latest took less than 100, 200, 400, ... us and not less than the bound before; the last has no bound
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6829,6 +6870,13 @@ func (x *Info_LogWrites) GetMaxMicros() int64 {
 		return x.MaxMicros
 	}
 	return 0
+}
+
+func (x *Info_LogWrites) GetHistogram() []int64 {
+	if x != nil {
+		return x.Histogram
+	}
+	return nil
 }
 
 // LeadChange is a change of the leader, as the answering master has seen it.
@@ -6916,6 +6964,338 @@ func (x *Info_LeadChange) GetCause() string {
 	return ""
 }
 
+// Drain is how far a draining is.
+type Tasknode_Drain struct {
+	state         protoimpl.MessageState   `protogen:"open.v1"`
+	Since         int64                    `protobuf:"varint,1,opt,name=since,proto3" json:"since,omitempty"`       // ms since the epoch; figures begin then
+	Partly        bool                     `protobuf:"varint,2,opt,name=partly,proto3" json:"partly,omitempty"`     // it began before: the answering master has not seen its begin
+	Deadline      int64                    `protobuf:"varint,3,opt,name=deadline,proto3" json:"deadline,omitempty"` // ms since the epoch, 0 for none
+	Start         *Tasknode_Drain_Counts   `protobuf:"bytes,4,opt,name=start,proto3" json:"start,omitempty"`        // at since
+	Left          *Tasknode_Drain_Counts   `protobuf:"bytes,5,opt,name=left,proto3" json:"left,omitempty"`
+	Moved         int64                    `protobuf:"varint,6,opt,name=moved,proto3" json:"moved,omitempty"` // outputs and checkpoints, since then
+	MovedBytes    int64                    `protobuf:"varint,7,opt,name=moved_bytes,json=movedBytes,proto3" json:"moved_bytes,omitempty"`
+	RecentMoved   int64                    `protobuf:"varint,8,opt,name=recent_moved,json=recentMoved,proto3" json:"recent_moved,omitempty"` // in the last recent_millis
+	RecentBytes   int64                    `protobuf:"varint,9,opt,name=recent_bytes,json=recentBytes,proto3" json:"recent_bytes,omitempty"`
+	RecentMillis  int64                    `protobuf:"varint,10,opt,name=recent_millis,json=recentMillis,proto3" json:"recent_millis,omitempty"`
+	Targets       []*Tasknode_Drain_Target `protobuf:"bytes,11,rep,name=targets,proto3" json:"targets,omitempty"` // most bytes first
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tasknode_Drain) Reset() {
+	*x = Tasknode_Drain{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tasknode_Drain) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tasknode_Drain) ProtoMessage() {}
+
+func (x *Tasknode_Drain) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tasknode_Drain.ProtoReflect.Descriptor instead.
+func (*Tasknode_Drain) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 0}
+}
+
+func (x *Tasknode_Drain) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain) GetPartly() bool {
+	if x != nil {
+		return x.Partly
+	}
+	return false
+}
+
+func (x *Tasknode_Drain) GetDeadline() int64 {
+	if x != nil {
+		return x.Deadline
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain) GetStart() *Tasknode_Drain_Counts {
+	if x != nil {
+		return x.Start
+	}
+	return nil
+}
+
+func (x *Tasknode_Drain) GetLeft() *Tasknode_Drain_Counts {
+	if x != nil {
+		return x.Left
+	}
+	return nil
+}
+
+func (x *Tasknode_Drain) GetMoved() int64 {
+	if x != nil {
+		return x.Moved
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain) GetMovedBytes() int64 {
+	if x != nil {
+		return x.MovedBytes
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain) GetRecentMoved() int64 {
+	if x != nil {
+		return x.RecentMoved
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain) GetRecentBytes() int64 {
+	if x != nil {
+		return x.RecentBytes
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain) GetRecentMillis() int64 {
+	if x != nil {
+		return x.RecentMillis
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain) GetTargets() []*Tasknode_Drain_Target {
+	if x != nil {
+		return x.Targets
+	}
+	return nil
+}
+
+// Running is what an attempt does. Only GetNode has it.
+type Tasknode_Running struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
+	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	StartTime     int64                  `protobuf:"varint,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	Progress      float64                `protobuf:"fixed64,4,opt,name=progress,proto3" json:"progress,omitempty"` // 0 to 1, as last reported
+	Phase         string                 `protobuf:"bytes,5,opt,name=phase,proto3" json:"phase,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tasknode_Running) Reset() {
+	*x = Tasknode_Running{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tasknode_Running) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tasknode_Running) ProtoMessage() {}
+
+func (x *Tasknode_Running) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tasknode_Running.ProtoReflect.Descriptor instead.
+func (*Tasknode_Running) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 1}
+}
+
+func (x *Tasknode_Running) GetAttemptId() string {
+	if x != nil {
+		return x.AttemptId
+	}
+	return ""
+}
+
+func (x *Tasknode_Running) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Tasknode_Running) GetStartTime() int64 {
+	if x != nil {
+		return x.StartTime
+	}
+	return 0
+}
+
+func (x *Tasknode_Running) GetProgress() float64 {
+	if x != nil {
+		return x.Progress
+	}
+	return 0
+}
+
+func (x *Tasknode_Running) GetPhase() string {
+	if x != nil {
+		return x.Phase
+	}
+	return ""
+}
+
+// Counts are what has to leave the tasknode.
+type Tasknode_Drain_Counts struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Attempts      int64                  `protobuf:"varint,1,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	Outputs       int64                  `protobuf:"varint,2,opt,name=outputs,proto3" json:"outputs,omitempty"`
+	Checkpoints   int64                  `protobuf:"varint,3,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
+	Bytes         int64                  `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"` // of outputs and checkpoints
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tasknode_Drain_Counts) Reset() {
+	*x = Tasknode_Drain_Counts{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tasknode_Drain_Counts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tasknode_Drain_Counts) ProtoMessage() {}
+
+func (x *Tasknode_Drain_Counts) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tasknode_Drain_Counts.ProtoReflect.Descriptor instead.
+func (*Tasknode_Drain_Counts) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 0, 0}
+}
+
+func (x *Tasknode_Drain_Counts) GetAttempts() int64 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain_Counts) GetOutputs() int64 {
+	if x != nil {
+		return x.Outputs
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain_Counts) GetCheckpoints() int64 {
+	if x != nil {
+		return x.Checkpoints
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain_Counts) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+// Target is a tasknode to which outputs and checkpoints were moved.
+type Tasknode_Drain_Target struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Moved         int64                  `protobuf:"varint,2,opt,name=moved,proto3" json:"moved,omitempty"`
+	Bytes         int64                  `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tasknode_Drain_Target) Reset() {
+	*x = Tasknode_Drain_Target{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tasknode_Drain_Target) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tasknode_Drain_Target) ProtoMessage() {}
+
+func (x *Tasknode_Drain_Target) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tasknode_Drain_Target.ProtoReflect.Descriptor instead.
+func (*Tasknode_Drain_Target) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 0, 1}
+}
+
+func (x *Tasknode_Drain_Target) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Tasknode_Drain_Target) GetMoved() int64 {
+	if x != nil {
+		return x.Moved
+	}
+	return 0
+}
+
+func (x *Tasknode_Drain_Target) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
 type PolicyPreview_Share struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Map           float64                `protobuf:"fixed64,1,opt,name=map,proto3" json:"map,omitempty"`
@@ -6926,7 +7306,7 @@ type PolicyPreview_Share struct {
 
 func (x *PolicyPreview_Share) Reset() {
 	*x = PolicyPreview_Share{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6938,7 +7318,7 @@ func (x *PolicyPreview_Share) String() string {
 func (*PolicyPreview_Share) ProtoMessage() {}
 
 func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6980,7 +7360,7 @@ type PolicyPreview_Pool struct {
 
 func (x *PolicyPreview_Pool) Reset() {
 	*x = PolicyPreview_Pool{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6992,7 +7372,7 @@ func (x *PolicyPreview_Pool) String() string {
 func (*PolicyPreview_Pool) ProtoMessage() {}
 
 func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7051,7 +7431,7 @@ type PolicyPreview_Preemption struct {
 
 func (x *PolicyPreview_Preemption) Reset() {
 	*x = PolicyPreview_Preemption{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[102]
+	mi := &file_internal_wire_hammr_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7063,7 +7443,7 @@ func (x *PolicyPreview_Preemption) String() string {
 func (*PolicyPreview_Preemption) ProtoMessage() {}
 
 func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[102]
+	mi := &file_internal_wire_hammr_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7138,7 +7518,7 @@ type ListDecisionsResponse_Decision struct {
 
 func (x *ListDecisionsResponse_Decision) Reset() {
 	*x = ListDecisionsResponse_Decision{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[103]
+	mi := &file_internal_wire_hammr_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7150,7 +7530,7 @@ func (x *ListDecisionsResponse_Decision) String() string {
 func (*ListDecisionsResponse_Decision) ProtoMessage() {}
 
 func (x *ListDecisionsResponse_Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[103]
+	mi := &file_internal_wire_hammr_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7191,7 +7571,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[104]
+	mi := &file_internal_wire_hammr_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7203,7 +7583,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[104]
+	mi := &file_internal_wire_hammr_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7258,7 +7638,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[105]
+	mi := &file_internal_wire_hammr_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7270,7 +7650,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[105]
+	mi := &file_internal_wire_hammr_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7422,7 +7802,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[106]
+	mi := &file_internal_wire_hammr_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7434,7 +7814,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[106]
+	mi := &file_internal_wire_hammr_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7518,7 +7898,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[107]
+	mi := &file_internal_wire_hammr_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7530,7 +7910,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[107]
+	mi := &file_internal_wire_hammr_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7583,7 +7963,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[108]
+	mi := &file_internal_wire_hammr_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7595,7 +7975,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[108]
+	mi := &file_internal_wire_hammr_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7677,7 +8057,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[109]
+	mi := &file_internal_wire_hammr_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7689,7 +8069,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[109]
+	mi := &file_internal_wire_hammr_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7770,7 +8150,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[110]
+	mi := &file_internal_wire_hammr_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7782,7 +8162,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[110]
+	mi := &file_internal_wire_hammr_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7864,7 +8244,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[111]
+	mi := &file_internal_wire_hammr_proto_msgTypes[116]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7876,7 +8256,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[111]
+	mi := &file_internal_wire_hammr_proto_msgTypes[116]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7916,7 +8296,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[112]
+	mi := &file_internal_wire_hammr_proto_msgTypes[117]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7928,7 +8308,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[112]
+	mi := &file_internal_wire_hammr_proto_msgTypes[117]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7968,7 +8348,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[113]
+	mi := &file_internal_wire_hammr_proto_msgTypes[118]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7980,7 +8360,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[113]
+	mi := &file_internal_wire_hammr_proto_msgTypes[118]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8319,7 +8699,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"NAME_TAKEN\x10\x04\"*\n" +
 	"\vInfoRequest\x12\x1b\n" +
-	"\tof_leader\x18\x01 \x01(\bR\bofLeader\"\x88\b\n" +
+	"\tof_leader\x18\x01 \x01(\bR\bofLeader\"\xc9\b\n" +
 	"\x04Info\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
@@ -8340,21 +8720,23 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x0eformat_version\x18\x15 \x01(\x05R\rformatVersion\x12!\n" +
 	"\fcommit_index\x18\x16 \x01(\x04R\vcommitIndex\x12#\n" +
 	"\rapplied_index\x18\x17 \x01(\x04R\fappliedIndex\x12<\n" +
-	"\flead_changes\x18\x18 \x03(\v2\x19.hammr.v1.Info.LeadChangeR\vleadChanges\x12%\n" +
+	"\flead_changes\x18\x18 \x03(\v2\x19.hammr.v1.Info.LeadChangeR\vleadChanges\x12!\n" +
+	"\fapplied_time\x18\x1a \x01(\x03R\vappliedTime\x12%\n" +
 	"\x0esnapshot_index\x18\x19 \x01(\x04R\rsnapshotIndex\x1ay\n" +
 	"\x06Master\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
 	"\x04http\x18\x03 \x01(\tR\x04http\x12\x14\n" +
 	"\x05state\x18\x04 \x01(\tR\x05state\x12\x1b\n" +
-	"\tnon_voter\x18\v \x01(\bR\bnonVoter\x1a\x84\x01\n" +
+	"\tnon_voter\x18\v \x01(\bR\bnonVoter\x1a\xa2\x01\n" +
 	"\tLogWrites\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x04R\x05count\x12#\n" +
 	"\rmedian_micros\x18\x02 \x01(\x03R\fmedianMicros\x12\x1d\n" +
 	"\n" +
 	"p99_micros\x18\x03 \x01(\x03R\tp99Micros\x12\x1d\n" +
 	"\n" +
-	"max_micros\x18\x04 \x01(\x03R\tmaxMicros\x1a\x99\x01\n" +
+	"max_micros\x18\x04 \x01(\x03R\tmaxMicros\x12\x1c\n" +
+	"\thistogram\x18\x05 \x03(\x03R\thistogram\x1a\x99\x01\n" +
 	"\n" +
 	"LeadChange\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x03R\x04time\x12\x12\n" +
@@ -8411,7 +8793,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"\x13\n" +
 	"\x11ResumeJobResponse\"$\n" +
 	"\x10ListNodesRequest\x12\x10\n" +
-	"\x03all\x18\x01 \x01(\bR\x03all\"\xc1\x05\n" +
+	"\x03all\x18\x01 \x01(\bR\x03all\"\xa5\r\n" +
 	"\bTasknode\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -8437,7 +8819,44 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tmemory_mb\x18\x14 \x01(\x03R\bmemoryMb\x12$\n" +
 	"\x0ememory_used_mb\x18\x15 \x01(\x03R\fmemoryUsedMb\x12\x1c\n" +
 	"\tsuspicion\x18\x16 \x01(\tR\tsuspicion\x12\x1c\n" +
-	"\tunhealthy\x18\x19 \x01(\tR\tunhealthy\"E\n" +
+	"\tunhealthy\x18\x19 \x01(\tR\tunhealthy\x12.\n" +
+	"\x05drain\x18\x1a \x01(\v2\x18.hammr.v1.Tasknode.DrainR\x05drain\x124\n" +
+	"\arunning\x18\x1b \x03(\v2\x1a.hammr.v1.Tasknode.RunningR\arunning\x12J\n" +
+	"\x0estarts_by_rack\x18\x1c \x03(\v2$.hammr.v1.Tasknode.StartsByRackEntryR\fstartsByRack\x1a\xdc\x04\n" +
+	"\x05Drain\x12\x14\n" +
+	"\x05since\x18\x01 \x01(\x03R\x05since\x12\x16\n" +
+	"\x06partly\x18\x02 \x01(\bR\x06partly\x12\x1a\n" +
+	"\bdeadline\x18\x03 \x01(\x03R\bdeadline\x125\n" +
+	"\x05start\x18\x04 \x01(\v2\x1f.hammr.v1.Tasknode.Drain.CountsR\x05start\x123\n" +
+	"\x04left\x18\x05 \x01(\v2\x1f.hammr.v1.Tasknode.Drain.CountsR\x04left\x12\x14\n" +
+	"\x05moved\x18\x06 \x01(\x03R\x05moved\x12\x1f\n" +
+	"\vmoved_bytes\x18\a \x01(\x03R\n" +
+	"movedBytes\x12!\n" +
+	"\frecent_moved\x18\b \x01(\x03R\vrecentMoved\x12!\n" +
+	"\frecent_bytes\x18\t \x01(\x03R\vrecentBytes\x12#\n" +
+	"\rrecent_millis\x18\n" +
+	" \x01(\x03R\frecentMillis\x129\n" +
+	"\atargets\x18\v \x03(\v2\x1f.hammr.v1.Tasknode.Drain.TargetR\atargets\x1av\n" +
+	"\x06Counts\x12\x1a\n" +
+	"\battempts\x18\x01 \x01(\x03R\battempts\x12\x18\n" +
+	"\aoutputs\x18\x02 \x01(\x03R\aoutputs\x12 \n" +
+	"\vcheckpoints\x18\x03 \x01(\x03R\vcheckpoints\x12\x14\n" +
+	"\x05bytes\x18\x04 \x01(\x03R\x05bytes\x1aH\n" +
+	"\x06Target\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05moved\x18\x02 \x01(\x03R\x05moved\x12\x14\n" +
+	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x1a\x8f\x01\n" +
+	"\aRunning\x12\x1d\n" +
+	"\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x1d\n" +
+	"\n" +
+	"start_time\x18\x03 \x01(\x03R\tstartTime\x12\x1a\n" +
+	"\bprogress\x18\x04 \x01(\x01R\bprogress\x12\x14\n" +
+	"\x05phase\x18\x05 \x01(\tR\x05phase\x1a?\n" +
+	"\x11StartsByRackEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"E\n" +
 	"\x11ListNodesResponse\x120\n" +
 	"\ttasknodes\x18\x01 \x03(\v2\x12.hammr.v1.TasknodeR\ttasknodes\"$\n" +
 	"\x0eGetNodeRequest\x12\x12\n" +
@@ -8445,10 +8864,11 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x10AdmitNodeRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bexcluded\x18\x02 \x01(\bR\bexcluded\"\x13\n" +
-	"\x11AdmitNodeResponse\"K\n" +
+	"\x11AdmitNodeResponse\"t\n" +
 	"\x10DrainNodeRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
-	"\runtil_restart\x18\x02 \x01(\bR\funtilRestart\"\x13\n" +
+	"\runtil_restart\x18\x02 \x01(\bR\funtilRestart\x12'\n" +
+	"\x0fdeadline_millis\x18\x03 \x01(\x03R\x0edeadlineMillis\"\x13\n" +
 	"\x11DrainNodeResponse\"\xc5\x01\n" +
 	"\x10SetPolicyRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x128\n" +
@@ -8744,7 +9164,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 114)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 119)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                          // 0: hammr.v1.JobState
 	(TaskState)(0),                         // 1: hammr.v1.TaskState
@@ -8847,46 +9267,51 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Info_Master)(nil),                    // 98: hammr.v1.Info.Master
 	(*Info_LogWrites)(nil),                 // 99: hammr.v1.Info.LogWrites
 	(*Info_LeadChange)(nil),                // 100: hammr.v1.Info.LeadChange
-	nil,                                    // 101: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                    // 102: hammr.v1.GetPolicyResponse.ConfEntry
-	nil,                                    // 103: hammr.v1.PolicyChange.ConfEntry
-	(*PolicyPreview_Share)(nil),            // 104: hammr.v1.PolicyPreview.Share
-	(*PolicyPreview_Pool)(nil),             // 105: hammr.v1.PolicyPreview.Pool
-	(*PolicyPreview_Preemption)(nil),       // 106: hammr.v1.PolicyPreview.Preemption
-	(*ListDecisionsResponse_Decision)(nil), // 107: hammr.v1.ListDecisionsResponse.Decision
-	(*Explanation_Detail)(nil),             // 108: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),              // 109: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),              // 110: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),            // 111: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),            // 112: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),          // 113: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),               // 114: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                    // 115: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),        // 116: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),       // 117: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),                 // 118: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                     // 119: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),               // 120: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),              // 121: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),              // 122: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),               // 123: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),          // 124: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil),    // 125: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),                 // 126: hammr.task.v1.Start
-	(*taskproc.Position)(nil),              // 127: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),            // 128: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),             // 129: hammr.task.v1.MapOutput
+	(*Tasknode_Drain)(nil),                 // 101: hammr.v1.Tasknode.Drain
+	(*Tasknode_Running)(nil),               // 102: hammr.v1.Tasknode.Running
+	nil,                                    // 103: hammr.v1.Tasknode.StartsByRackEntry
+	(*Tasknode_Drain_Counts)(nil),          // 104: hammr.v1.Tasknode.Drain.Counts
+	(*Tasknode_Drain_Target)(nil),          // 105: hammr.v1.Tasknode.Drain.Target
+	nil,                                    // 106: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                    // 107: hammr.v1.GetPolicyResponse.ConfEntry
+	nil,                                    // 108: hammr.v1.PolicyChange.ConfEntry
+	(*PolicyPreview_Share)(nil),            // 109: hammr.v1.PolicyPreview.Share
+	(*PolicyPreview_Pool)(nil),             // 110: hammr.v1.PolicyPreview.Pool
+	(*PolicyPreview_Preemption)(nil),       // 111: hammr.v1.PolicyPreview.Preemption
+	(*ListDecisionsResponse_Decision)(nil), // 112: hammr.v1.ListDecisionsResponse.Decision
+	(*Explanation_Detail)(nil),             // 113: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),              // 114: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),              // 115: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),            // 116: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),            // 117: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),          // 118: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),               // 119: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                    // 120: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),        // 121: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),       // 122: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),                 // 123: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                     // 124: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),               // 125: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),              // 126: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),              // 127: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),               // 128: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),          // 129: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil),    // 130: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),                 // 131: hammr.task.v1.Start
+	(*taskproc.Position)(nil),              // 132: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),            // 133: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),             // 134: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	71,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	118, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	123, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
 	72,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	119, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	124, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	73,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	8,   // 6: hammr.v1.StageStatus.waits:type_name -> hammr.v1.WaitTime
 	0,   // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	120, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	125, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	9,   // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -8914,14 +9339,14 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	13,  // 33: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
 	91,  // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
 	93,  // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	121, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	122, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	123, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	124, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	126, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	127, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	128, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	129, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
 	94,  // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
 	92,  // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
 	95,  // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	125, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	130, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
 	96,  // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
 	3,   // 45: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
 	98,  // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
@@ -8930,107 +9355,113 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	4,   // 49: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
 	12,  // 50: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
 	97,  // 51: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	42,  // 52: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	101, // 53: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	102, // 54: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	57,  // 55: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	53,  // 56: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
-	103, // 57: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
-	105, // 58: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
-	106, // 59: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
-	107, // 60: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
-	108, // 61: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	109, // 62: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	112, // 63: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	114, // 64: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	8,   // 65: hammr.v1.Explanation.waits:type_name -> hammr.v1.WaitTime
-	115, // 66: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	115, // 67: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	115, // 68: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	115, // 69: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	61,  // 70: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	116, // 71: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	117, // 72: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 73: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	126, // 74: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	127, // 75: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	122, // 76: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	128, // 77: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	97,  // 78: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	129, // 79: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	128, // 80: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	15,  // 81: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	115, // 82: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
-	104, // 83: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
-	104, // 84: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
-	110, // 85: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	8,   // 86: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
-	111, // 87: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	113, // 88: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	112, // 89: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	19,  // 90: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	21,  // 91: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	23,  // 92: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	28,  // 93: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	24,  // 94: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	26,  // 95: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	29,  // 96: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	31,  // 97: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	33,  // 98: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	35,  // 99: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	37,  // 100: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	39,  // 101: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	41,  // 102: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	44,  // 103: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	45,  // 104: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	47,  // 105: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	49,  // 106: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	51,  // 107: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	49,  // 108: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
-	55,  // 109: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
-	58,  // 110: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	60,  // 111: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	63,  // 112: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	63,  // 113: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	63,  // 114: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	65,  // 115: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	15,  // 116: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	67,  // 117: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	69,  // 118: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	20,  // 119: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	22,  // 120: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	12,  // 121: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	12,  // 122: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	25,  // 123: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	27,  // 124: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	30,  // 125: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	32,  // 126: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	34,  // 127: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	36,  // 128: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	38,  // 129: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	40,  // 130: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	43,  // 131: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	42,  // 132: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	46,  // 133: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	48,  // 134: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	50,  // 135: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	52,  // 136: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	54,  // 137: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
-	56,  // 138: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
-	59,  // 139: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	62,  // 140: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	64,  // 141: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	64,  // 142: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	64,  // 143: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	66,  // 144: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	14,  // 145: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	68,  // 146: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	70,  // 147: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	119, // [119:148] is the sub-list for method output_type
-	90,  // [90:119] is the sub-list for method input_type
-	90,  // [90:90] is the sub-list for extension type_name
-	90,  // [90:90] is the sub-list for extension extendee
-	0,   // [0:90] is the sub-list for field type_name
+	101, // 52: hammr.v1.Tasknode.drain:type_name -> hammr.v1.Tasknode.Drain
+	102, // 53: hammr.v1.Tasknode.running:type_name -> hammr.v1.Tasknode.Running
+	103, // 54: hammr.v1.Tasknode.starts_by_rack:type_name -> hammr.v1.Tasknode.StartsByRackEntry
+	42,  // 55: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
+	106, // 56: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	107, // 57: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	57,  // 58: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	53,  // 59: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
+	108, // 60: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
+	110, // 61: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
+	111, // 62: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
+	112, // 63: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
+	113, // 64: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	114, // 65: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	117, // 66: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	119, // 67: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	8,   // 68: hammr.v1.Explanation.waits:type_name -> hammr.v1.WaitTime
+	120, // 69: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	120, // 70: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	120, // 71: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	120, // 72: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	61,  // 73: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	121, // 74: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	122, // 75: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 76: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	131, // 77: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	132, // 78: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	127, // 79: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	133, // 80: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	97,  // 81: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	134, // 82: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	133, // 83: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	15,  // 84: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	104, // 85: hammr.v1.Tasknode.Drain.start:type_name -> hammr.v1.Tasknode.Drain.Counts
+	104, // 86: hammr.v1.Tasknode.Drain.left:type_name -> hammr.v1.Tasknode.Drain.Counts
+	105, // 87: hammr.v1.Tasknode.Drain.targets:type_name -> hammr.v1.Tasknode.Drain.Target
+	120, // 88: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
+	109, // 89: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
+	109, // 90: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
+	115, // 91: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	8,   // 92: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
+	116, // 93: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	118, // 94: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	117, // 95: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	19,  // 96: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	21,  // 97: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	23,  // 98: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	28,  // 99: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	24,  // 100: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	26,  // 101: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	29,  // 102: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	31,  // 103: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	33,  // 104: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	35,  // 105: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	37,  // 106: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	39,  // 107: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	41,  // 108: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	44,  // 109: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	45,  // 110: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	47,  // 111: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	49,  // 112: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	51,  // 113: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	49,  // 114: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
+	55,  // 115: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
+	58,  // 116: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	60,  // 117: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	63,  // 118: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	63,  // 119: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	63,  // 120: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	65,  // 121: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	15,  // 122: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	67,  // 123: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	69,  // 124: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	20,  // 125: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	22,  // 126: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	12,  // 127: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	12,  // 128: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	25,  // 129: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	27,  // 130: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	30,  // 131: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	32,  // 132: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	34,  // 133: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	36,  // 134: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	38,  // 135: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	40,  // 136: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	43,  // 137: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	42,  // 138: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	46,  // 139: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	48,  // 140: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	50,  // 141: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	52,  // 142: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	54,  // 143: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
+	56,  // 144: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
+	59,  // 145: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	62,  // 146: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	64,  // 147: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	64,  // 148: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	64,  // 149: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	66,  // 150: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	14,  // 151: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	68,  // 152: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	70,  // 153: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	125, // [125:154] is the sub-list for method output_type
+	96,  // [96:125] is the sub-list for method input_type
+	96,  // [96:96] is the sub-list for extension type_name
+	96,  // [96:96] is the sub-list for extension extendee
+	0,   // [0:96] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -9082,7 +9513,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   114,
+			NumMessages:   119,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

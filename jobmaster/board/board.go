@@ -16,8 +16,9 @@ type Config struct {
 	// Summary reads the summary of an archived job in the state. Required.
 	Summary func(summary []byte) Summary
 	// InputRecords are counters whose sum is the number of records that a task has read. Spilled
-	// are counters of records that it has spilled. Default none: both numbers are 0.
-	InputRecords, Spilled []cluster.CounterName
+	// are counters of records that it has spilled, InputBytes of bytes that it has read of its splits.
+	// Default none: the numbers are 0.
+	InputRecords, Spilled, InputBytes []cluster.CounterName
 	// Now returns the time; default time.Now.
 	Now func() time.Time
 }
@@ -43,6 +44,7 @@ type contents struct {
 	machines  map[string]machine
 	offered   map[string]cluster.Slots // by machine that accepts tasks
 	capacity  cluster.Slots            // sum of offered
+	actions   []Action                 // of users, the oldest first; at most 2 * maxActions
 	changes   uint64                   // entries, and calls of Sync and Restore, so far
 	since     int64                    // time of the first entry since Restore, ms since the epoch; 0 for none
 	published int                      // snapshots made
@@ -54,6 +56,7 @@ type job struct {
 	JobRow
 	stages   []*stage
 	attempts int          // of all stages
+	actions  []Action     // of users on it and its attempts, the oldest first; at most 2 * maxJobActions
 	tape     table[event] // at most eventsPerAttempt for each attempt, and a chunk
 	named    bitset       // names that its rows and events have
 	frozen   *Job         // as the latest snapshot has it; nil if it has changed
@@ -134,7 +137,7 @@ func (c *contents) offer(name string, m *cluster.Machine) {
 
 // clear drops everything but the latest snapshot.
 func (c *contents) clear() {
-	c.jobs, c.since = nil, 0
+	c.jobs, c.since, c.actions = nil, 0, nil
 	c.names, c.machines = newNames(), make(map[string]machine)
 	c.offered, c.capacity = make(map[string]cluster.Slots), cluster.Slots{}
 }

@@ -42,6 +42,7 @@ func (b *Board) Commit(e cluster.Entry, delta cluster.Delta, view cluster.View) 
 	for _, name := range delta.Machines {
 		c.offer(name, view.Machine(name))
 	}
+	u.noteAction(e)
 }
 
 // update is the update of a Board for one entry.

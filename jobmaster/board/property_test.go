@@ -108,6 +108,7 @@ func TestBoardShowsTheState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newRandomCluster(t)
 		leader, follower := testBoard(), testBoard()
+		var actions []Action
 		early := &Snapshot{}
 		var earlyContents contentsOf
 		keptAt := rapid.IntRange(0, steps-1).Draw(t, "snapshot")
@@ -115,6 +116,12 @@ func TestBoardShowsTheState(t *testing.T) {
 			e, delta, ok := c.apply()
 			if !ok {
 				continue
+			}
+			if e.By = rapid.SampledFrom([]string{"", "ann", "bob"}).Draw(t, "user"); e.By != "" {
+				if a, _ := actionOf(e.Command); a.Do != "" {
+					a.At, a.By = e.At, e.By
+					actions = append(actions, a)
+				}
 			}
 			leader.Commit(e, delta, c.view)
 			follower.Commit(e, delta, c.view)
@@ -134,6 +141,7 @@ func TestBoardShowsTheState(t *testing.T) {
 				t.Errorf("events of %v on the leader: %v; on a follower: %v", id.ID, a, b)
 			}
 		}
+		checkActions(t, actions, leader.Snapshot(), follower.Snapshot())
 		restored := testBoard()
 		restored.Restore(c.view)
 		leader.Sync(c.at, c.view)
@@ -165,4 +173,23 @@ func TestSyncFindsEverything(t *testing.T) {
 			t.Errorf("synchronized (- state, + board):\n%s", diff)
 		}
 	})
+}
+
+// checkActions compares the actions of two boards with those of all entries with a user.
+func checkActions(t *rapid.T, all []Action, leader, follower *Snapshot) {
+	if want := all[max(0, len(all)-maxActions):]; !slices.Equal(leader.Actions, want) || !slices.Equal(follower.Actions, want) {
+		t.Errorf("actions on the leader: %v; on a follower: %v; want %v", leader.Actions, follower.Actions, want)
+	}
+	for _, j := range leader.Jobs {
+		var want []Action
+		for _, a := range all {
+			attempt, err := cluster.ParseAttemptID(a.ID)
+			if a.ID == j.ID.String() || err == nil && attempt.Task.Job == j.ID {
+				want = append(want, a)
+			}
+		}
+		if want = want[max(0, len(want)-maxJobActions):]; !slices.Equal(j.Actions, want) {
+			t.Errorf("actions on %v: %v; want %v", j.ID, j.Actions, want)
+		}
+	}
 }

@@ -41,6 +41,7 @@ type taskRow struct {
 	records  int64  // output of the winner
 	in       int64  // records that the winner has read
 	spilled  int64  // records that the winner has spilled
+	read     int64  // bytes of its splits that the winner has read
 	last     uint32 // its last attempt: number of a row, counted from 1; 0 for none
 	winner   uint32 // likewise
 	part     uint32 // number in the names of its output files

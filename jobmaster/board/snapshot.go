@@ -17,6 +17,7 @@ type Snapshot struct {
 	Changes uint64    // number of the changes that it has; a later snapshot with the same number is the same
 	Since   int64     // time of the first entry that this master has followed, ms since the epoch: events begin there; 0 for none
 	Jobs    []*Job    // in the state, ascending by number
+	Actions []Action  // the latest ones of users, the oldest first
 
 	names []string // of machines, and of jobs and pools that get slots
 }
@@ -24,7 +25,8 @@ type Snapshot struct {
 // Job is a job of a Snapshot.
 type Job struct {
 	JobRow
-	Stages []StageRow // in the order of its graph; none if it is archived
+	Stages  []StageRow // in the order of its graph; none if it is archived
+	Actions []Action   // the latest ones of users on it and its attempts, the oldest first
 
 	tasks    []rows[taskRow]    // by stage
 	attempts []rows[attemptRow] // by stage
@@ -75,7 +77,7 @@ func (b *Board) SnapshotOf(id cluster.JobID) *Snapshot {
 
 // freeze makes a snapshot. Jobs that have not changed are those of the latest one.
 func (c *contents) freeze(now time.Time) *Snapshot {
-	s := &Snapshot{At: now, Changes: c.changes, Since: c.since, names: slices.Clip(c.texts), Jobs: make([]*Job, len(c.jobs))}
+	s := &Snapshot{At: now, Changes: c.changes, Since: c.since, names: slices.Clip(c.texts), Jobs: make([]*Job, len(c.jobs)), Actions: latest(c.actions, maxActions)}
 	c.shared = true
 	for i, j := range c.jobs {
 		if j.frozen == nil {
@@ -88,7 +90,7 @@ func (c *contents) freeze(now time.Time) *Snapshot {
 
 // freeze returns the job as it is now.
 func (j *job) freeze() *Job {
-	frozen := &Job{JobRow: j.JobRow, tape: j.tape.freeze()}
+	frozen := &Job{JobRow: j.JobRow, Actions: latest(j.actions, maxJobActions), tape: j.tape.freeze()}
 	for _, s := range j.stages {
 		frozen.Stages = append(frozen.Stages, s.StageRow)
 		frozen.tasks = append(frozen.tasks, s.tasks.freeze())
@@ -117,6 +119,7 @@ type Task struct {
 	Records  int64 // output of the winner
 	In       int64 // records that the winner has read
 	Spilled  int64 // records that the winner has spilled
+	Read     int64 // bytes of its splits that the winner has read
 	Attempts int   // number of attempts
 	Winner   int   // number of the winner in its id, -1 if there is none
 
@@ -169,7 +172,7 @@ func (s *Snapshot) task(j *Job, stage, n int) Task {
 	row := s.shown(j, stage, n)
 	t := Task{
 		ID: cluster.TaskID{Job: j.ID, Stage: j.Stages[stage].Code, Number: n}, Part: int(row.part), State: cluster.TaskState(row.state),
-		Start: row.start, End: row.end, Bytes: row.bytes, Records: row.records, In: row.in, Spilled: row.spilled,
+		Start: row.start, End: row.end, Bytes: row.bytes, Records: row.records, In: row.in, Spilled: row.spilled, Read: row.read,
 		Attempts: int(row.attempts), Winner: -1,
 		Machine: s.names[row.attempt.machine], Place: row.attempt.place, Duration: row.duration(s.At.UnixMilli()),
 	}

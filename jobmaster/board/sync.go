@@ -161,7 +161,7 @@ func (u *update) attemptRow(mine *job, old *attemptRow, a *cluster.Attempt) atte
 // setWinner sets what is known of the winner of a task.
 func (u *update) setWinner(s *stage, j *cluster.Job, t *cluster.Task, row *taskRow) {
 	if t.Winner == nil {
-		row.end, row.winner, row.bytes, row.records, row.in, row.spilled = 0, 0, 0, 0, 0, 0
+		row.end, row.winner, row.bytes, row.records, row.in, row.spilled, row.read = 0, 0, 0, 0, 0, 0, 0
 		return
 	}
 	winner := s.rowOfNumber(row.last, t.Winner.ID.Number) + 1
@@ -170,7 +170,7 @@ func (u *update) setWinner(s *stage, j *cluster.Job, t *cluster.Task, row *taskR
 	}
 	row.winner, row.end = winner, t.Winner.EndedAt
 	row.bytes, row.records = t.Output.Bytes, t.Output.Records
-	row.in, row.spilled = sum(j, t, u.cfg.InputRecords), sum(j, t, u.cfg.Spilled)
+	row.in, row.spilled, row.read = sum(j, t, u.cfg.InputRecords), sum(j, t, u.cfg.Spilled), sum(j, t, u.cfg.InputBytes)
 }
 
 // sum returns the sum of some counters of a finished task.

@@ -37,7 +37,7 @@ func (j *Job) row(i int, t *wire.TaskStatus) apidoc.TaskRow {
 		Type: t.Kind.String(), Stage: id.Stage, Number: id.Number, State: cluster.TaskState(t.State).String(), Attempts: len(t.Attempts),
 		Node: a.GetMachine(), Duration: j.slotTime(a), Bytes: more.Bytes, Records: more.Records,
 		In:      j.counter(more, counter.MapInputRecords) + j.counter(more, counter.ReduceInputRecords),
-		Spilled: j.counter(more, counter.SpilledRecords),
+		Spilled: j.counter(more, counter.SpilledRecords), Read: j.counter(more, counter.BytesRead),
 	}
 	if n >= 0 && n < len(more.Attempts) {
 		r.Place = more.Attempts[n].Place

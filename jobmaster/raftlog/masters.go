@@ -46,6 +46,7 @@ type Status struct {
 	SnapshotIndex uint64 // index of the last entry in a snapshot; 0 if there is no snapshot
 
 	Store         percentile.Summary[time.Duration] // writes to the log, fsync included
+	StoreBins     []int64                           // of the latest of them: below 100 us, 200 us, 400 us and so on; the last has no bound
 	Snapshots     percentile.Summary[time.Duration] // snapshots that this master took, from the copy of the state to the end of the write
 	SnapshotBytes int64                             // size of the latest of these; 0 if there is none
 }
@@ -69,7 +70,7 @@ func (l *Log) Status() Status {
 	s := Status{
 		ID: l.cfg.ID, Leader: l.Leader(), Term: l.raft.CurrentTerm(),
 		LastIndex: l.raft.LastIndex(), CommitIndex: l.raft.CommitIndex(), AppliedIndex: l.raft.AppliedIndex(),
-		Store: l.store.took.Summary(), Snapshots: l.fsm.took.Summary(), SnapshotBytes: l.fsm.bytes.Load(),
+		Store: l.store.took.Summary(), StoreBins: l.store.took.Histogram(firstWriteBound, writeBins), Snapshots: l.fsm.took.Summary(), SnapshotBytes: l.fsm.bytes.Load(),
 	}
 	if snapshots, err := l.snapshots.List(); err == nil && len(snapshots) > 0 {
 		s.SnapshotIndex = snapshots[0].Index

@@ -68,3 +68,9 @@ func (s *store) injectedFault() error {
 
 // latestWrites is the number of writes that Status.Store covers.
 const latestWrites = 512
+
+// The histogram of writes has bounds of 100 us, 200 us and so on to 819 ms.
+const (
+	firstWriteBound = 100 * time.Microsecond
+	writeBins       = 15
+)

@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/audit"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/jobmaster"
 )
 
 // auditor writes a line to the log for each call that changes the cluster; package audit has its
@@ -24,11 +25,11 @@ type auditor struct {
 // WrapUnary implements connect.Interceptor.
 func (a *auditor) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, q connect.AnyRequest) (connect.AnyResponse, error) {
-		answer, err := next(ctx, q)
 		kind := callTable[q.Spec().Procedure]
 		if !kind.changes {
-			return answer, err
+			return next(ctx, q)
 		}
+		answer, err := next(jobmaster.WithUser(ctx, rpc.UserOf(q.Header())), q)
 		var message any
 		if err == nil {
 			message = answer.Any()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/cluster"
@@ -15,6 +16,9 @@ import (
 	"github.com/hammr/hammr/sched"
 	"google.golang.org/protobuf/proto"
 )
+
+// maxUserBytes bounds the name of a user for whom a caller asks.
+const maxUserBytes = 128
 
 // calls implements wireconnect.JobmasterHandler. Each method passes its request to the
 // master and converts the answer. The method of jobmaster.Master with the same name
@@ -136,11 +140,14 @@ func (c *calls) AdmitNode(ctx context.Context, q *wire.AdmitNodeRequest) (*wire.
 }
 
 func (c *calls) DrainNode(ctx context.Context, q *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error) {
-	return new(wire.DrainNodeResponse), c.cfg.callError(c.cfg.Master.DrainTasknode(ctx, q.Name, q.UntilRestart))
+	return new(wire.DrainNodeResponse), c.cfg.callError(c.cfg.Master.DrainTasknode(ctx, q.Name, q.UntilRestart, time.Duration(max(q.DeadlineMillis, 0))*time.Millisecond))
 }
 
 func (c *calls) SetPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
-	change := jobmaster.PolicyChange{Name: q.Name, Conf: q.Conf, Expected: q.Expected, By: q.By}
+	if q.By != "" {
+		ctx = jobmaster.WithUser(ctx, rpc.Printable(q.By, maxUserBytes))
+	}
+	change := jobmaster.PolicyChange{Name: q.Name, Conf: q.Conf, Expected: q.Expected}
 	return new(wire.SetPolicyResponse), c.cfg.callError(c.cfg.Master.ChangePolicy(ctx, change))
 }
 

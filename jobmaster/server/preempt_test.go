@@ -45,6 +45,6 @@ func TestPreemptionOnDemand(t *testing.T) {
 	check("resuming it", c.ResumeJob(ctx, id), nil, "")
 	check("resuming no job", c.ResumeJob(ctx, "nonsense"), client.ErrUnknownJob, "")
 
-	check("draining nobody", c.DrainTasknode(ctx, "n9", false), client.ErrUnknown, "n9")
-	check("draining the last one", c.DrainTasknode(ctx, "n1", false), client.ErrRefused, "no other tasknode takes tasks")
+	check("draining nobody", c.DrainTasknode(ctx, "n9", false, 0), client.ErrUnknown, "n9")
+	check("draining the last one", c.DrainTasknode(ctx, "n1", false, 0), client.ErrRefused, "no other tasknode takes tasks")
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"time"
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/rpc"
@@ -88,8 +89,9 @@ func (c *Client) AdmitTasknode(ctx context.Context, name string, excluded bool) 
 }
 
 // DrainTasknode implements client.Admin.
-func (c *Client) DrainTasknode(ctx context.Context, name string, untilRestart bool) error {
-	return change(ctx, c, (*rpc.Master).DrainNode, &wire.DrainNodeRequest{Name: name, UntilRestart: untilRestart}, client.ErrUnknown)
+func (c *Client) DrainTasknode(ctx context.Context, name string, untilRestart bool, within time.Duration) error {
+	q := &wire.DrainNodeRequest{Name: name, UntilRestart: untilRestart, DeadlineMillis: within.Milliseconds()}
+	return change(ctx, c, (*rpc.Master).DrainNode, q, client.ErrUnknown)
 }
 
 // SetPolicy implements client.Admin.

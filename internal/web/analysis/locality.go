@@ -28,11 +28,16 @@ type StageLocality struct {
 	Type    string      `json:"type"`  // MAP or REDUCE
 	Tasks   PlaceCounts `json:"tasks"`
 	Records PlaceCounts `json:"records"` // that the tasks have read
+	Bytes   PlaceCounts `json:"bytes"`   // of their splits that finished tasks have read, by the counter Bytes Read
 	Times   []PlacesAt  `json:"times"`   // starts over time: at most 60 parts of the same length
 	Reads   bool        `json:"reads"`   // its tasks read splits, so places matter
 	Share   float64     `json:"share"`   // tasks with their input on the node, of those whose place is node, rack or other
 	Median  [5]int64    `json:"median"`  // median duration of finished tasks by place, ms; 0 if there are none
 }
+
+// Far returns the bytes that were read from other machines: all but those of tasks with their input on
+// the node, as far as places are known.
+func (c PlaceCounts) Far() int64 { return c[1] + c[2] }
 
 // PlacesAt has the tasks that started in a part of the time.
 type PlacesAt struct {
@@ -44,6 +49,7 @@ type PlacesAt struct {
 type NodeLocality struct {
 	Node  string      `json:"node"`
 	Tasks PlaceCounts `json:"tasks"`
+	Bytes PlaceCounts `json:"bytes"` // as in StageLocality
 }
 
 const (
@@ -74,6 +80,7 @@ func LocalityOf(c *apidoc.TaskColumns) Locality {
 			nodes[c.Node[i]] = n
 		}
 		n.Tasks[places[c.Place[i]]]++
+		n.Bytes[places[c.Place[i]]] += c.ReadBytes(i)
 	}
 	for s, list := range rows {
 		if len(list) > 0 {
@@ -98,6 +105,7 @@ func localityOfStage(c *apidoc.TaskColumns, places []int, rows []int32, stage in
 		place := places[c.Place[i]]
 		s.Tasks[place]++
 		s.Records[place] += c.In[i]
+		s.Bytes[place] += c.ReadBytes(int(i))
 		first, last = min(first, c.Start[i]), max(last, c.Start[i])
 		if c.End[i] > 0 {
 			durations[place] = append(durations[place], c.Duration[i])

@@ -94,6 +94,14 @@ func TestLocality(t *testing.T) {
 	if len(s.Times) != 4 || s.Times[0].Tasks[0] != 1 || s.Times[3].At != 1003 {
 		t.Errorf("times %+v", s.Times)
 	}
+	if s.Bytes != (PlaceCounts{}) {
+		t.Errorf("bytes of columns that have none: %v", s.Bytes)
+	}
+	c.Read = []int64{100, 200, 300, 400, 500}
+	far := LocalityOf(c)
+	if s := far.Stages[0]; s.Bytes.Far() != s.Bytes[1]+s.Bytes[2] || s.Bytes != (PlaceCounts{500, 200, 300}) || far.Nodes[0].Bytes != (PlaceCounts{0, 200, 300}) {
+		t.Errorf("bytes by place: %v, by node: %+v", s.Bytes, far.Nodes)
+	}
 	if len(l.Nodes) != 2 || l.Nodes[0].Node != "n2" || l.Nodes[0].Tasks != (PlaceCounts{0, 1, 1}) {
 		t.Errorf("nodes %+v", l.Nodes)
 	}

@@ -22,6 +22,7 @@ type Leader interface {
 	Masters(ctx context.Context) (web.Answer[apidoc.Masters], error)
 	Explain(ctx context.Context, job, task string) (web.Answer[apidoc.Explanation], error)
 	Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], error)
+	Node(ctx context.Context, name string) (web.Answer[apidoc.Tasknode], error)
 	Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error)
 	Policy(ctx context.Context) (web.Answer[apidoc.Policy], error)
 	Act(ctx context.Context, a web.Action) (apidoc.Change, error)

@@ -262,3 +262,41 @@ func BenchmarkLargeJob(b *testing.B) {
 		})
 	}
 }
+
+// TestAuditHasTheLatestActions lists actions on jobs and the policy, the latest first.
+func TestAuditHasTheLatestActions(t *testing.T) {
+	b, state, at := board.New(board.Config{Now: func() time.Time { return time.UnixMilli(1_000_000) }}), cluster.New("1"), int64(0)
+	do := func(by string, c cluster.Command) {
+		at += 10
+		e := cluster.Entry{At: at, Command: c, By: by}
+		delta, err := state.Apply(e)
+		if err != nil {
+			t.Fatalf("%T: %v", c, err)
+		}
+		b.Commit(e, delta, state.View())
+	}
+	job := cluster.JobID{Cluster: "1", Number: 1}
+	do("", cluster.SubmitJob{Spec: cluster.JobSpec{Name: "j", Graph: dag.MapReduce(1, 1), MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000}})
+	do("ann", cluster.SetPriority{Job: job, Priority: 2})
+	do("bob", cluster.SetPolicy{Name: "fair"})
+	do("ann", cluster.KillJob{Job: job})
+	s := newSource(b, new(atomic.Int64), func() time.Time { return time.UnixMilli(1_000_000) })
+	for _, c := range []struct {
+		query web.AuditQuery
+		want  []string
+	}{
+		{web.AuditQuery{}, []string{"ann killed the job", "bob set the policy to fair", "ann set the priority to VERY_HIGH"}},
+		{web.AuditQuery{Job: "job_1_0001"}, []string{"ann killed the job", "ann set the priority to VERY_HIGH"}},
+		{web.AuditQuery{Object: "policy"}, []string{"bob set the policy to fair"}},
+		{web.AuditQuery{Job: "job_1_0002"}, nil},
+	} {
+		a, err := s.Audit(t.Context(), c.query)
+		var got []string
+		for _, u := range a.Value.Actions {
+			got = append(got, u.User+" "+u.Text())
+		}
+		if err != nil || !slices.Equal(got, c.want) || a.Value.Since != 10 {
+			t.Errorf("%+v: %q since %d, %v; want %q", c.query, got, a.Value.Since, err, c.want)
+		}
+	}
+}

@@ -47,7 +47,7 @@ func columnsOf(now *board.Snapshot, j *board.Job) *apidoc.TaskColumns {
 		}
 		c.Add(apidoc.TaskRow{
 			Type: kind, Stage: stage, Number: t.ID.Number, State: stateOf(j, &t), Attempts: t.Attempts, Node: t.Machine, Place: t.Place.String(),
-			StartTime: t.Start, FinishTime: t.End, Duration: t.Duration, Bytes: t.Bytes, Records: t.Records, In: t.In, Spilled: t.Spilled,
+			StartTime: t.Start, FinishTime: t.End, Duration: t.Duration, Bytes: t.Bytes, Records: t.Records, In: t.In, Spilled: t.Spilled, Read: t.Read,
 		})
 	}
 	return c

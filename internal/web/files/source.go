@@ -238,6 +238,17 @@ func (s *Source) Nodes(context.Context) (web.Answer[[]apidoc.Tasknode], error) {
 	return now(s, []apidoc.Tasknode{}, nil)
 }
 
+// Node implements web.Source: there is none.
+func (s *Source) Node(ctx context.Context, name string) (web.Answer[apidoc.Tasknode], error) {
+	all, err := s.Nodes(ctx)
+	return web.NodeOf(all, err, name)
+}
+
+// Audit implements web.Source.
+func (s *Source) Audit(context.Context, web.AuditQuery) (a web.Answer[apidoc.Audit], err error) {
+	return a, fmt.Errorf("histories do not say what users have asked for; only masters know that: %w", web.ErrUnavailable)
+}
+
 // Pools implements web.Source: there are none.
 func (s *Source) Pools(context.Context) (web.Answer[[]apidoc.Queue], error) {
 	return now(s, []apidoc.Queue{}, nil)

@@ -176,3 +176,13 @@ func TestActionsAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestFilesHaveNoAudit(t *testing.T) {
+	_, err := newSource(t).Audit(t.Context(), web.AuditQuery{})
+	if !errors.Is(err, web.ErrUnavailable) || !strings.Contains(err.Error(), "only masters know that") {
+		t.Error(err)
+	}
+	if _, err := newSource(t).Node(t.Context(), "n1"); !errors.Is(err, web.ErrUnknown) {
+		t.Errorf("a tasknode of files: %v", err)
+	}
+}

@@ -190,6 +190,17 @@ func (s *Source) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], erro
 	})
 }
 
+// Node implements web.Source.
+func (s *Source) Node(ctx context.Context, name string) (web.Answer[apidoc.Tasknode], error) {
+	return answers.Ask(ctx, s.answers, "node "+name, func(ctx context.Context) (apidoc.Tasknode, time.Duration, error) {
+		n, err := s.client.Tasknode(ctx, name)
+		if err != nil {
+			return apidoc.Tasknode{}, 0, classify(err)
+		}
+		return apidoc.TasknodeOf(n), s.cfg.Age, nil
+	})
+}
+
 // Pools implements web.Source.
 func (s *Source) Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error) {
 	return answers.Ask(ctx, s.answers, "pools", func(ctx context.Context) ([]apidoc.Queue, time.Duration, error) {
@@ -245,7 +256,8 @@ func (s *Source) act(ctx context.Context, a web.Action) (change apidoc.Change, e
 	case "attempt.resume":
 		change.Done, err = "resumed", s.client.ResumeAttempt(ctx, a.ID)
 	case "node.drain":
-		change.Done, err = "drained", s.client.DrainTasknode(ctx, a.ID, false)
+		within, _ := time.ParseDuration(a.Value) // checked already; 0 for none
+		change.Done, change.To, err = "drained", a.Value, s.client.DrainTasknode(ctx, a.ID, false, within)
 	case "node.admit":
 		change.Done, err = "added", s.client.AdmitTasknode(ctx, a.ID, false)
 	case "master.transfer":

@@ -76,6 +76,15 @@ func (e *engine) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], erro
 	return answered(e.readOnly, apidoc.Tasknodes(nodes), err)
 }
 
+// Node implements board.Leader.
+func (e *engine) Node(ctx context.Context, name string) (web.Answer[apidoc.Tasknode], error) {
+	n, err := e.master.Tasknode(ctx, name)
+	if err != nil {
+		return answered(e.readOnly, apidoc.Tasknode{}, err)
+	}
+	return answered(e.readOnly, apidoc.TasknodeOf(n), nil)
+}
+
 // Pools implements board.Leader.
 func (e *engine) Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error) {
 	queues, err := e.master.Queues(ctx)

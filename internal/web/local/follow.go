@@ -90,6 +90,12 @@ func (s *simulation) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], 
 	return answered(s.readOnly, apidoc.Tasknodes(nodes), err)
 }
 
+// Node implements board.Leader.
+func (s *simulation) Node(ctx context.Context, name string) (web.Answer[apidoc.Tasknode], error) {
+	all, err := s.Nodes(ctx)
+	return web.NodeOf(all, err, name)
+}
+
 // Pools implements board.Leader. They are those that jobs are in.
 func (s *simulation) Pools(context.Context) (web.Answer[[]apidoc.Queue], error) {
 	return answered(s.readOnly, board.PoolsOf(s.master.Board().Snapshot()), nil)

@@ -213,6 +213,16 @@ func (s *Source) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], erro
 	return get[[]apidoc.Tasknode](ctx, s, path(nil, "nodes"))
 }
 
+// Node implements web.Source.
+func (s *Source) Node(ctx context.Context, name string) (web.Answer[apidoc.Tasknode], error) {
+	return get[apidoc.Tasknode](ctx, s, path(nil, "nodes", name))
+}
+
+// Audit implements web.Source.
+func (s *Source) Audit(ctx context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error) {
+	return get[apidoc.Audit](ctx, s, path(url.Values{"job": {q.Job}, "node": {q.Node}, "object": {q.Object}}, "audit"))
+}
+
 // Pools implements web.Source.
 func (s *Source) Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error) {
 	return get[[]apidoc.Queue](ctx, s, path(nil, "pools"))

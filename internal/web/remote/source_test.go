@@ -74,6 +74,22 @@ func (f *fakeSource) TaskSummary(ctx context.Context, job string, byNode bool) (
 	return web.WorkOf{Source: f}.TaskSummary(ctx, job, byNode)
 }
 
+// aNode is a tasknode that is drained.
+var aNode = apidoc.Tasknode{Name: "n1", Hosts: []string{}, Directories: []apidoc.Directory{}, Attempts: []string{}, Draining: true,
+	Drain: &apidoc.Drain{Since: 5, Left: apidoc.DrainCounts{Outputs: 3}, Targets: []apidoc.DrainTarget{{Node: "n2", Moved: 1}}, Basis: "b"}, Starts: map[string]int64{"/r": 3}}
+
+func (f *fakeSource) Node(_ context.Context, name string) (web.Answer[apidoc.Tasknode], error) {
+	return web.NodeOf(web.Answer[[]apidoc.Tasknode]{Value: []apidoc.Tasknode{aNode}}, nil, name)
+}
+
+func (f *fakeSource) Audit(_ context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error) {
+	a := apidoc.UserAction{Time: 4, User: "ann", Do: "job.kill", ID: job}
+	if !q.Has(&a) || q.Object == "" {
+		return web.Answer[apidoc.Audit]{}, web.ErrUnknown
+	}
+	return web.Answer[apidoc.Audit]{Value: apidoc.Audit{Since: 3, Actions: []apidoc.UserAction{a}}}, nil
+}
+
 func (f *fakeSource) Log(_ context.Context, attempt, stream string, r web.LogRange) (web.LogPart, error) {
 	text := attempt + "/" + stream + "\n"
 	return web.LogPart{Text: []byte(text[r.From:]), Offset: r.From, Size: int64(len(text)), Complete: true}, nil
@@ -158,6 +174,10 @@ func TestDocumentsArriveUnchanged(t *testing.T) {
 	const text = "attempt_1_0001_m_000000_0/stderr\n"
 	part, err := s.Log(ctx, "attempt_1_0001_m_000000_0", "stderr", web.LogRange{From: 8, Max: 1000})
 	same("log", part, err, web.LogPart{Text: []byte(text[8:]), Offset: 8, Size: int64(len(text)), Complete: true})
+	audit, err := s.Audit(ctx, web.AuditQuery{Job: job, Object: "job"})
+	same("audit", audit.Value, err, apidoc.Audit{Since: 3, Actions: []apidoc.UserAction{{Time: 4, User: "ann", Do: "job.kill", ID: job}}})
+	node, err := s.Node(ctx, "n1")
+	same("node", node.Value, err, aNode)
 	change, err := s.Act(ctx, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "ada"})
 	same("change", change, err, apidoc.Change{ID: job, Done: "moved", To: "pool x"})
 	same("action", f.acted, nil, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "unknown@127.0.0.1"}) // the transport of the tests names no user
@@ -218,8 +238,11 @@ func TestEachActionHasItsPath(t *testing.T) {
 		want := web.Action{Do: kind.Object + "." + kind.Do, ID: "x", User: rpc.UnknownUser + "@127.0.0.1"}
 		if kind.Param != nil {
 			want.Value = "default"
-			if kind.Param.Enum != nil {
+			switch {
+			case kind.Param.Enum != nil:
 				want.Value = kind.Param.Enum[0]
+			case kind.Param.Duration:
+				want.Value = "10m"
 			}
 		}
 		if _, err := s.Act(t.Context(), want); err != nil || f.acted != want {

@@ -1,0 +1,72 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/hammr/hammr/internal/apidoc"
+)
+
+// writeBar is a bar of the histogram of writes to a master's log, in units of its picture.
+type writeBar struct {
+	apidoc.WriteBin
+	X, Y, Height int
+}
+
+// Text says which writes the bar counts.
+func (b writeBar) Text() string {
+	if b.BelowMicros == 0 {
+		return "longer"
+	}
+	return "below " + microsText(b.BelowMicros)
+}
+
+const writeBarHeight = 40
+
+// writeBars returns the histogram without the empty bins at its ends.
+func writeBars(l *apidoc.LogWrites) (bars []writeBar) {
+	if l == nil {
+		return nil
+	}
+	first, last, highest := len(l.Histogram), -1, int64(1)
+	for i, b := range l.Histogram {
+		if b.Writes > 0 {
+			first, last, highest = min(first, i), i, max(highest, b.Writes)
+		}
+	}
+	for i := first; i <= last; i++ {
+		b := writeBar{WriteBin: l.Histogram[i], X: 14 * (i - first)}
+		b.Height = int((b.Writes*writeBarHeight + highest - 1) / highest)
+		b.Y = writeBarHeight - b.Height
+		bars = append(bars, b)
+	}
+	return bars
+}
+
+func showMasters(c *call) error {
+	a, err := c.cfg.Source.Masters(c.ctx)
+	masters, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	type row struct {
+		apidoc.Master
+		Forms []Form
+		Bins  []writeBar
+	}
+	var rows []row
+	for _, m := range masters.Masters {
+		r := row{Master: m, Bins: writeBars(m.LogWrites)}
+		switch {
+		case m.ID == masters.Leader:
+		case m.State == "follower" && !m.NonVoter:
+			r.Forms = formsOn(actionsOn("master", "add"), m.ID, nil)
+		default:
+			r.Forms = formsOn(actionsOn("master", "add", "transfer"), m.ID, nil)
+		}
+		rows = append(rows, r)
+	}
+	return c.render(http.StatusOK, "masters", "Masters", struct {
+		apidoc.Masters
+		Rows []row
+	}{masters, rows}, Command{"all masters", "hammr master status"}, Command{"another master", "hammr master add ID HOST:PORT"})
+}

@@ -1,0 +1,59 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/internal/apidoc"
+)
+
+// nodeData is the page of a tasknode.
+type nodeData struct {
+	apidoc.Tasknode
+	Forms []Form
+	Audit apidoc.Audit
+	Left  int64 // time until the deadline of the drain, ms; 0 if there is none
+	Late  bool  // the deadline has passed, and something is left
+	Runs  []nodeRun
+}
+
+// nodeRun is a running attempt of a tasknode.
+type nodeRun struct {
+	apidoc.RunningAttempt
+	Elapsed int64  // since its start, ms
+	Forms   []Form // to kill it; only while the tasknode is drained
+}
+
+// maxKillForms bounds the forms on the page of a tasknode.
+const maxKillForms = 50
+
+func showNode(c *call) error {
+	a, err := c.cfg.Source.Node(c.ctx, c.params["node"])
+	n, err := use(c, a, err)
+	if err != nil {
+		return err
+	}
+	d := nodeData{Tasknode: n, Audit: c.auditOf(AuditQuery{Node: n.Name})}
+	without := "admit"
+	switch {
+	case n.Draining: // a new deadline replaces the one before
+		without = ""
+	case strings.HasPrefix(n.State, "DECOMMISSION"), n.Suspicion != "":
+		without = "drain"
+	}
+	d.Forms = formsOn(actionsOn("node", without), n.Name, nil)
+	now := c.cfg.Now().UnixMilli()
+	if n.Drain != nil && n.Drain.Deadline > 0 {
+		d.Left = max(0, n.Drain.Deadline-now)
+		d.Late = d.Left == 0 && n.State == "DECOMMISSIONING"
+	}
+	for i, r := range n.Running[:min(len(n.Running), maxShownIDs)] {
+		run := nodeRun{RunningAttempt: r, Elapsed: now - r.StartTime}
+		if n.Draining && i < maxKillForms {
+			run.Forms = formsOn(slices.DeleteFunc(actionsOn("attempt"), func(a *ActionKind) bool { return a.Do != "kill" }), r.ID, nil)
+		}
+		d.Runs = append(d.Runs, run)
+	}
+	return c.render(http.StatusOK, "node", "Node "+n.Name, &d, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
+}
