@@ -52,7 +52,7 @@ func TestSimWhatifRefuses(t *testing.T) {
 	writeFile(t, "taken.csv", "mine")
 	for flags, want := range map[string]string{
 		"--history nowhere.jsonl --policy fifo":               "nowhere.jsonl names no machines; expected --nodes, --map-slots and --reduce-slots",
-		"--history nothing --policy fifo":                     "workload: stat nothing: no such file or directory",
+		"--history nothing --policy fifo":                     "workload: stat $DIR/nothing: no such file or directory",
 		"--history past.jsonl --policy fifo --nodes 0":        "--nodes 0: expected 1 to 1000000",
 		"--history past.jsonl --policy fifo --reduce-slots 0": `job "job_1_0002" has 1 reduces, and there is no slot for them; expected --reduce-slots of 1 or more`,
 		"--history past.jsonl --policy fifo --out taken.csv":  "taken.csv exists; remove it, or name another directory with --out",

@@ -78,6 +78,7 @@ type Source interface {
 	Policy(ctx context.Context) (Answer[apidoc.Policy], error)
 
 	HistorySource
+	WhatIfSource
 	StatusSource
 
 	// Act changes the cluster.
