@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
@@ -24,7 +25,6 @@ type simWhatif struct {
 	history, out string
 	selected     workload.Selection
 	from, to     string // of selected, as the user typed them
-	baseline     string // policy under which the jobs ran, "" if it is not simulated
 	json         bool
 	given        func(flag string) bool
 }
@@ -137,7 +137,7 @@ func (s *simWhatif) simulateBaseline(ctx context.Context, x *results.WhatIf, lin
 	cfg.Machines, cfg.MapSlots, cfg.ReduceSlots = o.Machines, o.MapSlots, o.ReduceSlots
 	noneIfZero(&cfg.MapSlots)
 	noneIfZero(&cfg.ReduceSlots)
-	if s.describe(cfg) == s.describe(s.cfg) {
+	if clusterOf(cfg) == clusterOf(s.cfg) {
 		for i := range x.Runs {
 			if x.Runs[i].Policy == s.baseline {
 				return &x.Runs[i], nil
@@ -156,14 +156,14 @@ func (s *simWhatif) simulateBaseline(ctx context.Context, x *results.WhatIf, lin
 	return &r, err
 }
 
-// describe returns the cluster of a configuration.
-func (s *simWhatif) describe(cfg sim.Config) apidoc.WhatIfCluster {
+// clusterOf returns the cluster of a configuration.
+func clusterOf(cfg sim.Config) apidoc.WhatIfCluster {
 	return apidoc.WhatIfCluster{Machines: cfg.Machines, MapSlots: max(cfg.MapSlots, 0), ReduceSlots: max(cfg.ReduceSlots, 0)}
 }
 
 // print prints the comparison as a table or as JSON.
 func (s *simWhatif) print(stdout io.Writer, x results.WhatIf, baseline *results.PolicyRun) error {
-	doc := x.Document(s.describe(s.cfg), baseline)
+	doc := x.Document(clusterOf(s.cfg), baseline)
 	if s.json {
 		return json.NewEncoder(stdout).Encode(doc)
 	}
@@ -183,11 +183,11 @@ func (s *simWhatif) print(stdout io.Writer, x results.WhatIf, baseline *results.
 
 // read reads the selected histories.
 func (s *simWhatif) read(ctx context.Context, stderr io.Writer) (w *workload.Workload, err error) {
-	if s.selected.From, err = parseDay(s.from, 0); err != nil {
-		return nil, fmt.Errorf("--from: %w", err)
-	}
-	if s.selected.To, err = parseDay(s.to, 1); err != nil {
-		return nil, fmt.Errorf("--to: %w", err)
+	var err2 error
+	s.selected.From, err = web.ParseTime(s.from, false)
+	s.selected.To, err2 = web.ParseTime(s.to, true)
+	if err := errors.Join(err, err2); err != nil {
+		return nil, fmt.Errorf("--from %q --to %q: expected days as 2026-11-23 or times of RFC 3339", s.from, s.to)
 	}
 	files, err := openFiles(stderr)
 	if err != nil {
@@ -199,22 +199,6 @@ func (s *simWhatif) read(ctx context.Context, stderr io.Writer) (w *workload.Wor
 		return nil, err
 	}
 	return workload.ReadHistories(ctx, fsys, path, workload.Options{Select: s.selected})
-}
-
-// parseDay returns a time in ms since the epoch, 0 for none. A day is its beginning, or that of a later
-// day.
-func parseDay(text string, later int) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	if day, err := time.Parse(time.DateOnly, text); err == nil {
-		return day.AddDate(0, 0, later).UnixMilli(), nil
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return 0, fmt.Errorf("%q: expected a day as 2026-11-23 or a time of RFC 3339", text)
-	}
-	return at.UnixMilli(), nil
 }
 
 // prepare returns only errors of the flags and the histories, which are the user's mistakes.

@@ -46,7 +46,8 @@ func TestSimWhatif(t *testing.T) {
 }
 
 func TestSimWhatifRefuses(t *testing.T) {
-	t.Chdir(t.TempDir())
+	dir := t.TempDir()
+	t.Chdir(dir)
 	writeFile(t, "past.jsonl", pastJobs)
 	writeFile(t, "nowhere.jsonl", strings.ReplaceAll(pastJobs, `"node":"n1",`, ""))
 	writeFile(t, "taken.csv", "mine")
@@ -62,7 +63,7 @@ func TestSimWhatifRefuses(t *testing.T) {
 		if code != exitUsage || stdout != "" {
 			t.Errorf("%s: exit code %d\n%s", flags, code, stdout)
 		}
-		wantText(t, flags, stderr, "hammr: "+want+"\n")
+		wantText(t, flags, strings.ReplaceAll(stderr, dir, "$DIR"), "hammr: "+want+"\n")
 	}
 	code, stdout, stderr := call(strings.Fields("sim whatif --history nowhere.jsonl --policy fifo --nodes 1 --map-slots 2 --reduce-slots 1")...)
 	if code != exitDone || !strings.Contains(stdout, "1 machines with 2 map and 1 reduce slots") {

@@ -25,7 +25,7 @@ func (f *fakeSource) whatIf(id string) apidoc.WhatIfRun {
 	if len(f.jobs) > 0 {
 		name = f.jobs[0].Name
 	}
-	run := apidoc.WhatIfRun{ID: id, State: apidoc.WhatIfRunning, User: name, Command: "hammr sim whatif --history=/history --pool=" + name, Parameters: map[string]string{"policy": "fair,hfsp", "pool": name}, Started: atMillis - 9000, Elapsed: 9300}
+	run := apidoc.WhatIfRun{ID: id, State: apidoc.WhatIfRunning, User: name, Command: "hammr sim whatif --history /history --pool " + name, Parameters: map[string]string{"policy": "fair,hfsp", "pool": name}, Started: atMillis - 9000, Elapsed: 9300}
 	switch id {
 	case aWhatIfFault:
 		run.State, run.Problem = apidoc.WhatIfFailed, name

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,13 +49,13 @@ func whatIfRoutes() (routes []*Route) {
 	}
 	start, cancel := "Simulates finished jobs under other policies, or on another cluster.", "Ends a what-if simulation that runs."
 	add("", "/scheduler/whatif", nil, "A form to simulate finished jobs, and the latest simulations.", showWhatIfs, page(whatIfParams...)...)
-	add(http.MethodPost, "/scheduler/whatif", nil, start, startWhatIfFromForm, whatIfParams...)
+	add(http.MethodPost, "/scheduler/whatif", nil, start, startWhatIf, whatIfParams...)
 	add("", "/scheduler/whatif/{id}", nil, "A what-if simulation and its result.", showWhatIf, page(rows...)...)
-	add(http.MethodPost, "/scheduler/whatif/{id}/cancel", nil, cancel, cancelWhatIfFromForm, id)
+	add(http.MethodPost, "/scheduler/whatif/{id}/cancel", nil, cancel, cancelWhatIf, id)
 	add("", apiRoot+"/whatif", []apidoc.WhatIfRun{}, "The latest what-if simulations, without results.", answerWhatIfs)
-	add(http.MethodPost, apiRoot+"/whatif", apidoc.WhatIfRun{}, start, startWhatIfFromAPI, whatIfParams...)
+	add(http.MethodPost, apiRoot+"/whatif", apidoc.WhatIfRun{}, start, startWhatIf, whatIfParams...)
 	add("", apiRoot+"/whatif/{id}", apidoc.WhatIfRun{}, "A what-if simulation and its result.", answerWhatIf, id, formatParam)
-	add(http.MethodPost, apiRoot+"/whatif/{id}/cancel", apidoc.WhatIfRun{}, cancel, cancelWhatIfFromAPI, id)
+	add(http.MethodPost, apiRoot+"/whatif/{id}/cancel", apidoc.WhatIfRun{}, cancel, cancelWhatIf, id)
 	return routes
 }
 
@@ -106,43 +105,29 @@ func (q *WhatIfQuery) addSettings(policy string, present apidoc.Policy) {
 	}
 }
 
-func startWhatIfFromAPI(c *call) error {
+func startWhatIf(c *call) error {
 	q, err := c.whatIfQuery()
 	if err != nil {
 		return err
 	}
 	run, err := c.cfg.Source.StartWhatIf(c.ctx, q)
-	if err != nil {
-		return err
-	}
-	return c.json(run)
+	return c.showChanged(run, err)
 }
 
-func startWhatIfFromForm(c *call) error {
-	q, err := c.whatIfQuery()
-	if err != nil {
+func cancelWhatIf(c *call) error {
+	run, err := c.cfg.Source.CancelWhatIf(c.ctx, c.params["id"], c.user())
+	return c.showChanged(run, err)
+}
+
+// showChanged answers with a simulation, or leads the browser to its page.
+func (c *call) showChanged(run apidoc.WhatIfRun, err error) error {
+	switch {
+	case err != nil:
 		return err
-	}
-	run, err := c.cfg.Source.StartWhatIf(c.ctx, q)
-	if err != nil {
-		return err
+	case c.route.isAPI():
+		return c.json(run)
 	}
 	return c.redirect("/scheduler/whatif/" + url.PathEscape(run.ID))
-}
-
-func cancelWhatIfFromAPI(c *call) error {
-	run, err := c.cfg.Source.CancelWhatIf(c.ctx, c.params["id"], c.user())
-	if err != nil {
-		return err
-	}
-	return c.json(run)
-}
-
-func cancelWhatIfFromForm(c *call) error {
-	if _, err := c.cfg.Source.CancelWhatIf(c.ctx, c.params["id"], c.user()); err != nil {
-		return err
-	}
-	return c.redirect("/scheduler/whatif/" + url.PathEscape(c.params["id"]))
 }
 
 func answerWhatIfs(c *call) error {
@@ -234,8 +219,8 @@ type whatIfData struct {
 
 // whatIfLine is a line of the table of policies.
 type whatIfLine struct {
-	Name  string
-	Times apidoc.WhatIfTimes
+	Name                 string
+	Times                apidoc.WhatIfTimes
 	*apidoc.WhatIfPolicy        // nil for the recorded times
 	Change               string // of the mean, against the recorded one
 }
@@ -280,33 +265,25 @@ func (d *whatIfData) draw() {
 	if w.Recorded.Jobs == 0 {
 		return
 	}
-	times, highest := make([][]int64, len(d.Lines)), w.Recorded.Max
-	for _, j := range w.Jobs {
-		if j.Recorded > 0 {
-			for i, took := range append([]int64{j.Recorded}, j.Predicted...) {
-				times[i] = append(times[i], took)
-			}
-		}
-	}
+	highest := w.Recorded.Max
 	for _, p := range w.Policies {
 		highest = max(highest, p.Times.Max)
 	}
 	d.Plot = newXYPlot("Times of jobs", "what part of the jobs took at most how long, from submission to end", "time", "part of the jobs", float64(highest), 1, durationScale, percentScale)
-	parts := make([]float64, 21)
-	for n := range parts {
-		parts[n] = float64(n) / 20
-	}
-	for i, list := range times {
-		slices.Sort(list)
-		at := func(n int) int64 { return list[max((len(list)*n*5+99)/100, 1)-1] } // as package percentile
-		d.Plot.line(fmt.Sprintf("line c%d", i), parts, func(n int) float64 { return float64(at(n)) })
-	}
-	for n := 10; n <= 100; n += 10 {
-		row := []string{strconv.Itoa(n) + " %"}
-		for _, list := range times {
-			row = append(row, durationText(percentile.Of(list, n)))
+	parts := []float64{0, .1, .2, .3, .4, .5, .6, .7, .8, .9, 1}
+	d.Quantiles = make([][]string, len(parts))
+	for line := range d.Lines {
+		var times []int64
+		for _, j := range w.Jobs {
+			if j.Recorded > 0 {
+				times = append(times, append([]int64{j.Recorded}, j.Predicted...)[line])
+			}
 		}
-		d.Quantiles = append(d.Quantiles, row)
+		at := func(part int) int64 { return percentile.Of(times, 10*part) }
+		d.Plot.line(fmt.Sprintf("line c%d", line), parts, func(part int) float64 { return float64(at(part)) })
+		for part := range parts {
+			d.Quantiles[part] = append(d.Quantiles[part], durationText(at(part)))
+		}
 	}
 }
 

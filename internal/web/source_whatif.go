@@ -43,10 +43,10 @@ var whatIfFlags = [][2]string{
 // Args returns the arguments of the command that simulates the jobs of a directory. To show them, they
 // have the name of the allocation file instead of its content.
 func (q *WhatIfQuery) Args(history string, show bool) []string {
-	args := []string{"sim", "whatif", "--history=" + history}
+	args := []string{"sim", "whatif", "--history", history}
 	for _, f := range whatIfFlags {
 		if value := q.Params[f[0]]; value != "" {
-			args = append(args, "--"+f[1]+"="+value)
+			args = append(args, "--"+f[1], value)
 		}
 	}
 	left := registry.AllocationFile
@@ -55,7 +55,7 @@ func (q *WhatIfQuery) Args(history string, show bool) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Settings)) {
 		if !strings.HasSuffix(name, ":"+left) {
-			args = append(args, "--conf="+name+"="+q.Settings[name])
+			args = append(args, "--conf", name+"="+q.Settings[name])
 		}
 	}
 	return args

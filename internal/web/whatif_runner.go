@@ -171,10 +171,10 @@ func (r *WhatIfRunner) simulate(ctx context.Context, args []string) (*apidoc.Wha
 		return nil, fmt.Errorf("start of the simulation: %w", err)
 	}
 	if err := cmd.Wait(); err != nil {
-		return nil, r.explain(ctx, err, stdout, stderr.String())
+		return nil, r.explain(ctx, err, stdout, stderr.text.String())
 	}
 	result := new(apidoc.WhatIf)
-	if err := json.Unmarshal(stdout.Bytes(), result); err != nil {
+	if err := json.Unmarshal(stdout.text.Bytes(), result); err != nil {
 		return nil, fmt.Errorf("output of the simulation: %w", err)
 	}
 	return result, nil
@@ -216,21 +216,21 @@ func (r *WhatIfRunner) explain(ctx context.Context, err error, stdout *boundedTe
 
 // boundedText keeps the beginning of a text. Without cut, a longer one is an error.
 type boundedText struct {
-	bytes.Buffer
+	text bytes.Buffer
 	most int
 	cut  bool
 	full bool
 }
 
 func (b *boundedText) Write(p []byte) (int, error) {
-	room := b.most - b.Len()
+	room := b.most - b.text.Len()
 	if len(p) > room {
 		b.full = true
 		if !b.cut {
 			return 0, errors.New("too long")
 		}
 	}
-	_, _ = b.Buffer.Write(p[:min(len(p), room)]) // a buffer takes everything
+	_, _ = b.text.Write(p[:min(len(p), room)]) // a buffer takes everything
 	return len(p), nil
 }
 

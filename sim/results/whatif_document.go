@@ -13,7 +13,7 @@ func (x WhatIf) Document(cluster apidoc.WhatIfCluster, baseline *PolicyRun) apid
 	doc := apidoc.WhatIf{
 		History: x.Workload.Name, Notes: append([]string{}, x.Workload.Notes...), Cluster: cluster,
 		Observed: apidoc.WhatIfCluster{Machines: o.Machines, MapSlots: o.MapSlots, ReduceSlots: o.ReduceSlots},
-		Recorded: x.times(func(i int) int64 { return x.Workload.Jobs[i].Recorded }),
+		Recorded: x.recorded(),
 		Policies: []apidoc.WhatIfPolicy{}, Jobs: []apidoc.WhatIfJob{},
 	}
 	if baseline != nil {
@@ -36,10 +36,9 @@ func (x WhatIf) Document(cluster apidoc.WhatIfCluster, baseline *PolicyRun) apid
 
 // policy summarizes a simulation.
 func (x WhatIf) policy(run PolicyRun) apidoc.WhatIfPolicy {
-	_, _, difference := x.averages(run.Result)
 	p := apidoc.WhatIfPolicy{Policy: run.Policy, Times: x.times(sojourns(run.Result))}
 	if p.Times.Jobs > 0 { // else the difference is not a number
-		p.Difference = difference
+		p.Difference = x.meanError(run.Result)
 	}
 	for i := range run.Result.Jobs {
 		j := &run.Result.Jobs[i]
@@ -48,6 +47,11 @@ func (x WhatIf) policy(run PolicyRun) apidoc.WhatIfPolicy {
 		p.WorkKept += j.WorkConserved
 	}
 	return p
+}
+
+// recorded summarizes the recorded times.
+func (x WhatIf) recorded() apidoc.WhatIfTimes {
+	return x.times(func(job int) int64 { return x.Workload.Jobs[job].Recorded })
 }
 
 // sojourns returns the sojourn times of a simulation.
