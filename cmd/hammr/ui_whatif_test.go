@@ -86,7 +86,7 @@ func TestWhatIfPageShowsWhatTheCommandPrints(t *testing.T) {
 	answer, err := http.PostForm(server.URL+"/api/v1/whatif", url.Values{"policy": {"hfsp", "fair"}, "baseline": {"fifo"}, "nodes": {"2"}, "to": {"1970-01-01"}})
 	run := document[apidoc.WhatIfRun](t, answer, err)
 	for run.State == apidoc.WhatIfRunning {
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 		answer, err := http.Get(server.URL + "/api/v1/whatif/" + run.ID)
 		run = document[apidoc.WhatIfRun](t, answer, err)
 	}

@@ -62,8 +62,7 @@ func whatIfRoutes() (routes []*Route) {
 // whatIfQuery checks the parameters of a simulation.
 func (c *call) whatIfQuery() (WhatIfQuery, error) {
 	q := WhatIfQuery{Params: make(map[string]string), Settings: make(map[string]string), User: c.user()}
-	a, err := c.cfg.Source.Policy(c.ctx)
-	present, err := use(c, a, err)
+	present, err := c.cfg.Source.Policy(c.ctx) // its age is not that of the answer
 	if err != nil {
 		return q, err
 	}
@@ -72,7 +71,7 @@ func (c *call) whatIfQuery() (WhatIfQuery, error) {
 			q.Params[p.Name] = value
 		}
 	}
-	q.Params["policy"] = cmp.Or(q.Params["policy"], present.Policy, registry.Names()[0])
+	q.Params["policy"] = cmp.Or(q.Params["policy"], present.Value.Policy, registry.Names()[0])
 	policies := strings.Split(q.Params["policy"], ",")
 	slices.Sort(policies)
 	if policies = slices.Compact(policies); len(policies) > maxWhatIfPolicies {
@@ -90,7 +89,7 @@ func (c *call) whatIfQuery() (WhatIfQuery, error) {
 		return q, err
 	}
 	for _, policy := range append(policies, q.Params["baseline"]) {
-		q.addSettings(policy, present)
+		q.addSettings(policy, present.Value)
 	}
 	return q, nil
 }

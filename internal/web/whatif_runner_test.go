@@ -35,7 +35,7 @@ func init() {
 	case "sleep": // writes its id into the file
 		_ = os.WriteFile(file+".tmp", []byte(strconv.Itoa(os.Getpid())), 0o600)
 		_ = os.Rename(file+".tmp", file)
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 	case "memory":
 		var all [][]byte
 		for range 4096 {
@@ -73,7 +73,7 @@ func newSimulation(t *testing.T, what string, cfg WhatIfConfig) (*WhatIfRunner, 
 // ended returns a simulation that has ended.
 func ended(t *testing.T, r *WhatIfRunner, id string) apidoc.WhatIfRun {
 	t.Helper()
-	for {
+	for range time.Tick(5 * time.Millisecond) {
 		a, err := r.WhatIf(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
@@ -81,14 +81,18 @@ func ended(t *testing.T, r *WhatIfRunner, id string) apidoc.WhatIfRun {
 		if a.Value.State != apidoc.WhatIfRunning {
 			return a.Value
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
+	return apidoc.WhatIfRun{}
 }
 
 // sleeper returns the id of the process of a simulation that sleeps.
 func sleeper(t *testing.T, file string) int {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	deadline := time.Now().Add(time.Minute)
+	for now := range time.Tick(5 * time.Millisecond) {
+		if now.After(deadline) {
+			break
+		}
 		if text, err := os.ReadFile(file); err == nil {
 			pid, err := strconv.Atoi(string(text))
 			if err != nil {
@@ -104,13 +108,16 @@ func sleeper(t *testing.T, file string) int {
 // wantGone waits for the end of a process. One that nobody has waited for is a zombie.
 func wantGone(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	deadline := time.Now().Add(20 * time.Second)
+	for now := range time.Tick(5 * time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || strings.Contains(string(stat), ") Z ") {
 			return
 		}
+		if now.After(deadline) {
+			t.Fatalf("process %d still runs", pid)
+		}
 	}
-	t.Errorf("process %d still runs", pid)
 }
 
 func TestWhatIfProcess(t *testing.T) {

@@ -14,7 +14,7 @@ func (s *Source) StartWhatIf(ctx context.Context, q web.WhatIfQuery) (apidoc.Wha
 	for name, value := range q.Params {
 		form.Set(name, value)
 	}
-	a, err := call[apidoc.WhatIfRun](ctx, s, request{path: path(nil, "whatif"), form: form, user: q.User, patience: s.cfg.Patience})
+	a, err := call[apidoc.WhatIfRun](ctx, s, request{path: path(nil, "whatif"), form: form, user: q.User, patience: logPatience})
 	return a.Value, err
 }
 
@@ -30,6 +30,6 @@ func (s *Source) WhatIf(ctx context.Context, id string) (web.Answer[apidoc.WhatI
 
 // CancelWhatIf implements web.WhatIfSource.
 func (s *Source) CancelWhatIf(ctx context.Context, id, user string) (apidoc.WhatIfRun, error) {
-	a, err := call[apidoc.WhatIfRun](ctx, s, request{path: path(nil, "whatif", id, "cancel"), form: url.Values{}, user: user, patience: s.cfg.Patience, anywhere: true})
+	a, err := call[apidoc.WhatIfRun](ctx, s, request{path: path(nil, "whatif", id, "cancel"), form: url.Values{}, user: user, patience: logPatience, anywhere: true})
 	return a.Value, err
 }
