@@ -20,6 +20,8 @@ import (
 type simCluster struct {
 	// Names, in the order of the runs.
 	policies []string
+	// Another policy that --conf may name; "" for none.
+	baseline string
 	// Properties of --conf, by policy.
 	conf policyConf
 	// File of --allocations; "" for none.

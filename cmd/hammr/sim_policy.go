@@ -69,7 +69,7 @@ func (c *simCluster) checkPolicies() error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.conf)) {
-		if name != "" && !slices.Contains(c.policies, name) {
+		if name != "" && name != c.baseline && !slices.Contains(c.policies, name) {
 			errs = append(errs, fmt.Errorf("--conf: policy %q is none of %s", name, strings.Join(c.policies, ", ")))
 		}
 	}

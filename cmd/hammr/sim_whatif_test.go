@@ -46,13 +46,14 @@ func TestSimWhatif(t *testing.T) {
 }
 
 func TestSimWhatifRefuses(t *testing.T) {
-	t.Chdir(t.TempDir())
+	dir := t.TempDir()
+	t.Chdir(dir)
 	writeFile(t, "past.jsonl", pastJobs)
 	writeFile(t, "nowhere.jsonl", strings.ReplaceAll(pastJobs, `"node":"n1",`, ""))
 	writeFile(t, "taken.csv", "mine")
 	for flags, want := range map[string]string{
 		"--history nowhere.jsonl --policy fifo":               "nowhere.jsonl names no machines; expected --nodes, --map-slots and --reduce-slots",
-		"--history nothing --policy fifo":                     "workload: stat nothing: no such file or directory",
+		"--history nothing --policy fifo":                     "workload: stat $DIR/nothing: no such file or directory",
 		"--history past.jsonl --policy fifo --nodes 0":        "--nodes 0: expected 1 to 1000000",
 		"--history past.jsonl --policy fifo --reduce-slots 0": `job "job_1_0002" has 1 reduces, and there is no slot for them; expected --reduce-slots of 1 or more`,
 		"--history past.jsonl --policy fifo --out taken.csv":  "taken.csv exists; remove it, or name another directory with --out",
@@ -62,7 +63,7 @@ func TestSimWhatifRefuses(t *testing.T) {
 		if code != exitUsage || stdout != "" {
 			t.Errorf("%s: exit code %d\n%s", flags, code, stdout)
 		}
-		wantText(t, flags, stderr, "hammr: "+want+"\n")
+		wantText(t, flags, strings.ReplaceAll(stderr, dir, "$DIR"), "hammr: "+want+"\n")
 	}
 	code, stdout, stderr := call(strings.Fields("sim whatif --history nowhere.jsonl --policy fifo --nodes 1 --map-slots 2 --reduce-slots 1")...)
 	if code != exitDone || !strings.Contains(stdout, "1 machines with 2 map and 1 reduce slots") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -43,7 +44,13 @@ func (f *pastFlags) open(resolve func(context.Context, string) (storage.FS, stri
 		}
 	}
 	index := histindex.New(histindex.Config{Dir: history, Resolve: resolve})
-	return files.New(files.Config{Index: index, Drills: f.drills}), index.Close, nil
+	cfg := files.Config{Index: index, Drills: f.drills}
+	if history == "" {
+		return files.New(cfg), index.Close, nil
+	}
+	simulations := web.NewWhatIfRunner(web.WhatIfConfig{History: history})
+	cfg.WhatIf = simulations
+	return files.New(cfg), func() error { return errors.Join(simulations.Close(), index.Close()) }, nil
 }
 
 // fullDirectory returns the full name of a directory, with its scheme. One without a scheme is local,

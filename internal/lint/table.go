@@ -96,7 +96,8 @@ var importTable = []row{
 	}},
 	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/percentile", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
-	{"sim/workload", []string{"cluster", "internal/report", "jobmaster/history", "sim", "sim/..."}},
+	{"sim/results", []string{"cluster", "internal/apidoc", "internal/percentile", "sched", "sim", "sim/..."}},
+	{"sim/workload", []string{"cluster", "internal/report", "jobmaster/history", "sim", "sim/...", "storage", "storage/local"}},
 	{"sim/fluid", nil},
 	{"sim/plot", nil},
 
@@ -139,7 +140,7 @@ var importTable = []row{
 	{"internal/web/analysis", []string{"internal/apidoc"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/report", "internal/web/access",
-		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry", "internal/web/analysis", "internal/web/hadoop", "internal/wire",
+		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry", "internal/procfs", "internal/web/analysis", "internal/web/hadoop", "internal/wire",
 	}},
 	{"internal/web/browsertest", nil},
 	{"internal/web/hadoop", []string{
@@ -155,7 +156,7 @@ var importTable = []row{
 	{"internal/web/local", []string{
 		"cluster", "jobmaster", "sched", "storage", "internal/apidoc", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
 	}},
-	{"internal/web/remote", []string{"sched/registry", "internal/apidoc", "internal/counter", "internal/report", "internal/rpc", "internal/web", "internal/web/answers"}},
+	{"internal/web/remote", []string{"sched/registry", "internal/apidoc", "internal/counter", "internal/report", "internal/rpc", "internal/web", "internal/web/access", "internal/web/answers"}},
 	{"internal/web/leader", []string{
 		"storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
 		"internal/web/answers", "internal/wire",

@@ -63,7 +63,7 @@ func historyQuery(p map[string]string) (q HistoryQuery, err error) {
 		q.States = strings.Split(p["state"], ",")
 	}
 	for name, at := range map[string]*int64{"from": &q.From, "to": &q.To} {
-		if *at, err = parseTime(p[name], name == "to"); err != nil {
+		if *at, err = ParseTime(p[name], name == "to"); err != nil {
 			return q, &badParam{name, fmt.Sprintf("%q: expected a day as 2026-11-23 or a time of RFC 3339", p[name])}
 		}
 	}
@@ -96,9 +96,9 @@ func (q HistoryQuery) Values() url.Values {
 	return v
 }
 
-// parseTime returns a time in ms since the epoch, 0 for none. A day is its beginning or, if end is
+// ParseTime returns a time in ms since the epoch, 0 for none. A day is its beginning or, if end is
 // set, its end.
-func parseTime(text string, end bool) (int64, error) {
+func ParseTime(text string, end bool) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -155,7 +155,9 @@ func showHistory(c *call) error {
 		AllStates []string
 		Slowest   []Range
 		JSON      string // URL of the table for programs
-	}{table, page, apidoc.JobStates[apidoc.FirstFinalState:], slowest(c.cfg.Now()), strings.Replace(table.CSV, "format=csv", "format=json", 1)},
+		WhatIf    string // URL of the form to simulate the jobs of the time and the pool
+	}{table, page, apidoc.JobStates[apidoc.FirstFinalState:], slowest(c.cfg.Now()), strings.Replace(table.CSV, "format=csv", "format=json", 1),
+		"/scheduler/whatif?" + url.Values{"from": {c.params["from"]}, "to": {c.params["to"]}, "pool": {c.params["pool"]}}.Encode()},
 		Command{"finished jobs", "hammr job list --since 48h"})
 }
 

@@ -103,6 +103,9 @@ func readParams(rt *Route, w http.ResponseWriter, r *http.Request) (map[string]s
 	values := make(map[string]string)
 	for _, p := range rt.Params {
 		text := given.Get(p.Name)
+		if p.List { // of several boxes of a form
+			text = strings.Join(given[p.Name], ",")
+		}
 		if rt.inPath(p.Name) {
 			text = r.PathValue(p.Name)
 		}

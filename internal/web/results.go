@@ -45,3 +45,13 @@ func (r *results[T]) get(id string) (value T, found bool) {
 	}
 	return value, false
 }
+
+// all returns the values that are kept, the oldest first.
+func (r *results[T]) all() (values []T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, each := range r.mu.kept {
+		values = append(values, each.value)
+	}
+	return values
+}

@@ -120,10 +120,10 @@ func (s *server) serve(rt *Route, w http.ResponseWriter, r *http.Request) {
 }
 
 // checked calls the handler if the caller may do to the object what the route does. The gate writes
-// changes to the audit log.
+// changes to the audit log, also those of this process that no call to a master makes.
 func (c *call) checked(o access.Object) error {
 	rt := c.route
-	if rt.Verb.Changes() {
+	if rt.action != nil {
 		detail := ""
 		if rt.action.Param != nil {
 			detail = c.params[rt.action.Param.Name]

@@ -81,6 +81,7 @@ type Source interface {
 	Policy(ctx context.Context) (Answer[apidoc.Policy], error)
 
 	HistorySource
+	WhatIfSource
 	StatusSource
 
 	// Act changes the cluster.

@@ -48,36 +48,28 @@ func (x WhatIf) WriteTable(out io.Writer) error {
 		}
 		fmt.Fprintln(t)
 	}
-	row, errors := "mean\t\t", "mean difference\t\t\t"
-	for i, run := range x.Runs {
-		recorded, predicted, meanError := x.averages(run.Result)
-		if i == 0 {
-			row += sojournText(recorded) + "\t"
-		}
+	recorded := x.recorded().Mean
+	row, errors := "mean\t\t"+sojournText(recorded)+"\t", "mean difference\t\t\t"
+	for _, run := range x.Runs {
+		predicted := x.times(sojourns(run.Result)).Mean
 		row += sojournText(predicted) + "\t" + difference(recorded, predicted) + "\t"
-		errors += "\t" + fmt.Sprintf("%.1f %%", meanError*100) + "\t"
+		errors += "\t" + fmt.Sprintf("%.1f %%", x.meanError(run.Result)*100) + "\t"
 	}
 	fmt.Fprintf(t, "%s\n%s\n", row, errors)
 	return t.Flush()
 }
 
-// averages returns means over the jobs with a recorded sojourn time, in ms. meanError is the
-// mean of the absolute differences, as a fraction of what was recorded. Jobs without a
-// recorded time, which had not ended, are left out of both means.
-func (x WhatIf) averages(r *sim.Result) (recorded, predicted int64, meanError float64) {
-	n := int64(0)
+// meanError returns the mean of the absolute differences from the recorded times, as a part of these.
+// Jobs without a recorded time, which had not ended, are left out; without others it is NaN.
+func (x WhatIf) meanError(r *sim.Result) float64 {
+	n, sum := 0., 0.
 	for i := range x.Workload.Jobs {
 		if was := x.Workload.Jobs[i].Recorded; was > 0 {
 			n++
-			recorded += was
-			predicted += r.Jobs[i].Sojourn()
-			meanError += math.Abs(float64(r.Jobs[i].Sojourn())/float64(was) - 1)
+			sum += math.Abs(float64(r.Jobs[i].Sojourn())/float64(was) - 1)
 		}
 	}
-	if n == 0 {
-		return 0, 0, math.NaN()
-	}
-	return recorded / n, predicted / n, meanError / float64(n)
+	return sum / n
 }
 
 // sojournText formats a time in ms; 0 is unknown.

@@ -112,7 +112,7 @@ func (h *jobLog) read(r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		if err := h.line(&open, line, raw); err != nil {
+		if err := errors.Join(h.line(&open, line, raw), h.selected.checkNumber(len(h.logged))); err != nil {
 			return fmt.Errorf("%s:%d: %w", h.source, line, err)
 		}
 	}

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +48,7 @@ const unknownMillis = -1
 //	history, report, Rumen ─► addLogged ─► workload: sort, times of tasks, notes ─► Workload
 type jobLog struct {
 	*collector
+	selected  Selection
 	logged    []loggedLine
 	unmatched int // jobs with tasks whose time is estimated
 	empty     int // jobs without a finished map
@@ -62,12 +64,15 @@ type loggedLine struct {
 
 // newJobLog starts a log for a file or a directory.
 func newJobLog(source string, o *Options) *jobLog {
-	return &jobLog{collector: newCollector(source, o.MaxTasks)}
+	return &jobLog{collector: newCollector(source, o.MaxTasks), selected: o.Select}
 }
 
-// addLogged adds a job, or errors about its times. Times are checked here, because
+// addLogged adds a job if it is selected, or errors about its times. Times are checked here, because
 // differences of invalid ones would be meaningless tasks.
 func (h *jobLog) addLogged(line int, j loggedJob) {
+	if !h.selected.has(&j) {
+		return
+	}
 	if j.Submit < 0 || j.Submit > maxTime {
 		h.errorAt(line, "job %q: submitted at %d, expected ms since 1970", j.ID, j.Submit)
 		return
@@ -86,6 +91,9 @@ func (h *jobLog) addLogged(line int, j loggedJob) {
 // workload sorts the jobs by submission, the first at 0. Jobs with the same submission keep
 // the order of the log.
 func (h *jobLog) workload() (*Workload, error) {
+	if err := h.selected.check(h.logged); err != nil {
+		return nil, errors.Join(h.err(), fmt.Errorf("%s: %w", h.source, err))
+	}
 	slices.SortStableFunc(h.logged, func(a, b loggedLine) int {
 		return int(min(max(a.job.Submit-b.job.Submit, -1), 1))
 	})

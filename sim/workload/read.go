@@ -3,16 +3,20 @@ package workload
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
 )
 
 // Format is the format of an input. It is a value of --format.
@@ -62,7 +66,11 @@ func ReadFile(name string, o Options) (w *Workload, err error) {
 		return nil, fmt.Errorf("workload: %w", err)
 	}
 	if info.IsDir() {
-		return readDirectory(name, o)
+		absolute, err := filepath.Abs(name)
+		if err != nil {
+			return nil, fmt.Errorf("workload: %w", err)
+		}
+		return ReadHistories(context.Background(), local.New(local.Options{}), absolute, o)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -133,42 +141,52 @@ func firstLine(head []byte) string {
 	return string(line[:min(len(line), 200)])
 }
 
-// readDirectory reads all histories and reports of a directory as one workload, also those in
-// directories of days, as jobmasters write them. Other files, such as logs and indexes of
-// histories, are skipped by their names.
-func readDirectory(dir string, o Options) (*Workload, error) {
+// ReadHistories reads a file of histories, or all histories and reports of a directory as one
+// workload, also those in directories of days, as jobmasters write them. Other files, such as
+// logs and indexes of histories, are skipped by their names, and so are files and days that
+// cannot have a selected job.
+func ReadHistories(ctx context.Context, fsys storage.FS, name string, o Options) (*Workload, error) {
 	if o.Format != "" && o.Format != HistoryLogs {
-		return nil, fmt.Errorf("workload: %s is a directory, expected a file for format %s", dir, o.Format)
+		return nil, fmt.Errorf("workload: %s is a directory, expected a file for format %s", name, o.Format)
 	}
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	h := newJobLog(dir, &o)
-	if err := h.readFilesOf(dir); err != nil {
-		return nil, err
+	info, err := fsys.Stat(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
 	}
-	h.source = dir
+	h := newJobLog(name, &o)
+	if info.IsDir {
+		err = h.readFilesOf(ctx, fsys, name)
+	} else {
+		err = h.readNamed(ctx, fsys, name)
+	}
+	if err != nil {
+		return nil, errors.Join(h.err(), err)
+	}
+	h.source = name
 	return h.workload()
 }
 
 // readFilesOf reads the files of a directory and of its days into the log.
-func (h *jobLog) readFilesOf(dir string) error {
-	entries, err := os.ReadDir(dir)
+func (h *jobLog) readFilesOf(ctx context.Context, fsys storage.FS, dir string) error {
+	entries, err := fsys.List(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("workload: %w", err)
 	}
 	for _, e := range entries {
-		name := filepath.Join(dir, e.Name())
-		if _, err := time.Parse(time.DateOnly, e.Name()); e.IsDir() && err == nil {
-			if err := h.readFilesOf(name); err != nil {
+		base := path.Base(e.Path)
+		if day, err := time.Parse(time.DateOnly, base); e.IsDir && err == nil && h.selected.hasDay(day) {
+			if err := h.readFilesOf(ctx, fsys, e.Path); err != nil {
 				return err
 			}
 		}
-		if e.IsDir() || !isHistoryName(e.Name()) {
+		if e.IsDir || !isHistoryName(base) || !h.selected.hasFile(base) {
 			continue
 		}
-		if err := h.readNamed(name); err != nil {
-			return errors.Join(h.err(), err)
+		if err := h.readNamed(ctx, fsys, e.Path); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -180,9 +198,9 @@ func isHistoryName(name string) bool {
 	return (ext == ".jsonl" || ext == ".json") && !strings.HasPrefix(name, "index-")
 }
 
-// readNamed reads one file into the log of the directory.
-func (h *jobLog) readNamed(name string) error {
-	f, err := os.Open(name)
+// readNamed reads one file into the log.
+func (h *jobLog) readNamed(ctx context.Context, fsys storage.FS, name string) error {
+	f, err := fsys.Open(ctx, name)
 	if err != nil {
 		return fmt.Errorf("workload: %w", err)
 	}
@@ -202,6 +220,8 @@ type Options struct {
 	Model    Model  // task times of inputs without times
 	SWIM     SWIM   // for SWIM traces
 	MaxTasks int    // in all jobs; 0 is MaxTasks
+
+	Select Selection // of jobs of histories
 }
 
 // prepare sets defaults and reports every error.

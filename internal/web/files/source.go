@@ -33,6 +33,8 @@ type Config struct {
 	Index *histindex.Index
 	// Drills is the directory of the reports of drills; default none.
 	Drills string
+	// WhatIf simulates the jobs of the histories; default nothing does.
+	WhatIf web.WhatIfSource
 	// Now returns the time; default time.Now.
 	Now func() time.Time
 }
@@ -42,6 +44,7 @@ type Source struct {
 	web.NoSamples
 	web.NoScheduler
 	web.WorkOf
+	web.WhatIfSource
 	cfg Config
 
 	mu struct {
@@ -66,7 +69,10 @@ func New(cfg Config) *Source {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Source{cfg: cfg}
+	if cfg.WhatIf == nil {
+		cfg.WhatIf = web.NoWhatIf{}
+	}
+	s := &Source{cfg: cfg, WhatIfSource: cfg.WhatIf}
 	s.WorkOf = web.WorkOf{Source: s}
 	return s
 }

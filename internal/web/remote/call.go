@@ -15,6 +15,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/internal/web/answers"
 )
 
@@ -27,6 +28,7 @@ type request struct {
 	form     url.Values // of a change; nil to read
 	user     string     // who orders the change
 	patience time.Duration
+	anywhere bool // only one of the masters may know the object
 }
 
 // get reads a document of the API, or shares the answer of another reader.
@@ -48,6 +50,7 @@ func get[T any](ctx context.Context, s *Source, path string) (web.Answer[T], err
 func call[T any](ctx context.Context, s *Source, r request) (web.Answer[T], error) {
 	var old *web.Answer[T]
 	var errs []error
+	var unknown error // of a master that need not know the object
 	for _, address := range s.order() {
 		a, err := try[T](ctx, s, address, r)
 		var answered *apiError
@@ -59,6 +62,8 @@ func call[T any](ctx context.Context, s *Source, r request) (web.Answer[T], erro
 			if old == nil {
 				old = &a
 			}
+		case errors.As(err, &answered) && r.anywhere && answered.class == web.ErrUnknown:
+			unknown = answered
 		case errors.As(err, &answered) && answered.class != web.ErrUnavailable:
 			return a, answered
 		default:
@@ -70,6 +75,9 @@ func call[T any](ctx context.Context, s *Source, r request) (web.Answer[T], erro
 	}
 	if old != nil {
 		return *old, nil
+	}
+	if unknown != nil {
+		return web.Answer[T]{}, unknown
 	}
 	return web.Answer[T]{}, &apiError{web.ErrUnavailable, "no master answers: " + errors.Join(errs...).Error()}
 }
@@ -159,7 +167,12 @@ func errorOf(answer *http.Response, body io.Reader) error {
 		if err := json.NewDecoder(body).Decode(&p); err != nil {
 			return fmt.Errorf("%s: %w", answer.Status, err)
 		}
-		return &apiError{classes[p.Code], p.Detail}
+		class := classes[p.Code]
+		if p.Code == "busy" {
+			seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After")) // 0 if time does not help
+			class = &access.Refusal{Status: answer.StatusCode, Text: p.Detail, RetryAfter: time.Duration(seconds) * time.Second}
+		}
+		return &apiError{class, p.Detail}
 	}
 	text, _ := io.ReadAll(io.LimitReader(body, 1000)) // what is readable explains the status
 	return fmt.Errorf("%s: %s", answer.Status, strings.TrimSpace(string(text)))

@@ -103,6 +103,12 @@ func (f *fakeSource) Act(_ context.Context, a web.Action) (apidoc.Change, error)
 // serve serves the API of a cluster as a master does.
 func serve(t *testing.T, f *fakeSource) *httptest.Server {
 	t.Helper()
+	return serveSource(t, f)
+}
+
+// serveSource serves the API of any source.
+func serveSource(t *testing.T, f web.Source) *httptest.Server {
+	t.Helper()
 	gate, err := access.New(access.Config{Token: token, Refuse: web.Refuse})
 	if err != nil {
 		t.Fatal(err)
