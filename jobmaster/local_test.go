@@ -236,12 +236,12 @@ func TestFollowersAnswerWithoutALeader(t *testing.T) {
 		source := board.New(cfg)
 		for _, wait := range []time.Duration{time.Second, 10 * time.Second} {
 			w.sleep(wait)
-			tasks, err := source.Tasks(t.Context(), id, web.TaskQuery{})
-			r, err2 := source.Job(t.Context(), id)
-			events, err3 := source.Events(t.Context(), id)
-			status, err4 := source.Status(t.Context(), id)
-			nodes, err5 := source.Nodes(t.Context())
-			pools, err6 := source.Pools(t.Context())
+			tasks, err := source.Tasks(w.ctx, id, web.TaskQuery{})
+			r, err2 := source.Job(w.ctx, id)
+			events, err3 := source.Events(w.ctx, id)
+			status, err4 := source.Status(w.ctx, id)
+			nodes, err5 := source.Nodes(w.ctx)
+			pools, err6 := source.Pools(w.ctx)
 			if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
 				t.Fatal(err)
 			}
@@ -256,14 +256,14 @@ func TestFollowersAnswerWithoutALeader(t *testing.T) {
 				t.Errorf("after %v: as of %v, %v; contact at %v", wait, tasks.At, tasks.Stale, lost)
 			}
 		}
-		if _, err := source.Job(t.Context(), "job_1_0099"); !errors.Is(err, web.ErrUnknown) {
+		if _, err := source.Job(w.ctx, "job_1_0099"); !errors.Is(err, web.ErrUnknown) {
 			t.Errorf("a job that does not exist: %v", err)
 		}
 		task := cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: 77}
-		if _, err := source.Task(t.Context(), id, task.String()); !errors.Is(err, web.ErrUnknown) {
+		if _, err := source.Task(w.ctx, id, task.String()); !errors.Is(err, web.ErrUnknown) {
 			t.Errorf("a task that does not exist: %v", err)
 		}
-		if e, err := source.TaskEvents(t.Context(), id, "task_1_0001_m_000000"); err != nil || len(e.Value.Events) == 0 || !slices.ContainsFunc(e.Value.Events, func(e apidoc.Event) bool { return e.Kind == "finish" }) {
+		if e, err := source.TaskEvents(w.ctx, id, "task_1_0001_m_000000"); err != nil || len(e.Value.Events) == 0 || !slices.ContainsFunc(e.Value.Events, func(e apidoc.Event) bool { return e.Kind == "finish" }) {
 			t.Errorf("events of a task: %+v, %v", e, err)
 		}
 	})
