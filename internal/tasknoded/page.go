@@ -1,6 +1,7 @@
 package tasknoded
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -8,32 +9,44 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/faultrpc"
+	"github.com/hammr/hammr/internal/nodeprofile"
+	"github.com/hammr/hammr/internal/profile"
 )
 
 // newPage returns the handler of the tasknode's HTTP page. Add further handlers to Handlers.
 func (d *Daemon) newPage() http.Handler {
+	handlers := d.sharedHandlers()
+	handlers[faultrpc.Path] = d.drills.Handler(d.token, d.cfg.Logger)
 	return daemon.NewPage(daemon.PageConfig{
 		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
 		ProfileToken: d.page.ProfileToken(d.token),
 		Health:       func(*http.Request) error { return d.health() },
 		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
-		Handlers: map[string]http.Handler{
-			"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
-			"GET /logs/{job}":              &logHandler{d.taskDirs(), d.token},
-			faultrpc.Path:                  d.drills.Handler(d.token, d.cfg.Logger),
-		},
+		Handlers:     handlers,
 	})
 }
 
+// sharedHandlers returns the handlers of what masters and other machines read of attempts, for holders
+// of the cluster's token.
+func (d *Daemon) sharedHandlers() map[string]http.Handler {
+	handlers := nodeprofile.New(d.token, d.profile).Handlers()
+	handlers["GET /logs/{attempt}/{stream}"] = &logHandler{d.taskDirs(), d.token}
+	handlers["GET /logs/{job}"] = &logHandler{d.taskDirs(), d.token}
+	return handlers
+}
+
+// profile takes a profile of an attempt. The handlers are made before d.tasknode.
+func (d *Daemon) profile(ctx context.Context, attempt string, q profile.Query) ([]byte, error) {
+	return d.tasknode.Profile(ctx, attempt, q)
+}
+
 // newPublic returns the handler of what other machines ask, which the shuffle server's port
-// serves: health, which masters probe, readiness, and logs, for holders of the cluster's token.
+// serves: health, which masters probe, readiness, and logs and profiles, for holders of the cluster's
+// token.
 func (d *Daemon) newPublic() http.Handler {
 	health, ready := func(*http.Request) error { return d.health() }, func(*http.Request) error { return d.ready() }
-	return daemon.NewPublicPage(health, ready, map[string]http.Handler{
-		"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
-		"GET /logs/{job}":              &logHandler{d.taskDirs(), d.token},
-	})
+	return daemon.NewPublicPage(health, ready, d.sharedHandlers())
 }
 
 // health returns why this tasknode should be restarted, nil if it should not. It does not wait

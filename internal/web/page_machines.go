@@ -172,11 +172,12 @@ func showMasters(c *call) error {
 	}
 	type row struct {
 		apidoc.Master
-		Forms []Form
+		Forms   []Form
+		Profile *profileForm
 	}
 	var rows []row
 	for _, m := range masters.Masters {
-		r := row{Master: m}
+		r := row{Master: m, Profile: newProfileForm("master", m.ID)}
 		switch {
 		case m.ID == masters.Leader:
 		case m.State == "follower" && !m.NonVoter:

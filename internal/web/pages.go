@@ -203,6 +203,7 @@ func showNode(c *call) error {
 	}
 	return c.render(http.StatusOK, "node", "Node "+n.Name, struct {
 		apidoc.Tasknode
-		Forms []Form
-	}{n, formsOn(actionsOn("node", without), n.Name, nil)}, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
+		Forms   []Form
+		Profile *profileForm
+	}{n, formsOn(actionsOn("node", without), n.Name, nil), newProfileForm("node", n.Name)}, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
 }

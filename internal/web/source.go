@@ -84,6 +84,7 @@ type Source interface {
 	Act(ctx context.Context, a Action) (apidoc.Change, error)
 
 	WorkSource
+	ProfileSource
 }
 
 // JobQuery selects and sorts jobs. The zero value selects all.

@@ -40,6 +40,7 @@ type Config struct {
 type Source struct {
 	web.NoSamples
 	web.NoScheduler
+	web.NoProfiles
 	web.WorkOf
 	cfg Config
 
