@@ -78,7 +78,7 @@ func (o *profileOrder) putLocked(a profileAnswer) {
 	}
 }
 
-// Profile takes a profile of the process of an attempt. It waits for the task, which works meanwhile.
+// Profile takes a profile of the process of an attempt. It waits for the task, which continues its work.
 // The error is a profile.Refusal if there is no such attempt, or it cannot answer. Any goroutine may
 // call Profile while Run runs; ctx must end then.
 func (d *Daemon) Profile(ctx context.Context, id string, q profile.Query) ([]byte, error) {

@@ -81,7 +81,7 @@ func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
 		Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
-		ProfileToken: d.page.ProfileToken(d.token),
+		ProfileToken: d.token,
 		Health:       func(*http.Request) error { return d.health() },
 		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},

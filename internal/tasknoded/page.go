@@ -19,7 +19,7 @@ func (d *Daemon) newPage() http.Handler {
 	handlers[faultrpc.Path] = d.drills.Handler(d.token, d.cfg.Logger)
 	return daemon.NewPage(daemon.PageConfig{
 		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
-		ProfileToken: d.page.ProfileToken(d.token),
+		ProfileToken: d.token,
 		Health:       func(*http.Request) error { return d.health() },
 		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},

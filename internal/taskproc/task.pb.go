@@ -1799,8 +1799,8 @@ func (*RequestProgress) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
 }
 
-// Profile orders a profile of the task's process. The task answers with ProfileResult, and works
-// meanwhile. A program of version 2 or older does not know the order.
+// Profile orders a profile of the task's process. The task answers with ProfileResult, and
+// continues its work meanwhile. A program of version 2 or older does not know the order.
 type Profile struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`   // of this order

@@ -177,7 +177,10 @@ func showMasters(c *call) error {
 	}
 	var rows []row
 	for _, m := range masters.Masters {
-		r := row{Master: m, Profile: newProfileForm("master", m.ID)}
+		r := row{Master: m}
+		if m.State != "unreachable" {
+			r.Profile = newProfileForm("master", m.ID)
+		}
 		switch {
 		case m.ID == masters.Leader:
 		case m.State == "follower" && !m.NonVoter:

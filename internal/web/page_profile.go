@@ -24,9 +24,12 @@ const (
 // takenProfile is a profile that the server keeps.
 type takenProfile struct {
 	ProfileQuery
-	At   int64 // ms
-	Data []byte
+	ProfileData
+	At int64 // ms
 }
+
+// HeaderProfileNote is a header of answers with a profile: ProfileData.Note.
+const HeaderProfileNote = "Hammr-Profile-Note"
 
 // profileRoutes take profiles and show them.
 func profileRoutes() (routes []*Route) {
@@ -65,7 +68,7 @@ func (c *call) take() (*takenProfile, error) {
 			return err
 		}
 		defer leave()
-		p.Data, err = c.cfg.Source.Profile(c.ctx, p.ProfileQuery)
+		p.ProfileData, err = c.cfg.Source.Profile(c.ctx, p.ProfileQuery)
 		p.At = c.cfg.Now().UnixMilli()
 		return err
 	})
@@ -115,7 +118,10 @@ func (c *call) sendFile(p *takenProfile) error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", access.LogPolicy)
 	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
-	return c.send(http.StatusOK, kind, p.Data)
+	if p.Note != "" {
+		h.Set(HeaderProfileNote, headerText(p.Note))
+	}
+	return c.send(http.StatusOK, kind, p.Bytes)
 }
 
 // fileName returns a name for the file of a profile.
@@ -190,7 +196,7 @@ func showProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	d := &profileData{takenProfile: p, Key: c.params["profile"], Heading: profileHeadings[p.Kind], Size: int64(len(p.Data)), Kept: maxProfiles}
+	d := &profileData{takenProfile: p, Key: c.params["profile"], Heading: profileHeadings[p.Kind], Size: int64(len(p.Bytes)), Kept: maxProfiles}
 	switch p.Object {
 	case "attempt":
 		d.OfURL = "/attempts/" + url.PathEscape(p.ID)
@@ -203,7 +209,7 @@ func showProfile(c *call) error {
 		d.Seconds = p.Query.Seconds
 	}
 	if p.Kind == profile.Stacks {
-		d.Groups, d.Goroutines, d.LeftOut = flame.GroupStacks(p.Data)
+		d.Groups, d.Goroutines, d.LeftOut = flame.GroupStacks(p.Bytes)
 	} else if err := d.draw(c); err != nil {
 		return err
 	}
@@ -213,7 +219,7 @@ func showProfile(c *call) error {
 
 // draw makes picture and table of a profile.
 func (d *profileData) draw(c *call) error {
-	p, err := flame.Decode(d.Data)
+	p, err := flame.Decode(d.Bytes)
 	if err != nil {
 		return fmt.Errorf("%w: %w; download the file to see what it is", ErrRefused, err)
 	}

@@ -201,9 +201,13 @@ func showNode(c *call) error {
 	if excluded {
 		without = "drain"
 	}
+	var offered *profileForm
+	if n.State != "LOST" {
+		offered = newProfileForm("node", n.Name)
+	}
 	return c.render(http.StatusOK, "node", "Node "+n.Name, struct {
 		apidoc.Tasknode
 		Forms   []Form
 		Profile *profileForm
-	}{n, formsOn(actionsOn("node", without), n.Name, nil), newProfileForm("node", n.Name)}, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
+	}{n, formsOn(actionsOn("node", without), n.Name, nil), offered}, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
 }

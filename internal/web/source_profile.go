@@ -9,10 +9,15 @@ import (
 
 // ProfileSource takes profiles and stacks of the processes of a cluster.
 type ProfileSource interface {
-	// Profile takes a profile, which may last as long as the query says. It has at most
-	// profile.MaxBytes. The error wraps ErrRefused if the process cannot answer, such as that of a
+	// Profile takes a profile, which may last as long as the query says. The error wraps ErrRefused if the process cannot answer, such as that of a
 	// suspended attempt.
-	Profile(ctx context.Context, q ProfileQuery) ([]byte, error)
+	Profile(ctx context.Context, q ProfileQuery) (ProfileData, error)
+}
+
+// ProfileData is a profile in the format of pprof, or stacks as text.
+type ProfileData struct {
+	Bytes []byte // at most profile.MaxBytes
+	Note  string // what a reader must know of it; "" for nothing
 }
 
 // ProfileQuery says which profile is wanted, and of which process.
@@ -29,6 +34,6 @@ type NoProfiles struct{}
 var _ ProfileSource = NoProfiles{}
 
 // Profile implements ProfileSource.
-func (NoProfiles) Profile(context.Context, ProfileQuery) ([]byte, error) {
-	return nil, fmt.Errorf("these pages show no running processes, so there are no profiles; open those of a cluster: %w", ErrRefused)
+func (NoProfiles) Profile(context.Context, ProfileQuery) (p ProfileData, err error) {
+	return p, fmt.Errorf("these pages show no running processes, so there are no profiles; open those of a cluster: %w", ErrRefused)
 }

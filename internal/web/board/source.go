@@ -30,7 +30,7 @@ type Leader interface {
 	// for none.
 	ReadLog(ctx context.Context, a report.Attempt, dir, stream string, r web.LogRange) (web.LogPart, error)
 	// TakeProfile takes a profile of a master, of a tasknode, or of an attempt that runs on a tasknode.
-	TakeProfile(ctx context.Context, tasknode string, q web.ProfileQuery) ([]byte, error)
+	TakeProfile(ctx context.Context, tasknode string, q web.ProfileQuery) (web.ProfileData, error)
 }
 
 // Past has the jobs that have left the state.

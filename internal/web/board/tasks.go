@@ -239,16 +239,16 @@ func (s *Source) attempt(ctx context.Context, attempt string) (job string, a rep
 
 // Profile implements web.Source. A suspended attempt has a process, which its tasknode knows to be
 // suspended.
-func (s *Source) Profile(ctx context.Context, q web.ProfileQuery) ([]byte, error) {
+func (s *Source) Profile(ctx context.Context, q web.ProfileQuery) (p web.ProfileData, err error) {
 	if q.Object != "attempt" {
 		return s.Leader.TakeProfile(ctx, q.ID, q)
 	}
 	_, a, err := s.attempt(ctx, q.ID)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	if a.FinishTime != 0 {
-		return nil, fmt.Errorf("attempt %s is over, so it has no process: %w", a.ID, web.ErrRefused)
+		return p, fmt.Errorf("attempt %s is over, so it has no process: %w", a.ID, web.ErrRefused)
 	}
 	return s.Leader.TakeProfile(ctx, a.Tasknode, q)
 }

@@ -137,7 +137,8 @@ const (
 )
 
 // Layout returns the picture of a frame, as wide as the picture: its callers above it, each as wide,
-// and below it what it has called. leftOut is how many of these are too narrow, or too many.
+// and below it what it has called. leftOut is how many of these are too narrow, or too many, without those
+// that they have called.
 func (t *Tree) Layout(frame int, width float64) (rects []Rect, leftOut int) {
 	for at := frame; ; at = t.Frames[at].Caller {
 		rects = append(rects, Rect{Frame: at, Width: width, Row: t.Frames[at].Depth})
@@ -208,7 +209,7 @@ func (t *Tree) Top(frame, n int) []Function {
 // Matching returns the value of the part of the stacks below a frame that have a function whose name
 // matches.
 func (t *Tree) Matching(frame int, match func(name string) bool) (value int64) {
-	if match(t.Frames[frame].Name) {
+	if frame > 0 && match(t.Frames[frame].Name) {
 		return t.Frames[frame].Value
 	}
 	for _, called := range t.Frames[frame].calls {

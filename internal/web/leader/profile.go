@@ -18,13 +18,13 @@ const profileTime = 15 * time.Second
 
 // TakeProfile takes a profile of a master, of a tasknode, or of an attempt that runs on a tasknode. It
 // asks only daemons that the masters know, at the addresses that they know.
-func (s *Source) TakeProfile(ctx context.Context, tasknode string, q web.ProfileQuery) (data []byte, err error) {
+func (s *Source) TakeProfile(ctx context.Context, tasknode string, q web.ProfileQuery) (p web.ProfileData, err error) {
 	ctx, cancel := context.WithTimeout(ctx, q.Time()+profileTime)
 	defer cancel()
 	if q.Object == "master" {
-		data, err = s.profileMaster(ctx, q)
+		p.Bytes, err = s.profileMaster(ctx, q)
 	} else {
-		data, err = s.profileTasknode(ctx, tasknode, q)
+		p.Bytes, err = s.profileTasknode(ctx, tasknode, q)
 	}
 	switch {
 	case errors.As(err, new(profile.Refusal)):
@@ -32,7 +32,7 @@ func (s *Source) TakeProfile(ctx context.Context, tasknode string, q web.Profile
 	case err != nil && !errors.Is(err, web.ErrUnknown):
 		err = web.Classify(web.ErrUnavailable, err)
 	}
-	return data, err
+	return p, err
 }
 
 // profileTasknode asks a tasknode for a profile of an attempt, or of itself.

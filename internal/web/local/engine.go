@@ -47,7 +47,7 @@ func (readOnly) ReadLog(_ context.Context, a report.Attempt, _, _ string, _ web.
 }
 
 // TakeProfile implements board.Leader.
-func (r readOnly) TakeProfile(ctx context.Context, _ string, q web.ProfileQuery) ([]byte, error) {
+func (r readOnly) TakeProfile(ctx context.Context, _ string, q web.ProfileQuery) (web.ProfileData, error) {
 	return web.NoProfiles{}.Profile(ctx, q)
 }
 
@@ -99,10 +99,11 @@ func (e *engine) Policy(ctx context.Context) (web.Answer[apidoc.Policy], error) 
 }
 
 // TakeProfile implements board.Leader. The attempts, and everything else, are in this process.
-func (e *engine) TakeProfile(ctx context.Context, _ string, q web.ProfileQuery) ([]byte, error) {
-	data, err := profile.Take(ctx, q.Query)
+func (e *engine) TakeProfile(ctx context.Context, _ string, q web.ProfileQuery) (p web.ProfileData, err error) {
+	p.Note = "It is of the process that runs the whole job and serves these pages: all attempts run in it."
+	p.Bytes, err = profile.Take(ctx, q.Query)
 	if errors.As(err, new(profile.Refusal)) {
 		err = web.Classify(web.ErrRefused, err)
 	}
-	return data, err
+	return p, err
 }

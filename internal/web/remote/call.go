@@ -105,8 +105,9 @@ func try[T any](ctx context.Context, s *Source, address string, r request) (a we
 
 // decode reads an answer: a part of a log is text with headers, a profile is bytes, and others are JSON.
 func decode(h http.Header, body io.Reader, value any) (err error) {
-	if data, isProfile := value.(*[]byte); isProfile {
-		*data, err = io.ReadAll(io.LimitReader(body, profile.MaxBytes))
+	if p, isProfile := value.(*web.ProfileData); isProfile {
+		p.Note = h.Get(web.HeaderProfileNote)
+		p.Bytes, err = io.ReadAll(io.LimitReader(body, profile.MaxBytes))
 		return err
 	}
 	p, isLog := value.(*web.LogPart)

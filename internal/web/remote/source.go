@@ -238,9 +238,9 @@ func (s *Source) Log(ctx context.Context, attempt, stream string, r web.LogRange
 }
 
 // Profile implements web.Source.
-func (s *Source) Profile(ctx context.Context, q web.ProfileQuery) ([]byte, error) {
+func (s *Source) Profile(ctx context.Context, q web.ProfileQuery) (web.ProfileData, error) {
 	r := request{path: path(nil, q.Object+"s", q.ID, "profile"), form: q.Values(), user: q.User, patience: q.Time() + profilePatience}
-	a, err := call[[]byte](ctx, s, r)
+	a, err := call[web.ProfileData](ctx, s, r)
 	return a.Value, err
 }
 
