@@ -37,6 +37,7 @@ type attempt struct {
 	reads       []int32                             // files that the attempt reads, by their places in the graph's edges, ascending
 	inbox       *syncutil.Mailbox[*taskproc.ToTask] // messages for the task
 	suspension  suspendState
+	profile     profileOrder
 	conn        atomic.Pointer[taskConn] // nil before the task is connected
 	ending      atomic.Bool              // the task has exited, or is stuck, and the final report is being made
 	killed      chan struct{}            // closed when the attempt is ordered to end

@@ -43,6 +43,7 @@ type AttemptHandover struct {
 	Suspended       bool  `json:"suspended"`
 
 	Greeted  bool   `json:"greeted,omitempty"`  // the task has sent a message
+	Speaks   int32  `json:"speaks,omitempty"`   // newest version that its program speaks; 0 also from a program that did not write this
 	Received []byte `json:"received,omitempty"` // the beginning of a message of the task
 	Unsent   []byte `json:"unsent,omitempty"`   // rest of a message, and messages, that the task must get first
 	Last     []byte `json:"last,omitempty"`     // taskproc.FromTask: its last message, if it has sent one
@@ -178,7 +179,8 @@ func (a *attempt) handOver(received, unsent []byte) (h AttemptHandover, err erro
 			return h, fmt.Errorf("last message of %s: %w", a.start.AttemptId, err)
 		}
 	}
-	h.Greeted = conn.greeted
+	h.Speaks = conn.speaks.Load()
+	h.Greeted = h.Speaks > 0
 	h.Unsent = slices.Clone(unsent)
 	conn.pending = append(conn.pending, a.inbox.Take()...)
 	for _, m := range conn.pending {

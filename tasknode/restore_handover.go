@@ -102,7 +102,10 @@ func (d *Daemon) restoreAttempt(ctx context.Context, adopter Adopter, h *Attempt
 	if h.Killed {
 		a.killOnce.Do(func() { close(a.killed) })
 	}
-	conn := &taskConn{greeted: h.Greeted}
+	conn := new(taskConn)
+	if h.Greeted {
+		conn.speaks.Store(max(h.Speaks, 1))
+	}
 	if len(h.Last) > 0 {
 		conn.lastMessage = last
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
@@ -59,6 +60,14 @@ func (a *attempt) suspend() {
 	a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Suspend{Suspend: &taskproc.Suspend{Number: s.orders}}})
 }
 
+// isSuspended reports whether the task is suspended.
+func (a *attempt) isSuspended() bool {
+	s := &a.suspension
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.suspended
+}
+
 // suspendIfOrdered suspends a task that is ready, unless the task was resumed in the
 // meantime.
 func (a *attempt) suspendIfOrdered(order int64) {
@@ -74,6 +83,7 @@ func (a *attempt) suspendIfOrdered(order int64) {
 		err = s.task.Suspend()
 	}
 	if s.suspended = err == nil; s.suspended {
+		a.profile.abort(profile.Refusal("it was suspended before the profile was complete"))
 		return
 	}
 	a.cfg.Logger.Info("cannot suspend task, asking for a checkpoint", "attempt", a.start.AttemptId, "reason", err)

@@ -22,7 +22,7 @@ type taskConn struct {
 	conn        taskproc.TasknodeEnd
 	pending     []*taskproc.ToTask // messages that are to be sent before those of the inbox; only SendNext, or a pause of conn, uses them
 	lastMessage *taskproc.FromTask // nil if the task sent none; valid after ended is closed, and during a pause of conn
-	greeted     bool               // the task has sent a message, which says what it speaks; only the reader, or a pause of conn, uses it
+	speaks      atomic.Int32       // newest version that the program speaks, as the first message of the task says; 0 before
 	ended       chan struct{}      // closed when the task sends no more
 	broken      atomic.Bool        // the tasknode has closed the connection
 	sendErr     error              // why the task did not get a message; nil also if its connection broke; valid after close
@@ -133,8 +133,8 @@ func (t *taskConn) read(a *attempt) {
 
 // received handles a message of the task. The first one says which versions the program speaks.
 func (t *taskConn) received(a *attempt, m *taskproc.FromTask) {
-	if !t.greeted {
-		t.greeted = true
+	if t.speaks.Load() == 0 {
+		t.speaks.Store(int32(taskproc.VersionsOf(m.GetHello()).Newest))
 		t.mismatch = taskproc.CheckVersions(a.cfg.Protocol, m.GetHello())
 	}
 	if t.mismatch != nil {
@@ -149,6 +149,9 @@ func (t *taskConn) received(a *attempt, m *taskproc.FromTask) {
 		return
 	case *taskproc.FromTask_PreemptionDeclined:
 		a.declined.put(a, &wire.Report{Report: &wire.Report_PreemptionDeclined{PreemptionDeclined: m.PreemptionDeclined}}, a.forwardDecline)
+		return
+	case *taskproc.FromTask_ProfileResult:
+		a.profile.answered(m.ProfileResult)
 		return
 	case *taskproc.FromTask_SuspendReady:
 		a.suspendIfOrdered(m.SuspendReady.Number)

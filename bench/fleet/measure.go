@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
@@ -71,6 +72,11 @@ func get(ctx context.Context, c *testcluster.Cluster, master, path string) ([]by
 	if err != nil {
 		return nil, err
 	}
+	token, err := c.Token()
+	if err != nil {
+		return nil, err
+	}
+	rpc.SetHeaders(request.Header, token, "")
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("page of %s: %w", master, err)

@@ -67,7 +67,7 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.Bool("local-notifications", &c.LocalNotifications, "let jobs name URLs of this machine and link-local ones for their end notification"),
 		daemon.String("http-base", &c.PageBase, "`path` below which browsers see the pages, as /hammr/ behind a proxy"),
 		daemon.Strings("http-proxies", &c.PageProxies, "`networks` of proxies whose X-Forwarded-Proto and X-Forwarded-For count, as 10.0.0.0/24; with https, cookies need TLS"),
-		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http"),
+		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http, for holders of the token"),
 		daemon.String("ready-file", &c.ReadyFile, "`file` to write when the master serves and knows a leader"),
 	}, c.log.Settings()...)
 }

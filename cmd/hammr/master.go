@@ -22,7 +22,7 @@ func (r clusterCommands) newMaster() *cobra.Command {
 		Short:   "Inspect and change the masters of a cluster",
 		Example: "  hammr master status",
 	}, r.newMasterStatus(), r.newMasterAdd(), r.newMasterRemove(), r.newMasterTransfer(), r.newMasterReplace(),
-		r.newMasterBackup(), newMasterRestore(), newMasterRecover())
+		r.newMasterBackup(), newMasterRestore(), newMasterRecover(), r.newProfile("master", "MASTER", "master profile m1"))
 }
 
 // logWriteColumns returns the table cells for the median and the 99th percentile of log

@@ -18,7 +18,8 @@ func (r clusterCommands) newNode() *cobra.Command {
 		Use:     "node",
 		Short:   "Inspect and decommission tasknodes",
 		Example: "  hammr node list",
-	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdd(false), r.newNodeAdd(true), r.newNodeDrain(), newNodeRestart())
+	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdd(false), r.newNodeAdd(true), r.newNodeDrain(), newNodeRestart(),
+		r.newProfile("node", "NODE", "node profile n1"))
 }
 
 // newNodeList lists tasknodes that are not lost; with --all lost ones too, until the masters

@@ -22,9 +22,10 @@ import (
 func (r clusterCommands) newTask() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "task",
-		Short:   "Inspect tasks, and end or preempt their attempts",
+		Short:   "Inspect and profile tasks, and end or preempt their attempts",
 		Example: "  hammr task list job_1763700000000_0001",
-	}, r.newTaskList(), r.newTaskLogs(), r.newTaskKill(false), r.newTaskKill(true), r.newTaskPreempt())
+	}, r.newTaskList(), r.newTaskLogs(), r.newTaskKill(false), r.newTaskKill(true), r.newTaskPreempt(), r.newTaskStacks(),
+		r.newProfile("attempt", "ATTEMPT", "task profile attempt_1763700000000_0001_m_000000_0"))
 }
 
 // newTaskList lists the tasks of a job, running or finished. The state paused is an old name

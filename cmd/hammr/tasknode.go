@@ -61,7 +61,7 @@ func (c *tasknodeFlags) settings() daemon.Settings {
 		daemon.Choice("cloud", &c.Cloud, "`cloud` whose notices that the machine will stop are watched: off, aws, gcp, azure, or auto by the firmware", tasknoded.Clouds()...),
 		daemon.Strings("cloud-notices", &c.CloudNotices, "`kinds` of these notices at which the tasknode is drained: interruption, maintenance, rebalance"),
 		daemon.Bool("drills", &c.Drills, "let holders of the token inject faults, also into tasks"),
-		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http"),
+		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http, for holders of the token"),
 		daemon.String("ready-file", &c.ReadyFile, "`file` to write when the tasknode has joined"),
 	}, c.log.Settings()...)
 }

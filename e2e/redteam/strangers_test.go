@@ -36,7 +36,7 @@ func strangers() []attack {
 		{"H9", "idle connections to the shuffle port", []string{tooMany}, idleConnections("n1", connectionsLimit, rpcPort)},
 		{"H9", "idle connections to the page of a tasknode", []string{tooMany}, idleConnections("n2", pageLimit, page)},
 		{"H9", "a flood of requests for metrics", []string{"one collection"}, scrape},
-		{"M3", "profile of a page that is not on loopback", []string{"401 profiles need the cluster's token on this address"},
+		{"M3", "profile without a token", []string{"401 profiles need the cluster's token"},
 			getPage("/debug/pprof/heap?debug=1")},
 		{"M9", "logs without a token", []string{"401 the token is not the cluster's"}, getPage("/logs/attempt_1_0001_m_000000_0/stdout")},
 		{"M8", "token file that others can read", []string{"mode 0644, other users can use it; run chmod 600"}, startWithToken(strings.Repeat("x", 32), 0o644)},

@@ -86,15 +86,6 @@ func (l *Listener) IsLoopback() bool {
 	return tcp != nil && tcp.IP.IsLoopback()
 }
 
-// ProfileToken returns the token that profiles at this listener require: none on a loopback
-// address, and the cluster's token elsewhere.
-func (l *Listener) ProfileToken(token string) string {
-	if l.IsLoopback() {
-		return ""
-	}
-	return token
-}
-
 // Refused returns how many connections were refused.
 func (l *Listener) Refused() int64 { return l.refused.Load() }
 

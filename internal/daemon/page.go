@@ -36,8 +36,8 @@ type PageConfig struct {
 	Front http.Handler
 	// Profiles shows Go's profiles, which cost time and reveal internals; default false.
 	Profiles bool
-	// ProfileToken is the cluster's token if a request for a profile must show it; default "",
-	// no token. A page that other machines can reach needs it.
+	// ProfileToken is the cluster's token, which a request for a profile must show; default "", no
+	// token.
 	ProfileToken string
 }
 
@@ -152,7 +152,7 @@ func addProfiles(mux *http.ServeMux, token string) {
 		mux.HandleFunc("/debug/pprof/"+path, func(w http.ResponseWriter, r *http.Request) {
 			if token != "" && !rpc.Authorized(r.Header, token) {
 				w.Header().Set("WWW-Authenticate", "Bearer")
-				http.Error(w, "profiles need the cluster's token on this address", http.StatusUnauthorized)
+				http.Error(w, "profiles need the cluster's token", http.StatusUnauthorized)
 				return
 			}
 			handler(w, r)

@@ -32,9 +32,9 @@ func TestMetricsAreCollectedOnceInASecond(t *testing.T) {
 	})
 }
 
-// TestProfilesNeedTheTokenOnAPublicPage asks for profiles without the token, with another one,
+// TestProfilesNeedTheToken asks for profiles without the token, with another one,
 // and with the right one.
-func TestProfilesNeedTheTokenOnAPublicPage(t *testing.T) {
+func TestProfilesNeedTheToken(t *testing.T) {
 	page := daemon.NewPage(daemon.PageConfig{Title: "x", Profiles: true, ProfileToken: "secret"})
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/cmdline", "/debug/pprof/symbol"} {
 		for token, want := range map[string]int{"": http.StatusUnauthorized, "Bearer guess": http.StatusUnauthorized, "Bearer secret": http.StatusOK} {

@@ -33,8 +33,6 @@ func openDoors(d *Daemon) (found []Finding) {
 			text += ", and profiles with it"
 		}
 		found = append(found, warn("set --http to 127.0.0.1, or let a firewall admit only the monitoring", "%s: --http %s shows other machines %s", d.describe(), d.HTTP, text))
-	} else if d.Profiles {
-		found = append(found, warn("remove --pprof when you need no profiles", "%s: --pprof shows all users of this machine what the daemon does", d.describe()))
 	}
 	if d.Drills {
 		found = append(found, warn("remove --drills from a cluster that does real work", "%s: --drills lets holders of the token make it fail", d.describe()))

@@ -135,7 +135,7 @@ func TestSecurity(t *testing.T) {
 		{1000, Daemon{Kind: Jobmaster, Address: "[::1]:1", HTTP: "127.0.0.1:2"}, []want{{OK, "nothing"}}},
 		{1000, Daemon{Kind: Jobmaster, Address: ":1", HTTP: "0.0.0.0:2"}, []want{{Warn, "--address :1 accepts other machines"}, {Warn, "metrics without the token"}}},
 		{1000, Daemon{Kind: Jobmaster, Address: "10.0.0.1:1", HTTP: "[::]:2", Profiles: true}, []want{{Warn, "--address"}, {Warn, "and profiles with it"}}},
-		{1000, Daemon{Kind: Tasknode, Address: "127.0.0.1:1", HTTP: "127.0.0.1:2", Profiles: true, Drills: true}, []want{{Warn, "--pprof"}, {Warn, "--drills"}}},
+		{1000, Daemon{Kind: Tasknode, Address: "127.0.0.1:1", HTTP: "127.0.0.1:2", Profiles: true, Drills: true}, []want{{Warn, "--drills"}}},
 		{0, Daemon{Kind: Jobmaster, Address: "127.0.0.1:1", HTTP: "127.0.0.1:2"}, []want{{Warn, "would run as root"}}},
 		{0, Daemon{Kind: Tasknode, Address: "127.0.0.1:1", HTTP: "127.0.0.1:2", Tasks: TaskRules{OwnUser: true, MinUID: 1000}}, []want{{Warn, "--own-user"}}},
 		{0, Daemon{Kind: Tasknode, Address: "127.0.0.1:1", HTTP: "127.0.0.1:2", Tasks: TaskRules{MinUID: 999}}, []want{{Warn, "--min-uid 999"}}},

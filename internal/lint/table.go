@@ -60,12 +60,12 @@ var importTable = []row{
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
 		"internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...",
-		"internal/hashtable", "internal/meminfo", "internal/taskproc",
+		"internal/hashtable", "internal/meminfo", "internal/profile", "internal/taskproc",
 	}},
 
 	// Daemons and the engine in one process. A jobmaster and a tasknode know each other by
 	// messages only.
-	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/joblog", "internal/protocol", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire", "internal/taskproc"}},
+	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/joblog", "internal/profile", "internal/protocol", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", []string{"internal/validate"}},
 	{"tasknode/disks", []string{"internal/failpoint", "internal/syncutil", "internal/validate"}},
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskdir", "internal/taskproc", "internal/validate"}},
@@ -117,8 +117,10 @@ var importTable = []row{
 	{"internal/joblog", []string{"storage"}},
 	{"internal/meminfo", nil},
 	{"internal/nodelog", []string{"internal/rpc"}},
+	{"internal/nodeprofile", []string{"internal/profile", "internal/rpc"}},
 	{"internal/notice", []string{"internal/syncutil", "internal/validate"}},
 	{"internal/percentile", nil},
+	{"internal/profile", nil},
 	{"internal/protocol", nil},
 	{"internal/syncutil", nil},
 	{"internal/taskdir", nil},
@@ -139,10 +141,11 @@ var importTable = []row{
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/web/analysis", []string{"internal/apidoc"}},
 	{"internal/web", []string{
-		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/report", "internal/web/access",
-		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry", "internal/procfs", "internal/web/analysis", "internal/web/hadoop", "internal/wire",
+		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/profile", "internal/report", "internal/web/access",
+		"chaos", "jobmaster/histindex", "jobmaster/history", "sched/registry", "internal/procfs", "internal/web/analysis", "internal/web/flame", "internal/web/hadoop", "internal/wire",
 	}},
 	{"internal/web/browsertest", nil},
+	{"internal/web/flame", []string{"internal/clean"}},
 	{"internal/web/hadoop", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
 	}},
@@ -154,21 +157,21 @@ var importTable = []row{
 		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "internal/apidoc", "internal/report", "internal/taskproc", "internal/web", "internal/web/answers", "internal/wire",
 	}},
 	{"internal/web/local", []string{
-		"cluster", "jobmaster", "sched", "storage", "internal/apidoc", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
+		"cluster", "jobmaster", "sched", "storage", "internal/apidoc", "internal/profile", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
 	}},
-	{"internal/web/remote", []string{"sched/registry", "internal/apidoc", "internal/counter", "internal/report", "internal/rpc", "internal/web", "internal/web/access", "internal/web/answers"}},
+	{"internal/web/remote", []string{"sched/registry", "internal/apidoc", "internal/counter", "internal/profile", "internal/report", "internal/rpc", "internal/web", "internal/web/access", "internal/web/answers"}},
 	{"internal/web/leader", []string{
-		"storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/report", "internal/rpc", "internal/web",
+		"storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/nodeprofile", "internal/profile", "internal/report", "internal/rpc", "internal/web",
 		"internal/web/answers", "internal/wire",
 	}},
 	{"internal/masterd", []string{
 		"cluster", "jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
-		"internal/conf", "internal/daemon", "internal/endnotify", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
+		"internal/conf", "internal/daemon", "internal/endnotify", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/nodeprofile", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
 		"internal/audit", "internal/web", "internal/web/access", "internal/web/board", "internal/web/files", "internal/web/hadoop", "internal/web/leader", "jobmaster/histindex",
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",
-		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/nodelog", "internal/notice", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/web/hadoop", "internal/wire",
+		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/nodelog", "internal/nodeprofile", "internal/notice", "internal/procfs", "internal/profile", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/web/hadoop", "internal/wire",
 	}},
 	{"internal/doctor", []string{
 		"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/failpoint", "internal/meminfo", "internal/percentile", "internal/protocol", "internal/rpc", "internal/wire",

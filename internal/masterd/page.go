@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/faultrpc"
+	"github.com/hammr/hammr/internal/nodeprofile"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
@@ -79,7 +81,7 @@ func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
 		Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
-		ProfileToken: d.page.ProfileToken(d.token),
+		ProfileToken: d.token,
 		Health:       func(*http.Request) error { return d.health() },
 		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
@@ -129,7 +131,8 @@ func (d *Daemon) openPages() (err error) {
 	return err
 }
 
-// openAPI makes the handler of the REST API at the RPC address, for hammr ui elsewhere. The server of
+// openAPI makes the handler of the REST API at the RPC address, for hammr ui elsewhere, and of profiles
+// of this process. The server of
 // calls has checked the token there, and a browser never sends it, so the name of the host does not
 // matter.
 func (d *Daemon) openAPI() error {
@@ -141,7 +144,12 @@ func (d *Daemon) openAPI() error {
 		return err
 	}
 	api := gate.Handler(web.New(web.Config{Source: d.source, Gate: gate, Name: "master " + d.cfg.ID, Logger: d.cfg.Logger}))
+	profiles, path := nodeprofile.New(d.token, nil), path.Join(rpc.APIRoot, nodeprofile.Path)
 	d.api = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == path && r.Method == http.MethodPost { // for other masters
+			profiles.ServeHTTP(w, r)
+			return
+		}
 		r = r.Clone(r.Context())
 		r.Host = "localhost"
 		api.ServeHTTP(w, r)

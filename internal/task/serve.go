@@ -96,10 +96,16 @@ type session struct {
 	// boundary declines a requested checkpoint if no Node comes to a boundary in time. It
 	// belongs to listen.
 	boundary *time.Timer
+
+	profiles  sync.WaitGroup  // goroutines that take profiles
+	profiling context.Context // ends with the attempt
 }
 
 // run runs the attempt to its last message. It returns only after its goroutines have ended.
 func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start) (done bool, err error) {
+	var stopProfiles context.CancelFunc
+	s.profiling, stopProfiles = context.WithCancel(ctx)
+	defer stopProfiles()
 	s.begin(ctx, server, start)
 	var workers sync.WaitGroup
 	workers.Go(s.listen)
@@ -120,6 +126,7 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 		s.group.abort()
 	}
 	close(ended)
+	stopProfiles()
 	err = s.conn.Send(last)
 	if errors.Is(err, taskproc.ErrMessageTooLong) {
 		last = s.finalMessage(ctx, &FatalError{Err: fmt.Errorf("report of the attempt: %w; write fewer files", err)})
@@ -128,6 +135,7 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 	}
 	_ = s.conn.Close() // ends listen
 	workers.Wait()
+	s.profiles.Wait()
 	s.boundary.Stop()
 	return last.GetFinished() != nil, err
 }
@@ -220,6 +228,8 @@ func (s *session) listen() {
 		case *taskproc.ToTask_RequestProgress:
 			s.group.fetched.resendAll()
 			s.attempt.sendProgress(s.group.progress())
+		case *taskproc.ToTask_Profile:
+			s.profiles.Go(func() { s.takeProfile(order.Profile) })
 		case *taskproc.ToTask_Kill:
 			s.cancel(errKilled)
 			s.attempt.signals.notify()

@@ -1,6 +1,7 @@
 package tasknoded
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -8,16 +9,18 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/faultrpc"
+	"github.com/hammr/hammr/internal/nodeprofile"
+	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/web/hadoop"
 )
 
 // newPage returns the handler of the tasknode's HTTP page. Add further handlers to Handlers.
 func (d *Daemon) newPage() http.Handler {
-	handlers := d.publicHandlers()
+	handlers := d.sharedHandlers()
 	handlers[faultrpc.Path] = d.drills.Handler(d.token, d.cfg.Logger)
 	return daemon.NewPage(daemon.PageConfig{
 		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
-		ProfileToken: d.page.ProfileToken(d.token),
+		ProfileToken: d.token,
 		Health:       func(*http.Request) error { return d.health() },
 		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
@@ -25,21 +28,29 @@ func (d *Daemon) newPage() http.Handler {
 	})
 }
 
-// publicHandlers are those that other machines reach too, for holders of the cluster's token.
-func (d *Daemon) publicHandlers() map[string]http.Handler {
+// sharedHandlers returns the handlers of what masters and other machines read of attempts, for holders
+// of the cluster's token.
+func (d *Daemon) sharedHandlers() map[string]http.Handler {
+	handlers := nodeprofile.New(d.token, d.profile).Handlers()
 	logs := &logHandler{d.taskDirs(), d.token}
-	handlers := map[string]http.Handler{"GET /logs/{attempt}/{stream}": logs, "GET /logs/{job}": logs}
+	handlers["GET /logs/{attempt}/{stream}"], handlers["GET /logs/{job}"] = logs, logs
 	for _, path := range hadoop.NodePaths {
 		handlers[path] = hadoop.NodeManager(d.describe, d.mayRead)
 	}
 	return handlers
 }
 
+// profile takes a profile of an attempt. The handlers are made before d.tasknode.
+func (d *Daemon) profile(ctx context.Context, attempt string, q profile.Query) ([]byte, error) {
+	return d.tasknode.Profile(ctx, attempt, q)
+}
+
 // newPublic returns the handler of what other machines ask, which the shuffle server's port
-// serves: health, which masters probe, readiness, logs and the paths of a NodeManager.
+// serves: health, which masters probe, and readiness; for holders of the cluster's token also logs,
+// profiles and the paths of a NodeManager.
 func (d *Daemon) newPublic() http.Handler {
 	health, ready := func(*http.Request) error { return d.health() }, func(*http.Request) error { return d.ready() }
-	return daemon.NewPublicPage(health, ready, d.publicHandlers())
+	return daemon.NewPublicPage(health, ready, d.sharedHandlers())
 }
 
 // health returns why this tasknode should be restarted, nil if it should not. It does not wait

@@ -14,6 +14,8 @@
 //	   ◄─ Progress ─────────────────────────────────────
 //	   ── Truncate, Preempt, Suspend, Resume, Kill ────►
 //	   ◄─ SuspendReady, PreemptionDeclined ─────────────
+//	   ── Profile ─────────────────────────────────────►
+//	   ◄─ ProfileResult ────────────────────────────────
 //	   ◄─ Finished, Failure, Checkpointed or Exited ────
 //
 // A program may be older or newer than its tasknode, so field numbers keep their meaning. What the

@@ -1580,6 +1580,7 @@ type ToTask struct {
 	//	*ToTask_Suspend
 	//	*ToTask_Resume
 	//	*ToTask_RequestProgress
+	//	*ToTask_Profile
 	Message       isToTask_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1694,6 +1695,15 @@ func (x *ToTask) GetRequestProgress() *RequestProgress {
 	return nil
 }
 
+func (x *ToTask) GetProfile() *Profile {
+	if x != nil {
+		if x, ok := x.Message.(*ToTask_Profile); ok {
+			return x.Profile
+		}
+	}
+	return nil
+}
+
 type isToTask_Message interface {
 	isToTask_Message()
 }
@@ -1730,6 +1740,10 @@ type ToTask_RequestProgress struct {
 	RequestProgress *RequestProgress `protobuf:"bytes,8,opt,name=request_progress,json=requestProgress,proto3,oneof"`
 }
 
+type ToTask_Profile struct {
+	Profile *Profile `protobuf:"bytes,9,opt,name=profile,proto3,oneof"`
+}
+
 func (*ToTask_Start) isToTask_Message() {}
 
 func (*ToTask_Outputs) isToTask_Message() {}
@@ -1745,6 +1759,8 @@ func (*ToTask_Suspend) isToTask_Message() {}
 func (*ToTask_Resume) isToTask_Message() {}
 
 func (*ToTask_RequestProgress) isToTask_Message() {}
+
+func (*ToTask_Profile) isToTask_Message() {}
 
 // RequestProgress asks for a progress report at once.
 type RequestProgress struct {
@@ -1783,6 +1799,68 @@ func (*RequestProgress) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
 }
 
+// Profile orders a profile of the task's process. The task answers with ProfileResult, and
+// continues its work meanwhile. A program of version 2 or older does not know the order.
+type Profile struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`   // of this order
+	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`        // cpu, heap, goroutine or stacks
+	Seconds       int32                  `protobuf:"varint,3,opt,name=seconds,proto3" json:"seconds,omitempty"` // cpu only: 1 to 60
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Profile) Reset() {
+	*x = Profile{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Profile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Profile) ProtoMessage() {}
+
+func (x *Profile) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Profile.ProtoReflect.Descriptor instead.
+func (*Profile) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Profile) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Profile) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Profile) GetSeconds() int32 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
 // Fetched is the set of outputs that an attempt has taken in along an edge. The attempt
 // will not ask for them again. The set replaces an earlier one of the edge.
 type Fetched struct {
@@ -1795,7 +1873,7 @@ type Fetched struct {
 
 func (x *Fetched) Reset() {
 	*x = Fetched{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1807,7 +1885,7 @@ func (x *Fetched) String() string {
 func (*Fetched) ProtoMessage() {}
 
 func (x *Fetched) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1820,7 +1898,7 @@ func (x *Fetched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fetched.ProtoReflect.Descriptor instead.
 func (*Fetched) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Fetched) GetEdge() int32 {
@@ -1857,7 +1935,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1869,7 +1947,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1882,7 +1960,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Progress) GetFraction() float64 {
@@ -1977,7 +2055,7 @@ type Finished struct {
 
 func (x *Finished) Reset() {
 	*x = Finished{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1989,7 +2067,7 @@ func (x *Finished) String() string {
 func (*Finished) ProtoMessage() {}
 
 func (x *Finished) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2002,7 +2080,7 @@ func (x *Finished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finished.ProtoReflect.Descriptor instead.
 func (*Finished) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Finished) GetRange() *Range {
@@ -2067,7 +2145,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2079,7 +2157,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2092,7 +2170,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Failure) GetCause() string {
@@ -2182,7 +2260,7 @@ type Checkpointed struct {
 
 func (x *Checkpointed) Reset() {
 	*x = Checkpointed{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2194,7 +2272,7 @@ func (x *Checkpointed) String() string {
 func (*Checkpointed) ProtoMessage() {}
 
 func (x *Checkpointed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2207,7 +2285,7 @@ func (x *Checkpointed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpointed.ProtoReflect.Descriptor instead.
 func (*Checkpointed) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Checkpointed) GetCheckpoint() *Checkpoint {
@@ -2228,7 +2306,7 @@ type Exited struct {
 
 func (x *Exited) Reset() {
 	*x = Exited{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2240,7 +2318,7 @@ func (x *Exited) String() string {
 func (*Exited) ProtoMessage() {}
 
 func (x *Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2253,7 +2331,7 @@ func (x *Exited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Exited.ProtoReflect.Descriptor instead.
 func (*Exited) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Exited) GetCause() string {
@@ -2274,7 +2352,7 @@ type SuspendReady struct {
 
 func (x *SuspendReady) Reset() {
 	*x = SuspendReady{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2286,7 +2364,7 @@ func (x *SuspendReady) String() string {
 func (*SuspendReady) ProtoMessage() {}
 
 func (x *SuspendReady) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2299,7 +2377,7 @@ func (x *SuspendReady) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendReady.ProtoReflect.Descriptor instead.
 func (*SuspendReady) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SuspendReady) GetNumber() int64 {
@@ -2320,7 +2398,7 @@ type PreemptionDeclined struct {
 
 func (x *PreemptionDeclined) Reset() {
 	*x = PreemptionDeclined{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2332,7 +2410,7 @@ func (x *PreemptionDeclined) String() string {
 func (*PreemptionDeclined) ProtoMessage() {}
 
 func (x *PreemptionDeclined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2345,7 +2423,7 @@ func (x *PreemptionDeclined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptionDeclined.ProtoReflect.Descriptor instead.
 func (*PreemptionDeclined) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PreemptionDeclined) GetCause() string {
@@ -2362,6 +2440,67 @@ func (x *PreemptionDeclined) GetCanSuspend() bool {
 	return false
 }
 
+// ProfileResult answers an order to take a profile.
+type ProfileResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`  // of the order
+	Data          []byte                 `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`       // profile.proto of github.com/google/pprof, compressed by gzip; text if the kind is stacks
+	Refusal       string                 `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"` // why there is no profile; "" if there is one
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProfileResult) Reset() {
+	*x = ProfileResult{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProfileResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProfileResult) ProtoMessage() {}
+
+func (x *ProfileResult) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProfileResult.ProtoReflect.Descriptor instead.
+func (*ProfileResult) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ProfileResult) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *ProfileResult) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *ProfileResult) GetRefusal() string {
+	if x != nil {
+		return x.Refusal
+	}
+	return ""
+}
+
 // FromTask is a message from a task to its tasknode.
 type FromTask struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2375,6 +2514,7 @@ type FromTask struct {
 	//	*FromTask_SuspendReady
 	//	*FromTask_PreemptionDeclined
 	//	*FromTask_Hello
+	//	*FromTask_ProfileResult
 	Message       isFromTask_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2382,7 +2522,7 @@ type FromTask struct {
 
 func (x *FromTask) Reset() {
 	*x = FromTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2394,7 +2534,7 @@ func (x *FromTask) String() string {
 func (*FromTask) ProtoMessage() {}
 
 func (x *FromTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2407,7 +2547,7 @@ func (x *FromTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromTask.ProtoReflect.Descriptor instead.
 func (*FromTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *FromTask) GetMessage() isFromTask_Message {
@@ -2489,6 +2629,15 @@ func (x *FromTask) GetHello() *Hello {
 	return nil
 }
 
+func (x *FromTask) GetProfileResult() *ProfileResult {
+	if x != nil {
+		if x, ok := x.Message.(*FromTask_ProfileResult); ok {
+			return x.ProfileResult
+		}
+	}
+	return nil
+}
+
 type isFromTask_Message interface {
 	isFromTask_Message()
 }
@@ -2525,6 +2674,10 @@ type FromTask_Hello struct {
 	Hello *Hello `protobuf:"bytes,8,opt,name=hello,proto3,oneof"`
 }
 
+type FromTask_ProfileResult struct {
+	ProfileResult *ProfileResult `protobuf:"bytes,9,opt,name=profile_result,json=profileResult,proto3,oneof"`
+}
+
 func (*FromTask_Progress) isFromTask_Message() {}
 
 func (*FromTask_Finished) isFromTask_Message() {}
@@ -2540,6 +2693,8 @@ func (*FromTask_SuspendReady) isFromTask_Message() {}
 func (*FromTask_PreemptionDeclined) isFromTask_Message() {}
 
 func (*FromTask_Hello) isFromTask_Message() {}
+
+func (*FromTask_ProfileResult) isFromTask_Message() {}
 
 // Checkpoint refers to a checkpoint file on a tasknode's local disk.
 // docs/formats/checkpoint.md describes the file.
@@ -2560,7 +2715,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2572,7 +2727,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2585,7 +2740,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Checkpoint) GetPath() string {
@@ -2665,7 +2820,7 @@ type CheckpointBody struct {
 
 func (x *CheckpointBody) Reset() {
 	*x = CheckpointBody{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2677,7 +2832,7 @@ func (x *CheckpointBody) String() string {
 func (*CheckpointBody) ProtoMessage() {}
 
 func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2690,7 +2845,7 @@ func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointBody.ProtoReflect.Descriptor instead.
 func (*CheckpointBody) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{31}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CheckpointBody) GetJobId() string {
@@ -2748,7 +2903,7 @@ type NodeState struct {
 
 func (x *NodeState) Reset() {
 	*x = NodeState{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2760,7 +2915,7 @@ func (x *NodeState) String() string {
 func (*NodeState) ProtoMessage() {}
 
 func (x *NodeState) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2773,7 +2928,7 @@ func (x *NodeState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeState.ProtoReflect.Descriptor instead.
 func (*NodeState) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{32}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *NodeState) GetStage() int32 {
@@ -2864,7 +3019,7 @@ type LiveInput struct {
 
 func (x *LiveInput) Reset() {
 	*x = LiveInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2876,7 +3031,7 @@ func (x *LiveInput) String() string {
 func (*LiveInput) ProtoMessage() {}
 
 func (x *LiveInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2889,7 +3044,7 @@ func (x *LiveInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LiveInput.ProtoReflect.Descriptor instead.
 func (*LiveInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{33}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *LiveInput) GetEdge() int32 {
@@ -2918,7 +3073,7 @@ type PendingOutput struct {
 
 func (x *PendingOutput) Reset() {
 	*x = PendingOutput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[34]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2930,7 +3085,7 @@ func (x *PendingOutput) String() string {
 func (*PendingOutput) ProtoMessage() {}
 
 func (x *PendingOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[34]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2943,7 +3098,7 @@ func (x *PendingOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingOutput.ProtoReflect.Descriptor instead.
 func (*PendingOutput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{34}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PendingOutput) GetOutput() string {
@@ -2981,7 +3136,7 @@ type MergeInput struct {
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	mi := &file_internal_taskproc_task_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2993,7 +3148,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	mi := &file_internal_taskproc_task_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3006,7 +3161,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{35}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -3106,7 +3261,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[36]
+	mi := &file_internal_taskproc_task_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3118,7 +3273,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[36]
+	mi := &file_internal_taskproc_task_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3181,7 +3336,7 @@ type Graph_Stage struct {
 
 func (x *Graph_Stage) Reset() {
 	*x = Graph_Stage{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[37]
+	mi := &file_internal_taskproc_task_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3193,7 +3348,7 @@ func (x *Graph_Stage) String() string {
 func (*Graph_Stage) ProtoMessage() {}
 
 func (x *Graph_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[37]
+	mi := &file_internal_taskproc_task_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3252,7 +3407,7 @@ type Graph_Edge struct {
 
 func (x *Graph_Edge) Reset() {
 	*x = Graph_Edge{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[38]
+	mi := &file_internal_taskproc_task_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3264,7 +3419,7 @@ func (x *Graph_Edge) String() string {
 func (*Graph_Edge) ProtoMessage() {}
 
 func (x *Graph_Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[38]
+	mi := &file_internal_taskproc_task_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3340,7 +3495,7 @@ type Bundle_Group struct {
 
 func (x *Bundle_Group) Reset() {
 	*x = Bundle_Group{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[40]
+	mi := &file_internal_taskproc_task_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3352,7 +3507,7 @@ func (x *Bundle_Group) String() string {
 func (*Bundle_Group) ProtoMessage() {}
 
 func (x *Bundle_Group) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[40]
+	mi := &file_internal_taskproc_task_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3401,7 +3556,7 @@ type PackedOutputs_Place struct {
 
 func (x *PackedOutputs_Place) Reset() {
 	*x = PackedOutputs_Place{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[41]
+	mi := &file_internal_taskproc_task_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3413,7 +3568,7 @@ func (x *PackedOutputs_Place) String() string {
 func (*PackedOutputs_Place) ProtoMessage() {}
 
 func (x *PackedOutputs_Place) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[41]
+	mi := &file_internal_taskproc_task_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3466,7 +3621,7 @@ type PackedOutputs_Output struct {
 
 func (x *PackedOutputs_Output) Reset() {
 	*x = PackedOutputs_Output{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[42]
+	mi := &file_internal_taskproc_task_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3478,7 +3633,7 @@ func (x *PackedOutputs_Output) String() string {
 func (*PackedOutputs_Output) ProtoMessage() {}
 
 func (x *PackedOutputs_Output) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[42]
+	mi := &file_internal_taskproc_task_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3563,7 +3718,7 @@ type Checkpoint_Copy struct {
 
 func (x *Checkpoint_Copy) Reset() {
 	*x = Checkpoint_Copy{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[43]
+	mi := &file_internal_taskproc_task_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3575,7 +3730,7 @@ func (x *Checkpoint_Copy) String() string {
 func (*Checkpoint_Copy) ProtoMessage() {}
 
 func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[43]
+	mi := &file_internal_taskproc_task_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3588,7 +3743,7 @@ func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint_Copy.ProtoReflect.Descriptor instead.
 func (*Checkpoint_Copy) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30, 0}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{32, 0}
 }
 
 func (x *Checkpoint_Copy) GetPath() string {
@@ -3782,7 +3937,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x05cause\x18\x01 \x01(\tR\x05cause\"U\n" +
 	"\x05Hello\x12%\n" +
 	"\x0eoldest_version\x18\x01 \x01(\x05R\roldestVersion\x12%\n" +
-	"\x0enewest_version\x18\x02 \x01(\x05R\rnewestVersion\"\xbd\x03\n" +
+	"\x0enewest_version\x18\x02 \x01(\x05R\rnewestVersion\"\xf1\x03\n" +
 	"\x06ToTask\x12,\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartH\x00R\x05start\x122\n" +
 	"\aoutputs\x18\x02 \x01(\v2\x16.hammr.task.v1.OutputsH\x00R\aoutputs\x125\n" +
@@ -3791,9 +3946,14 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04kill\x18\x05 \x01(\v2\x13.hammr.task.v1.KillH\x00R\x04kill\x122\n" +
 	"\asuspend\x18\x06 \x01(\v2\x16.hammr.task.v1.SuspendH\x00R\asuspend\x12/\n" +
 	"\x06resume\x18\a \x01(\v2\x15.hammr.task.v1.ResumeH\x00R\x06resume\x12K\n" +
-	"\x10request_progress\x18\b \x01(\v2\x1e.hammr.task.v1.RequestProgressH\x00R\x0frequestProgressB\t\n" +
+	"\x10request_progress\x18\b \x01(\v2\x1e.hammr.task.v1.RequestProgressH\x00R\x0frequestProgress\x122\n" +
+	"\aprofile\x18\t \x01(\v2\x16.hammr.task.v1.ProfileH\x00R\aprofileB\t\n" +
 	"\amessage\"\x11\n" +
-	"\x0fRequestProgress\"3\n" +
+	"\x0fRequestProgress\"O\n" +
+	"\aProfile\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x18\n" +
+	"\aseconds\x18\x03 \x01(\x05R\aseconds\"3\n" +
 	"\aFetched\x12\x12\n" +
 	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x14\n" +
 	"\x05nodes\x18\x02 \x01(\fR\x05nodes\"\x85\x03\n" +
@@ -3841,7 +4001,11 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x12PreemptionDeclined\x12\x14\n" +
 	"\x05cause\x18\x01 \x01(\tR\x05cause\x12\x1f\n" +
 	"\vcan_suspend\x18\x02 \x01(\bR\n" +
-	"canSuspend\"\xf3\x03\n" +
+	"canSuspend\"U\n" +
+	"\rProfileResult\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x12\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\x12\x18\n" +
+	"\arefusal\x18\x03 \x01(\tR\arefusal\"\xba\x04\n" +
 	"\bFromTask\x125\n" +
 	"\bprogress\x18\x01 \x01(\v2\x17.hammr.task.v1.ProgressH\x00R\bprogress\x125\n" +
 	"\bfinished\x18\x02 \x01(\v2\x17.hammr.task.v1.FinishedH\x00R\bfinished\x122\n" +
@@ -3850,7 +4014,8 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x06exited\x18\x05 \x01(\v2\x15.hammr.task.v1.ExitedH\x00R\x06exited\x12B\n" +
 	"\rsuspend_ready\x18\x06 \x01(\v2\x1b.hammr.task.v1.SuspendReadyH\x00R\fsuspendReady\x12T\n" +
 	"\x13preemption_declined\x18\a \x01(\v2!.hammr.task.v1.PreemptionDeclinedH\x00R\x12preemptionDeclined\x12,\n" +
-	"\x05hello\x18\b \x01(\v2\x14.hammr.task.v1.HelloH\x00R\x05helloB\t\n" +
+	"\x05hello\x18\b \x01(\v2\x14.hammr.task.v1.HelloH\x00R\x05hello\x12E\n" +
+	"\x0eprofile_result\x18\t \x01(\v2\x1c.hammr.task.v1.ProfileResultH\x00R\rprofileResultB\t\n" +
 	"\amessage\"\xd6\x02\n" +
 	"\n" +
 	"Checkpoint\x12\x12\n" +
@@ -3929,7 +4094,7 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_internal_taskproc_task_proto_goTypes = []any{
 	(Kind)(0),                    // 0: hammr.task.v1.Kind
 	(Preempt_Mode)(0),            // 1: hammr.task.v1.Preempt.Mode
@@ -3954,52 +4119,54 @@ var file_internal_taskproc_task_proto_goTypes = []any{
 	(*Hello)(nil),                // 20: hammr.task.v1.Hello
 	(*ToTask)(nil),               // 21: hammr.task.v1.ToTask
 	(*RequestProgress)(nil),      // 22: hammr.task.v1.RequestProgress
-	(*Fetched)(nil),              // 23: hammr.task.v1.Fetched
-	(*Progress)(nil),             // 24: hammr.task.v1.Progress
-	(*Finished)(nil),             // 25: hammr.task.v1.Finished
-	(*Failure)(nil),              // 26: hammr.task.v1.Failure
-	(*Checkpointed)(nil),         // 27: hammr.task.v1.Checkpointed
-	(*Exited)(nil),               // 28: hammr.task.v1.Exited
-	(*SuspendReady)(nil),         // 29: hammr.task.v1.SuspendReady
-	(*PreemptionDeclined)(nil),   // 30: hammr.task.v1.PreemptionDeclined
-	(*FromTask)(nil),             // 31: hammr.task.v1.FromTask
-	(*Checkpoint)(nil),           // 32: hammr.task.v1.Checkpoint
-	(*CheckpointBody)(nil),       // 33: hammr.task.v1.CheckpointBody
-	(*NodeState)(nil),            // 34: hammr.task.v1.NodeState
-	(*LiveInput)(nil),            // 35: hammr.task.v1.LiveInput
-	(*PendingOutput)(nil),        // 36: hammr.task.v1.PendingOutput
-	(*MergeInput)(nil),           // 37: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),           // 38: hammr.task.v1.Split.Part
-	(*Graph_Stage)(nil),          // 39: hammr.task.v1.Graph.Stage
-	(*Graph_Edge)(nil),           // 40: hammr.task.v1.Graph.Edge
-	nil,                          // 41: hammr.task.v1.Start.PropertiesEntry
-	(*Bundle_Group)(nil),         // 42: hammr.task.v1.Bundle.Group
-	(*PackedOutputs_Place)(nil),  // 43: hammr.task.v1.PackedOutputs.Place
-	(*PackedOutputs_Output)(nil), // 44: hammr.task.v1.PackedOutputs.Output
-	(*Checkpoint_Copy)(nil),      // 45: hammr.task.v1.Checkpoint.Copy
+	(*Profile)(nil),              // 23: hammr.task.v1.Profile
+	(*Fetched)(nil),              // 24: hammr.task.v1.Fetched
+	(*Progress)(nil),             // 25: hammr.task.v1.Progress
+	(*Finished)(nil),             // 26: hammr.task.v1.Finished
+	(*Failure)(nil),              // 27: hammr.task.v1.Failure
+	(*Checkpointed)(nil),         // 28: hammr.task.v1.Checkpointed
+	(*Exited)(nil),               // 29: hammr.task.v1.Exited
+	(*SuspendReady)(nil),         // 30: hammr.task.v1.SuspendReady
+	(*PreemptionDeclined)(nil),   // 31: hammr.task.v1.PreemptionDeclined
+	(*ProfileResult)(nil),        // 32: hammr.task.v1.ProfileResult
+	(*FromTask)(nil),             // 33: hammr.task.v1.FromTask
+	(*Checkpoint)(nil),           // 34: hammr.task.v1.Checkpoint
+	(*CheckpointBody)(nil),       // 35: hammr.task.v1.CheckpointBody
+	(*NodeState)(nil),            // 36: hammr.task.v1.NodeState
+	(*LiveInput)(nil),            // 37: hammr.task.v1.LiveInput
+	(*PendingOutput)(nil),        // 38: hammr.task.v1.PendingOutput
+	(*MergeInput)(nil),           // 39: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),           // 40: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),          // 41: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),           // 42: hammr.task.v1.Graph.Edge
+	nil,                          // 43: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),         // 44: hammr.task.v1.Bundle.Group
+	(*PackedOutputs_Place)(nil),  // 45: hammr.task.v1.PackedOutputs.Place
+	(*PackedOutputs_Output)(nil), // 46: hammr.task.v1.PackedOutputs.Output
+	(*Checkpoint_Copy)(nil),      // 47: hammr.task.v1.Checkpoint.Copy
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	2,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	2,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	38, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
-	39, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
-	40, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
+	40, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	41, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
+	42, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
 	2,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
 	0,  // 6: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	41, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	43, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
 	4,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
 	3,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
 	2,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
-	32, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	34, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	5,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
 	10, // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
 	11, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
 	12, // 15: hammr.task.v1.Start.combine_sets:type_name -> hammr.task.v1.CombineSet
 	4,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
-	42, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
+	44, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
 	7,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	43, // 19: hammr.task.v1.PackedOutputs.places:type_name -> hammr.task.v1.PackedOutputs.Place
-	44, // 20: hammr.task.v1.PackedOutputs.outputs:type_name -> hammr.task.v1.PackedOutputs.Output
+	45, // 19: hammr.task.v1.PackedOutputs.places:type_name -> hammr.task.v1.PackedOutputs.Place
+	46, // 20: hammr.task.v1.PackedOutputs.outputs:type_name -> hammr.task.v1.PackedOutputs.Output
 	2,  // 21: hammr.task.v1.Truncate.position:type_name -> hammr.task.v1.Position
 	1,  // 22: hammr.task.v1.Preempt.mode:type_name -> hammr.task.v1.Preempt.Mode
 	9,  // 23: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
@@ -4010,40 +4177,42 @@ var file_internal_taskproc_task_proto_depIdxs = []int32{
 	17, // 28: hammr.task.v1.ToTask.suspend:type_name -> hammr.task.v1.Suspend
 	18, // 29: hammr.task.v1.ToTask.resume:type_name -> hammr.task.v1.Resume
 	22, // 30: hammr.task.v1.ToTask.request_progress:type_name -> hammr.task.v1.RequestProgress
-	8,  // 31: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
-	2,  // 32: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
-	23, // 33: hammr.task.v1.Progress.fetched:type_name -> hammr.task.v1.Fetched
-	3,  // 34: hammr.task.v1.Finished.range:type_name -> hammr.task.v1.Range
-	6,  // 35: hammr.task.v1.Finished.pieces:type_name -> hammr.task.v1.Piece
-	7,  // 36: hammr.task.v1.Finished.outputs:type_name -> hammr.task.v1.MapOutput
-	8,  // 37: hammr.task.v1.Finished.counters:type_name -> hammr.task.v1.Counter
-	2,  // 38: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
-	32, // 39: hammr.task.v1.Checkpointed.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	24, // 40: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
-	25, // 41: hammr.task.v1.FromTask.finished:type_name -> hammr.task.v1.Finished
-	26, // 42: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
-	27, // 43: hammr.task.v1.FromTask.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	28, // 44: hammr.task.v1.FromTask.exited:type_name -> hammr.task.v1.Exited
-	29, // 45: hammr.task.v1.FromTask.suspend_ready:type_name -> hammr.task.v1.SuspendReady
-	30, // 46: hammr.task.v1.FromTask.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	20, // 47: hammr.task.v1.FromTask.hello:type_name -> hammr.task.v1.Hello
-	45, // 48: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
-	0,  // 49: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
-	8,  // 50: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
-	34, // 51: hammr.task.v1.CheckpointBody.nodes:type_name -> hammr.task.v1.NodeState
-	6,  // 52: hammr.task.v1.NodeState.pieces:type_name -> hammr.task.v1.Piece
-	36, // 53: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.PendingOutput
-	7,  // 54: hammr.task.v1.NodeState.published:type_name -> hammr.task.v1.MapOutput
-	3,  // 55: hammr.task.v1.NodeState.remaining:type_name -> hammr.task.v1.Range
-	23, // 56: hammr.task.v1.NodeState.fetched:type_name -> hammr.task.v1.Fetched
-	37, // 57: hammr.task.v1.NodeState.merge:type_name -> hammr.task.v1.MergeInput
-	35, // 58: hammr.task.v1.NodeState.live:type_name -> hammr.task.v1.LiveInput
-	2,  // 59: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
-	60, // [60:60] is the sub-list for method output_type
-	60, // [60:60] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	23, // 31: hammr.task.v1.ToTask.profile:type_name -> hammr.task.v1.Profile
+	8,  // 32: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
+	2,  // 33: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
+	24, // 34: hammr.task.v1.Progress.fetched:type_name -> hammr.task.v1.Fetched
+	3,  // 35: hammr.task.v1.Finished.range:type_name -> hammr.task.v1.Range
+	6,  // 36: hammr.task.v1.Finished.pieces:type_name -> hammr.task.v1.Piece
+	7,  // 37: hammr.task.v1.Finished.outputs:type_name -> hammr.task.v1.MapOutput
+	8,  // 38: hammr.task.v1.Finished.counters:type_name -> hammr.task.v1.Counter
+	2,  // 39: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
+	34, // 40: hammr.task.v1.Checkpointed.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	25, // 41: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
+	26, // 42: hammr.task.v1.FromTask.finished:type_name -> hammr.task.v1.Finished
+	27, // 43: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
+	28, // 44: hammr.task.v1.FromTask.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	29, // 45: hammr.task.v1.FromTask.exited:type_name -> hammr.task.v1.Exited
+	30, // 46: hammr.task.v1.FromTask.suspend_ready:type_name -> hammr.task.v1.SuspendReady
+	31, // 47: hammr.task.v1.FromTask.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	20, // 48: hammr.task.v1.FromTask.hello:type_name -> hammr.task.v1.Hello
+	32, // 49: hammr.task.v1.FromTask.profile_result:type_name -> hammr.task.v1.ProfileResult
+	47, // 50: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
+	0,  // 51: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
+	8,  // 52: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
+	36, // 53: hammr.task.v1.CheckpointBody.nodes:type_name -> hammr.task.v1.NodeState
+	6,  // 54: hammr.task.v1.NodeState.pieces:type_name -> hammr.task.v1.Piece
+	38, // 55: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.PendingOutput
+	7,  // 56: hammr.task.v1.NodeState.published:type_name -> hammr.task.v1.MapOutput
+	3,  // 57: hammr.task.v1.NodeState.remaining:type_name -> hammr.task.v1.Range
+	24, // 58: hammr.task.v1.NodeState.fetched:type_name -> hammr.task.v1.Fetched
+	39, // 59: hammr.task.v1.NodeState.merge:type_name -> hammr.task.v1.MergeInput
+	37, // 60: hammr.task.v1.NodeState.live:type_name -> hammr.task.v1.LiveInput
+	2,  // 61: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	62, // [62:62] is the sub-list for method output_type
+	62, // [62:62] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -4060,8 +4229,9 @@ func file_internal_taskproc_task_proto_init() {
 		(*ToTask_Suspend)(nil),
 		(*ToTask_Resume)(nil),
 		(*ToTask_RequestProgress)(nil),
+		(*ToTask_Profile)(nil),
 	}
-	file_internal_taskproc_task_proto_msgTypes[29].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[31].OneofWrappers = []any{
 		(*FromTask_Progress)(nil),
 		(*FromTask_Finished)(nil),
 		(*FromTask_Failure)(nil),
@@ -4070,6 +4240,7 @@ func file_internal_taskproc_task_proto_init() {
 		(*FromTask_SuspendReady)(nil),
 		(*FromTask_PreemptionDeclined)(nil),
 		(*FromTask_Hello)(nil),
+		(*FromTask_ProfileResult)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4077,7 +4248,7 @@ func file_internal_taskproc_task_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   44,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

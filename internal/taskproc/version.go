@@ -18,8 +18,11 @@ import (
 //	no common version: the attempt fails
 //
 // Version 1 has no versions in Start, and no Hello. Programs of the releases before version 2
-// speak it. Version 2 has both.
-var Protocol = protocol.Versions{Oldest: 1, Newest: 2}
+// speak it. Version 2 has both. Version 3 has Profile.
+var Protocol = protocol.Versions{Oldest: 1, Newest: 3}
+
+// ProfileVersion is the version from which on a program can take profiles.
+const ProfileVersion = 3
 
 // JobVersion is the newest cluster version whose jobs a tasknode of this program can run: it
 // understands all of Start, such as edges that read the files of another edge (FileInputs). Masters
@@ -42,11 +45,15 @@ func (s *Start) versions() protocol.Versions {
 // CheckVersions returns an error unless a program speaks a version that its tasknode accepts.
 // hello is nil if the first message of the program was another one.
 func CheckVersions(tasknode protocol.Versions, hello *Hello) error {
-	program := first
-	if hello != nil {
-		program = protocol.Versions{Oldest: int(hello.OldestVersion), Newest: int(hello.NewestVersion)}
+	return checkCommon(tasknode, VersionsOf(hello))
+}
+
+// VersionsOf returns what a program speaks, as CheckVersions.
+func VersionsOf(hello *Hello) protocol.Versions {
+	if hello == nil {
+		return first
 	}
-	return checkCommon(tasknode, program)
+	return protocol.Versions{Oldest: int(hello.OldestVersion), Newest: int(hello.NewestVersion)}
 }
 
 // checkCommon returns an error if two ranges have no common version.

@@ -226,7 +226,11 @@ func newFake(name string) *fakeSource {
 // newHandler returns the handler of a fake cluster, behind a gate with a token.
 func newHandler(t testing.TB, f *fakeSource) http.Handler {
 	t.Helper()
-	return handlerOf(t, f)
+	h := handlerOf(t, f)
+	if f.err == nil && len(f.jobs) > 0 {
+		takeProfile(t, h, f)
+	}
+	return h
 }
 
 // handlerOf returns the handler of a source, like newHandler.

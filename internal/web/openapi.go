@@ -45,6 +45,9 @@ func OpenAPI(routes []*Route) map[string]any {
 func (s *schemas) operation(rt *Route) map[string]any {
 	failed := map[string]any{"description": "an error", "content": content("application/problem+json", reference("problem"))}
 	ok := map[string]any{"description": "done", "content": content("application/json", s.of(reflect.TypeOf(rt.Answer)))}
+	if _, isFile := rt.Answer.([]byte); isFile {
+		ok["content"] = content("application/octet-stream", map[string]any{"type": "string", "format": "binary"})
+	}
 	op := map[string]any{
 		"summary": rt.Doc, "operationId": operationID(rt), "x-verb": string(rt.Verb),
 		"responses": map[string]any{"200": ok, "default": failed},

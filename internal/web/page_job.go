@@ -169,6 +169,7 @@ type attemptRow struct {
 	Elapsed int64
 	Streams []string
 	Forms   []Form
+	Profile *profileForm // nil if its process cannot answer
 }
 
 func showTask(c *call) error {
@@ -205,8 +206,9 @@ func showTask(c *call) error {
 		}
 		if attempt.State == report.Running {
 			without := "resume"
+			r.Profile = newProfileForm("attempt", attempt.ID)
 			if causes[attempt.ID].State == apidoc.Suspended {
-				r.State, without = apidoc.Suspended, "preempt"
+				r.State, without, r.Profile = apidoc.Suspended, "preempt", nil
 			}
 			r.Forms = formsOn(actionsOn("attempt", without), attempt.ID, nil)
 		}

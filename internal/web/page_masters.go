@@ -50,12 +50,16 @@ func showMasters(c *call) error {
 	}
 	type row struct {
 		apidoc.Master
-		Forms []Form
-		Bins  []writeBar
+		Forms   []Form
+		Profile *profileForm
+		Bins    []writeBar
 	}
 	var rows []row
 	for _, m := range masters.Masters {
 		r := row{Master: m, Bins: writeBars(m.LogWrites)}
+		if m.State != "unreachable" {
+			r.Profile = newProfileForm("master", m.ID)
+		}
 		switch {
 		case m.ID == masters.Leader:
 		case m.State == "follower" && !m.NonVoter:

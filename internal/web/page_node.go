@@ -11,11 +11,12 @@ import (
 // nodeData is the page of a tasknode.
 type nodeData struct {
 	apidoc.Tasknode
-	Forms []Form
-	Audit apidoc.Audit
-	Left  int64 // time until the deadline of the drain, ms; 0 if there is none
-	Late  bool  // the deadline has passed, and something is left
-	Runs  []nodeRun
+	Forms   []Form
+	Profile *profileForm
+	Audit   apidoc.Audit
+	Left    int64 // time until the deadline of the drain, ms; 0 if there is none
+	Late    bool  // the deadline has passed, and something is left
+	Runs    []nodeRun
 }
 
 // nodeRun is a running attempt of a tasknode.
@@ -43,6 +44,9 @@ func showNode(c *call) error {
 		without = "drain"
 	}
 	d.Forms = formsOn(actionsOn("node", without), n.Name, nil)
+	if n.State != "LOST" {
+		d.Profile = newProfileForm("node", n.Name)
+	}
 	now := c.cfg.Now().UnixMilli()
 	if n.Drain != nil && n.Drain.Deadline > 0 {
 		d.Left = max(0, n.Drain.Deadline-now)

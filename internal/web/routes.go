@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
@@ -24,6 +25,8 @@ type Route struct {
 	Heavy  bool    // an answer takes much time or memory: only a few are made at once
 	Serve  func(*call) error
 
+	Patience time.Duration // how long an answer may take, in addition to callTime, because it waits
+
 	action *ActionKind      // of a route that changes the cluster
 	hadoop *hadoop.Endpoint // of a route of Hadoop's API; it has no Serve, and reads its parameters itself
 }
@@ -40,7 +43,7 @@ const apiRoot = "/api/v1"
 // Routes returns the table of all paths, except those of the gate and of assets.
 func Routes() []*Route {
 	return slices.Concat(pageRoutes(), logRoutes(), pictureRoutes(), poolRoutes(), schedulerRoutes(), preemptionRoutes(), watchRoutes(), apiRoutes(), workRoutes(), historyRoutes(), whatIfRoutes(),
-		actionRoutes(), hadoopRoutes())
+		profileRoutes(), actionRoutes(), hadoopRoutes())
 }
 
 // page adds the parameters that every page has.

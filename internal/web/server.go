@@ -54,6 +54,9 @@ type server struct {
 	hub       *hub
 	histories histories
 
+	profiling chan struct{} // has an element for each profile that is taken
+	profiles  results[*takenProfile]
+
 	fragments
 }
 
@@ -61,7 +64,8 @@ type server struct {
 // Config.Gate.Handler around it, together with what else it serves.
 func New(cfg Config) http.Handler {
 	cfg.EnsureDefaults()
-	s := &server{cfg: cfg, base: strings.TrimSuffix(cfg.Gate.Base(), "/"), heavy: make(chan struct{}, maxHeavy), hub: newHub(cfg.Source)}
+	s := &server{cfg: cfg, base: strings.TrimSuffix(cfg.Gate.Base(), "/"), heavy: make(chan struct{}, maxHeavy), hub: newHub(cfg.Source),
+		profiling: make(chan struct{}, maxProfiling), profiles: results[*takenProfile]{most: maxProfiles}}
 	mux := http.NewServeMux()
 	s.mux = mux
 	for _, rt := range Routes() {
@@ -96,7 +100,7 @@ const callTime = 20 * time.Second
 
 // serve serves a request: it reads the parameters, checks the caller and calls the handler.
 func (s *server) serve(rt *Route, w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), callTime)
+	ctx, cancel := context.WithTimeout(r.Context(), callTime+rt.Patience)
 	defer cancel()
 	answer, began := &statusWriter{ResponseWriter: w}, s.cfg.Now()
 	defer func() { s.cfg.Meters.answered(answer.status, s.cfg.Now().Sub(began), rt.isStream()) }()
@@ -157,16 +161,22 @@ const (
 
 // enterHeavy waits until a heavy request may run. The caller calls leave at its end.
 func (s *server) enterHeavy(ctx context.Context) (leave func(), err error) {
+	return enter(ctx, s.heavy, "requests for long lists and logs")
+}
+
+// enter waits until there is room for an element in slots. The caller calls leave at its end. what
+// names what takes the room.
+func enter(ctx context.Context, slots chan struct{}, what string) (leave func(), err error) {
 	timer := time.NewTimer(heavyWait)
 	defer timer.Stop()
 	select {
-	case s.heavy <- struct{}{}:
-		return func() { <-s.heavy }, nil
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 	return nil, &access.Refusal{Status: http.StatusTooManyRequests, RetryAfter: heavyWait,
-		Text: fmt.Sprintf("%d other requests for long lists and logs run already; try again in a few seconds", maxHeavy)}
+		Text: fmt.Sprintf("%d other %s run already; try again in a few seconds", cap(slots), what)}
 }
 
 // use returns the value of an answer, and notes how old it is.

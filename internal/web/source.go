@@ -89,6 +89,7 @@ type Source interface {
 
 	WorkSource
 	MachineSource
+	ProfileSource
 }
 
 // JobQuery selects and sorts jobs. The zero value selects all.

@@ -19,6 +19,8 @@ type Caller struct {
 	Token bool
 	// Reader is whether the caller may read without the token; see Config.AnonymousReaders.
 	Reader bool
+	// Profiler is whether the caller may take profiles without the token; see Config.AnonymousProfiles.
+	Profiler bool
 }
 
 // Verb is what a caller does. Each route of the pages, of the API and of the streams has one verb.
@@ -34,7 +36,7 @@ const (
 
 // verbs has a word for the error of each verb.
 var verbs = map[Verb]string{
-	View: "see", ReadLog: "read the log of", ChangeJob: "change", Operate: "operate", Profile: "profile",
+	View: "see", ReadLog: "read the log of", ChangeJob: "change", Operate: "operate", Profile: "take or see a profile of",
 }
 
 // Changes reports whether a verb changes the cluster. Such a request is audited, and its method is
@@ -43,7 +45,7 @@ func (v Verb) Changes() bool { return v == ChangeJob || v == Operate }
 
 // Object is what a caller does something to.
 type Object struct {
-	Kind string // job, task, attempt, node, pool, policy, master, history, cluster
+	Kind string // job, task, attempt, node, pool, policy, master, profile, history, cluster
 	ID   string // "" for all of the kind
 }
 
@@ -67,14 +69,15 @@ func (o Object) String() string {
 // May returns nil if a caller may do something to an object, else a *Refusal. It is the only place
 // that decides this: every page, call, stream, log and file for download asks it.
 //
-// The holder of the cluster's token may do everything. A reader may view. Status 401 says that the
+// The holder of the cluster's token may do everything. A reader may view, and a profiler may take
+// profiles. Status 401 says that the
 // token would help, status 403 that it would not.
 func May(c Caller, v Verb, o Object) error {
 	verb, known := verbs[v]
 	switch {
 	case !known:
 		return &Refusal{Status: http.StatusForbidden, Text: fmt.Sprintf("verb %q: none of %v; the route of this request must declare one", v, knownVerbs())}
-	case c.Token, c.Reader && v == View:
+	case c.Token, c.Reader && v == View, c.Profiler && v == Profile:
 		return nil
 	}
 	return &Refusal{Status: http.StatusUnauthorized, Text: fmt.Sprintf("to %s %v needs the cluster's token; sign in, or send the header Authorization: Bearer TOKEN", verb, o)}

@@ -29,18 +29,19 @@ type Action struct {
 	Object Object
 	Call   string // its name in the audit log, as of the call that does the same: Kill, MoveJob
 	Detail string // to what the object is changed, for the audit log; "" for nothing to say
+	Unseen bool   // no master sees a call, so Do always writes the record
 }
 
 // Do makes a change if the caller of a request may make it. It returns a *Refusal, or the error of
 // change. The call that makes the change is in the audit log of the master that answers it, with the
 // name of the caller, so Do writes no second record. It writes one if no master may have seen a call:
-// the caller was refused, or the result is unknown.
+// the caller was refused, the result is unknown, or Unseen is set.
 func (g *Gate) Do(ctx context.Context, a Action, change func() error) error {
 	err := May(CallerOf(ctx), a.Verb, a.Object)
 	if err == nil {
 		err = change()
 	}
-	if _, refused := errors.AsType[*Refusal](err); refused || err != nil && audit.ResultOf(err) == "unknown" {
+	if _, refused := errors.AsType[*Refusal](err); refused || a.Unseen || err != nil && audit.ResultOf(err) == "unknown" {
 		g.audit(requestOf(ctx), Record{Call: a.Call, Object: a.Object.audited(), Detail: a.Detail, Err: err})
 	}
 	return err

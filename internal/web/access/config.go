@@ -25,6 +25,9 @@ type Config struct {
 	// AnonymousReaders lets callers without the token view pages, but neither read logs nor change
 	// anything; default false.
 	AnonymousReaders bool
+	// AnonymousProfiles lets callers without the token take profiles, for the pages of a process that
+	// only this machine reaches; default false.
+	AnonymousProfiles bool
 	// Hosts are further names by which browsers reach the pages, each with or without a port; a port
 	// is ignored. localhost and the IP addresses of the machine are always accepted. Default none.
 	Hosts []string

@@ -135,7 +135,7 @@ func (g *Gate) identify(answer http.Header, r *http.Request, info request) (c Ca
 	case found:
 		cookies.remove(answer)
 	}
-	return Caller{Name: Anonymous, Reader: g.cfg.AnonymousReaders}, network, nil
+	return Caller{Name: Anonymous, Reader: g.cfg.AnonymousReaders, Profiler: g.cfg.AnonymousProfiles}, network, nil
 }
 
 // credentials returns the name and the token in the header of a client that is no browser.

@@ -30,6 +30,8 @@ type Leader interface {
 	// ReadLog returns a part of an output stream of an attempt. dir is the log directory of its job, ""
 	// for none.
 	ReadLog(ctx context.Context, a report.Attempt, dir, stream string, r web.LogRange) (web.LogPart, error)
+	// TakeProfile takes a profile of a master, of a tasknode, or of an attempt that runs on a tasknode.
+	TakeProfile(ctx context.Context, tasknode string, q web.ProfileQuery) (web.ProfileData, error)
 }
 
 // Master has the state of this process. If a job has left the state, errors wrap cluster.ErrRetired.

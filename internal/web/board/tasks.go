@@ -190,22 +190,47 @@ func (s *Source) TaskEvents(ctx context.Context, job, id string) (web.Answer[api
 
 // Log implements web.Source.
 func (s *Source) Log(ctx context.Context, attempt, stream string, r web.LogRange) (p web.LogPart, err error) {
-	id, err := cluster.ParseAttemptID(attempt)
+	job, a, err := s.attempt(ctx, attempt)
 	if err != nil {
-		return p, fmt.Errorf("%.100q is not the id of an attempt: %w", attempt, web.ErrUnknown)
+		return p, err
 	}
-	job := id.Task.Job.String()
 	docs, err := s.docs(ctx, job)
 	if err != nil {
 		return p, err
 	}
+	return s.Leader.ReadLog(ctx, a, docs.Value.logDir, stream, r)
+}
+
+// attempt returns an attempt that has started, and the id of its job.
+func (s *Source) attempt(ctx context.Context, attempt string) (job string, a report.Attempt, err error) {
+	id, err := cluster.ParseAttemptID(attempt)
+	if err != nil {
+		return "", a, fmt.Errorf("%.100q is not the id of an attempt: %w", attempt, web.ErrUnknown)
+	}
+	job = id.Task.Job.String()
 	task, err := s.Task(ctx, job, id.Task.String())
 	if err != nil {
-		return p, err
+		return "", a, err
 	}
 	i := slices.IndexFunc(task.Value.Attempts, func(a report.Attempt) bool { return a.ID == attempt })
 	if i < 0 {
-		return p, fmt.Errorf("no attempt %s has started: %w", attempt, web.ErrUnknown)
+		return "", a, fmt.Errorf("no attempt %s has started: %w", attempt, web.ErrUnknown)
 	}
-	return s.Leader.ReadLog(ctx, task.Value.Attempts[i], docs.Value.logDir, stream, r)
+	return job, task.Value.Attempts[i], nil
+}
+
+// Profile implements web.Source. A suspended attempt has a process, which its tasknode knows to be
+// suspended.
+func (s *Source) Profile(ctx context.Context, q web.ProfileQuery) (p web.ProfileData, err error) {
+	if q.Object != "attempt" {
+		return s.Leader.TakeProfile(ctx, q.ID, q)
+	}
+	_, a, err := s.attempt(ctx, q.ID)
+	if err != nil {
+		return p, err
+	}
+	if a.FinishTime != 0 {
+		return p, fmt.Errorf("attempt %s is over, so it has no process: %w", a.ID, web.ErrRefused)
+	}
+	return s.Leader.TakeProfile(ctx, a.Tasknode, q)
 }

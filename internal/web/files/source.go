@@ -43,6 +43,7 @@ type Config struct {
 type Source struct {
 	web.NoSamples
 	web.NoScheduler
+	web.NoProfiles
 	web.WorkOf
 	web.WhatIfSource
 	cfg Config

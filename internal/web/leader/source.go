@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/nodeprofile"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/answers"
@@ -69,6 +71,9 @@ type Source struct {
 	answers *answers.Cache
 	large   *answers.Cache // statuses of jobs with their tasks
 
+	calls    http.RoundTripper // to masters
+	profiles http.RoundTripper // to tasknodes
+
 	mu struct {
 		sync.Mutex
 		single map[string]Client // clients of single masters, by address
@@ -83,12 +88,14 @@ func New(cfg Config) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{cfg: cfg, client: c, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
+	s.calls, s.profiles = rpc.NewTransport(cfg.RPC), nodeprofile.Transport(cfg.RPC.Token, cfg.RPC.ClusterID)
 	s.mu.single = make(map[string]Client)
 	return s, nil
 }
 
 // Close closes the connections. No question may be under way.
 func (s *Source) Close() error {
+	(&http.Client{Transport: s.calls}).CloseIdleConnections()
 	errs := []error{s.client.Close()}
 	s.mu.Lock()
 	defer s.mu.Unlock()

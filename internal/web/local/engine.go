@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/board"
@@ -42,6 +43,11 @@ func (readOnly) Act(context.Context, web.Action) (apidoc.Change, error) {
 // ReadLog implements board.Leader.
 func (readOnly) ReadLog(_ context.Context, a report.Attempt, _, _ string, _ web.LogRange) (p web.LogPart, err error) {
 	return p, fmt.Errorf("attempt %s has no log: it ran in the process that serves these pages: %w", a.ID, web.ErrUnknown)
+}
+
+// TakeProfile implements board.Leader.
+func (r readOnly) TakeProfile(ctx context.Context, _ string, q web.ProfileQuery) (web.ProfileData, error) {
+	return web.NoProfiles{}.Profile(ctx, q)
 }
 
 // engine is the board.Leader of a jobmaster in this process.
@@ -98,4 +104,14 @@ func (e *engine) Policy(ctx context.Context) (web.Answer[apidoc.Policy], error) 
 		return answered(e.readOnly, apidoc.Policy{}, err)
 	}
 	return answered(e.readOnly, apidoc.PolicyOf(policy), nil)
+}
+
+// TakeProfile implements board.Leader. The attempts, and everything else, are in this process.
+func (e *engine) TakeProfile(ctx context.Context, _ string, q web.ProfileQuery) (p web.ProfileData, err error) {
+	p.Note = "It is of the process that runs the whole job and serves these pages: all attempts run in it."
+	p.Bytes, err = profile.Take(ctx, q.Query)
+	if errors.As(err, new(profile.Refusal)) {
+		err = web.Classify(web.ErrRefused, err)
+	}
+	return p, err
 }

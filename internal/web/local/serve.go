@@ -13,14 +13,14 @@ import (
 )
 
 // Serve serves pages at an address (host:port; port 0 for any that is free) until stop is called. Every
-// user of this machine may view them; no request may change anything. The address must be a loopback
+// user of this machine may view them and take profiles; no request may change anything. The address must be a loopback
 // address. now returns the time of the cluster.
 func Serve(source web.Source, name, address string, now func() time.Time) (url string, stop func(), err error) {
 	host, _, err := net.SplitHostPort(address)
 	if ip, bad := netip.ParseAddr(host); err != nil || host != "localhost" && (bad != nil || !ip.IsLoopback()) {
 		return "", nil, fmt.Errorf("pages at %q: expected a loopback address with a port, such as 127.0.0.1:0, since everyone who reaches them may view them", address)
 	}
-	gate, err := access.New(access.Config{Token: rand.Text(), AnonymousReaders: true, Refuse: web.Refuse})
+	gate, err := access.New(access.Config{Token: rand.Text(), AnonymousReaders: true, AnonymousProfiles: true, Refuse: web.Refuse})
 	if err != nil {
 		return "", nil, err
 	}

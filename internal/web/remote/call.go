@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
@@ -110,8 +111,13 @@ func try[T any](ctx context.Context, s *Source, address string, r request) (a we
 	return a, nil
 }
 
-// decode reads an answer: a part of a log is text with headers, and others are JSON.
+// decode reads an answer: a part of a log is text with headers, a profile is bytes, and others are JSON.
 func decode(h http.Header, body io.Reader, value any) (err error) {
+	if p, isProfile := value.(*web.ProfileData); isProfile {
+		p.Note = h.Get(web.HeaderProfileNote)
+		p.Bytes, err = io.ReadAll(io.LimitReader(body, profile.MaxBytes))
+		return err
+	}
 	p, isLog := value.(*web.LogPart)
 	if !isLog {
 		return json.NewDecoder(body).Decode(value)

@@ -55,7 +55,9 @@ const (
 	freshness = 700 * time.Millisecond
 	// logPatience is Config.Patience for a log, which a master may read in HDFS.
 	logPatience = 12 * time.Second
-	maxAnswers  = 512
+	// profilePatience is Config.Patience for a profile, in addition to the time that it covers.
+	profilePatience = 20 * time.Second
+	maxAnswers      = 512
 )
 
 // Source implements web.Source. It starts no goroutines of its own.
@@ -240,6 +242,13 @@ func (s *Source) Log(ctx context.Context, attempt, stream string, r web.LogRange
 		query.Set("max", strconv.FormatInt(min(r.Max, web.MaxLogBytes), 10))
 	}
 	a, err := call[web.LogPart](ctx, s, request{path: path(query, "attempts", attempt, "logs", stream), patience: logPatience})
+	return a.Value, err
+}
+
+// Profile implements web.Source.
+func (s *Source) Profile(ctx context.Context, q web.ProfileQuery) (web.ProfileData, error) {
+	r := request{path: path(nil, q.Object+"s", q.ID, "profile"), form: q.Values(), user: q.User, patience: q.Time() + profilePatience}
+	a, err := call[web.ProfileData](ctx, s, r)
 	return a.Value, err
 }
 

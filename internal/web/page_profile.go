@@ -1,0 +1,275 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/profile"
+	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/flame"
+)
+
+const (
+	maxProfiling = 4  // profiles that are taken at once
+	maxProfiles  = 16 // profiles that are kept, each of profile.MaxBytes at most
+	maxTop       = 50 // lines of a table of functions
+)
+
+// takenProfile is a profile that the server keeps.
+type takenProfile struct {
+	ProfileQuery
+	ProfileData
+	At int64 // ms
+}
+
+// HeaderProfileNote is a header of answers with a profile: ProfileData.Note.
+const HeaderProfileNote = "Hammr-Profile-Note"
+
+// profileRoutes take profiles and show them.
+func profileRoutes() (routes []*Route) {
+	for _, object := range []string{"attempt", "node", "master"} {
+		path := "/" + object + "s/{" + object + "}/profile"
+		params := []Param{{Name: object, Required: true, Doc: "the " + object},
+			{Name: "kind", Enum: profile.Kinds, Default: profile.CPU, Doc: "kind of the profile"},
+			{Name: "seconds", Max: profile.MaxSeconds, Default: strconv.Itoa(profile.DefaultSeconds), Doc: "time that a profile of kind cpu covers"}}
+		take := Route{Method: http.MethodPost, Verb: access.Profile, Object: object, Params: params, Patience: profile.MaxSeconds * time.Second}
+		form, api := take, take
+		form.Path, form.Serve, form.Doc = path, takeFromForm, "Takes a profile of the process, and leads to its page."
+		api.Path, api.Serve, api.Answer, api.Doc = apiRoot+path, takeFromAPI, []byte{}, "Takes a profile of the process, in the format of pprof. Stacks are text."
+		routes = append(routes, &form, &api)
+	}
+	key := Param{Name: "profile", Required: true, Doc: "id of a profile that was taken"}
+	return append(routes,
+		&Route{Path: "/profiles/{profile}", Verb: access.Profile, Object: "profile", Heavy: true, Serve: showProfile, Doc: "A profile as a flame graph, or stacks.", Params: []Param{key,
+			{Name: "type", Doc: "type of the values; default: the main one of the profile"},
+			{Name: "frame", Max: 1 << 30, Zero: true, Doc: "number of the call to zoom into"},
+			{Name: "q", Doc: "part of the names of functions to mark"}}},
+		&Route{Path: "/profiles/{profile}/file", Verb: access.Profile, Object: "profile", Params: []Param{key}, Serve: sendProfile, Doc: "A profile as a file, for go tool pprof."})
+}
+
+// take takes the profile that the request orders. The audit log has it.
+func (c *call) take() (*takenProfile, error) {
+	seconds, _ := strconv.Atoi(c.params["seconds"]) // checked already
+	object := access.Object{Kind: c.route.Object, ID: c.params[c.route.Object]}
+	p := &takenProfile{ProfileQuery: ProfileQuery{Object: object.Kind, ID: object.ID, User: c.user(), Query: profile.Query{Kind: c.params["kind"], Seconds: seconds}}}
+	if p.Object == "attempt" && taskOf(p.ID) == "" {
+		return nil, fmt.Errorf("%.200q is not the id of an attempt: %w", p.ID, ErrUnknown)
+	}
+	action := access.Action{Verb: c.route.Verb, Object: object, Call: "Profile", Detail: p.Kind, Unseen: true}
+	err := c.cfg.Gate.Do(c.ctx, action, func() error {
+		leave, err := enter(c.ctx, c.profiling, "profiles")
+		if err != nil {
+			return err
+		}
+		defer leave()
+		p.ProfileData, err = c.cfg.Source.Profile(c.ctx, p.ProfileQuery)
+		p.At = c.cfg.Now().UnixMilli()
+		return err
+	})
+	return p, err
+}
+
+func takeFromForm(c *call) error {
+	p, err := c.take()
+	if err != nil {
+		return err
+	}
+	return c.redirect("/profiles/" + c.profiles.add(p))
+}
+
+func takeFromAPI(c *call) error {
+	p, err := c.take()
+	if err != nil {
+		return err
+	}
+	return c.sendFile(p)
+}
+
+func sendProfile(c *call) error {
+	p, err := c.profile()
+	if err != nil {
+		return err
+	}
+	return c.sendFile(p)
+}
+
+// profile returns the profile that the request names.
+func (c *call) profile() (*takenProfile, error) {
+	p, found := c.profiles.get(c.params["profile"])
+	if !found {
+		return nil, fmt.Errorf("no profile %.40q: %s keeps the latest %d that were taken on its pages; take another one: %w", c.params["profile"], c.cfg.Name, maxProfiles, ErrUnknown)
+	}
+	return p, nil
+}
+
+// sendFile answers with a profile. It can contain anything, so the browser must take it for data only.
+func (c *call) sendFile(p *takenProfile) error {
+	kind, name := "application/octet-stream", p.fileName()
+	if p.Kind == profile.Stacks {
+		kind = "text/plain; charset=utf-8"
+	}
+	h := c.w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", access.LogPolicy)
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
+	if p.Note != "" {
+		h.Set(HeaderProfileNote, headerText(p.Note))
+	}
+	return c.send(http.StatusOK, kind, p.Bytes)
+}
+
+// fileName returns a name for the file of a profile.
+func (p *takenProfile) fileName() string {
+	id := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r) {
+			return r
+		}
+		return '-'
+	}, p.ID)
+	return id + "-" + p.Kind + profile.Suffix(p.Kind)
+}
+
+// profileForm offers profiles of a process.
+type profileForm struct {
+	URL        string
+	object, id string
+	Seconds    int
+	MaxSeconds int
+}
+
+func newProfileForm(object, id string) *profileForm {
+	return &profileForm{"/" + object + "s/" + url.PathEscape(id) + "/profile", object, id, profile.DefaultSeconds, profile.MaxSeconds}
+}
+
+// Kinds returns the kinds to choose from. Stacks have a button of their own.
+func (*profileForm) Kinds() []string { return []string{profile.CPU, profile.Heap, profile.Goroutine} }
+
+// Command returns the command that takes a profile.
+func (f *profileForm) Command(kind string, seconds int) string {
+	noun := cmp.Or(map[string]string{"attempt": "task"}[f.object], f.object)
+	text := "hammr " + noun + " profile " + shellWord(f.id) + " --kind " + kind
+	if kind == profile.CPU {
+		text += fmt.Sprintf(" --seconds %d", seconds)
+	}
+	return text
+}
+
+// profileData is the page of a profile. Of stacks it has Groups, and of others Types and what follows.
+type profileData struct {
+	*takenProfile
+	Key     string
+	Heading string
+	OfURL   string
+	Seconds int // 0 if it has no time
+	Size    int64
+	Kept    int
+	LeftOut int // groups, or calls
+
+	Groups     []flame.Group
+	Goroutines int
+
+	Types    []flame.Type
+	Type     flame.Type
+	Total    string // "" for 0
+	Zoomed   string // name of the function; "" for the whole profile
+	Matching string
+	Cut      string
+	Picture  *flamePicture
+	Top      []topRow
+}
+
+// topRow is a line of the table of functions.
+type topRow struct{ Name, Flat, FlatShare, Cumulative, CumulativeShare string }
+
+var profileHeadings = map[string]string{
+	profile.CPU: "CPU profile of", profile.Heap: "Heap of", profile.Goroutine: "Goroutines of", profile.Stacks: "Stacks of",
+}
+
+func showProfile(c *call) error {
+	p, err := c.profile()
+	if err != nil {
+		return err
+	}
+	d := &profileData{takenProfile: p, Key: c.params["profile"], Heading: profileHeadings[p.Kind], Size: int64(len(p.Bytes)), Kept: maxProfiles}
+	switch p.Object {
+	case "attempt":
+		d.OfURL = "/attempts/" + url.PathEscape(p.ID)
+	case "node":
+		d.OfURL = "/nodes/" + url.PathEscape(p.ID)
+	default:
+		d.OfURL = "/masters"
+	}
+	if p.Kind == profile.CPU {
+		d.Seconds = p.Query.Seconds
+	}
+	if p.Kind == profile.Stacks {
+		d.Groups, d.Goroutines, d.LeftOut = flame.GroupStacks(p.Bytes)
+	} else if err := d.draw(c); err != nil {
+		return err
+	}
+	command := newProfileForm(p.Object, p.ID).Command(p.Kind, p.Query.Seconds)
+	return c.render(http.StatusOK, "profile", d.Heading+" "+p.ID, d, Command{"another one", command})
+}
+
+// draw makes picture and table of a profile.
+func (d *profileData) draw(c *call) error {
+	p, err := flame.Decode(d.Bytes)
+	if err != nil {
+		return fmt.Errorf("%w: %w; download the file to see what it is", ErrRefused, err)
+	}
+	if d.Types = p.Types(); len(d.Types) == 0 {
+		return nil
+	}
+	tree, err := p.Tree(cmp.Or(c.params["type"], p.Default()))
+	switch {
+	case errors.Is(err, flame.ErrNoType):
+		return &badParam{"type", err.Error()}
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	frame, _ := strconv.Atoi(c.params["frame"]) // checked already; 0 for none
+	if frame >= len(tree.Frames) {
+		return &badParam{"frame", fmt.Sprintf("%d: the profile has %d calls", frame, len(tree.Frames))}
+	}
+	d.Type = tree.Type
+	whole := tree.Frames[frame].Value
+	text := func(v int64) string { return valueText(d.Type.Unit, v) }
+	share := func(v int64) string { return fmt.Sprintf("%.1f %%", 100*float64(v)/float64(max(1, whole))) }
+	if whole == 0 {
+		return nil
+	}
+	d.Total = text(whole)
+	if frame > 0 {
+		d.Zoomed = tree.Frames[frame].Name
+	}
+	if tree.Cut > 0 {
+		d.Cut = text(tree.Cut)
+	}
+	matches := nameMatcher(c.params["q"])
+	if c.params["q"] != "" {
+		found := tree.Matching(frame, matches)
+		d.Matching = fmt.Sprintf("%s, %s, in functions that match and what they have called.", text(found), share(found))
+	}
+	d.Picture, d.LeftOut = drawFlame(&view{call: c}, tree, frame, matches, func(v int64) string { return text(v) + ", " + share(v) })
+	for _, f := range tree.Top(frame, maxTop) {
+		d.Top = append(d.Top, topRow{f.Name, text(f.Flat), share(f.Flat), text(f.Cumulative), share(f.Cumulative)})
+	}
+	return nil
+}
+
+// valueText returns a value of a profile with its unit.
+func valueText(unit string, v int64) string {
+	switch unit {
+	case "nanoseconds":
+		return durationText(v / 1e6)
+	case "bytes":
+		return bytesText(v)
+	}
+	return countText(v)
+}
