@@ -11,7 +11,7 @@ import sys
 import time
 
 from requests.auth import HTTPBasicAuth
-from yarn_api_client import ApplicationMaster, HistoryServer, ResourceManager
+from yarn_api_client import ApplicationMaster, HistoryServer, NodeManager, ResourceManager
 
 # Methods of parts of YARN that Hammr does not have.
 ABSENT = {
@@ -94,6 +94,20 @@ def main():
                     call(of.task_attempt_state, *prefix, job, t["id"], a["id"])
 
     run = running.replace("job_", "application_")
+    containers = set()
+    for n in call(manager.cluster_nodes, states=["RUNNING"])["nodes"]["node"]:
+        node = NodeManager("http://" + n["nodeHTTPAddress"], auth=auth)
+        assert call(node.node_information)["nodeInfo"]["id"] == n["id"]
+        for a in call(node.node_applications)["apps"].get("app", []):
+            assert call(node.node_application, a["id"])["app"]["containerids"] == a["containerids"], a
+        for c in call(node.node_containers)["containers"].get("container", []):
+            containers.add(c["id"])
+            assert call(node.node_container, c["id"])["container"]["nodeId"] == n["id"], c
+    named = set()
+    for t in call(master.job_tasks, run, running)["tasks"]["task"]:
+        for a in call(master.task_attempts, run, running, t["id"])["taskAttempts"].get("taskAttempt", []):
+            named.add(a["assignedContainerId"])
+    assert containers and containers <= named, (containers, named)
     assert call(master.jobs, run)["jobs"]["job"][0]["state"] == "RUNNING"
     assert call(manager.cluster_change_application_queue, run, "root.nightly")["queue"] == "root.nightly"
     assert call(manager.cluster_change_application_priority, run, 5)["priority"] == 5

@@ -27,7 +27,7 @@ func (d *Daemon) describe(ctx context.Context) (*hadoop.Node, error) {
 		return nil, fmt.Errorf("tasknode does not answer: %w", err)
 	}
 	n := &hadoop.Node{ID: d.cfg.Advertise, Slots: slots, Started: startedAt, Now: time.Now()}
-	if err := d.ready(); err != nil {
+	if err := d.machineHealth(); err != nil {
 		n.Unhealthy = err.Error()
 	}
 	for _, a := range attempts {

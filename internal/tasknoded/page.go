@@ -62,6 +62,11 @@ func (d *Daemon) ready() error {
 	if err := d.membership.check(); err != nil {
 		return err
 	}
+	return d.machineHealth()
+}
+
+// machineHealth returns what is wrong with the machine, nil if nothing is.
+func (d *Daemon) machineHealth() error {
 	if reason := d.script.reason(); reason != "" {
 		return fmt.Errorf("no new tasks: the health script says %s", reason)
 	}

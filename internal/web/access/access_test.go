@@ -1,9 +1,6 @@
 package access
 
 import (
-	"errors"
-	"fmt"
-	"net/http"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -24,7 +21,7 @@ func TestMay(t *testing.T) {
 	} {
 		for i, c := range callers {
 			err := May(c, verb, Object{"job", "job_1_1"})
-			if got := StatusOf(err); got != want[i] {
+			if got := statusOf(err); got != want[i] {
 				t.Errorf("%+v may %q: status %d (%v), want %d", c, verb, got, err, want[i])
 			}
 		}
@@ -66,22 +63,6 @@ func TestRefusalsNameWhatAndRemedy(t *testing.T) {
 	} {
 		if err := May(stranger, c.verb, c.o); err == nil || err.Error() != c.want {
 			t.Errorf("%s %v: %v, want %s", c.verb, c.o, err, c.want)
-		}
-	}
-}
-
-func TestStatusOf(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want int
-	}{
-		{nil, 200},
-		{errors.New("disk"), 500},
-		{&Refusal{Status: http.StatusForbidden}, 403},
-		{fmt.Errorf("job: %w", &Refusal{Status: http.StatusUnauthorized}), 401},
-	} {
-		if got := StatusOf(c.err); got != c.want {
-			t.Errorf("status of %v is %d, want %d", c.err, got, c.want)
 		}
 	}
 }

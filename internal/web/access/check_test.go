@@ -55,7 +55,7 @@ func TestDoAudits(t *testing.T) {
 		r.checked(func(ctx context.Context) {
 			ran := false
 			err := r.gate.Do(ctx, c.action, func() error { ran = true; return c.err })
-			if ran != c.runs || StatusOf(err) != c.status || c.err != nil && !errors.Is(err, c.err) {
+			if ran != c.runs || statusOf(err) != c.status || c.err != nil && !errors.Is(err, c.err) {
 				t.Errorf("%s: ran %v, error %v", c.what, ran, err)
 			}
 		}, c.edits...)
@@ -81,7 +81,7 @@ func TestCheckAuditsChanges(t *testing.T) {
 	}
 	r.checked(func(ctx context.Context) {
 		for v, want := range map[Verb]int{View: 200, ReadLog: 401, ChangeJob: 401, Profile: 401, "fly": 403} {
-			if got := StatusOf(r.gate.Check(ctx, v, job)); got != want {
+			if got := statusOf(r.gate.Check(ctx, v, job)); got != want {
 				t.Errorf("%s by a reader: status %d, want %d", v, got, want)
 			}
 		}
@@ -108,7 +108,7 @@ func TestStrangersCannotFillTheAuditLog(t *testing.T) {
 func TestContextWithoutGate(t *testing.T) {
 	r := newRig(t, func(cfg *Config) { cfg.AnonymousReaders = true })
 	for _, v := range knownVerbs() {
-		if got := StatusOf(r.gate.Check(t.Context(), v, Object{"job", "j"})); got != 401 {
+		if got := statusOf(r.gate.Check(t.Context(), v, Object{"job", "j"})); got != 401 {
 			t.Errorf("%s: status %d, want 401", v, got)
 		}
 	}

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -20,18 +19,6 @@ type Refusal struct {
 
 // Error implements error.
 func (r *Refusal) Error() string { return r.Text }
-
-// StatusOf returns the status for an error of this package: that of the Refusal in it, else 500.
-// For nil it returns 200.
-func StatusOf(err error) int {
-	if err == nil {
-		return http.StatusOK
-	}
-	if r, ok := errors.AsType[*Refusal](err); ok {
-		return r.Status
-	}
-	return http.StatusInternalServerError
-}
 
 // SetHeaders sets the headers that go with a refusal: the time after which to try again, and
 // how to sign in. Basic is accepted and not offered, because a browser would ask for a password,

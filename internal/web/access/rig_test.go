@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -168,4 +169,16 @@ func flipped(t *testing.T, value string, bit int) string {
 // contextWith returns the context of a request with one more value.
 func contextWith(r *http.Request, key, value any) context.Context {
 	return context.WithValue(r.Context(), key, value)
+}
+
+// statusOf returns the status for an error of this package: that of the Refusal in it, else 500.
+// For nil it returns 200.
+func statusOf(err error) int {
+	if err == nil {
+		return http.StatusOK
+	}
+	if r, ok := errors.AsType[*Refusal](err); ok {
+		return r.Status
+	}
+	return http.StatusInternalServerError
 }

@@ -199,7 +199,11 @@ func getQueue(c *Call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &document{root: "appqueue", bare: true, body: object{{"queue", queueOf(j.Queue)}}}, nil
+	return queueDocument(j.Queue), nil
+}
+
+func queueDocument(pool string) *document {
+	return &document{root: "appqueue", bare: true, body: object{{"queue", queueOf(pool)}}}
 }
 
 func getPriority(c *Call) (*document, error) {
@@ -207,7 +211,11 @@ func getPriority(c *Call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &document{root: "applicationpriority", bare: true, body: object{{"priority", priorities[j.Priority]}}}, nil
+	return priorityDocument(j.Priority), nil
+}
+
+func priorityDocument(name string) *document {
+	return &document{root: "applicationpriority", bare: true, body: object{{"priority", priorities[name]}}}
 }
 
 // putState kills an application. The status is 202 until it is over. To kill it again does nothing.
@@ -235,11 +243,10 @@ func putState(c *Call) (*document, error) {
 	return d, err
 }
 
+// putQueue answers with the new queue. A follower may apply the change later.
 func putQueue(c *Call) (*document, error) {
-	if err := c.Source.Change(c.ctx, "move", c.Object.ID, poolOf(c.Value)); err != nil {
-		return nil, err
-	}
-	return getQueue(c)
+	pool := poolOf(c.Value)
+	return queueDocument(pool), c.Source.Change(c.ctx, "move", c.Object.ID, pool)
 }
 
 func putPriority(c *Call) (*document, error) {
@@ -248,8 +255,5 @@ func putPriority(c *Call) (*document, error) {
 	if err != nil || !known {
 		return nil, badRequest("java.lang.Exception: priority %s: expected a number from 0 to 5", c.Value)
 	}
-	if err := c.Source.Change(c.ctx, "priority", c.Object.ID, name); err != nil {
-		return nil, err
-	}
-	return getPriority(c)
+	return priorityDocument(name), c.Source.Change(c.ctx, "priority", c.Object.ID, name)
 }

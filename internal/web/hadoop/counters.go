@@ -31,7 +31,9 @@ func groups(v counter.Values, describe func(id counter.ID, name string) object) 
 	return all
 }
 
-// jobCounters answers with the counters of a job. Running attempts count as they last reported.
+// jobCounters answers with the counters of a job. Running attempts count as they last reported. The
+// total of what tasks count is the sum of its columns, although the job may have changed between the two
+// questions.
 func jobCounters(c *Call) (*document, error) {
 	r, err := ofJob(c, c.Source.Summary)
 	if err != nil {
@@ -43,7 +45,11 @@ func jobCounters(c *Call) (*document, error) {
 	}
 	maps, reduces := types["MAP"], types["REDUCE"]
 	return &document{root: "jobCounters", body: object{{"id", r.JobID}, {"counterGroup", groups(r.Counters, func(id counter.ID, name string) object {
-		return object{{"name", name}, {"totalCounterValue", r.Counters.Get(id)}, {"mapCounterValue", maps.Get(id)}, {"reduceCounterValue", reduces.Get(id)}}
+		total := r.Counters.Get(id)
+		if kinds := maps.Get(id) + reduces.Get(id); kinds > 0 {
+			total = kinds
+		}
+		return object{{"name", name}, {"totalCounterValue", total}, {"mapCounterValue", maps.Get(id)}, {"reduceCounterValue", reduces.Get(id)}}
 	})}}}, nil
 }
 

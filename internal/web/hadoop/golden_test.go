@@ -106,13 +106,7 @@ func questions() map[string]question {
 		get(label+" wrong task", of.cfg, job+"/tasks/nonsense")
 		get(label+" no attempt", of.cfg, job+"/tasks/"+mapTask+"/attempts/attempt_1763700000000_0001_m_000000_9")
 	}
-	for _, path := range []string{"", "/info", "/apps", "/containers", "/apps/application_1_0001", "/apps/nonsense", "/containers/container_1_0001_01_000001", "/containers/nonsense"} {
-		get("node"+path+" idle", idle, "/ws/v1/node"+path)
-	}
-	get("node apps running", running, "/ws/v1/node/apps")
-	get("node app running", running, "/ws/v1/node/apps/"+testApp)
-	get("node containers running", running, "/ws/v1/node/containers")
-	get("node container running", running, "/ws/v1/node/containers/"+testContainer)
+	askNode(get, running, idle)
 	for label, put := range map[string][2]string{
 		"state put nonsense": {"/state", `{"state":"NONSENSE"}`}, "state put accepted": {"/state", `{"state":"ACCEPTED"}`},
 		"state put kill": {"/state", `{"state":"KILLED"}`},
@@ -121,6 +115,16 @@ func questions() map[string]question {
 	}
 	q["state put over"] = question{over, "PUT", app + "/state", `{"state":"KILLED"}`}
 	return q
+}
+
+// askNode adds the requests to a NodeManager.
+func askNode(get func(label string, cfg Config, target string), running, idle Config) {
+	for _, path := range []string{"", "/info", "/apps", "/containers", "/apps/application_1_0001", "/apps/nonsense", "/containers/container_1_0001_01_000001", "/containers/nonsense"} {
+		get("node"+path+" idle", idle, "/ws/v1/node"+path)
+	}
+	for label, path := range map[string]string{"apps": "/apps", "app": "/apps/" + testApp, "containers": "/containers", "container": "/containers/" + testContainer} {
+		get("node "+label+" running", running, "/ws/v1/node"+path)
+	}
 }
 
 // notAsked are the sections that need no answer of the same shape, and why.

@@ -15,7 +15,7 @@ import (
 type Node struct {
 	ID        string // host:port
 	Slots     int32  // that it offers
-	Unhealthy string // why it gets no tasks, "" if it does
+	Unhealthy string // what is wrong with the machine, "" for nothing
 	Started   time.Time
 	Now       time.Time
 	Attempts  []NodeAttempt // that have not ended
