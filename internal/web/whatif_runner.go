@@ -223,14 +223,14 @@ type boundedText struct {
 }
 
 func (b *boundedText) Write(p []byte) (int, error) {
-	room := b.most - b.text.Len()
-	if len(p) > room {
+	left := b.most - b.text.Len()
+	if len(p) > left {
 		b.full = true
 		if !b.cut {
 			return 0, errors.New("too long")
 		}
 	}
-	_, _ = b.text.Write(p[:min(len(p), room)]) // a buffer takes everything
+	_, _ = b.text.Write(p[:min(len(p), left)]) // a buffer takes everything
 	return len(p), nil
 }
 

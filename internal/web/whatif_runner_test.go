@@ -105,7 +105,7 @@ func sleeper(t *testing.T, file string) int {
 	return 0
 }
 
-// wantGone waits for the end of a process. One that nobody has waited for is a zombie.
+// wantGone waits for the end of a process. One whose exit status was not read is a zombie.
 func wantGone(t *testing.T, pid int) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
