@@ -14,7 +14,7 @@ func TestPreemptionsOfTheCluster(t *testing.T) {
 	h := newHandler(t, f)
 	pool := f.pools[0].Name
 	for path, texts := range map[string][]string{
-		"/scheduler/preemptions":              {"Who took slots of whom", "other pools", "a user, or unknown", "480 ms", "940 ms", "6 m 12 s", "5.0 MiB"},
+		"/scheduler/preemptions":              {"Who took slots of whom", "other pools", "a user, or unknown", "480 ms", "940 ms", "6 min 12 s"},
 		"/scheduler/preemptions?pool=" + pool: {"from and for", "All pools"},
 		"/pools/" + pool:                      {"Who took its slots", "Whose slots it got", "other pools"},
 		"/":                                   {`href="/scheduler/preemptions"`},
