@@ -55,7 +55,7 @@ func shownPages() (paths []string) {
 			paths = append(paths, target(rt))
 		}
 	}
-	return append(paths, "/login", "/search?q=o", "/jobs?user=nobody", "/jobs/job_1763700000000_0099", "/jobs?state=none")
+	return append(paths, "/login", "/nodes/n2", "/search?q=o", "/jobs?user=nobody", "/jobs/job_1763700000000_0099", "/jobs?state=none")
 }
 
 // savePicture writes a PNG; it makes the directory if that is missing.

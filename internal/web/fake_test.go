@@ -176,7 +176,8 @@ func newFake(name string) *fakeSource {
 	over := report.Attempt{ID: anOver, Tasknode: "n2", State: report.Succeeded, StartTime: atMillis - 9000, FinishTime: atMillis - 4000}
 	f := &fakeSource{
 		masters: apidoc.Masters{Cluster: "1763700000000", Leader: "m1", Term: 7, Version: 2, Masters: []apidoc.Master{
-			{ID: "m1", Address: "a:7070", State: "leader", Lag: &lag, LogWrites: &apidoc.LogWrites{Count: 9, MedianMicros: 800, P99Micros: 2100}},
+			{ID: "m1", Address: "a:7070", State: "leader", Lag: &lag, LogWrites: &apidoc.LogWrites{Count: 9, MedianMicros: 800, P99Micros: 2100,
+				Histogram: []apidoc.WriteBin{{BelowMicros: 400}, {BelowMicros: 800, Writes: 4}, {BelowMicros: 1600, Writes: 4}, {Writes: 1}}}},
 			{ID: "m2", Address: "b:7070", State: "follower", HistoryError: name}, {ID: "m3", Address: "c:7070", State: "unreachable"},
 		}},
 		jobs: []apidoc.Job{
@@ -195,7 +196,9 @@ func newFake(name string) *fakeSource {
 			Taken: []apidoc.ExplainedAttempt{{ID: anOpen, Tasknode: "n1", State: "PREEMPTED", Cause: name}}},
 		nodes: []apidoc.Tasknode{
 			{Name: "n1", State: "RUNNING", Rack: name, Hosts: []string{name}, MapSlots: 2, MapsRunning: 1, ReduceSlots: 1, MemoryMB: 1000, Directories: []apidoc.Directory{{Path: name, Free: 5, Total: 10, Fault: name}}, Attempts: []string{anOpen}},
-			{Name: "n2", State: "DECOMMISSIONING", Draining: true, MapSlots: 2, ReduceSlots: 1, Outputs: []string{anOver}, Unhealthy: name, Suspicion: name},
+			{Name: "n2", State: "DECOMMISSIONING", Draining: true, Running: []apidoc.RunningAttempt{{ID: anOpen, State: "RUNNING", StartTime: atMillis - 5000, Progress: .25, Phase: name}},
+				Drain: &apidoc.Drain{Since: atMillis - 60_000, Deadline: atMillis - 1000, Start: apidoc.DrainCounts{Attempts: 3, Outputs: 40, Bytes: 4 << 20}, Left: apidoc.DrainCounts{Attempts: 1, Outputs: 1, Bytes: 9000},
+					Moved: 39, MovedBytes: 4 << 20, BytesPerSecond: 90_000, Targets: []apidoc.DrainTarget{{Node: name, Moved: 39, Bytes: 4 << 20}}, LeftMillis: 4000, Basis: name}, Starts: map[string]int64{name: 3}, MapSlots: 2, ReduceSlots: 1, Outputs: []string{anOver}, Unhealthy: name, Suspicion: name},
 		},
 		pools: []apidoc.Queue{{Name: "default", State: "RUNNING"}, {Name: name, State: "RUNNING", Allotment: &apidoc.Allotment{Order: "fair", Weight: 2, Max: apidoc.Slots{Map: -1, Reduce: 3}, MaxJobs: -1}}},
 		policy: apidoc.Policy{Policy: "fair", Conf: map[string]string{name: name}, Allocations: &apidoc.AllocationFile{File: name, Taken: atMillis, Problems: []string{name}, Warnings: []string{name}},

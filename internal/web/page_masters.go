@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/hammr/hammr/internal/apidoc"
 )
@@ -71,6 +72,7 @@ func showMasters(c *call) error {
 	}
 	return c.render(http.StatusOK, "masters", "Masters", struct {
 		apidoc.Masters
-		Rows []row
-	}{masters, rows}, Command{"all masters", "hammr master status"}, Command{"another master", "hammr master add ID HOST:PORT"})
+		Rows    []row
+		Written bool // there is a histogram
+	}{masters, rows, slices.ContainsFunc(rows, func(r row) bool { return r.Bins != nil })}, Command{"all masters", "hammr master status"}, Command{"another master", "hammr master add ID HOST:PORT"})
 }
