@@ -10,7 +10,6 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/jobmaster"
-	"github.com/hammr/hammr/jobmaster/board"
 )
 
 // metrics are a master's metrics for Prometheus. Only the leader has metrics of jobs,
@@ -122,11 +121,8 @@ func (m *metrics) collectPages(c collector) {
 
 // collectWaits collects the times that attempts waited for their slots.
 func (m *metrics) collectWaits(c collector) {
-	waits, buckets := m.master.Board().Waits(), make(map[float64]uint64)
-	for i, bound := range board.WaitBuckets {
-		buckets[float64(bound)/1000] = waits.Buckets[i]
-	}
-	c <- prometheus.MustNewConstHistogram(waitMetric, waits.Count, float64(waits.Millis)/1000, buckets)
+	waits := m.master.Board().Waits()
+	c <- prometheus.MustNewConstHistogram(waitMetric, waits.Count, float64(waits.Millis)/1000, waits.BySeconds())
 }
 
 // collectStats collects what the loop has published.

@@ -16,6 +16,15 @@ type Waits struct {
 	Buckets [len(WaitBuckets)]uint64 // attempts that waited for at most the bound
 }
 
+// BySeconds returns Buckets by their bounds in seconds.
+func (w Waits) BySeconds() map[float64]uint64 {
+	buckets := make(map[float64]uint64, len(WaitBuckets))
+	for i, bound := range WaitBuckets {
+		buckets[float64(bound)/1000] = w.Buckets[i]
+	}
+	return buckets
+}
+
 // Waits returns the waits of the attempts that have started since the board was made.
 func (b *Board) Waits() Waits {
 	b.mu.Lock()
