@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// greet sends the first message of a program that speaks up to a version.
-func (f *fakeTask) greet(t *testing.T, newest int32) {
+// hello sends the first message of a program that speaks up to a version.
+func (f *fakeTask) hello(t *testing.T, newest int32) {
 	t.Helper()
 	f.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Hello{Hello: &taskproc.Hello{OldestVersion: 1, NewestVersion: newest}}})
 }
@@ -53,7 +53,7 @@ var cpu = profile.Query{Kind: profile.CPU, Seconds: 10}
 func TestProfile(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
-		task.greet(t, taskproc.ProfileVersion)
+		task.hello(t, taskproc.ProfileVersion)
 		done := b.profile(b.t.Context(), attemptID, cpu)
 		order := task.receive(t).GetProfile()
 		if order.GetKind() != "cpu" || order.GetSeconds() != 10 || order.GetNumber() == 0 {
@@ -95,14 +95,14 @@ func TestProgramsThatCannotProfile(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
 		refusedWith(t, <-b.profile(b.t.Context(), attemptID, cpu), "is starting")
-		task.greet(t, taskproc.ProfileVersion-1)
+		task.hello(t, taskproc.ProfileVersion-1)
 		refusedWith(t, <-b.profile(b.t.Context(), attemptID, cpu), "older release")
 		task.end(nil)
 		<-b.reports
 	})
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
-		task.greet(t, taskproc.ProfileVersion)
+		task.hello(t, taskproc.ProfileVersion)
 		began := time.Now()
 		done := b.profile(b.t.Context(), attemptID, cpu)
 		task.receive(t)
@@ -128,7 +128,7 @@ func TestProgramsThatCannotProfile(t *testing.T) {
 // TestSuspendedTaskIsNotProfiled suspends a task before and during a profile.
 func TestSuspendedTaskIsNotProfiled(t *testing.T) {
 	withSuspendableTasks(t, nil, func(b *suspendRig, task *fakeTask) {
-		task.greet(t, taskproc.ProfileVersion)
+		task.hello(t, taskproc.ProfileVersion)
 		done := b.profile(b.t.Context(), attemptID, cpu)
 		order := task.receive(t).GetProfile()
 		b.suspend()

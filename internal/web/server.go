@@ -164,8 +164,8 @@ func (s *server) enterHeavy(ctx context.Context) (leave func(), err error) {
 	return enter(ctx, s.heavy, "requests for long lists and logs")
 }
 
-// enter waits until there is room for an element in slots. The caller calls leave at its end. what
-// names what takes the room.
+// enter waits until slots takes an element. The caller calls leave at its end. what names what the
+// elements stand for.
 func enter(ctx context.Context, slots chan struct{}, what string) (leave func(), err error) {
 	timer := time.NewTimer(heavyWait)
 	defer timer.Stop()
