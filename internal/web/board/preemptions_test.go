@@ -13,7 +13,7 @@ func TestLedgerOfRows(t *testing.T) {
 	row := func(pool, taker string, mode preempt.Mode, n int) board.PreemptionRow {
 		r := board.PreemptionRow{PreemptionKey: board.PreemptionKey{Pool: pool, For: taker, Mode: mode}, PreemptionSums: board.PreemptionSums{
 			Asked: n, Granted: n, Declined: 2 * n, KeptMillis: int64(3 * n), LostMillis: int64(4 * n), Checkpoints: 5 * n, CheckpointBytes: int64(6 * n), CheckpointMillis: int64(7 * n), CopiedBytes: int64(8 * n)}}
-		r.Latency.Counts[5] = uint32(n) // 50 to 100 ms
+		r.Latency.Counts[5] = uint32(n) // 100 to 250 ms
 		return r
 	}
 	rows := []board.PreemptionRow{row("a", "", preempt.Kill, 1), row("a", "b", preempt.Split, 10), row("a", "b", preempt.Suspend, 100), row("b", "c", preempt.Kill, 1000)}
@@ -37,7 +37,7 @@ func TestLedgerOfRows(t *testing.T) {
 			t.Errorf("pool %q: %+v", pool, l)
 		}
 	}
-	if l := ledgerOf(rows, 7, ""); l.Modes[3].P50Millis != 75 || l.Modes[3].P95Millis != 98 || l.Modes[1].P50Millis != 0 {
+	if l := ledgerOf(rows, 7, ""); l.Modes[3].P50Millis != 175 || l.Modes[3].P95Millis != 243 || l.Modes[1].P50Millis != 0 {
 		t.Errorf("times %+v", l.Modes)
 	}
 }
