@@ -149,15 +149,16 @@ func (c *hadoopClient) checkRunning(master, id string, e *engine) {
 	if job := c.get(of).Job; job.State != "RUNNING" {
 		c.t.Errorf("%+v", job)
 	}
-	counted := false
-	for _, g := range c.get(of + "/counters").JobCounters.CounterGroup {
-		for _, k := range g.Counter {
-			counted = counted || k.Name == "MAP_INPUT_RECORDS" && k.MapCounterValue > 0 && k.MapCounterValue == k.TotalCounterValue
+	waitUntil(c.t, "records of maps are counted", func() bool { // the first maps may have had none
+		for _, g := range c.get(of + "/counters").JobCounters.CounterGroup {
+			for _, k := range g.Counter {
+				if k.Name == "MAP_INPUT_RECORDS" && k.MapCounterValue > 0 && k.MapCounterValue == k.TotalCounterValue {
+					return true
+				}
+			}
 		}
-	}
-	if !counted {
-		c.t.Error("no records of maps are counted")
-	}
+		return false
+	})
 	containers := make(map[string]bool)
 	waitUntil(c.t, "a container that a master names is on its tasknode", func() bool {
 		for _, n := range e.state.Tasknodes {
