@@ -69,8 +69,8 @@ func (e *engine) followerOf(leader localcluster.Master) localcluster.Master {
 	return leader
 }
 
-// manyTasks is the number of tasks of a job that is watched.
-const manyTasks = 2000
+// watchedTasks is the number of tasks of a job that is watched.
+const watchedTasks = 2000
 
 // TestWatchers lets 100 clients follow a job with thousands of tasks at the leader and at a follower.
 // All of them see its end, and no goroutine of a master stays. Then the leader is killed while a client
@@ -81,9 +81,9 @@ func TestWatchers(t *testing.T) {
 	leader := f.awaitLeader("")
 	follower := f.followerOf(leader)
 
-	alone := f.cpuDuring(leader, func() { f.await(f.run(manyTasks)) })
+	alone := f.cpuDuring(leader, func() { f.await(f.run(watchedTasks)) })
 	before := [2]int{f.goroutines(leader), f.goroutines(follower)}
-	id := f.run(manyTasks)
+	id := f.run(watchedTasks)
 	var w *watchers
 	with := f.cpuDuring(leader, func() {
 		w = f.watch("/jobs/"+id, "job/"+id, 100, leader.HTTP, follower.HTTP)
@@ -95,7 +95,7 @@ func TestWatchers(t *testing.T) {
 	})
 	w.stop()
 	t.Logf("CPU of the leader for %d tasks: %.2f s, with 100 watchers there and 100 at a follower %.2f s; %d events, %.1f MB of fragments",
-		manyTasks, alone.Seconds(), with.Seconds(), w.events.Load(), float64(w.fetched.Load())/1e6)
+		watchedTasks, alone.Seconds(), with.Seconds(), w.events.Load(), float64(w.fetched.Load())/1e6)
 	if n := w.opened.Load(); n != int64(len(w.all)) {
 		t.Errorf("%d streams were opened, want %d", n, len(w.all))
 	}
