@@ -198,7 +198,7 @@ func newFake(name string) *fakeSource {
 			{Name: "n1", State: "RUNNING", Rack: name, Hosts: []string{name}, MapSlots: 2, MapsRunning: 1, ReduceSlots: 1, MemoryMB: 1000, Directories: []apidoc.Directory{{Path: name, Free: 5, Total: 10, Fault: name}}, Attempts: []string{anOpen}},
 			{Name: "n2", State: "DECOMMISSIONING", Draining: true, Running: []apidoc.RunningAttempt{{ID: anOpen, State: "RUNNING", StartTime: atMillis - 5000, Progress: .25, Phase: name}},
 				Drain: &apidoc.Drain{Since: atMillis - 60_000, Deadline: atMillis - 1000, Start: apidoc.DrainCounts{Attempts: 3, Outputs: 40, Bytes: 4 << 20}, Left: apidoc.DrainCounts{Attempts: 1, Outputs: 1, Bytes: 9000},
-					Moved: 39, MovedBytes: 4 << 20, BytesPerSecond: 90_000, Targets: []apidoc.DrainTarget{{Node: name, Moved: 39, Bytes: 4 << 20}}, LeftMillis: 4000, Basis: name}, Starts: map[string]int64{name: 3}, MapSlots: 2, ReduceSlots: 1, Outputs: []string{anOver}, Unhealthy: name, Suspicion: name},
+					Moved: 39, MovedBytes: 4 << 20, BytesPerSecond: 90_000, Targets: []apidoc.DrainTarget{{Node: "n1", Moved: 39, Bytes: 4 << 20}}, LeftMillis: 4000, Basis: name}, Starts: map[string]int64{name: 3}, MapSlots: 2, ReduceSlots: 1, Outputs: []string{anOver}, Unhealthy: name, Suspicion: name},
 		},
 		pools: []apidoc.Queue{{Name: "default", State: "RUNNING"}, {Name: name, State: "RUNNING", Allotment: &apidoc.Allotment{Order: "fair", Weight: 2, Max: apidoc.Slots{Map: -1, Reduce: 3}, MaxJobs: -1}}},
 		policy: apidoc.Policy{Policy: "fair", Conf: map[string]string{name: name}, Allocations: &apidoc.AllocationFile{File: name, Taken: atMillis, Problems: []string{name}, Warnings: []string{name}},

@@ -276,7 +276,7 @@ func TestComparisonPage(t *testing.T) {
 
 func TestCountersByType(t *testing.T) {
 	h := newHandler(t, newFake("wordcount"))
-	if page := request(h, "/jobs/"+aJob+"/counters", nil).Body.String(); strings.Contains(page, "Reduces</th>") {
+	if page := request(h, "/jobs/"+aJob+"/counters", nil).Body.String(); !strings.Contains(page, "Reduces</th>") {
 		t.Errorf("of a running job: %s", mainOf(page))
 	}
 	if page := request(h, "/jobs/"+anotherJob+"/counters", nil).Body.String(); !strings.Contains(page, "Reduces</th>") || strings.Count(page, "1\u202f234\u202f567") != 2 {
