@@ -276,11 +276,10 @@ func TestComparisonPage(t *testing.T) {
 
 func TestCountersByType(t *testing.T) {
 	h := newHandler(t, newFake("wordcount"))
-	if page := request(h, "/jobs/"+aJob+"/counters", nil).Body.String(); strings.Contains(page, "Reduces</th>") {
-		t.Errorf("of a running job: %s", mainOf(page))
-	}
-	if page := request(h, "/jobs/"+anotherJob+"/counters", nil).Body.String(); !strings.Contains(page, "Reduces</th>") || strings.Count(page, "1\u202f234\u202f567") != 2 {
-		t.Errorf("%s", mainOf(page))
+	for _, job := range []string{aJob, anotherJob} { // the first one runs
+		if page := request(h, "/jobs/"+job+"/counters", nil).Body.String(); !strings.Contains(page, "Reduces</th>") || strings.Count(page, "1\u202f234\u202f567") != 2 {
+			t.Errorf("%s: %s", job, mainOf(page))
+		}
 	}
 	if w := request(h, "/jobs/"+aJob+"/tasks/"+aTask+"/counters", nil); !strings.Contains(w.Body.String(), aTask+"</span></h1>") {
 		t.Errorf("%s", mainOf(w.Body.String()))
