@@ -22,10 +22,11 @@ func (r clusterCommands) newJobExplain() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:   "explain JOB [TASK]",
 		Short: "Show why a job, or one of its tasks, has or lacks slots",
-		Long: `Show why a job has or lacks slots: what its tasks wait for in each stage, what
-the policy knows of the job, and which attempts were preempted. Times that the
-job and its stages waited are divided by reason. For a task also show the cost of running it on each tasknode with free slots: the bytes of its
-input times the distance they travel.
+		Long: `Show why a job has or lacks slots: what its tasks wait for in each stage, for
+how long the job and its stages have waited for each reason, what the policy
+knows of the job, and which attempts were preempted. For a task also show the
+cost of running it on each tasknode with free slots: the bytes of its input
+times the distance they travel.
 
 For a finished job, show the slots that its tasks used and on which tasknodes,
 how long they waited, and which attempts were preempted and why. The job's

@@ -46,7 +46,7 @@ write it to a file for 'go tool pprof'. The kind is one of
   heap       what has allocated the memory
   goroutine  where goroutines are
   stacks     the same as text`,
-		Example: "  hammr " + example + " --kind cpu --seconds 10 --out cpu.pb.gz\n  go tool pprof -top cpu.pb.gz",
+		Example: "  hammr " + example + " --out cpu.pb.gz\n  go tool pprof -top cpu.pb.gz",
 		Args: func(cmd *cobra.Command, args []string) error {
 			return errors.Join(oneArg("the id of "+what)(cmd, args), p.Check())
 		},

@@ -154,7 +154,7 @@ var importTable = []row{
 	}},
 	{"internal/web/answers", []string{"internal/web"}},
 	{"internal/web/board", []string{
-		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "internal/apidoc", "internal/counter", "internal/report", "internal/taskproc", "internal/web", "internal/web/answers", "internal/wire",
+		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "preempt", "internal/apidoc", "internal/counter", "internal/report", "internal/taskproc", "internal/web", "internal/web/answers", "internal/wire",
 	}},
 	{"internal/web/local", []string{
 		"cluster", "jobmaster", "sched", "storage", "internal/apidoc", "internal/profile", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
@@ -165,7 +165,7 @@ var importTable = []row{
 		"internal/web/answers", "internal/wire",
 	}},
 	{"internal/masterd", []string{
-		"cluster", "jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
+		"cluster", "jobmaster", "jobmaster/board", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
 		"internal/conf", "internal/daemon", "internal/endnotify", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/nodeprofile", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
 		"internal/audit", "internal/web", "internal/web/access", "internal/web/board", "internal/web/files", "internal/web/hadoop", "internal/web/leader", "jobmaster/histindex",
 	}},

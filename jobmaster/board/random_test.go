@@ -321,7 +321,7 @@ func counters(n int64) []cluster.Counter {
 	return []cluster.Counter{{CounterName: inputRecords, Value: n}}
 }
 
-// beneficiary draws who gets a slot: a job, which may be unknown, a pool, or nobody.
+// beneficiary draws who gets a slot: a job, which may be unknown, a pool, or neither.
 func (c *randomCluster) beneficiary() (b cluster.Beneficiary) {
 	switch c.random.IntN(3) {
 	case 0:

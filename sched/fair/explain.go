@@ -91,8 +91,8 @@ func (p *Policy) Limit(job *cluster.Job) cluster.Slots {
 	return most
 }
 
-// WaitClass implements sched.WaitClassifier. A pool whose share is the whole cluster takes slots from
-// nobody, so its share is not why its jobs wait.
+// WaitClass implements sched.WaitClassifier. If the share of a pool is the whole cluster, no other
+// pool waits for its slots, so its share is not why its jobs wait.
 func (p *Policy) WaitClass(job *cluster.Job, kind cluster.Slot) sched.WaitClass {
 	e := p.jobs[job.ID]
 	if e == nil || e.suspended {
