@@ -199,7 +199,7 @@ func (w *truth) checkTasks(b *browser) {
 		attempts, _, _ := strings.Cut(row["Attempts"].text, " ")
 		for column, want := range map[string][2]string{
 			"Task": {row["Task"].text, r.ID}, "Type": {row["Type"].text, r.Type}, "State": {row["State"].text, r.State}, "Attempts": {attempts, strconv.Itoa(r.Attempts)},
-			"Node": {row["Node"].text, dash(r.Node)}, "Place": {row["Place"].text, r.Place}, "Records": {row["Records"].text, fmt.Sprint(r.Records)},
+			"Node": {row["Node"].text, dash(r.Node)}, "Place": {row["Place"].text, placeOf(r)}, "Records": {row["Records"].text, fmt.Sprint(r.Records)},
 			"Records in": {row["Records in"].text, fmt.Sprint(r.In)}, "Spilled": {row["Spilled"].text, fmt.Sprint(r.Spilled)},
 			"Started": {row["Started"].time, orNone(r.StartTime)}, "Finished": {row["Finished"].time, orNone(r.FinishTime)},
 		} {
@@ -218,6 +218,14 @@ func dash(name string) string {
 		return "–"
 	}
 	return name
+}
+
+// placeOf returns what a page has for the place of a task, which has none before its first attempt.
+func placeOf(r apidoc.TaskRow) string {
+	if r.Node == "" {
+		return "–"
+	}
+	return r.Place
 }
 
 // orNone returns what a page has for a time, "" for 0.

@@ -2,6 +2,7 @@ package board
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
@@ -201,8 +203,27 @@ func (s *Source) Log(ctx context.Context, attempt, stream string, r web.LogRange
 	return s.Leader.ReadLog(ctx, a, docs.Value.logDir, stream, r)
 }
 
+const (
+	// attemptLag is how long an attempt may be unknown after the leader has named it: a follower learns
+	// of entries with the next message of the leader, and answers are kept for a moment.
+	attemptLag  = time.Second
+	attemptPoll = 50 * time.Millisecond
+)
+
 // attempt returns an attempt that has started, and the id of its job.
 func (s *Source) attempt(ctx context.Context, attempt string) (job string, a report.Attempt, err error) {
+	for waited := time.Duration(0); ; waited += attemptPoll {
+		job, a, err = s.knownAttempt(ctx, attempt)
+		if !errors.Is(err, web.ErrUnknown) || waited >= attemptLag {
+			return job, a, err
+		}
+		if err := syncutil.Sleep(ctx, attemptPoll); err != nil {
+			return "", a, err
+		}
+	}
+}
+
+func (s *Source) knownAttempt(ctx context.Context, attempt string) (job string, a report.Attempt, err error) {
 	id, err := cluster.ParseAttemptID(attempt)
 	if err != nil {
 		return "", a, fmt.Errorf("%.100q is not the id of an attempt: %w", attempt, web.ErrUnknown)
