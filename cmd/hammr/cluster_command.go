@@ -263,8 +263,11 @@ func (e notFound) Error() string {
 }
 
 // knownAs replaces the client's error for something unknown by notFound; it returns other
-// errors, and nil, as they are.
+// errors, and nil, as they are. The error for a master stays too: it lists the masters.
 func knownAs(what, id string, err error) error {
+	if what == "master" {
+		return err
+	}
 	if errors.Is(err, client.ErrUnknown) || errors.Is(err, client.ErrUnknownJob) {
 		return notFound{what, id}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/browsertest"
 )
 
 // simulationVariable makes the test binary a simulation, or a server of one.
@@ -162,6 +163,9 @@ func TestWhatIfLimits(t *testing.T) {
 		{"silent", "output of the simulation", WhatIfConfig{}},
 		{"sleep x", "no such file", WhatIfConfig{Program: []string{"/none"}}},
 	} {
+		if browsertest.RaceEnabled && c.cfg.Memory > 0 {
+			continue // the race detector needs more memory than the limit
+		}
 		r, run := newSimulation(t, c.what, c.cfg)
 		if got := ended(t, r, run.ID); got.State != apidoc.WhatIfFailed || !strings.Contains(got.Problem, c.want) || got.Result != nil {
 			t.Errorf("%s: %+v, want %q", c.what, got, c.want)

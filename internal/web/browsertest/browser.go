@@ -22,7 +22,7 @@ type Browser struct{ ctx context.Context }
 // Start starts a browser, which ends with the test.
 func Start(t testing.TB) *Browser {
 	t.Helper()
-	if raceEnabled {
+	if RaceEnabled {
 		t.Skip("the browser looks at the pages only: make test opens it without the race detector")
 	}
 	path := find()

@@ -2,5 +2,5 @@
 
 package browsertest
 
-// raceEnabled says whether the race detector runs.
-const raceEnabled = false
+// RaceEnabled says whether the race detector runs.
+const RaceEnabled = false

@@ -2,5 +2,5 @@
 
 package browsertest
 
-// raceEnabled says whether the race detector runs.
-const raceEnabled = true
+// RaceEnabled says whether the race detector runs.
+const RaceEnabled = true
