@@ -46,7 +46,9 @@ func (s *schemas) operation(rt *Route) map[string]any {
 	failed := map[string]any{"description": "an error", "content": content("application/problem+json", reference("problem"))}
 	ok := map[string]any{"description": "done", "content": content("application/json", s.of(reflect.TypeOf(rt.Answer)))}
 	if _, isFile := rt.Answer.([]byte); isFile {
-		ok["content"] = content("application/octet-stream", map[string]any{"type": "string", "format": "binary"})
+		files := content("application/octet-stream", map[string]any{"type": "string", "format": "binary"})
+		files["text/plain"] = map[string]any{"schema": map[string]any{"type": "string"}} // stacks
+		ok["content"] = files
 	}
 	op := map[string]any{
 		"summary": rt.Doc, "operationId": operationID(rt), "x-verb": string(rt.Verb),
