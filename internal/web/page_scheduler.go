@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/sched/registry"
@@ -294,6 +295,9 @@ func undoFromAPI(c *call) error {
 func (c *call) decisions() (Answer[apidoc.Decisions], error) {
 	limit, _ := strconv.Atoi(c.params["limit"]) // checked already
 	q := DecisionQuery{Job: c.params["job"], Pool: c.params["pool"], Node: c.params["node"], Kind: c.params["kind"], Limit: limit}
+	if _, err := cluster.ParseJobID(q.Job); q.Job != "" && err != nil {
+		return Answer[apidoc.Decisions]{}, &badParam{"job", fmt.Sprintf("%.100q: expected the id of a job", q.Job)}
+	}
 	if text := c.params["before"]; text != "" {
 		var err error
 		if q.Before, err = strconv.ParseUint(text, 10, 64); err != nil {

@@ -103,6 +103,9 @@ func readParams(rt *Route, w http.ResponseWriter, r *http.Request) (map[string]s
 	values := make(map[string]string)
 	for _, p := range rt.Params {
 		text := given.Get(p.Name)
+		if n := len(given[p.Name]); n > 1 && !p.List {
+			return nil, &badParam{p.Name, fmt.Sprintf("is given %d times", n)}
+		}
 		if p.List { // of several boxes of a form
 			text = strings.Join(given[p.Name], ",")
 		}

@@ -170,6 +170,8 @@ func TestWrongRequests(t *testing.T) {
 		{"/jobs?limit=x", nil, 400, "parameter limit"},
 		{"/jobs?sort=weight", nil, 400, "parameter sort"},
 		{"/jobs?cursor=abc", nil, 400, "not a cursor of this list"},
+		{"/jobs?limit=5&limit=6", nil, 400, "is given 2 times"},
+		{"/api/v1/scheduler/decisions?job=0007", nil, 400, "expected the id of a job"},
 		{"/jobs?q=" + strings.Repeat("x", 600), nil, 400, "at most 512"},
 		{"/jobs?q=%zz", nil, 400, "malformed"},
 		{"/jobs/job_1763700000000_0009", nil, 404, "Did you mean"},

@@ -273,6 +273,10 @@ func (s *Source) act(ctx context.Context, a web.Action) (change apidoc.Change, e
 		change.Done, err = "removed", s.client.RemoveMaster(ctx, a.ID)
 	case "master.add":
 		change.Done, change.To, err = "added", a.Value, s.client.AddMaster(ctx, a.ID, a.Value)
+		var none *rpc.UnavailableError
+		if err != nil && !errors.As(err, &none) { // the address is not that of a master, or it does not answer
+			err = web.Classify(web.ErrRefused, err)
+		}
 	default:
 		err = fmt.Errorf("no action %q", a.Do)
 	}
