@@ -73,5 +73,7 @@ func TestStacksOfATaskThatHangs(t *testing.T) {
 	if over := e.present(job); over.State != report.Succeeded || len(over.Tasks[0].Attempts) != 1 {
 		t.Errorf("the job is %+v", over)
 	}
-	start(t, e.command("task", "stacks", attempt)).wait(t).want(t, 1, "is over")
+	waitUntil(t, "the master that is asked knows that the attempt is over", func() bool { // a follower learns it a moment later
+		return strings.Contains(start(t, e.command("task", "stacks", attempt)).waitOnly(t).stderr, "is over")
+	})
 }
