@@ -27,7 +27,7 @@ type PreemptAttempt struct {
 	For     Beneficiary  // zero for an order of a user. The state does not keep it: readers of the log do
 }
 
-// Beneficiary is who gets a slot that is taken.
+// Beneficiary is the job or the pool for which a slot is taken.
 type Beneficiary struct {
 	Job  JobID  `cbor:"Job,omitzero"`   // zero if only the pool is known, or neither
 	Pool string `cbor:"Pool,omitempty"` // "" if Job says it, or it is unknown

@@ -120,7 +120,7 @@ var importTable = []row{
 	{"internal/nodeprofile", []string{"internal/profile", "internal/rpc"}},
 	{"internal/notice", []string{"internal/syncutil", "internal/validate"}},
 	{"internal/percentile", nil},
-	{"internal/profile", nil},
+	{"internal/profile", []string{"internal/syncutil"}},
 	{"internal/protocol", nil},
 	{"internal/syncutil", nil},
 	{"internal/taskdir", nil},

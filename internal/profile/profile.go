@@ -20,6 +20,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // Kinds of profiles.
@@ -121,14 +123,7 @@ func takeCPU(ctx context.Context, out *limited, d time.Duration) error {
 		return Refusal("the program takes a CPU profile of itself; try again when it has ended")
 	}
 	defer pprof.StopCPUProfile() // writes it
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return syncutil.Sleep(ctx, d)
 }
 
 // stacks returns the stacks of all goroutines, of at most limit bytes.

@@ -49,12 +49,12 @@ func (b *Board) Commit(e cluster.Entry, delta cluster.Delta, view cluster.View) 
 type update struct {
 	*Board
 	*contents
-	view   cluster.View
-	at     int64  // time of the entry, ms since the epoch
-	silent bool   // no events
-	place  Place  // of the attempts that are added
-	taker  string // who gets the slots that the entry takes; see takerName
-	gang   gang   // gang whose tasks were compared last
+	view        cluster.View
+	at          int64  // time of the entry, ms since the epoch
+	silent      bool   // no events
+	place       Place  // of the attempts that are added
+	beneficiary string // job and pool for which the entry takes slots; see beneficiaryName
+	gang        gang   // gang whose tasks were compared last
 }
 
 // gang names a gang.
@@ -68,7 +68,7 @@ type gang struct {
 func (u *update) command(command cluster.Command) {
 	switch c := command.(type) {
 	case cluster.PreemptAttempt:
-		u.taker = u.takerName(c.For)
+		u.beneficiary = u.beneficiaryName(c.For)
 	case cluster.StartAttempt:
 		u.start(c)
 	case cluster.StartBundle:

@@ -59,7 +59,7 @@ type Event struct {
 	Source  cluster.AttemptID // of EventContinue; else zero
 	Rest    cluster.TaskID    // of EventSplit; else zero
 
-	// For is who gets the slot, of EventOrder, EventSuspend and EventPreempt. It is zero if that is
+	// For is the job and the pool for which the slot is taken, of EventOrder, EventSuspend and EventPreempt. It is zero if that is
 	// unknown, or a user has given the order.
 	For cluster.Beneficiary
 }
@@ -69,7 +69,7 @@ type event struct {
 	at      int64 // ms since the epoch
 	bytes   int64
 	attempt uint32 // number of a row of the stage
-	other   uint32 // of EventContinue: number of Source, counted from 1; of EventSplit: number of Rest; of EventMove: machine; of an order to give up the slot: attemptRow.taker
+	other   uint32 // of EventContinue: number of Source, counted from 1; of EventSplit: number of Rest; of EventMove: machine; of an order to give up the slot: attemptRow.beneficiary
 	stage   uint16 // place in the stages of the job
 	kind    EventKind
 	mode    uint8 // see modes
@@ -123,7 +123,7 @@ func (u *update) events(mine *job, s *stage, t *cluster.Task, a *cluster.Attempt
 		e.mode, e.bytes = modeNumber(a.PreemptMode), bytesOf(t, a)
 		if kind := stateKind(before, a); kind != 0 {
 			if kind.orders() {
-				e.other = s.attempts.at(row).taker
+				e.other = s.attempts.at(row).beneficiary
 			}
 			add(kind)
 		}

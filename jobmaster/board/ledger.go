@@ -110,8 +110,8 @@ func (l *ledger) nameOf(pool string) string {
 }
 
 // row returns a row for changes.
-func (l *ledger) row(pool, taker string, mode preempt.Mode) *PreemptionRow {
-	key := PreemptionKey{l.nameOf(pool), l.nameOf(takerOf(taker).Pool), mode}
+func (l *ledger) row(pool, beneficiary string, mode preempt.Mode) *PreemptionRow {
+	key := PreemptionKey{l.nameOf(pool), l.nameOf(beneficiaryOf(beneficiary).Pool), mode}
 	r := l.rows[key]
 	if r == nil {
 		r = &PreemptionRow{PreemptionKey: key}
@@ -124,7 +124,7 @@ func (l *ledger) row(pool, taker string, mode preempt.Mode) *PreemptionRow {
 func (u *update) count(j *job, s *stage, t *cluster.Task, a *cluster.Attempt, before cluster.AttemptState, e event) {
 	attempt := s.attempts.at(int(e.attempt))
 	row := func(mode preempt.Mode) *PreemptionRow {
-		return u.Board.mu.ledger.row(j.Pool, u.texts[attempt.taker], mode)
+		return u.Board.mu.ledger.row(j.Pool, u.texts[attempt.beneficiary], mode)
 	}
 	switch e.kind {
 	case EventOrder:
@@ -170,9 +170,9 @@ func (r *PreemptionRow) give(ordered, at, kept int64) {
 	r.Latency.observe(at - ordered)
 }
 
-// takerName returns a name for who gets a slot: the id of the job, a space and the pool. Its pool is
+// beneficiaryName returns a name of a beneficiary: the id of the job, a space and the pool. Its pool is
 // that of the job at the time of the order.
-func (u *update) takerName(who cluster.Beneficiary) string {
+func (u *update) beneficiaryName(who cluster.Beneficiary) string {
 	if who == (cluster.Beneficiary{}) {
 		return ""
 	}
@@ -186,12 +186,12 @@ func (u *update) takerName(who cluster.Beneficiary) string {
 	return id + " " + who.Pool
 }
 
-// takerOf is the reverse of takerName.
-func takerOf(name string) (who cluster.Beneficiary) {
+// beneficiaryOf is the reverse of beneficiaryName.
+func beneficiaryOf(name string) (who cluster.Beneficiary) {
 	id, pool, _ := strings.Cut(name, " ")
 	who.Pool = pool
 	if id != "" {
-		who.Job, _ = cluster.ParseJobID(id) // takerName has written it
+		who.Job, _ = cluster.ParseJobID(id) // beneficiaryName has written it
 	}
 	return who
 }
@@ -199,7 +199,7 @@ func takerOf(name string) (who cluster.Beneficiary) {
 // replacesDeclined reports whether the entry orders an attempt that has declined another order at the
 // same time. The new order is for whom the old one was for, which the state does not keep.
 func (u *update) replacesDeclined(a *cluster.Attempt) bool {
-	return u.taker == "" && a.DeclinedAt != 0 && a.DeclinedAt == u.at
+	return u.beneficiary == "" && a.DeclinedAt != 0 && a.DeclinedAt == u.at
 }
 
 // Preemptions returns the preemptions by pools and mode, sorted, since a time in ms since the epoch: the

@@ -1,6 +1,6 @@
 package board
 
-// names gives numbers to names of machines and of those who get slots. A name has its number as long as a job on the board
+// names gives numbers to names of machines and of beneficiaries of preemptions. A name has its number as long as a job on the board
 // uses it. So a cluster whose machines come and go for years has a bounded table.
 type names struct {
 	texts   []string          // by number; the first is "", which is always there

@@ -62,7 +62,7 @@ type attemptRow struct {
 	prev        uint32 // previous attempt of its task: number of a row, counted from 1; 0 for none
 	machine     uint32 // number of the name of its machine
 	movedTo     uint32 // machine to which its output or checkpoint was moved; that of "" for none
-	taker       uint32 // who gets its slot by the last order to give it up: number of a name; see takerName
+	beneficiary uint32 // for which its slot was taken by the last order: number of a name; see beneficiaryName
 	state       uint8  // cluster.AttemptState
 	place       Place
 	mode        uint8 // mode of the last order to give up its slot; see modes
