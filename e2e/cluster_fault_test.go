@@ -146,7 +146,7 @@ func TestNoQuorum(t *testing.T) {
 }
 
 // TestClusterOnHDFS gives each tasknode the address of a DataNode: maps run on the machines
-// of their blocks.
+// of their blocks. Each tasknode has slots for all maps, since all blocks may be on one machine.
 func TestClusterOnHDFS(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
@@ -156,7 +156,7 @@ func TestClusterOnHDFS(t *testing.T) {
 	for i := range w.c.DataNodes() {
 		hosts = append(hosts, w.c.Host(i))
 	}
-	e := newEngine(t, "--addresses", strings.Join(hosts, ","))
+	e := newEngine(t, "--addresses", strings.Join(hosts, ","), "--map-slots", "4")
 	name := w.c.URI() + dir
 	doc := filepath.Join(t.TempDir(), "report")
 	e.done("run", "wordcount", "--quiet", "--report", doc, "-D", "mapreduce.job.reduces=2", name+"/in", name+"/out")

@@ -252,7 +252,7 @@ func (f *fakeCluster) Backup(_ context.Context, to io.Writer) error {
 
 func (f *fakeCluster) RemoveMaster(_ context.Context, id string) error {
 	if id == "m9" {
-		return fmt.Errorf("%w: %s", client.ErrUnknown, id)
+		return errors.New("remove m9: no such master: there are m1, m2, m3")
 	}
 	return f.change("remove %s", id)
 }
