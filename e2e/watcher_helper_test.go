@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -59,10 +60,11 @@ func (e *engine) watch(path, topics string, number int, addresses ...string) *wa
 	ctx, cancel := context.WithCancel(e.t.Context())
 	w := &watchers{t: e.t, token: strings.TrimSpace(string(token)), path: path, topics: topics, cancel: cancel}
 	for _, address := range addresses {
-		for range number {
+		for i := range number {
 			jar, err := cookiejar.New(nil)
 			must(e.t, err)
-			each := &watcher{watchers: w, address: address, http: http.Client{Jar: jar, Transport: &http.Transport{DisableCompression: true, IdleConnTimeout: 5 * time.Second}}}
+			machine := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i/100))}} // each address may have some hundred connections
+			each := &watcher{watchers: w, address: address, http: http.Client{Jar: jar, Transport: &http.Transport{DialContext: machine.DialContext, DisableCompression: true, IdleConnTimeout: 5 * time.Second}}}
 			each.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 			w.all = append(w.all, each)
 			w.running.Go(func() { each.run(ctx) })

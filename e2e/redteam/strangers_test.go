@@ -29,7 +29,7 @@ import (
 func strangers() []attack {
 	const tooMany = "too many connections from this address; see --max-connections-per-address"
 	rpcPort := func(p localcluster.Process) string { return p.Address }
-	pageLimit := daemon.PageLimits(nil).PerAddress
+	pageLimit := daemon.PageLimits(nil, nil).PerAddress
 	return []attack{
 		{"H9", "idle connections to the port of a master", []string{tooMany}, idleConnections("m1", connectionsLimit, rpcPort)},
 		{"H9", "idle connections to the page of a master", []string{tooMany}, idleConnections("m2", pageLimit, page)},

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,14 +21,26 @@ type Limits struct {
 	// PerAddress bounds the connections from one IPv4 address or one IPv6 network of 64 bits.
 	// Default 1024.
 	PerAddress int
+	// Proxies are networks in which PerAddress does not count: a proxy's connections are those of all
+	// its clients.
+	Proxies []netip.Prefix
+	// Remedy is the flag that the log names for PerAddress. Default --max-connections-per-address.
+	Remedy string
 	// Logger receives at most one line a second about refused connections. Default none.
 	Logger *slog.Logger
 }
 
 // PageLimits returns the limits of a page. A browser keeps a connection while it shows a page that
-// follows the cluster.
-func PageLimits(logger *slog.Logger) Limits {
-	return Limits{Total: 1280, PerAddress: 256, Logger: logger}
+// follows the cluster. Proxies are networks as 10.0.0.0/24; other texts are left for access.New to
+// refuse.
+func PageLimits(logger *slog.Logger, proxies []string) Limits {
+	limits := Limits{Total: 1280, PerAddress: 256, Remedy: "--http-proxies", Logger: logger}
+	for _, text := range proxies {
+		if network, err := netip.ParsePrefix(text); err == nil {
+			limits.Proxies = append(limits.Proxies, network)
+		}
+	}
+	return limits
 }
 
 // capped returns the limits with their defaults, and for a process that may open this many
@@ -41,6 +54,10 @@ func (l Limits) capped(files int) Limits {
 		l.Logger = slog.New(slog.DiscardHandler)
 	}
 	return l
+}
+
+func (l Limits) isProxy(address netip.Addr) bool {
+	return slices.ContainsFunc(l.Proxies, func(network netip.Prefix) bool { return network.Contains(address) })
 }
 
 // Listener is a TCP listener that closes connections beyond its Limits at once.
@@ -97,8 +114,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		source := sourceOf(conn.RemoteAddr())
-		if bound := l.admit(source); bound != "" {
+		address := addressOf(conn.RemoteAddr())
+		if bound := l.admit(address); bound != "" {
 			conn.Close()
 			l.refused.Add(1)
 			if skipped, ok := l.refusal.Allow(); ok {
@@ -106,19 +123,20 @@ func (l *Listener) Accept() (net.Conn, error) {
 			}
 			continue
 		}
-		return &boundedConn{TCPConn: conn, release: func() { l.release(source) }}, nil
+		return &boundedConn{TCPConn: conn, release: func() { l.release(address) }}, nil
 	}
 }
 
 // admit counts a connection, or returns the bound that it would exceed.
-func (l *Listener) admit(source netip.Addr) (bound string) {
+func (l *Listener) admit(address netip.Addr) (bound string) {
+	source := sourceOf(address)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.mu.open >= l.mu.limits.Total:
 		return "too many connections; see --max-connections"
-	case l.mu.byAddress[source] >= l.mu.limits.PerAddress:
-		return "too many connections from this address; see --max-connections-per-address"
+	case l.mu.byAddress[source] >= l.mu.limits.PerAddress && !l.mu.limits.isProxy(address):
+		return "too many connections from this address; see " + cmp.Or(l.mu.limits.Remedy, "--max-connections-per-address")
 	}
 	l.mu.open++
 	l.mu.byAddress[source]++
@@ -126,7 +144,8 @@ func (l *Listener) admit(source netip.Addr) (bound string) {
 }
 
 // release ends the count of a connection.
-func (l *Listener) release(source netip.Addr) {
+func (l *Listener) release(address netip.Addr) {
+	source := sourceOf(address)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mu.open--
@@ -135,14 +154,17 @@ func (l *Listener) release(source netip.Addr) {
 	}
 }
 
-// sourceOf returns the unit in which connections are counted. One caller often has a whole IPv6
-// network of 64 bits.
-func sourceOf(remote net.Addr) netip.Addr {
+func addressOf(remote net.Addr) netip.Addr {
 	tcp, _ := remote.(*net.TCPAddr)
 	if tcp == nil {
 		return netip.Addr{}
 	}
-	address := tcp.AddrPort().Addr().Unmap().WithZone("")
+	return tcp.AddrPort().Addr().Unmap().WithZone("")
+}
+
+// sourceOf returns the unit in which connections are counted. One caller often has a whole IPv6
+// network of 64 bits.
+func sourceOf(address netip.Addr) netip.Addr {
 	if address.Is6() {
 		return netip.PrefixFrom(address, 64).Masked().Addr()
 	}

@@ -107,6 +107,26 @@ func TestIdleConnectionsOfOneAddressStopNoOther(t *testing.T) {
 	}
 }
 
+// TestProxiesShareTheirAddress opens more connections from a proxy than one address may have.
+func TestProxiesShareTheirAddress(t *testing.T) {
+	var log bytes.Buffer
+	limits := PageLimits(slog.New(slog.NewTextHandler(&log, nil)), []string{"127.0.0.2/32", "nonsense"})
+	limits.Total, limits.PerAddress = 4, 1
+	l := boundedEcho(t, limits)
+	address := l.Addr().String()
+	for range 3 {
+		if !served(t, dialFrom(t, "127.0.0.2", address)) {
+			t.Fatal("a connection of the proxy is not served")
+		}
+	}
+	if !served(t, dialFrom(t, "127.0.0.1", address)) || served(t, dialFrom(t, "127.0.0.2", address)) {
+		t.Error("the bound in all is not 4")
+	}
+	if served(t, dialFrom(t, "127.0.0.1", address)) {
+		t.Error("a second connection of an address that is no proxy is served")
+	}
+}
+
 // TestLimitsAreReplaced lowers the limits below the connections that are open, and raises them.
 func TestLimitsAreReplaced(t *testing.T) {
 	l := boundedEcho(t, Limits{Total: 3, PerAddress: 3})
@@ -148,11 +168,11 @@ func TestConnectionsAreCountedBySource(t *testing.T) {
 		"10.0.0.1:5": "10.0.0.1", "[::ffff:10.0.0.1]:6": "10.0.0.1", "[2001:db8:1:2:3::4]:7": "2001:db8:1:2::", "[fe80::1%lo]:8": "fe80::",
 	} {
 		remote := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(address))
-		if got := sourceOf(remote); got.String() != want {
+		if got := sourceOf(addressOf(remote)); got.String() != want {
 			t.Errorf("%s counts as %v, want %s", address, got, want)
 		}
 	}
-	if got := sourceOf(&net.UnixAddr{}); got.IsValid() {
+	if got := sourceOf(addressOf(&net.UnixAddr{})); got.IsValid() {
 		t.Errorf("an address of another kind counts as %v", got)
 	}
 }

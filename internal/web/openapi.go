@@ -65,11 +65,14 @@ func (s *schemas) operation(rt *Route) map[string]any {
 			}
 			continue
 		}
-		in := "query"
-		if rt.inPath(p.Name) {
-			in = "path"
+		parameter := map[string]any{"name": p.Name, "in": "query", "required": p.Required, "description": p.Doc, "schema": schema}
+		switch {
+		case rt.inPath(p.Name):
+			parameter["in"], parameter["required"] = "path", true
+		case !p.Required:
+			parameter["allowEmptyValue"] = true // it counts as absent, since forms send all their fields
 		}
-		parameters = append(parameters, map[string]any{"name": p.Name, "in": in, "required": in == "path" || p.Required, "description": p.Doc, "schema": schema})
+		parameters = append(parameters, parameter)
 		if p.Name == "format" {
 			kind := map[bool]string{true: "text/csv", false: "text/plain"}[contains(p.Enum, "csv")]
 			ok["content"].(map[string]any)[kind] = map[string]any{"schema": map[string]any{"type": "string"}}
