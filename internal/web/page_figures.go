@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/web/analysis"
+	"github.com/hammr/hammr/sched"
 )
 
 // measureNames are what users call the measures.
@@ -159,7 +160,8 @@ func showPreemptions(c *call) error {
 type localityData struct {
 	jobHead
 	analysis.Locality
-	Plots []*xyPlot
+	Plots  []*xyPlot
+	Waited int64 // ms in which the job waited for slots nearer to its input
 }
 
 func showLocality(c *call) error {
@@ -171,6 +173,15 @@ func showLocality(c *call) error {
 	for i := range d.Stages {
 		if d.Stages[i].Reads {
 			d.Plots = append(d.Plots, placesPlot(&d.Stages[i]))
+		}
+	}
+	explanation, err := c.explain(d.ID, "")
+	if err != nil {
+		return err
+	}
+	for _, w := range explanation.Waits {
+		if w.Class == sched.WaitLocality.String() {
+			d.Waited = w.Millis
 		}
 	}
 	return c.render(http.StatusOK, "locality", "Locality of "+d.ID, d, Command{"its counters of local tasks", "hammr job counters " + shellWord(d.ID)})
