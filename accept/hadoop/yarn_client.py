@@ -104,9 +104,13 @@ def main():
             containers.add(c["id"])
             assert call(node.node_container, c["id"])["container"]["nodeId"] == n["id"], c
     named = set()
-    for t in call(master.job_tasks, run, running)["tasks"]["task"]:
-        for a in call(master.task_attempts, run, running, t["id"])["taskAttempts"].get("taskAttempt", []):
-            named.add(a["assignedContainerId"])
+    for _ in range(25):  # a master knows a moment later than a tasknode that an attempt has started
+        for t in call(master.job_tasks, run, running)["tasks"]["task"]:
+            for a in call(master.task_attempts, run, running, t["id"])["taskAttempts"].get("taskAttempt", []):
+                named.add(a["assignedContainerId"])
+        if containers <= named:
+            break
+        time.sleep(0.2)
     assert containers and containers <= named, (containers, named)
     assert call(master.jobs, run)["jobs"]["job"][0]["state"] == "RUNNING"
     assert call(manager.cluster_change_application_queue, run, "root.nightly")["queue"] == "root.nightly"
