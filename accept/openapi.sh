@@ -4,6 +4,8 @@
 #
 #   accept/openapi.sh bin/hammr
 #
+# EXAMPLES is the number of random requests to each operation, 20 by default.
+#
 # Without pip or PyPI the script reports that, and the check counts as not run.
 set -euo pipefail
 hammr=$(realpath "${1:-bin/hammr}")
@@ -37,4 +39,5 @@ cat >"$dir/schemathesis.toml" <<END
 END
 cd "$dir"
 "$dir/venv/bin/schemathesis" --config-file "$dir/schemathesis.toml" run "$page/api/v1/openapi.json" -H "Authorization: Bearer $(cat "$HAMMR_TOKEN_FILE")" \
-	--exclude-path-regex '/profile$' --phases examples,coverage,fuzzing --max-examples 20 --exclude-checks positive_data_acceptance --no-color
+	--exclude-path-regex '/profile$' --phases examples,coverage,fuzzing --max-examples "${EXAMPLES:-20}" --exclude-checks positive_data_acceptance --no-color | tee "$dir/log"
+sed -n 's/^ *\([0-9]* generated, [0-9]* passed\)/figure: test cases \1/p' "$dir/log"
