@@ -152,7 +152,7 @@ while len(done) < len(forms):
     action = min(forms.keys() - done, key=lambda f: next((i for i, end in enumerate(LAST) if f.rstrip("?").endswith(end)), -1))
     url, page, fields = forms[action]
     done.add(action)
-    fields = {n: v or {"pool": "nightly", "address": "127.0.0.1:1", "confirm": fields.get("policy")}.get(n) or "" for n, v in fields.items()}
+    fields = {n: v or {"pool": "nightly", "master": "m9", "address": "127.0.0.1:1", "confirm": fields.get("policy")}.get(n) or "" for n, v in fields.items()}
     status, _, text = send(url, fields)
     said = re.search(r'<p class="notice"[^>]*>([^<]*)|<h1>\d+ [^<]*</h1>\s*<p>([^<]*)', text)
     print(f"  {action.removeprefix('/hammr').rstrip('?')}: {status} {(said and (said[1] or said[2]) or '').strip()[:110]}")
