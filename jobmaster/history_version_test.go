@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/history"
 )
 
@@ -34,6 +35,7 @@ func TestHistoryHasCountersInputsAndEvents(t *testing.T) {
 		w.elect(0)
 		w.addTasknode("a", 2, 2)
 		id := w.submit(3, 1)
+		w.wantErr("priority", w.leader().SetPriority(jobmaster.WithUser(w.ctx, "ann"), id, 1), nil, "")
 		w.wantSucceeded(id)
 		w.sleep(1e9)
 		h := w.readHistory(id + history.CompressedSuffix)
@@ -47,6 +49,9 @@ func TestHistoryHasCountersInputsAndEvents(t *testing.T) {
 			if len(task.Attempts) != 1 || task.Attempts[0].End != "finish" || task.Attempts[0].Place == "" || h.CountersOf(i).Get(counter.MapInputRecords) != 7 {
 				t.Errorf("map %d: %+v", i, task)
 			}
+		}
+		if len(h.Actions) != 1 || h.Actions[0].User != "ann" || h.Actions[0].Text() != "set the priority to HIGH" {
+			t.Errorf("actions %+v", h.Actions)
 		}
 		if h.Tasks[3].Input != nil {
 			t.Errorf("the reduce reads %+v", h.Tasks[3].Input)

@@ -15,6 +15,12 @@ type UserAction struct {
 	To   string `json:"to,omitempty"`
 }
 
+// Priorities are Hadoop's names of priorities, highest first.
+var Priorities = []string{"VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"}
+
+// PriorityName returns the name of a priority from -2 to 2; others count as the nearest of these.
+func PriorityName(priority int) string { return Priorities[2-min(max(priority, -2), 2)] }
+
 // actionTexts say in words what users did.
 var actionTexts = map[string]string{
 	"job.kill": "killed the job", "job.suspend": "suspended the job", "job.resume": "resumed the job",

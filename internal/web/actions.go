@@ -27,9 +27,6 @@ type ActionKind struct {
 	Careful bool
 }
 
-// Priorities are Hadoop's names of priorities, highest first.
-var Priorities = []string{"VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"}
-
 // Actions lists all kinds of changes. Each has a form at /OBJECTs/ID/DO and a call of the same
 // path below /api/v1.
 var Actions = []*ActionKind{
@@ -43,7 +40,7 @@ var Actions = []*ActionKind{
 	{Object: "job", Do: "move", Verb: access.ChangeJob, Call: "MoveJob", Label: "Move", Done: "moved", CLI: "hammr job move ID VALUE",
 		Doc: "Move the job to another pool.", Param: &Param{Name: "pool", Required: true, Doc: "name of the pool"}},
 	{Object: "job", Do: "priority", Verb: access.ChangeJob, Call: "SetPriority", Label: "Set priority", Done: "given another priority", CLI: "hammr job priority ID VALUE",
-		Doc: "Change the priority of the job.", Param: &Param{Name: "priority", Enum: Priorities, Default: "NORMAL", Doc: "new priority"}},
+		Doc: "Change the priority of the job.", Param: &Param{Name: "priority", Enum: apidoc.Priorities, Default: "NORMAL", Doc: "new priority"}},
 
 	{Object: "attempt", Do: "kill", Verb: access.ChangeJob, Call: "EndAttempt", Label: "Kill", Done: "killed", Careful: true, CLI: "hammr task kill ID",
 		Doc: "Kill the running attempt. Its task is tried again, and the kill is no failure."},

@@ -146,13 +146,7 @@ func (f *fakeSource) Node(ctx context.Context, name string) (Answer[apidoc.Taskn
 }
 
 func (f *fakeSource) Audit(_ context.Context, q AuditQuery) (Answer[apidoc.Audit], error) {
-	doc := apidoc.Audit{Since: atMillis - 60_000, Actions: []apidoc.UserAction{}}
-	for _, a := range f.audit {
-		if q.Has(&a) {
-			doc.Actions = append(doc.Actions, a)
-		}
-	}
-	return fresh(f, doc)
+	return fresh(f, q.Select(f.audit, atMillis-60_000))
 }
 
 func (f *fakeSource) Pools(context.Context) (Answer[[]apidoc.Queue], error) { return fresh(f, f.pools) }

@@ -27,11 +27,18 @@ type AuditQuery struct {
 // AuditObjects are the kinds of objects of actions.
 var AuditObjects = []string{"job", "attempt", "node", "policy"}
 
-// Has reports whether the query selects an action.
-func (q AuditQuery) Has(a *apidoc.UserAction) bool {
-	object, _, _ := strings.Cut(a.Do, ".")
-	return (q.Object == "" || q.Object == object) && (q.Node == "" || object == "node" && a.ID == q.Node) &&
-		(q.Job == "" || a.ID == q.Job || jobOf(a.ID) == q.Job)
+// Select returns those of some actions, the latest last, that the query asks for. Earlier ones than
+// since, in ms since the epoch, are not known.
+func (q AuditQuery) Select(actions []apidoc.UserAction, since int64) apidoc.Audit {
+	doc := apidoc.Audit{Since: since, Actions: []apidoc.UserAction{}}
+	for _, a := range slices.Backward(actions) {
+		object, _, _ := strings.Cut(a.Do, ".")
+		if (q.Object == "" || q.Object == object) && (q.Node == "" || object == "node" && a.ID == q.Node) &&
+			(q.Job == "" || a.ID == q.Job || jobOf(a.ID) == q.Job) {
+			doc.Actions = append(doc.Actions, a)
+		}
+	}
+	return doc
 }
 
 // NodeOf is MachineSource.Node for sources that have all tasknodes at hand.

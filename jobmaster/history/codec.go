@@ -69,7 +69,7 @@ func encode(w io.Writer, j *Job) error {
 
 // head returns the first line.
 func (j *Job) head() (l line, err error) {
-	l = line{Type: "job", Version: j.Version, EventsSince: j.Events.Since}
+	l = line{Type: "job", Version: j.Version, EventsSince: j.Events.Since, Actions: j.Actions}
 	for _, id := range j.CounterNames {
 		l.CounterNames = append(l.CounterNames, [2]string{id.Group, id.Name})
 	}
@@ -173,7 +173,7 @@ func (l *line) addJob(j *Job) error {
 	if l.Version < Version1 || l.Version > Version2 {
 		return fmt.Errorf("version %d of the format; this program reads versions %d and %d", l.Version, Version1, Version2)
 	}
-	j.Version, j.Status, j.Events.Since = l.Version, new(wire.JobStatus), l.EventsSince
+	j.Version, j.Status, j.Events.Since, j.Actions = l.Version, new(wire.JobStatus), l.EventsSince, l.Actions
 	if err := messages.Unmarshal(l.Job, j.Status); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strconv"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
@@ -31,6 +32,9 @@ type Job struct {
 	CounterNames []counter.ID    // of the lists in Tasks; none in version 1
 	Tasks        []Task          // what Status.Tasks does not have, in the same order; nil in version 1
 	Events       apidoc.Events   // none in version 1
+
+	// Actions are what users have asked for, the latest last, since Events.Since. None in version 1.
+	Actions []apidoc.UserAction
 }
 
 // Task is what version 2 adds to a task.
@@ -60,16 +64,17 @@ type Attempt struct {
 
 // line is one line of a history. The fields of a task are beside its message.
 type line struct {
-	Type         string          `json:"type"` // job, task, event or end
-	Version      int             `json:"version,omitempty"`
-	Job          json.RawMessage `json:"job,omitempty"`
-	CounterNames [][2]string     `json:"counterNames,omitempty"` // group and name
-	EventsSince  int64           `json:"eventsSince,omitempty"`  // apidoc.Events.Since
-	Task         json.RawMessage `json:"task,omitempty"`
-	taskFields                   // of a task in version 2
-	Event        *apidoc.Event   `json:"event,omitempty"`
-	Tasks        int             `json:"tasks,omitempty"`  // number of lines of type task
-	Events       int             `json:"events,omitempty"` // number of lines of type event
+	Type         string              `json:"type"` // job, task, event or end
+	Version      int                 `json:"version,omitempty"`
+	Job          json.RawMessage     `json:"job,omitempty"`
+	CounterNames [][2]string         `json:"counterNames,omitempty"` // group and name
+	EventsSince  int64               `json:"eventsSince,omitempty"`  // apidoc.Events.Since
+	Actions      []apidoc.UserAction `json:"actions,omitempty"`
+	Task         json.RawMessage     `json:"task,omitempty"`
+	taskFields                       // of a task in version 2
+	Event        *apidoc.Event       `json:"event,omitempty"`
+	Tasks        int                 `json:"tasks,omitempty"`  // number of lines of type task
+	Events       int                 `json:"events,omitempty"` // number of lines of type event
 }
 
 // taskFields is a Task within a line.
@@ -93,7 +98,18 @@ func eventOf(e board.Event) apidoc.Event {
 	return out
 }
 
-// SetEvents takes the events of the job from a snapshot of the board.
+// ActionsOf returns actions of the board as documents have them.
+func ActionsOf(actions []board.Action) (out []apidoc.UserAction) {
+	for _, a := range actions {
+		if n, err := strconv.Atoi(a.To); a.Do == "job.priority" && err == nil {
+			a.To = apidoc.PriorityName(n)
+		}
+		out = append(out, apidoc.UserAction{Time: a.At, User: a.By, Do: a.Do, ID: a.ID, To: a.To})
+	}
+	return out
+}
+
+// SetEvents takes the events of the job, and the actions on it, from a snapshot of the board.
 func (j *Job) SetEvents(s *board.Snapshot, id cluster.JobID) {
 	events, since, err := s.Events(id, cluster.TaskID{})
 	if err != nil { // the state does not have the job any more
@@ -101,6 +117,7 @@ func (j *Job) SetEvents(s *board.Snapshot, id cluster.JobID) {
 		return
 	}
 	j.Events = EventsOf(events, since)
+	j.Actions = ActionsOf(s.Job(id).Actions)
 }
 
 // EventsOf returns events of the board as documents have them. since is as in apidoc.Events.

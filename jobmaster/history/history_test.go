@@ -52,7 +52,8 @@ func someJob() *history.Job {
 				Attempts: []history.Attempt{{End: "checkpoint", Place: "rack"}, {From: 1, Place: "node", MovedTo: "n3", End: "finish"}}},
 			{},
 		},
-		Events: apidoc.Events{Since: 8, Events: []apidoc.Event{{At: 10, Kind: "start", Attempt: "a0", Node: "n1"}, {At: 20, Kind: "checkpoint", Attempt: "a0", Bytes: 1 << 40}}},
+		Actions: []apidoc.UserAction{{Time: 9, User: "ann", Do: "job.kill", ID: "job_1_0001"}},
+		Events:  apidoc.Events{Since: 8, Events: []apidoc.Event{{At: 10, Kind: "start", Attempt: "a0", Node: "n1"}, {At: 20, Kind: "checkpoint", Attempt: "a0", Bytes: 1 << 40}}},
 	}
 	for _, id := range j.CounterNames {
 		j.Status.CounterNames = append(j.Status.CounterNames, &wire.CounterName{Group: id.Group, Name: id.Name})

@@ -3,33 +3,24 @@ package board
 import (
 	"cmp"
 	"context"
-	"slices"
-	"strconv"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/web"
-	"github.com/hammr/hammr/jobmaster/board"
+	"github.com/hammr/hammr/jobmaster/history"
 )
 
-// Audit implements web.Source. More actions on a job are known than on the cluster.
-func (s *Source) Audit(_ context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error) {
+// Audit implements web.Source. More actions on a job are known than on the cluster, and those on a job
+// that is gone are in its history.
+func (s *Source) Audit(ctx context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error) {
 	now := s.cfg.Board.Snapshot()
 	actions := now.Actions
-	if _, j, err := s.inState(q.Job); err == nil {
+	switch _, j, err := s.inState(q.Job); {
+	case err == nil:
 		actions = j.Actions
-	}
-	doc := apidoc.Audit{Since: cmp.Or(now.Since, now.At.UnixMilli()), Actions: []apidoc.UserAction{}}
-	for _, a := range slices.Backward(actions) {
-		if u := userAction(a); q.Has(&u) {
-			doc.Actions = append(doc.Actions, u)
+	case q.Job != "":
+		if past, err := s.cfg.Past.Audit(ctx, q); err == nil {
+			return past, nil
 		}
 	}
-	return answer(s, doc, now.At, nil), nil
-}
-
-func userAction(a board.Action) apidoc.UserAction {
-	if n, err := strconv.Atoi(a.To); a.Do == "job.priority" && err == nil {
-		a.To = web.Priorities[2-min(max(n, -2), 2)]
-	}
-	return apidoc.UserAction{Time: a.At, User: a.By, Do: a.Do, ID: a.ID, To: a.To}
+	return answer(s, q.Select(history.ActionsOf(actions), cmp.Or(now.Since, now.At.UnixMilli())), now.At, nil), nil
 }

@@ -40,7 +40,7 @@ func (s *Source) Jobs(ctx context.Context, q web.JobQuery) (web.Answer[web.JobPa
 // line describes a job for a list, as the leader does.
 func line(j *board.Job, live board.Live) *wire.JobStatus {
 	l := &wire.JobStatus{
-		JobId: j.ID.String(), Name: j.Name, User: j.User, Queue: j.Pool, Priority: web.Priorities[2-min(max(j.Priority, -2), 2)],
+		JobId: j.ID.String(), Name: j.Name, User: j.User, Queue: j.Pool, Priority: apidoc.PriorityName(j.Priority),
 		State: wire.JobState(j.State), Suspended: j.Suspended, Reason: live.Reason, Cause: j.Cause, OutputDir: j.OutputDir,
 		SubmitTime: j.SubmittedAt, StartTime: j.Summary.StartedAt, FinishTime: j.FinishedAt,
 	}

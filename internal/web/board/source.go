@@ -51,6 +51,7 @@ type Past interface {
 	Task(ctx context.Context, job, task string) (web.Answer[report.Task], error)
 	Events(ctx context.Context, job string) (web.Answer[apidoc.Events], error)
 	Columns(ctx context.Context, job string) (web.Answer[*apidoc.TaskColumns], error)
+	Audit(ctx context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error)
 }
 
 // noPast has none.
@@ -74,6 +75,10 @@ func (noPast) Events(_ context.Context, job string) (web.Answer[apidoc.Events], 
 
 func (noPast) Columns(_ context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
 	return noJob[*apidoc.TaskColumns](job)
+}
+
+func (noPast) Audit(_ context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error) {
+	return noJob[apidoc.Audit](q.Job)
 }
 
 // Config configures a Source.

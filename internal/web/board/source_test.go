@@ -131,6 +131,13 @@ func (p past) Columns(ctx context.Context, job string) (web.Answer[*apidoc.TaskC
 	return web.Answer[*apidoc.TaskColumns]{Value: c}, nil
 }
 
+func (p past) Audit(ctx context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error) {
+	if q.Job != goneJob {
+		return p.noPast.Audit(ctx, q)
+	}
+	return web.Answer[apidoc.Audit]{Value: q.Select([]apidoc.UserAction{{User: "eve", Do: "job.kill", ID: goneJob}}, 10)}, nil
+}
+
 func (p past) Events(ctx context.Context, job string) (web.Answer[apidoc.Events], error) {
 	if job != goneJob {
 		return p.noPast.Events(ctx, job)
@@ -289,6 +296,7 @@ func TestAuditHasTheLatestActions(t *testing.T) {
 		{web.AuditQuery{Job: "job_1_0001"}, []string{"ann killed the job", "ann set the priority to VERY_HIGH"}},
 		{web.AuditQuery{Object: "policy"}, []string{"bob set the policy to fair"}},
 		{web.AuditQuery{Job: "job_1_0002"}, nil},
+		{web.AuditQuery{Job: goneJob}, []string{"eve killed the job"}}, // of its history
 	} {
 		a, err := s.Audit(t.Context(), c.query)
 		var got []string

@@ -252,8 +252,17 @@ func (s *Source) Node(ctx context.Context, name string) (web.Answer[apidoc.Taskn
 }
 
 // Audit implements web.Source.
-func (s *Source) Audit(context.Context, web.AuditQuery) (a web.Answer[apidoc.Audit], err error) {
-	return a, fmt.Errorf("histories do not say what users have asked for; only masters know that: %w", web.ErrUnavailable)
+func (s *Source) Audit(ctx context.Context, q web.AuditQuery) (a web.Answer[apidoc.Audit], err error) {
+	if q.Job == "" {
+		return a, fmt.Errorf("histories say only what users have asked for of a job; masters know the rest: %w", web.ErrUnavailable)
+	}
+	return of(ctx, s, q.Job, func(d *derived) (apidoc.Audit, error) {
+		since := d.history.Events.Since
+		if d.history.Version == history.Version1 {
+			since = d.history.Status.FinishTime
+		}
+		return q.Select(d.history.Actions, since), nil
+	})
 }
 
 // Pools implements web.Source: there are none.

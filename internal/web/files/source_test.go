@@ -52,6 +52,7 @@ func someHistory(id string, version int) *history.Job {
 	if version == history.Version2 {
 		j.CounterNames = []counter.ID{counter.MapInputRecords}
 		j.Tasks = []history.Task{{Counters: []int64{40}, Bytes: 300, Attempts: []history.Attempt{{Place: "node", End: "finish"}}}, {}}
+		j.Actions = []apidoc.UserAction{{Time: 3000, User: "bob", Do: "attempt.preempt", ID: "attempt" + id[3:] + "_m_000000_0", To: "suspend"}, {Time: 4000, User: "ann", Do: "job.priority", ID: id, To: "HIGH"}}
 		j.Events = apidoc.Events{Events: []apidoc.Event{{At: 2000, Kind: "start", Attempt: "attempt" + id[3:] + "_m_000000_0", Node: "n1"}, {At: 3000, Kind: "suspend", Attempt: "attempt" + id[3:] + "_m_000000_0"}}}
 	}
 	return j
@@ -177,10 +178,20 @@ func TestActionsAreRefused(t *testing.T) {
 	}
 }
 
-func TestFilesHaveNoAudit(t *testing.T) {
-	_, err := newSource(t).Audit(t.Context(), web.AuditQuery{})
-	if !errors.Is(err, web.ErrUnavailable) || !strings.Contains(err.Error(), "only masters know that") {
+// TestFilesHaveTheActionsOnJobs asks for what users did: histories have only what concerns their jobs.
+func TestFilesHaveTheActionsOnJobs(t *testing.T) {
+	s := newSource(t)
+	_, err := s.Audit(t.Context(), web.AuditQuery{})
+	if !errors.Is(err, web.ErrUnavailable) || !strings.Contains(err.Error(), "masters know the rest") {
 		t.Error(err)
+	}
+	a, err := s.Audit(t.Context(), web.AuditQuery{Job: newJob})
+	if err != nil || len(a.Value.Actions) != 2 || a.Value.Actions[0].Text() != "set the priority to HIGH" || a.Value.Actions[1].User != "bob" {
+		t.Errorf("%+v, %v", a.Value, err)
+	}
+	a, err = s.Audit(t.Context(), web.AuditQuery{Job: oldJob})
+	if err != nil || len(a.Value.Actions) != 0 || a.Value.Since != 90_000 {
+		t.Errorf("version 1: %+v, %v", a.Value, err)
 	}
 	if _, err := newSource(t).Node(t.Context(), "n1"); !errors.Is(err, web.ErrUnknown) {
 		t.Errorf("a tasknode of files: %v", err)

@@ -9,7 +9,9 @@ import (
 
 // TestNodeManagerFiltersApplications asks for the applications of a tasknode by user and state.
 func TestNodeManagerFiltersApplications(t *testing.T) {
-	type list struct{ Apps struct{ App []struct{ ID string } } }
+	type list struct {
+		Apps struct{ App []struct{ ID string } }
+	}
 	for query, want := range map[string]int{"": 1, "?user=bob": 0, "?state=RUNNING": 1, "?state=FINISHED": 0} {
 		if got := decode[list](t, Config{Source: &fixture{}}, "/ws/v1/node/apps"+query).Apps.App; len(got) != want {
 			t.Errorf("%s: %v, want %d", query, got, want)

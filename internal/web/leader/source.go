@@ -251,7 +251,7 @@ func (s *Source) act(ctx context.Context, a web.Action) (change apidoc.Change, e
 	case "job.move":
 		change.Done, change.To, err = "moved", a.Value, s.client.MoveJob(ctx, a.ID, a.Value)
 	case "job.priority":
-		rank := slices.Index(web.Priorities, a.Value)
+		rank := slices.Index(apidoc.Priorities, a.Value)
 		change.Done, change.To, err = "given priority", a.Value, s.client.SetPriority(ctx, a.ID, 2-rank)
 	case "attempt.kill":
 		change.Done, err = "killed", s.client.EndAttempt(ctx, a.ID, false)

@@ -84,10 +84,10 @@ func (f *fakeSource) Node(_ context.Context, name string) (web.Answer[apidoc.Tas
 
 func (f *fakeSource) Audit(_ context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error) {
 	a := apidoc.UserAction{Time: 4, User: "ann", Do: "job.kill", ID: job}
-	if !q.Has(&a) || q.Object == "" {
+	if q.Object == "" {
 		return web.Answer[apidoc.Audit]{}, web.ErrUnknown
 	}
-	return web.Answer[apidoc.Audit]{Value: apidoc.Audit{Since: 3, Actions: []apidoc.UserAction{a}}}, nil
+	return web.Answer[apidoc.Audit]{Value: q.Select([]apidoc.UserAction{a}, 3)}, nil
 }
 
 func (f *fakeSource) Log(_ context.Context, attempt, stream string, r web.LogRange) (web.LogPart, error) {
