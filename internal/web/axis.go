@@ -31,13 +31,14 @@ var (
 		}
 		return countText(int64(v))
 	}, []float64{1}}
-	percentScale = scale{func(v float64) string { return strconv.Itoa(int(math.Round(v*100))) + " %" }, []float64{1}}
+	percentScale = scale{func(v float64) string { return strconv.Itoa(int(math.Round(v*100))) + " %" }, []float64{.01}}
 )
 
 // tenths formats a number with at most one digit after the point.
 func tenths(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
 
-// step returns the distance of two to five ticks up to the highest number, which is above 0.
+// step returns the distance of one to five ticks up to the highest number, which is above 0. It is less
+// than the smallest unit only if the highest number is.
 func (s scale) step(highest float64) float64 {
 	unit := s.units[0]
 	for _, u := range s.units {
@@ -47,7 +48,7 @@ func (s scale) step(highest float64) float64 {
 	}
 	step := unit * math.Pow(10, math.Floor(math.Log10(highest/unit)))
 	for _, part := range []float64{.2, .5, 1} {
-		if highest/(step*part) <= 5 {
+		if highest/(step*part) <= 5 && (step*part >= s.units[0] || highest < s.units[0]) {
 			return step * part
 		}
 	}

@@ -12,7 +12,8 @@ func TestTicksOfNumbers(t *testing.T) {
 		want    string
 	}{
 		{countScale, .3, "0 0.1 0.2 0.3"},
-		{countScale, 1, "0 0.2 0.4 0.6 0.8 1"},
+		{countScale, 1, "0 1"},
+		{countScale, 2, "0 1 2"},
 		{countScale, 4, "0 1 2 3 4"},
 		{countScale, 7, "0 2 4 6"},
 		{countScale, 33, "0 10 20 30"},

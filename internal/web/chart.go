@@ -62,7 +62,7 @@ type ChartRow struct {
 // Sizes of a chart.
 const (
 	chartWidth, chartHeight = 760, 220
-	chartLeft, chartRight   = 52, chartWidth - 8
+	chartLeft, chartRight   = 52, chartWidth - 28 // half of the last time is beyond
 	chartTop, chartBottom   = 8, chartHeight - 24
 )
 
