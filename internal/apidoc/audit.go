@@ -2,7 +2,7 @@ package apidoc
 
 // Audit is what users have asked for.
 type Audit struct {
-	Since   int64        `json:"since"`   // earlier actions are not known
+	Since   int64        `json:"since"`   // earlier actions are not known; 0 if all are
 	Actions []UserAction `json:"actions"` // the latest first
 }
 
