@@ -33,7 +33,8 @@ func memoryOf(t *testing.T, pid int) int {
 }
 
 // TestAcceptWatchers lets no clients, 100 and 1,000 follow a job with about 500 attempts a second, half
-// of them at the leader and half at a follower.
+// of them at the leader and half at a follower. Two runs alike differ about as much as 100 clients cost,
+// so there are two of each; figures are relative to the latest run without clients.
 func TestAcceptWatchers(t *testing.T) {
 	f := newFleet(t, 84)
 	leader := f.awaitLeader("")
@@ -41,15 +42,17 @@ func TestAcceptWatchers(t *testing.T) {
 	before := [2]int{f.goroutines(leader), f.goroutines(follower)}
 	var alone time.Duration
 	last := ""
-	for _, n := range []int{0, 50, 0, 50, 500} { // one run alone differs from the next one as much as watchers cost
+	for _, n := range []int{0, 50, 0, 50, 500} {
 		id, err := f.fleet.Submit(t.Context(), f.client, fleet.Job{Maps: 15_000, Map: fleet.Exactly(2 * time.Second), Seed: 1})
 		must(t, err)
 		began, other := time.Now(), cpuOf(t, follower.PID)
 		var w *watchers
 		var end time.Time
+		var turn float64
 		cpu := f.cpuDuring(leader, func() {
 			w = f.watch("/jobs/"+id, "job/"+id, n, leader.HTTP, follower.HTTP)
 			end = f.await(id)
+			turn, _ = strconv.ParseFloat(f.figure(leader, `hammr_loop_turn_seconds{quantile="0.99"}`), 64)
 			waitUntil(t, "all watchers see the end", func() bool { return w.seen("SUCCEEDED") == len(w.all) })
 			waitUntil(t, "the history is written", func() bool { // which takes longer than to show the end
 				found, err := filepath.Glob(filepath.Join(f.cluster.Histories(), "*", id+history.CompressedSuffix))
@@ -65,8 +68,8 @@ func TestAcceptWatchers(t *testing.T) {
 		if n == 0 {
 			alone = cpu
 		}
-		figure("%d watchers: %.0f attempts/s, CPU of the leader %.2f s (%+.1f %% of a core), of the follower %.2f s, resident %d and %d MiB, change to page p95 %v",
-			2*n, 15_000/took.Seconds(), cpu.Seconds(), 100*(cpu-alone).Seconds()/took.Seconds(), (cpuOf(t, follower.PID) - other).Seconds(),
+		figure("%d watchers: %.0f attempts/s, CPU of the leader %.2f s (%+.1f %% of a core), of the follower %.2f s, p99 of the loop's turns %.2f ms, resident %d and %d MiB, change to page p95 %v",
+			2*n, 15_000/took.Seconds(), cpu.Seconds(), 100*(cpu-alone).Seconds()/took.Seconds(), (cpuOf(t, follower.PID) - other).Seconds(), 1000*turn,
 			memoryOf(t, leader.PID), memoryOf(t, follower.PID), delays[len(delays)*95/100].Round(time.Millisecond))
 		w.stop()
 		last = id
