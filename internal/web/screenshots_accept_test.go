@@ -138,7 +138,7 @@ func changes(t *testing.T, old, now map[string][]byte, most float64, dir string)
 				t.Fatal(err)
 			}
 			savePicture(t, filepath.Join(dir, name), out.Bytes())
-			lines = append(lines, fmt.Sprintf("%s: %.2f %% of the pixels differ: %s", page, 100*part, filepath.Join(dir, name)))
+			lines = append(lines, fmt.Sprintf("%s: %.3g %% of the pixels differ: %s", page, 100*part, filepath.Join(dir, name)))
 		}
 	}
 	return lines
