@@ -112,6 +112,7 @@ accept-hadoop: build
 #   hadoop      accept-hadoop, below: Hadoop's daemons and clients of their REST API (Java, Maven, Python with pip)
 #   openapi     the REST API against its document, by schemathesis (Python with pip)
 #   lighthouse  the browser's measures of eight pages of a job with 100,000 tasks (chromium, Node with npx; LIGHTHOUSE names a program that is installed)
+#   screenshots pictures of all pages, wide and narrow, light and dark, against those of the commit BASE (chromium, Maven); it shows what differs
 #   proxy       all pages and forms behind nginx, below a path (nginx; NGINX_PROGRAM names it)
 #   simulation  answers of a job with 110,000 attempts while it runs, 500 a second
 #   watchers    100 and 1,000 clients that follow a job
@@ -119,8 +120,9 @@ accept-hadoop: build
 #   logs        1 GiB printed, 10,000 lines a second, bytes that are no text
 CHECKS ?=
 MINUTES ?= 10
+BASE ?=
 accept: build
-	MINUTES=$(MINUTES) accept/run.sh $(CHECKS)
+	MINUTES=$(MINUTES) BASE=$(BASE) accept/run.sh $(CHECKS)
 
 # The REST API against its OpenAPI document.
 accept-openapi: build

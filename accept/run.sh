@@ -11,13 +11,15 @@ hammr=$PWD/bin/hammr
 : "${MINUTES:=10}"
 logs=${ACCEPT_LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
+logs=$(realpath "$logs")
 
-# go_check runs tests of e2e that are compiled for `make accept` only.
-go_check() { CGO_ENABLED=0 HAMMR_ACCEPT_MINUTES=$MINUTES go test -tags accept -count 1 -timeout 0 -v -run "^TestAccept$1\$" ./e2e; }
+# go_check runs a test that is compiled for `make accept` only, of e2e or another package.
+go_check() { CGO_ENABLED=0 HAMMR_ACCEPT_MINUTES=$MINUTES go test -tags accept -count 1 -timeout 0 -v -run "^TestAccept$1\$" "${2:-./e2e}"; }
 
 check_hadoop() { make --no-print-directory accept-hadoop; }
 check_openapi() { accept/openapi.sh "$hammr"; }
 check_lighthouse() { accept/lighthouse.sh "$hammr"; }
+check_screenshots() { HAMMR_ACCEPT_BASE=${BASE:-} HAMMR_ACCEPT_PICTURES=$logs/screenshots go_check Screenshots ./internal/web; }
 check_proxy() { accept/proxy.sh "$hammr"; }
 check_simulation() { go_check Simulation; }
 check_watchers() { go_check Watchers; }
@@ -25,7 +27,7 @@ check_soak() { go_check Soak; }
 check_logs() { go_check Logs; }
 
 names=("$@")
-((${#names[@]})) || names=(hadoop openapi lighthouse proxy simulation watchers soak logs)
+((${#names[@]})) || names=(hadoop openapi lighthouse screenshots proxy simulation watchers soak logs)
 status=0
 rows=()
 for name in "${names[@]}"; do

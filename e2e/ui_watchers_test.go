@@ -171,7 +171,7 @@ func (f *fleetCluster) checkAlone(dead, alone localcluster.Master) {
 	for _, path := range paths {
 		waitUntil(f.t, path+" says that its figures are old", func() bool {
 			page := b.page(path)
-			warns := strings.Contains(page, "The cluster has no leader.") || strings.Contains(page, "The cluster does not answer now.")
+			warns := strings.Contains(page, "The cluster has no leader.") || strings.Contains(page, "Not all of the cluster answers now.")
 			return warns && strings.Contains(page, " old.")
 		})
 	}

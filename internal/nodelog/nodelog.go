@@ -27,8 +27,6 @@ const MaxBytes = 16 << 20
 
 // Read reads a log of an attempt from a tasknode's page at host:port. clusterID may be
 // "". If there is no such log, the error wraps fs.ErrNotExist.
-//
-// It makes a connection for each call, because users read one log at a time.
 func Read(ctx context.Context, page, attempt, stream, token, clusterID string) (string, error) {
 	text, _, err := fetch(ctx, page, attempt+"/"+stream, token, clusterID)
 	return text, err
@@ -41,6 +39,9 @@ func List(ctx context.Context, page, job, token, clusterID string) ([]string, er
 	return strings.Fields(text), err
 }
 
+// client makes a connection for each request, because users read one log at a time.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
 // fetch sends a request to a tasknode's page.
 func fetch(ctx context.Context, page, name, token, clusterID string) (string, http.Header, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/logs/"+name, nil)
@@ -48,7 +49,6 @@ func fetch(ctx context.Context, page, name, token, clusterID string) (string, ht
 		return "", nil, err
 	}
 	rpc.SetHeaders(request.Header, token, clusterID)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(request)
 	if err != nil {
 		return "", nil, fmt.Errorf("the tasknode's page: %w", err)

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hammr/hammr/internal/clean"
@@ -31,15 +33,37 @@ var views = []struct {
 	{"light-narrow", browsertest.View{Width: 390, Height: 844, NoScript: true}},
 }
 
+// settled waits until the scripts of a page have done what they do by themselves: the page follows the
+// cluster, and the canvas has replaced the SVG of the timeline.
+const settled = `(async () => {
+	const frame = () => new Promise(requestAnimationFrame), state = document.getElementById("live-state");
+	while (state && state.textContent !== "live" || document.querySelector("#timeline > svg")) await frame();
+	await document.fonts.ready;
+	for (let i = 0; i < 3; i++) await frame();
+	return true;
+})()`
+
+// pictureFile returns the name of the picture of a page in a view.
+func pictureFile(path, view string) string {
+	name := strings.NewReplacer(aJob, "JOB", aTask, "TASK", known["profile"], "PROFILE", "/", "_", "?", "_").Replace(cmp.Or(strings.TrimPrefix(path, "/"), "overview"))
+	return name + "-" + view + ".png"
+}
+
 // serveFake serves a fake cluster and returns its URL.
 func serveFake(t testing.TB, f *fakeSource) string {
 	t.Helper()
-	s := httptest.NewServer(newHandler(t, f))
+	return serveHandler(t, newHandler(t, f)).URL
+}
+
+// serveHandler serves pages.
+func serveHandler(t testing.TB, h http.Handler) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(h)
 	t.Cleanup(func() {
 		s.CloseClientConnections() // pages follow the cluster
 		s.Close()
 	})
-	return s.URL
+	return s
 }
 
 // signIn signs the browser in by the form. All tabs of the browser share the session.
@@ -85,13 +109,15 @@ func TestPagesInBrowser(t *testing.T) {
 			tab := b.Open(t, v.View)
 			for _, path := range shownPages() {
 				tab.Go(server + path)
+				if !v.NoScript {
+					browsertest.Eval[bool](tab, settled)
+				}
 				found := problems(tab)
 				if width := browsertest.Eval[int](tab, "document.documentElement.scrollWidth - innerWidth"); width > 0 {
 					found = append(found, fmt.Sprintf("%d px wider than the window", width))
 				}
 				if dir := os.Getenv(picturesVariable); dir != "" {
-					name := strings.NewReplacer("/", "_", "?", "_", aJob, "JOB", aTask, "TASK").Replace(cmp.Or(strings.TrimPrefix(path, "/"), "overview"))
-					savePicture(t, filepath.Join(dir, name+"-"+v.name+".png"), tab.Picture())
+					savePicture(t, filepath.Join(dir, pictureFile(path, v.name)), tab.Picture())
 				}
 				if i < 2 { // the other views have the same structure and colours
 					found = append(found, tab.Axe()...)
@@ -223,6 +249,89 @@ func TestChartShowsFiguresUnderThePointer(t *testing.T) {
 	}
 	if found := problems(tab); len(found) > 0 {
 		t.Errorf("%q", found)
+	}
+}
+
+// TestLostMasterOffersOthers ends the master whose page is open. The page leads to itself on the other
+// masters, not before three seconds, and no longer when its master answers again.
+func TestLostMasterOffersOthers(t *testing.T) {
+	b := browsertest.Start(t)
+	f := newFake("nightly sort")
+	for i := range f.masters.Masters {
+		f.masters.Masters[i].HTTP = fmt.Sprintf("m%d.example:8088", i+1)
+	}
+	var ended atomic.Bool
+	h := newHandler(t, f)
+	s := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ended.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		h.ServeHTTP(w, r)
+	}))
+	tab := b.Open(t, browsertest.View{})
+	signIn(tab, s.URL)
+	tab.Go(s.URL + "/jobs?state=RUNNING&user=a%20b")
+	browsertest.Eval[bool](tab, settled)
+	const links = `[...document.querySelectorAll("#live-others a")].filter((a) => a.checkVisibility()).map((a) => a.href)`
+	if got := browsertest.Eval[[]string](tab, links); len(got) > 0 {
+		t.Errorf("while the master answers: %q", got)
+	}
+	browsertest.Eval[bool](tab, `{
+		let lost = 0;
+		const list = document.getElementById("live-others"), state = document.getElementById("live-state");
+		window.offered = new Promise((done) => new MutationObserver(() => {
+			if (state.textContent !== "live") lost ||= performance.now();
+			if (!list.hidden) done(performance.now() - lost);
+		}).observe(list.parentElement, { subtree: true, childList: true, characterData: true, attributes: true }));
+		true }`)
+	ended.Store(true)
+	s.CloseClientConnections()
+	if after := browsertest.Eval[float64](tab, "offered"); after < 2900 || after > 6000 {
+		t.Errorf("offered %.0f ms after the connection was lost, want 3 s or a little more", after)
+	}
+	want := []string{"http://m2.example:8088/jobs?state=RUNNING&user=a%20b", "http://m3.example:8088/jobs?state=RUNNING&user=a%20b"}
+	if got := browsertest.Eval[[]string](tab, links); !slices.Equal(got, want) {
+		t.Errorf("while the master is lost: %q, want %q", got, want)
+	}
+	ended.Store(false)
+	browsertest.Eval[bool](tab, settled) // live again
+	if got := browsertest.Eval[[]string](tab, links); len(got) > 0 {
+		t.Errorf("when the master answers again: %q", got)
+	}
+}
+
+// TestChangeKeepsTheURL changes a job whose timeline is shown: the page continues to show what the user
+// has chosen, also the second part of the table.
+func TestChangeKeepsTheURL(t *testing.T) {
+	b := browsertest.Start(t)
+	f := newFake("nightly sort")
+	f.addWork("nightly sort", 60, 8)
+	tab := b.Open(t, browsertest.View{})
+	server := serveFake(t, f)
+	signIn(tab, server)
+	page := server + "/jobs/" + aJob + "/timeline?by=task&page=2"
+	tab.Go(page)
+	browsertest.Eval[bool](tab, settled)
+	// At each change the timeline is loaded again.
+	const loads = `performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/v1/jobs/") && e.name.includes("timeline")).length`
+	before := browsertest.Eval[int](tab, loads)
+	if before == 0 {
+		t.Fatal("no request has loaded the timeline")
+	}
+	browsertest.Eval[bool](tab, `document.dispatchEvent(new CustomEvent("hammr:change")); (async () => {
+		while (`+loads+fmt.Sprintf(" === %d", before)+`) await new Promise(requestAnimationFrame);
+		return true;
+	})()`)
+	if got := browsertest.Eval[string](tab, "location.href"); got != page {
+		t.Errorf("after a change: %s", got)
+	}
+	browsertest.Eval[bool](tab, `document.getElementById("timeline").focus(); true`)
+	tab.Press("+")
+	if got := browsertest.Eval[string](tab, `(async () => {
+		while (!new URLSearchParams(location.search).has("from")) await new Promise(requestAnimationFrame);
+		return location.search;
+	})()`); strings.Contains(got, "page") || !strings.Contains(got, "by=task") {
+		t.Errorf("after the user has zoomed in: %s", got)
 	}
 }
 

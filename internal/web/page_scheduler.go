@@ -135,9 +135,14 @@ type schedulerData struct {
 	Audit    apidoc.Audit
 }
 
-func showScheduler(c *call) error {
+// policy returns the present policy.
+func (c *call) policy() (apidoc.Policy, error) {
 	a, err := c.cfg.Source.Policy(c.ctx)
-	policy, err := use(c, a, err)
+	return use(c, a, err)
+}
+
+func showScheduler(c *call) error {
+	policy, err := c.policy()
 	if err != nil {
 		return err
 	}
@@ -161,8 +166,7 @@ func (c *call) undoLeft(p apidoc.Policy) int64 {
 // wantedPolicy returns the policy that the parameters describe. Settings at their defaults are left
 // out, and the pools of the present policy are kept if the wanted one has pools.
 func (c *call) wantedPolicy() (PolicyChange, error) {
-	a, err := c.cfg.Source.Policy(c.ctx)
-	present, err := use(c, a, err)
+	present, err := c.policy()
 	if err != nil {
 		return PolicyChange{}, err
 	}
@@ -263,8 +267,7 @@ func setPolicyFromAPI(c *call) error {
 
 // undo sets the policy that was before the last change.
 func (c *call) undo() (apidoc.Change, error) {
-	a, err := c.cfg.Source.Policy(c.ctx)
-	p, err := use(c, a, err)
+	p, err := c.policy()
 	if err != nil {
 		return apidoc.Change{}, err
 	}

@@ -178,8 +178,7 @@ func showWhatIfs(c *call) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.cfg.Source.Policy(c.ctx)
-	present, err := use(c, p, err)
+	present, err := c.policy()
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func TestLostLeader(t *testing.T) {
 	f.masters.Leader, f.stale = "", fmt.Errorf("%w: no master leads", ErrUnavailable)
 	h := newHandler(t, f)
 	w := request(h, "/jobs", nil)
-	if page := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(page, "The cluster has no leader") || !strings.Contains(page, "can be out of date") || !strings.Contains(page, "wordcount") {
+	if page := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(page, "The cluster has no leader") || !strings.Contains(page, "Not all of the cluster answers now.") || !strings.Contains(page, "wordcount") {
 		t.Errorf("status %d: %s", w.Code, mainOf(page))
 	}
 	if w.Header().Get("Hammr-Age") != "300" || w.Header().Get("Hammr-Stale") == "" {

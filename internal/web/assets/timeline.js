@@ -17,6 +17,7 @@ function start(box) {
   const canvas = document.createElement("canvas"), painting = document.createElement("canvas");
   const tip = document.createElement("div");
   let data = null, request = null, timer = 0, drag = null, frame = 0, painted = false;
+  let moved = false; // the user has moved the window, and the URL does not have the new one
 
   canvas.setAttribute("aria-hidden", "true"); // the table has the same
   box.setAttribute("role", "application");
@@ -235,7 +236,7 @@ function start(box) {
   function load() {
     clearTimeout(timer);
     timer = setTimeout(async () => {
-      if (data) remember();
+      if (moved) remember();
       if (request) request.abort();
       request = new AbortController();
       const q = new URLSearchParams({ by: view.by, px: String(Math.min(Math.max(Math.round(width()), 1), 4000)) });
@@ -261,6 +262,7 @@ function start(box) {
 
   // remember writes window and selection to the URL.
   function remember() {
+    moved = false;
     const url = new URL(location.href);
     const set = (name, value) => (value ? url.searchParams.set(name, value) : url.searchParams.delete(name));
     const all = view.from <= job.begin && view.to >= job.end;
@@ -279,6 +281,7 @@ function start(box) {
     const length = Math.min(Math.max(to - from, 10), job.end - job.begin + 10);
     view.from = Math.round(Math.max(Math.min(from, job.end - length), job.begin, 1));
     view.to = Math.round(view.from + length);
+    moved = true;
     redraw();
     load();
   }

@@ -32,6 +32,7 @@ func Start(t testing.TB) *Browser {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.DisableGPU,
 		chromedp.NoSandbox, // its sandbox needs rights that containers lack, and the pages are our own
+		chromedp.Flag("disable-partial-raster", true), // else the edges of what is painted again depend on the times of changes
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)

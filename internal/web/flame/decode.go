@@ -141,9 +141,6 @@ func (p *Profile) Default() string {
 	return p.types[len(p.types)-1].Name
 }
 
-// Seconds returns the time that the profile covers, 0 if it does not say.
-func (p *Profile) Seconds() float64 { return max(0, float64(p.profile.DurationNanos)/1e9) }
-
 // ErrNoType is wrapped by the error for a type of values that a profile does not have.
 var ErrNoType = errors.New("no such type of values in the profile")
 

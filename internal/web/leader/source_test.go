@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -28,6 +29,7 @@ const (
 	openID     = "attempt_1763700000000_0001_m_000000_0"
 	overID     = "attempt_1763700000000_0002_m_000000_0"
 	testPeriod = time.Second
+	testToken  = "secret"
 )
 
 // fakeClient is a cluster with two jobs. It counts questions.
@@ -37,6 +39,7 @@ type fakeClient struct {
 	asked atomic.Int64
 	down  atomic.Bool
 	page  string // of the tasknode
+	rpc   string // address of the master
 	mu    struct {
 		sync.Mutex
 		calls []string
@@ -63,7 +66,7 @@ func (f *fakeClient) note(call string) error {
 func (f *fakeClient) Close() error { return nil }
 
 func (f *fakeClient) Info(context.Context) (*wire.Info, error) {
-	return &wire.Info{ClusterId: "1763700000000", Leader: "m1", Masters: []*wire.Info_Master{{Id: "m1", Address: "a:7070", State: "leader"}}}, f.ask()
+	return &wire.Info{ClusterId: "1763700000000", Leader: "m1", Masters: []*wire.Info_Master{{Id: "m1", Address: cmp.Or(f.rpc, "a:7070"), State: "leader"}}}, f.ask()
 }
 
 func (f *fakeClient) Policy(context.Context) (*wire.GetPolicyResponse, error) {
@@ -110,7 +113,7 @@ func newSource(t *testing.T) (*Source, *fakeClient, *clock) {
 	f, now := new(fakeClient), newClock()
 	files := mem.New(mem.Options{})
 	s, err := New(Config{
-		Now: now.time, Age: testPeriod, Connect: func(rpc.Config) (Client, error) { return f, nil },
+		RPC: rpc.Config{Token: testToken}, Now: now.time, Age: testPeriod, Connect: func(rpc.Config) (Client, error) { return f, nil },
 		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 			return files, strings.TrimPrefix(name, "mem:"), nil
 		},

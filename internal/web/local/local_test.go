@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
@@ -129,5 +131,38 @@ func TestPagesAreForReadingOnly(t *testing.T) {
 	}
 	if _, err := source.Act(t.Context(), web.Action{Do: "job.kill", ID: "job_sim_0001"}); !errors.Is(err, web.ErrRefused) {
 		t.Errorf("kill: %v", err)
+	}
+}
+
+// TestProfilesOfThisProcess takes profiles on the pages of a jobmaster in this process, and on those of a
+// simulation, which has no processes.
+func TestProfilesOfThisProcess(t *testing.T) {
+	follower, err := Follow("engine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := Engine(follower.master, "engine")
+	stacks := web.ProfileQuery{Object: "node", ID: "n1", Query: profile.Query{Kind: profile.Stacks}}
+	got, err := engine.Profile(t.Context(), stacks)
+	if err != nil || !strings.Contains(string(got.Bytes), "local.TestProfilesOfThisProcess") || !strings.Contains(got.Note, "all attempts run in it") {
+		t.Errorf("%.300q, note %q, %v", got.Bytes, got.Note, err)
+	}
+	if err := pprof.StartCPUProfile(io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	_, err = engine.Profile(t.Context(), web.ProfileQuery{Object: "node", ID: "n1", Query: profile.Query{Kind: profile.CPU, Seconds: 1}})
+	pprof.StopCPUProfile()
+	if !errors.Is(err, web.ErrRefused) {
+		t.Errorf("while the program profiles itself: %v", err)
+	}
+	attempt := web.ProfileQuery{Object: "attempt", ID: "attempt_sim_0001_m_000000_0", Query: stacks.Query}
+	if _, err := engine.Profile(t.Context(), attempt); !errors.Is(err, web.ErrUnknown) {
+		t.Errorf("an attempt that is not there: %v", err)
+	}
+	for until, want := range map[int64]string{8000: "no running processes", 0: "is over"} {
+		source, _, _ := simulate(t, 8, until)
+		if got, err := source.Profile(t.Context(), attempt); !errors.Is(err, web.ErrRefused) || !strings.Contains(err.Error(), want) || len(got.Bytes) > 0 {
+			t.Errorf("simulated until %d: %.300q, %v", until, got.Bytes, err)
+		}
 	}
 }

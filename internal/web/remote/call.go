@@ -80,7 +80,12 @@ func call[T any](ctx context.Context, s *Source, r request) (web.Answer[T], erro
 	if unknown != nil {
 		return web.Answer[T]{}, unknown
 	}
-	return web.Answer[T]{}, &apiError{web.ErrUnavailable, "no master answers: " + errors.Join(errs...).Error()}
+	return web.Answer[T]{}, noMaster(errs)
+}
+
+// noMaster returns the error if no master answers.
+func noMaster(errs []error) error {
+	return &apiError{web.ErrUnavailable, "no master answers: " + errors.Join(errs...).Error()}
 }
 
 // try asks one master.

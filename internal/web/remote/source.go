@@ -60,7 +60,7 @@ const (
 	maxAnswers      = 512
 )
 
-// Source implements web.Source. It starts no goroutines of its own.
+// Source implements web.Source. No goroutine outlives the call that starts it.
 type Source struct {
 	web.StatusSource
 	cfg     Config
@@ -313,7 +313,8 @@ func (s *Source) Samples(ctx context.Context, q web.SampleQuery) (web.Answer[api
 	return a, err
 }
 
-// Preemptions implements web.SampleSource. Each master has counted its own.
+// Preemptions implements web.SampleSource. Each master counts those of the whole cluster from when it
+// started, so this is the ledger of one, not a sum.
 func (s *Source) Preemptions(ctx context.Context, pool string) (web.Answer[apidoc.PreemptionLedger], error) {
 	query := url.Values{}
 	if pool != "" {

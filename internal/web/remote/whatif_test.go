@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,8 @@ type simulator struct {
 	*fakeSource
 	id      string
 	started web.WhatIfQuery
+	list    []apidoc.WhatIfRun
+	refused error // of the list
 }
 
 func (s *simulator) Policy(context.Context) (web.Answer[apidoc.Policy], error) {
@@ -34,7 +37,7 @@ func (s *simulator) StartWhatIf(_ context.Context, q web.WhatIfQuery) (apidoc.Wh
 }
 
 func (s *simulator) WhatIfs(context.Context) (web.Answer[[]apidoc.WhatIfRun], error) {
-	return web.Answer[[]apidoc.WhatIfRun]{Value: []apidoc.WhatIfRun{{ID: s.id}}, At: time.Now()}, nil
+	return web.Answer[[]apidoc.WhatIfRun]{Value: s.list, At: time.Now()}, s.refused
 }
 
 func (s *simulator) WhatIf(_ context.Context, id string) (a web.Answer[apidoc.WhatIfRun], err error) {
@@ -72,7 +75,48 @@ func TestWhatIfOfOneMaster(t *testing.T) {
 	if _, err := s.WhatIf(ctx, "c"); !errors.Is(err, web.ErrUnknown) {
 		t.Errorf("an unknown one: %v", err)
 	}
-	if list, err := s.WhatIfs(ctx); err != nil || len(list.Value) != 1 {
-		t.Errorf("%+v, %v", list, err)
+}
+
+// TestWhatIfsOfAllMasters lists the simulations of two masters, of which one is known by two addresses.
+// Then one refuses, one ends, and both do.
+func TestWhatIfsOfAllMasters(t *testing.T) {
+	run := func(id string, started int64) apidoc.WhatIfRun { return apidoc.WhatIfRun{ID: id, Started: started} }
+	a := &simulator{fakeSource: newFake(), list: []apidoc.WhatIfRun{run("a2", 50), run("a1", 10)}}
+	b := &simulator{fakeSource: newFake(), list: []apidoc.WhatIfRun{run("b3", 70), run("b2", 50), run("b1", 40)}}
+	serverA, serverB := serveSource(t, a), serveSource(t, b)
+	s := newSource(t, serverA, serverB, serverA)
+	check := func(what, want string) web.Answer[[]apidoc.WhatIfRun] {
+		t.Helper()
+		list, err := s.WhatIfs(t.Context())
+		ids := make([]string, 0, len(list.Value))
+		for _, each := range list.Value {
+			ids = append(ids, each.ID)
+		}
+		if got := strings.Join(ids, " "); err != nil || got != want || list.Value == nil || time.Since(list.At) > time.Minute {
+			t.Errorf("%s: %q as of %v, %v, want %q", what, got, list.At, err, want)
+		}
+		return list
+	}
+	if list := check("both answer", "b3 a2 b2 b1 a1"); list.Stale != nil {
+		t.Errorf("both answer: %v", list.Stale)
+	}
+	b.refused = fmt.Errorf("no histories: %w", web.ErrRefused)
+	address := strings.TrimPrefix(serverB.URL, "http://")
+	if list := check("one refuses", "a2 a1"); list.Stale == nil || !strings.Contains(list.Stale.Error(), address+": no histories") {
+		t.Errorf("one refuses: %v", list.Stale)
+	}
+	serverB.Close()
+	if list := check("one has ended", "a2 a1"); list.Stale == nil || !strings.Contains(list.Stale.Error(), address) || strings.Contains(list.Stale.Error(), strings.TrimPrefix(serverA.URL, "http://")) {
+		t.Errorf("one has ended: %v", list.Stale)
+	}
+	a.list = nil
+	check("the other one has none", "")
+	a.refused = fmt.Errorf("no histories: %w", web.ErrRefused)
+	if _, err := s.WhatIfs(t.Context()); !errors.Is(err, web.ErrRefused) || err.Error() != a.refused.Error() {
+		t.Errorf("one has ended, and one refuses: %v", err)
+	}
+	serverA.Close()
+	if _, err := s.WhatIfs(t.Context()); !errors.Is(err, web.ErrUnavailable) || !strings.Contains(err.Error(), address) {
+		t.Errorf("both have ended: %v", err)
 	}
 }
