@@ -22,7 +22,7 @@ const (
 	truthJobs     = 50
 	truthAtOnce   = 6 // jobs that run at the same time
 	truthExpiry   = 5 * time.Second
-	truthRemote   = 5 // each so many-th job is also compared with `hammr ui --masters`
+	truthRemote   = 5 // of so many jobs, one is also compared with `hammr ui --masters`
 	truthPatience = 4 * time.Minute
 )
 
@@ -235,6 +235,7 @@ func (d *truthDrill) act() {
 		d.counts[name]++
 	} else {
 		d.counts["left out"]++
+		d.t.Logf("left out: %s: %v", name, err)
 	}
 }
 

@@ -194,17 +194,18 @@ func (w *truth) checkSpans(b *browser, got *analysis.Timeline) {
 			}
 			w.shows(b, "begin of the spans of "+a.Id, fmt.Sprint(got.From+got.Spans.From[list[0]]), fmt.Sprint(a.StartTime))
 			for _, i := range list {
-				end = got.From + got.Spans.From[i] + got.Spans.Duration[i]
+				from := got.From + got.Spans.From[i]
+				end = from + got.Spans.Duration[i]
 				switch state := analysis.State(got.Spans.State[i]); state {
 				case analysis.Suspended:
-					suspended += got.Spans.Duration[i]
+					suspended += min(end, a.FinishTime) - from // the process of one that was killed is there for longer
 				case analysis.Stopping:
 				default:
 					w.shows(b, "state of "+a.Id, analysis.StateNames[state], analysis.StateNames[spanStates[w.file.Tasks[n].Attempts[k].End]])
 				}
 			}
 			w.shows(b, "suspension of "+a.Id, fmt.Sprint(suspended), fmt.Sprint(a.SuspendedMillis))
-			if end < a.FinishTime { // the process may have its slot for longer
+			if end < a.FinishTime { // likewise
 				w.t.Errorf("%s: %s ends at %d, its spans at %d", b.root, a.Id, a.FinishTime, end)
 			}
 		}
