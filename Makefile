@@ -118,6 +118,7 @@ accept-hadoop: build
 #   watchers    100 and 1,000 clients that follow a job
 #   soak        clients come and go while leaders are killed; nothing grows
 #   logs        1 GiB printed, 10,000 lines a second, bytes that are no text
+#   truth       50 jobs that random acts disturb: pages, API, commands and histories show the same; HAMMR_SOAK_SEED is the seed
 CHECKS ?=
 MINUTES ?= 10
 BASE ?=

@@ -25,9 +25,10 @@ check_simulation() { go_check Simulation; }
 check_watchers() { go_check Watchers; }
 check_soak() { go_check Soak; }
 check_logs() { go_check Logs; }
+check_truth() { go_check Truth; }
 
 names=("$@")
-((${#names[@]})) || names=(hadoop openapi lighthouse screenshots proxy simulation watchers soak logs)
+((${#names[@]})) || names=(hadoop openapi lighthouse screenshots proxy simulation watchers soak logs truth)
 status=0
 rows=()
 for name in "${names[@]}"; do

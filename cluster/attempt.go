@@ -255,7 +255,7 @@ type Attempt struct {
 	DeclinedAt         int64        // when it last declined such an order; 0 if never
 
 	SuspendedAt     int64 // when it was suspended last; 0 if never
-	SuspendedMillis int64 // total time suspended; while it is suspended, without the time since SuspendedAt
+	SuspendedMillis int64 // total time until it resumed last, see SuspendedUntilEnd
 
 	ResumedAt int64 // when it resumed last: after a suspension, or from another attempt's work; 0 if never
 }
@@ -318,6 +318,15 @@ func (a *Attempt) SlotTime(at int64) int64 {
 	return max(at-a.StartedAt-a.SuspendedMillis, 0)
 }
 
+// SuspendedUntilEnd returns for how long the attempt was suspended, in ms: while it is suspended,
+// without the time since SuspendedAt. If it ended while it was suspended, it did not resume.
+func (a *Attempt) SuspendedUntilEnd() int64 {
+	if a.EndedAt > 0 && a.SuspendedAt > a.ResumedAt {
+		return a.SuspendedMillis + max(a.EndedAt-a.SuspendedAt, 0)
+	}
+	return a.SuspendedMillis
+}
+
 // step moves an attempt on by an event. It updates everything that follows from the state:
 // the slots in use, the stage's counts and lists, and the delta.
 func (tx *transition) step(p taskRef, event attemptEvent) {
@@ -340,11 +349,17 @@ func (tx *transition) step(p taskRef, event attemptEvent) {
 		p.stage.countStatus(from.status, -1)
 		p.stage.countStatus(to.status, 1)
 		if event != eventRevoke {
-			a.EndedAt = tx.at
+			if !from.revoked || tx.version < restoredEndVersion { // else it has its end: that of its work, not of its restoration
+				a.EndedAt = tx.at
+			}
 			tx.delta.Ended = append(tx.delta.Ended, a.ID)
 		}
 	}
 }
+
+// restoredEndVersion is the first cluster version in which an attempt whose output is restored keeps the time
+// at which it had finished.
+const restoredEndVersion = 2
 
 // changePlace releases a slot or takes one, even if no slot is free. It removes an attempt
 // whose process is gone from its machine.

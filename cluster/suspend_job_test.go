@@ -90,6 +90,37 @@ func TestSuspendedAttemptsOfASuspendedJobAreNotResumed(t *testing.T) {
 	}
 }
 
+// TestASuspensionEndsWithItsAttempt kills an attempt in its second suspension and finishes one in its
+// first. A third one resumes. The time that they were suspended ends when they do.
+func TestASuspensionEndsWithItsAttempt(t *testing.T) {
+	s, _ := busy(t)
+	at := func(at int64, c Command) {
+		t.Helper()
+		if _, err := s.Apply(Entry{At: at, Command: c}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed, finished, resumed := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0), attemptAt(TaskID{job1, "r", 0}, 0)
+	at(10, PreemptAttempt{Attempt: killed, Mode: preempt.Suspend})
+	at(15, ResumeAttempt{Attempt: killed})
+	at(20, PreemptAttempt{Attempt: killed, Mode: preempt.Suspend})
+	at(20, PreemptAttempt{Attempt: finished, Mode: preempt.Suspend})
+	at(20, PreemptAttempt{Attempt: resumed, Mode: preempt.Suspend})
+	at(22, KillAttempt{Attempt: killed, Cause: "enough"})
+	at(29, FinishAttempt{Attempt: finished})
+	at(50, ResumeAttempt{Attempt: resumed})
+	at(60, PreemptAttempt{Attempt: resumed, Mode: preempt.Kill})
+	for id, want := range map[AttemptID]int64{killed: 7, finished: 9, resumed: 30} {
+		p, err := s.attempt(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.attempt.SuspendedUntilEnd(); got != want {
+			t.Errorf("%v was suspended for %d ms, want %d", id, got, want)
+		}
+	}
+}
+
 func TestASuspendedJobIsKilledOrEnds(t *testing.T) {
 	s, j := busy(t)
 	mustApply(t, s, SuspendJob{Job: job1}, KillJob{job1, "enough"})

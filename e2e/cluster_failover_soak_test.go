@@ -9,12 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // soakJobs are run one after the other, and two of them at once.
@@ -44,14 +41,10 @@ type failoverSoak struct {
 // HAMMR_SOAK_SEED is the first seed, the time by default. Which attempt or master is hit
 // depends on timing.
 func TestSoakFailovers(t *testing.T) {
-	duration, seed := time.Minute, uint64(time.Now().Unix())
-	var err error
+	duration, seed := time.Minute, soakSeed(t)
 	if text := os.Getenv("HAMMR_SOAK_DURATION"); text != "" {
+		var err error
 		duration, err = time.ParseDuration(text)
-		must(t, err)
-	}
-	if text := os.Getenv("HAMMR_SOAK_SEED"); text != "" {
-		seed, err = strconv.ParseUint(text, 10, 64)
 		must(t, err)
 	}
 	t.Logf("seed %d", seed)
@@ -141,49 +134,7 @@ func (s *failoverSoak) fault() (string, func(context.Context) error) {
 	}
 }
 
-// kill kills masters and restarts them after a while.
-func (s *failoverSoak) kill(ctx context.Context, away time.Duration, names ...string) error {
-	for _, name := range names {
-		if err := s.rig.Kill(ctx, name); err != nil {
-			return err
-		}
-	}
-	wait(ctx, away)
-	return s.rig.Start(context.WithoutCancel(ctx), names...)
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 // preempt preempts one of the running attempts with a random mode.
 func (s *failoverSoak) preempt(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	jobs, err := s.client.Jobs(ctx, false)
-	if err != nil {
-		return err
-	}
-	var running []string
-	for _, j := range jobs {
-		if j, err = s.client.Job(ctx, j.JobId, true); err != nil {
-			return err
-		}
-		for _, task := range j.Tasks {
-			for _, a := range task.Attempts {
-				if a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended && !a.Preempting {
-					running = append(running, a.Id)
-				}
-			}
-		}
-	}
-	if len(running) == 0 {
-		return fmt.Errorf("nothing runs")
-	}
-	mode := []string{"split", "checkpoint", "suspend", "kill"}[s.random.IntN(4)]
-	_, err = s.rig.Client().PreemptAttempt(ctx, running[s.random.IntN(len(running))], mode)
-	return err
+	return s.preemptAny(ctx, s.random, []string{"split", "checkpoint", "suspend", "kill"}[s.random.IntN(4)])
 }

@@ -14,6 +14,9 @@ type cell struct {
 	time  string   // of its first time element, RFC 3339
 }
 
+// last returns the last word of the text.
+func (c cell) last() string { return c.text[strings.LastIndexByte(c.text, ' ')+1:] }
+
 // table is a table of a page.
 type table struct {
 	head []string
@@ -106,12 +109,12 @@ func tableOf(n *html.Node) (t table) {
 	return t
 }
 
-// cellOf returns the text below a node, without the thin spaces between digits.
+// cellOf returns the text below a node, without the thin spaces between digits and the titles in pictures.
 func cellOf(n *html.Node) (c cell) {
 	var text strings.Builder
 	for d := range n.Descendants() {
 		switch {
-		case d.Type == html.TextNode:
+		case d.Type == html.TextNode && d.Parent.Data != "title":
 			text.WriteString(d.Data)
 		case d.Data == "a":
 			c.links = append(c.links, attribute(d, "href"))

@@ -279,10 +279,7 @@ func (j *stagedJob) checkSums(b *browser) {
 	var ledger analysis.Preemptions
 	b.json("/jobs/"+j.id+"/preemptions", &ledger)
 	counters := j.job(j.id).Counters[counter.GroupJob]
-	for name, got := range map[counter.ID]int64{
-		counter.WorkLostMillis: ledger.LostMillis, counter.WorkKeptMillis: ledger.KeptMillis, counter.PreemptRequests: int64(ledger.Asked),
-		counter.Checkpoints: int64(ledger.Checkpoints), counter.CheckpointBytes: ledger.CheckpointBytes,
-	} {
+	for name, got := range sumsOf(&ledger) {
 		if want := counters[name.Name]; got != want || want == 0 {
 			j.t.Errorf("%s: the ledger has %d, the counter %q %d", b.root, got, name.Name, want)
 		}

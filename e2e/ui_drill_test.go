@@ -83,6 +83,12 @@ func (e *engine) serveFiles(id string) *browser {
 	whole := readFile(e.t, found[0])
 	cut := filepath.Join(dir, filepath.Base(filepath.Dir(found[0])), withNumber(id, damaged)+history.CompressedSuffix)
 	must(e.t, os.WriteFile(cut, whole[:len(whole)/8], 0o600))
+	return e.filesBrowser(dir)
+}
+
+// filesBrowser starts `hammr ui --history` on a directory.
+func (e *engine) filesBrowser(dir string) *browser {
+	e.t.Helper()
 	return &browser{e.t, "http://" + e.serve("--history", dir), &http.Client{Timeout: 30 * time.Second}}
 }
 

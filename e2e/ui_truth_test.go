@@ -25,12 +25,16 @@ import (
 
 // truth is what commands and the file of its history say of a finished job.
 type truth struct {
-	t       *testing.T
-	id      string
-	command report.Report
-	listed  apidoc.Job
-	file    *history.Job
-	rows    []apidoc.TaskRow // of the file
+	t         *testing.T
+	id        string
+	command   report.Report
+	explained apidoc.Explanation // by the command
+	listed    apidoc.Job
+	file      *history.Job
+	rows      []apidoc.TaskRow  // of the file
+	past      *analysis.History // by the events of the file
+
+	figures, documents int // that were compared: of pages, and of the API
 }
 
 // truthOf reads a finished job by commands and from its file.
@@ -61,21 +65,37 @@ func (e *engine) truthOf(id string) *truth {
 	for i := range columns.Len() {
 		w.rows = append(w.rows, columns.Row(id, i))
 	}
+	types := make(map[string]string)
+	for i, code := range columns.Stages {
+		types[code] = columns.Types[i]
+	}
+	w.past = analysis.NewHistory(w.file.EventLog(), types, w.file.Status.FinishTime)
 	var past report.Report
 	e.json(&past, "job", "history", id)
-	same(e.t, "the history by the command", past, w.command)
+	w.same("the history by the command", past, w.command)
+	e.json(&w.explained, "job", "explain", id)
 	return w
 }
 
 // same compares two documents.
-func same(t *testing.T, what string, got, want any) {
-	t.Helper()
+func (w *truth) same(what string, got, want any) {
+	w.t.Helper()
+	w.documents++
 	g, err := json.Marshal(got)
-	must(t, err)
-	w, err := json.Marshal(want)
-	must(t, err)
-	if string(g) != string(w) {
-		t.Errorf("%s: %.3000s\nwant %.3000s", what, g, w)
+	must(w.t, err)
+	text, err := json.Marshal(want)
+	must(w.t, err)
+	if string(g) != string(text) {
+		w.t.Errorf("%s of %s: %.3000s\nwant %.3000s", what, w.id, g, text)
+	}
+}
+
+// shows compares a figure of a page.
+func (w *truth) shows(b *browser, what, got, want string) {
+	w.t.Helper()
+	w.figures++
+	if got != want {
+		w.t.Errorf("%s: %s: %s is %q, want %q", b.root, w.id, what, got, want)
 	}
 }
 
@@ -87,6 +107,12 @@ func (w *truth) check(b *browser, lists bool) {
 	w.checkTasks(b)
 	w.checkAttempts(b)
 	w.checkSkew(b)
+	w.checkPreemptions(b)
+	w.checkLocality(b)
+	w.checkTimeline(b)
+	w.checkWaits(b)
+	w.checkConfiguration(b)
+	w.checkSummary(b)
 	w.checkLists(b, lists)
 }
 
@@ -100,35 +126,29 @@ func (w *truth) checkJob(b *browser) {
 	want := w.command
 	want.Tasks, want.Partitions, want.Configuration = nil, nil, nil
 	got.Tasks, got.Partitions, got.Configuration = nil, nil, nil
-	same(w.t, b.root+" job", got, want)
+	w.same(b.root+" job", got, want)
 	file := report.FromStatus(w.file.Status, nil)
-	same(w.t, "partitions of the file", file.Partitions, w.command.Partitions)
+	w.same("partitions of the file", file.Partitions, w.command.Partitions)
 	for i := range file.Tasks {
 		file.Tasks[i].Attempts = append([]report.Attempt{}, file.Tasks[i].Attempts...) // never null in documents
 	}
-	same(w.t, "tasks of the file", file.Tasks, w.command.Tasks)
+	w.same("tasks of the file", file.Tasks, w.command.Tasks)
 
 	page := parsePage(w.t, b.page("/jobs/"+w.id))
 	for fact, want := range map[string]string{"User": want.User, "Pool": want.Queue, "Priority": want.Priority} {
-		if got := page.facts[fact].text; got != want {
-			w.t.Errorf("%s: %s %q, want %q", b.root, fact, got, want)
-		}
+		w.shows(b, fact, page.facts[fact].text, want)
 	}
 	for fact, want := range map[string]int64{"Submitted": want.StartTime, "Finished": want.FinishTime} {
-		if got := page.facts[fact].time; got != timeOf(want) {
-			w.t.Errorf("%s: %s %q, want %q", b.root, fact, got, timeOf(want))
-		}
+		w.shows(b, fact, page.facts[fact].time, timeOf(want))
 	}
 	_, elapsed, _ := strings.Cut(page.facts["Finished"].text, "after ")
 	w.near(b, "the time of the job", elapsed, float64(want.FinishTime-want.StartTime))
 	for _, p := range want.Phases {
-		if got := page.facts[p.Name].text; got != fmt.Sprintf("%.1f s", p.Seconds) {
-			w.t.Errorf("%s: phase %s %q, want %.3f s", b.root, p.Name, got, p.Seconds)
-		}
+		w.shows(b, "phase "+p.Name, page.facts[p.Name].text, fmt.Sprintf("%.1f s", p.Seconds))
 	}
 	var failures []report.Failure
 	b.json("/jobs/"+w.id+"/failures", &failures)
-	same(w.t, b.root+" failures", append([]report.Failure{}, failures...), append([]report.Failure{}, want.Failures...))
+	w.same(b.root+" failures", append([]report.Failure{}, failures...), append([]report.Failure{}, want.Failures...))
 	text := html.UnescapeString(b.page("/jobs/" + w.id))
 	for _, f := range want.Failures {
 		if !strings.Contains(text, `href="/attempts/`+f.Attempt+`"`) || !strings.Contains(text, f.Cause) {
@@ -141,20 +161,19 @@ func (w *truth) checkCounters(b *browser) {
 	w.t.Helper()
 	var total counter.Values
 	b.json("/jobs/"+w.id+"/counters", &total)
-	same(w.t, b.root+" counters", total, w.command.Counters)
+	w.same(b.root+" counters", total, w.command.Counters)
 	var types map[string]counter.Values
 	b.json("/jobs/"+w.id+"/counters/types", &types)
-	same(w.t, b.root+" counters by type", types, w.file.CountersByType())
+	w.same(b.root+" counters by type", types, w.file.CountersByType())
 	n := 0
 	for _, t := range parsePage(w.t, b.page("/jobs/"+w.id+"/counters")).tables {
 		for _, row := range t.rows {
 			n++
 			name := row[0].text
-			if got, want := row[len(row)-1].text, fmt.Sprint(find(total, name)); got != want {
-				w.t.Errorf("%s: page has %s %s, want %s", b.root, name, got, want)
-			}
-			if len(row) == 4 && (row[1].text != fmt.Sprint(find(types["MAP"], name)) || row[2].text != fmt.Sprint(find(types["REDUCE"], name))) {
-				w.t.Errorf("%s: page has %+v, want %d and %d", b.root, row, find(types["MAP"], name), find(types["REDUCE"], name))
+			w.shows(b, name, row[len(row)-1].text, fmt.Sprint(find(total, name)))
+			if len(row) == 4 {
+				w.shows(b, name+" of maps", row[1].text, fmt.Sprint(find(types["MAP"], name)))
+				w.shows(b, name+" of reduces", row[2].text, fmt.Sprint(find(types["REDUCE"], name)))
 			}
 		}
 	}
@@ -183,7 +202,7 @@ func (w *truth) checkTasks(b *browser) {
 	w.t.Helper()
 	var got pages.TaskPage
 	b.json("/jobs/"+w.id+"/tasks?limit=1000", &got)
-	same(w.t, b.root+" tasks", got.Tasks, w.rows)
+	w.same(b.root+" tasks", got.Tasks, w.rows)
 	if len(w.rows) != len(w.command.Tasks) {
 		w.t.Fatalf("%d tasks in the file, %d by the command", len(w.rows), len(w.command.Tasks))
 	}
@@ -203,9 +222,7 @@ func (w *truth) checkTasks(b *browser) {
 			"Records in": {row["Records in"].text, fmt.Sprint(r.In)}, "Spilled": {row["Spilled"].text, fmt.Sprint(r.Spilled)},
 			"Started": {row["Started"].time, orNone(r.StartTime)}, "Finished": {row["Finished"].time, orNone(r.FinishTime)},
 		} {
-			if want[0] != want[1] {
-				w.t.Errorf("%s: %s: %s is %q, want %q", b.root, r.ID, column, want[0], want[1])
-			}
+			w.shows(b, r.ID+" "+column, want[0], want[1])
 		}
 		w.near(b, r.ID+" duration", row["Duration"].text, float64(r.Duration))
 		w.near(b, r.ID+" output", row["Output"].text, float64(r.Bytes))
@@ -242,7 +259,7 @@ func (w *truth) checkAttempts(b *browser) {
 		path := "/jobs/" + w.id + "/tasks/" + task.ID
 		var got report.Task
 		b.json(path, &got)
-		same(w.t, b.root+" "+task.ID, got, task)
+		w.same(b.root+" "+task.ID, got, task)
 		page := parsePage(w.t, b.page(path))
 		for _, a := range task.Attempts {
 			section := page.sections[a.ID]
@@ -250,9 +267,7 @@ func (w *truth) checkAttempts(b *browser) {
 			if a.FinishTime > 0 {
 				begin += " to " + time.UnixMilli(a.FinishTime).UTC().Format(time.DateTime)
 			}
-			if !strings.HasPrefix(section.text, begin) {
-				w.t.Errorf("%s: the page has %.200q, want %q", b.root, section.text, begin)
-			}
+			w.shows(b, a.ID, section.text[:min(len(section.text), len(begin))], begin)
 		}
 		var counters counter.Values
 		b.json(path+"/counters", &counters)
@@ -268,7 +283,7 @@ func (w *truth) checkSkew(b *browser) {
 	for _, by := range analysis.Measures {
 		var got analysis.Skew
 		b.json("/jobs/"+w.id+"/skew?by="+by, &got)
-		same(w.t, b.root+" skew by "+by, got, analysis.SkewOf(w.file.Columns(), w.id, by))
+		w.same(b.root+" skew by "+by, got, analysis.SkewOf(w.file.Columns(), w.id, by))
 		if len(got.Stages) == 0 {
 			continue
 		}
@@ -279,9 +294,10 @@ func (w *truth) checkSkew(b *browser) {
 				w.t.Errorf("%s: skew by %s of %s is %+v, values are %v", b.root, by, s.Stage, s, values)
 			}
 			row := page.row(i)
-			if row["Stage"].text != s.Stage || row["Finished tasks"].text != strconv.Itoa(s.Tasks) || row["Verdict"].text != s.Verdict ||
-				row["Max / median"].text != fmt.Sprintf("%.2f", s.Ratio) || row["Gini"].text != fmt.Sprintf("%.2f", s.Gini) {
-				w.t.Errorf("%s: the page has %+v, want %+v", b.root, row, s)
+			for column, want := range map[string]string{
+				"Stage": s.Stage, "Finished tasks": strconv.Itoa(s.Tasks), "Verdict": s.Verdict, "Max / median": fmt.Sprintf("%.2f", s.Ratio), "Gini": fmt.Sprintf("%.2f", s.Gini),
+			} {
+				w.shows(b, "skew by "+by+", "+column, row[column].text, want)
 			}
 			for column, value := range map[string]int64{"Median": s.Median, "p95": s.P95, "Max": s.Max} {
 				w.near(b, "skew by "+by+", "+column, row[column].text, float64(value))
@@ -309,7 +325,9 @@ func (w *truth) checkLists(b *browser, lists bool) {
 		b.json("/history?q="+w.id, &past)
 		return len(past.Jobs) == 1
 	})
-	same(w.t, b.root+" history", past.Jobs[0], history.SummaryOf(w.file.Head()))
+	summary := history.SummaryOf(w.file.Head())
+	w.same(b.root+" history", past.Jobs[0], summary)
+	w.checkPast(b, summary)
 	if !lists {
 		return
 	}
@@ -318,7 +336,7 @@ func (w *truth) checkLists(b *browser, lists bool) {
 	if len(jobs.Jobs) != 1 {
 		w.t.Fatalf("%s: jobs %+v", b.root, jobs)
 	}
-	same(w.t, b.root+" list", jobs.Jobs[0], w.listed)
+	w.same(b.root+" list", jobs.Jobs[0], w.listed)
 	row := parsePage(w.t, b.page("/jobs?q="+w.id)).with(w.t, "Job").row(0)
 	progress := func(p apidoc.Progress) string {
 		if p.Total == 0 {
@@ -326,9 +344,11 @@ func (w *truth) checkLists(b *browser, lists bool) {
 		}
 		return fmt.Sprintf("%d/%d", p.Done, p.Total)
 	}
-	if row["Job"].text != w.id || row["State"].text != w.listed.State || !strings.HasSuffix(row["Maps"].text, progress(w.listed.Maps)) ||
-		!strings.HasSuffix(row["Reduces"].text, progress(w.listed.Reduces)) || row["Finished"].time != timeOf(w.listed.FinishTime) {
-		w.t.Errorf("%s: the page has %+v, want %+v", b.root, row, w.listed)
+	for column, want := range map[string][2]string{
+		"Job": {row["Job"].text, w.id}, "State": {row["State"].text, w.listed.State}, "Finished": {row["Finished"].time, timeOf(w.listed.FinishTime)},
+		"Maps": {row["Maps"].last(), progress(w.listed.Maps)}, "Reduces": {row["Reduces"].last(), progress(w.listed.Reduces)},
+	} {
+		w.shows(b, "list, "+column, want[0], want[1])
 	}
 }
 
@@ -338,6 +358,7 @@ var units = map[string]float64{"": 1, "ms": 1, "s": 1e3, "min": 60e3, "h": 3600e
 // near compares a rounded duration or size with its value: the last digit may differ.
 func (w *truth) near(b *browser, what, text string, want float64) {
 	w.t.Helper()
+	w.figures++
 	if text == "–" && want <= 0 {
 		return
 	}

@@ -96,12 +96,12 @@ func endOf(a *cluster.Attempt) string {
 		return ""
 	case a.Revoked():
 		kind = board.EventRevoke
-	case a.Lost():
-		kind = board.EventLose
 	case a.Status() == cluster.StatusSucceeded && a.PreemptRequested() && a.PreemptMode == preempt.Split:
 		kind = board.EventSplit
 	case a.Status() == cluster.StatusSucceeded:
-		kind = board.EventFinish
+		kind = board.EventFinish // also if its output was lost later
+	case a.Lost():
+		kind = board.EventLose
 	case a.Status() == cluster.StatusFailed:
 		kind = board.EventFail
 	case a.WorkKept():

@@ -234,8 +234,12 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 func (m *Master) jobChanged(id cluster.JobID) {
 	r := m.record(id)
 	r.stale = true
-	m.countWaitsOf(m.view.Job(id), r, m.now())
-	if m.view.Job(id).State.Final() {
+	j := m.view.Job(id)
+	if j.State.Final() {
+		r.waits.job.end(j.FinishedAt)
+	}
+	m.countWaitsOf(j, r, m.now())
+	if j.State.Final() {
 		r.touch()
 		m.keepInputs(r)
 		r.splits, r.outputs, r.progress = nil, outputLogs{}, nil

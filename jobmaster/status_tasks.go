@@ -105,7 +105,7 @@ func attemptStatus(a *copiedAttempt) *wire.TaskStatus_Attempt {
 	return &wire.TaskStatus_Attempt{
 		Id: a.ID.String(), Machine: a.Machine, State: wire.AttemptState(a.Status()), StartTime: a.StartedAt, FinishTime: a.EndedAt,
 		ShuffleFinishTime: a.shuffleDone, WorkLost: a.WorkLost(), Suspended: a.InMemory(), Preempting: a.Preempting(),
-		Cause: a.Cause, SuspendedMillis: a.SuspendedMillis,
+		Cause: a.Cause, SuspendedMillis: a.SuspendedUntilEnd(),
 	}
 }
 

@@ -40,6 +40,13 @@ func (s *waitSum) set(class sched.WaitClass, now int64) {
 	s.class, s.since = class, now
 }
 
+// end ends the present class at a time, which may have passed while that was written to the log. What was
+// counted since then is taken back.
+func (s *waitSum) end(at int64) {
+	s.millis[s.class] = uint32(max(int64(s.upTo(at))-max(s.since-at, 0), 0))
+	s.class, s.since = sched.NotWaiting, at
+}
+
 // upTo returns the time of the present class.
 func (s *waitSum) upTo(now int64) uint32 {
 	return uint32(min(int64(s.millis[s.class])+max(now-s.since, 0), math.MaxUint32))

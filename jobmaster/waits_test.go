@@ -296,6 +296,30 @@ func (w *testCluster) wantWaitsOnPage(id, class string) {
 	}
 }
 
+// TestAJobDoesNotWaitAfterItsEnd commits the output of a job slowly. Then its end is in the log only after
+// a while.
+func TestAJobDoesNotWaitAfterItsEnd(t *testing.T) {
+	withCluster(t, 0, func(w *testCluster) {
+		w.prepareWaits()
+		w.takes = time.Second
+		w.elect(w.addMaster())
+		w.addTasknode("a", 1, 0)
+		id := w.submit(2, 0)
+		w.sleep(1500 * time.Millisecond)
+		w.slow.Store(true)
+		w.sleep(5 * time.Second)
+		w.delayProposals(0)
+		w.slow.Store(false)
+		w.sleep(5 * time.Second)
+		w.delayProposals(-1)
+		w.sleep(time.Second)
+		e := w.explain(id, "")
+		if commit, lasted := waitOf(e.Waits, "committing"), e.FinishTime-e.SubmitTime; lasted < 6000 || lasted > 8000 || commit < lasted-3000 || commit > lasted-2000 {
+			t.Errorf("it lasted for %d ms and waited: %v", lasted, e.Waits)
+		}
+	})
+}
+
 // TestWaitsOutliveTheirJob reads the waits of a job from its history, and checks that a new leader says
 // since when it counts.
 func TestWaitsOutliveTheirJob(t *testing.T) {

@@ -65,7 +65,7 @@ func walk(view cluster.View) (c contentsOf) {
 			for t, a := range s.Attempts() {
 				c.Attempts = append(c.Attempts, Attempt{
 					ID: a.ID, Machine: a.Machine, MovedTo: a.MovedTo, State: a.State, Start: a.StartedAt, End: a.EndedAt, From: a.From,
-					SuspendedAt: a.SuspendedAt, Suspended: a.SuspendedMillis,
+					SuspendedAt: a.SuspendedAt, Suspended: a.SuspendedUntilEnd(),
 				})
 				if t.ID != a.ID.Task {
 					panic("attempt of another task")

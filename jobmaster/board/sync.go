@@ -144,7 +144,7 @@ func (s *stage) count(was, now *attemptRow) {
 // attemptRow returns the row of an attempt. The links and the place are those of the old row.
 func (u *update) attemptRow(mine *job, old *attemptRow, a *cluster.Attempt) attemptRow {
 	row := *old
-	row.start, row.end, row.suspendedAt, row.suspended = a.StartedAt, a.EndedAt, a.SuspendedAt, a.SuspendedMillis
+	row.start, row.end, row.suspendedAt, row.suspended = a.StartedAt, a.EndedAt, a.SuspendedAt, a.SuspendedUntilEnd()
 	row.from, row.state, row.mode = uint32(a.From), uint8(a.State), modeNumber(a.PreemptMode)
 	if old.state == 0 {
 		row.machine = u.intern(mine, a.Machine)

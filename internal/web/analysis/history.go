@@ -298,6 +298,11 @@ func (b *builder) add(i int32) {
 	switch e.Kind {
 	case "lose", "revoke":
 		a.lost = e.At
+	case "restore": // one that was lost with its machine has finished there
+		if a.State == Lost {
+			a.State, a.End, a.Bytes = Finished, e.At, e.Bytes
+			b.Spans[a.span-1].To = e.At
+		}
 	case "order":
 		b.open(n, e.At, Stopping)
 	case "decline":

@@ -326,3 +326,21 @@ func BenchmarkTimeline110000Attempts(b *testing.B) {
 		})
 	}
 }
+
+// TestAttemptsAreRestored loses a machine with an attempt that runs and one that has finished. Both have
+// finished when the machine is back.
+func TestAttemptsAreRestored(t *testing.T) {
+	h := NewHistory(staged(t, `
+1000 start   m_000000_0 n1
+1000 start   m_000001_0 n1
+1500 finish  m_000000_0 n1 bytes=500
+2000 lose    m_000000_0 n1
+2000 lose    m_000001_0 n1
+3000 restore m_000000_0 n1 bytes=500
+3500 restore m_000001_0 n1 bytes=700`), nil, 9000)
+	for i, want := range []struct{ end, bytes int64 }{{1500, 500}, {3500, 700}} {
+		if a := h.Attempts[i]; a.State != Finished || a.End != want.end || a.Bytes != want.bytes || h.Spans[i].To != want.end || h.State(&h.Spans[i]) != Finished {
+			t.Errorf("attempt %+v, span %+v", a, h.Spans[i])
+		}
+	}
+}

@@ -1,0 +1,85 @@
+//go:build soak || accept
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// soakSeed returns HAMMR_SOAK_SEED, or the current time if it is not set.
+func soakSeed(t *testing.T) uint64 {
+	t.Helper()
+	seed := uint64(time.Now().Unix())
+	if text := os.Getenv("HAMMR_SOAK_SEED"); text != "" {
+		var err error
+		seed, err = strconv.ParseUint(text, 10, 64)
+		must(t, err)
+	}
+	return seed
+}
+
+// errNothing is the error of an act that finds nothing to act on.
+var errNothing = errors.New("nothing is there for it")
+
+// anyRunning returns one of the attempts that run, with its job.
+func (c *rigged) anyRunning(ctx context.Context, random *rand.Rand) (attempt, job string, err error) {
+	jobs, err := c.client.Jobs(ctx, false)
+	if err != nil {
+		return "", "", err
+	}
+	var running [][2]string
+	for _, j := range jobs {
+		if j, err = c.client.Job(ctx, j.JobId, true); err != nil {
+			return "", "", err
+		}
+		for _, task := range j.Tasks {
+			for _, a := range task.Attempts {
+				if a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended && !a.Preempting {
+					running = append(running, [2]string{a.Id, j.JobId})
+				}
+			}
+		}
+	}
+	if len(running) == 0 {
+		return "", "", errNothing
+	}
+	one := running[random.IntN(len(running))]
+	return one[0], one[1], nil
+}
+
+// preemptAny preempts one of the running attempts by a mode.
+func (c *rigged) preemptAny(ctx context.Context, random *rand.Rand, mode string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	attempt, _, err := c.anyRunning(ctx, random)
+	if err == nil {
+		_, err = c.client.PreemptAttempt(ctx, attempt, mode)
+	}
+	return err
+}
+
+// kill kills daemons and restarts them after a while.
+func (c *rigged) kill(ctx context.Context, away time.Duration, names ...string) error {
+	for _, name := range names {
+		if err := c.rig.Kill(ctx, name); err != nil {
+			return err
+		}
+	}
+	wait(ctx, away)
+	return c.rig.Start(context.WithoutCancel(ctx), names...)
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
