@@ -107,7 +107,7 @@ accept-hadoop: build
 	go test -tags accept -run '^TestOracle' -count 1 -timeout 20m -v ./internal/jhist
 	accept/hadoop/run.sh bin/hammr
 
-# Checks that take long or need tools from elsewhere, and a table of their results: half an hour. CHECKS
+# Checks that take long or need tools from elsewhere, and a table of their results: about an hour. CHECKS
 # are some of them; the soak lasts for MINUTES. A check that lacks its tool counts as not run.
 #   hadoop      accept-hadoop, below: Hadoop's daemons and clients of their REST API (Java, Maven, Python with pip)
 #   openapi     the REST API against its document, by schemathesis (Python with pip)
