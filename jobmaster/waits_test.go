@@ -44,6 +44,7 @@ var waitCases = []struct {
 		w.addTasknode("a", 2, 0)
 		w.setPools(`<pool name="x"/>`)
 		id := w.submit(3, 0)
+		w.sleep(time.Second) // it gets both slots; the other job's splits could be loaded first
 		w.submitTo("x", 3)
 		return id
 	}},
