@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/net/html"
+
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
 	pages "github.com/hammr/hammr/internal/web"
@@ -329,4 +331,17 @@ func (w *truth) checkPast(b *browser, s history.Summary) {
 		w.near(b, "history, First slot after", row["First slot after"].text, float64(s.StartTime-s.SubmitTime))
 	}
 	w.near(b, "history, Output", row["Output"].text, float64(s.OutputBytes))
+}
+
+// checkActions compares what users did to the job with its history.
+func (w *truth) checkActions(b *browser) {
+	w.t.Helper()
+	var got apidoc.Audit
+	b.json("/audit?job="+w.id, &got)
+	want := pages.AuditQuery{Job: w.id}.Select(w.file.Actions, got.Since)
+	w.same(b.root+" actions of users", got, want)
+	page := html.UnescapeString(b.page("/jobs/" + w.id))
+	for _, a := range want.Actions {
+		w.shows(b, "an action of a user", fmt.Sprint(strings.Contains(page, timeOf(a.Time)), strings.Contains(page, "<strong>"+a.User+"</strong> "+a.Text())), "true true")
+	}
 }

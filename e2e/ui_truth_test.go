@@ -113,6 +113,7 @@ func (w *truth) check(b *browser, lists bool) {
 	w.checkWaits(b)
 	w.checkConfiguration(b)
 	w.checkSummary(b)
+	w.checkActions(b)
 	w.checkLists(b, lists)
 }
 

@@ -149,7 +149,7 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	listener, err := daemon.Listen("http", f.http, defaultUIPort, daemon.PageLimits(logger, f.proxies))
+	listener, err := daemon.Listen("http", f.http, defaultUIPort, daemon.PageLimits(logger).BehindProxies(f.proxies))
 	if err != nil {
 		return err
 	}

@@ -27,13 +27,13 @@ import (
 
 // strangers are attacks over the network, without the cluster's token if they need none.
 func strangers() []attack {
-	const tooMany = "too many connections from this address; see --max-connections-per-address"
+	const tooMany = "too many connections from this address"
 	rpcPort := func(p localcluster.Process) string { return p.Address }
-	pageLimit := daemon.PageLimits(nil, nil).PerAddress
+	pageLimit := daemon.PageLimits(nil).PerAddress
 	return []attack{
-		{"H9", "idle connections to the port of a master", []string{tooMany}, idleConnections("m1", connectionsLimit, rpcPort)},
-		{"H9", "idle connections to the page of a master", []string{tooMany}, idleConnections("m2", pageLimit, page)},
-		{"H9", "idle connections to the shuffle port", []string{tooMany}, idleConnections("n1", connectionsLimit, rpcPort)},
+		{"H9", "idle connections to the port of a master", []string{tooMany + "; see --max-connections-per-address"}, idleConnections("m1", connectionsLimit, rpcPort)},
+		{"H9", "idle connections to the page of a master", []string{tooMany + "; see --http-proxies"}, idleConnections("m2", pageLimit, page)},
+		{"H9", "idle connections to the shuffle port", []string{tooMany + "; see --max-connections-per-address"}, idleConnections("n1", connectionsLimit, rpcPort)},
 		{"H9", "idle connections to the page of a tasknode", []string{tooMany}, idleConnections("n2", pageLimit, page)},
 		{"H9", "a flood of requests for metrics", []string{"one collection"}, scrape},
 		{"M3", "profile without a token", []string{"401 profiles need the cluster's token"},

@@ -24,23 +24,28 @@ type Limits struct {
 	// Proxies are networks in which PerAddress does not count: a proxy's connections are those of all
 	// its clients.
 	Proxies []netip.Prefix
-	// Remedy is the flag that the log names for PerAddress. Default --max-connections-per-address.
+	// Remedy is the flag that the log names for PerAddress. Default none.
 	Remedy string
 	// Logger receives at most one line a second about refused connections. Default none.
 	Logger *slog.Logger
 }
 
 // PageLimits returns the limits of a page. A browser keeps a connection while it shows a page that
-// follows the cluster. Proxies are networks as 10.0.0.0/24; other texts are left for access.New to
-// refuse.
-func PageLimits(logger *slog.Logger, proxies []string) Limits {
-	limits := Limits{Total: 1280, PerAddress: 256, Remedy: "--http-proxies", Logger: logger}
-	for _, text := range proxies {
+// follows the cluster.
+func PageLimits(logger *slog.Logger) Limits {
+	return Limits{Total: 1280, PerAddress: 256, Logger: logger}
+}
+
+// BehindProxies returns the limits with the networks of the flag --http-proxies, as 10.0.0.0/24. Other
+// texts are left for access.New to refuse.
+func (l Limits) BehindProxies(networks []string) Limits {
+	l.Remedy = "--http-proxies"
+	for _, text := range networks {
 		if network, err := netip.ParsePrefix(text); err == nil {
-			limits.Proxies = append(limits.Proxies, network)
+			l.Proxies = append(l.Proxies, network)
 		}
 	}
-	return limits
+	return l
 }
 
 // capped returns the limits with their defaults, and for a process that may open this many
@@ -136,7 +141,11 @@ func (l *Listener) admit(address netip.Addr) (bound string) {
 	case l.mu.open >= l.mu.limits.Total:
 		return "too many connections; see --max-connections"
 	case l.mu.byAddress[source] >= l.mu.limits.PerAddress && !l.mu.limits.isProxy(address):
-		return "too many connections from this address; see " + cmp.Or(l.mu.limits.Remedy, "--max-connections-per-address")
+		const cause = "too many connections from this address"
+		if l.mu.limits.Remedy == "" {
+			return cause
+		}
+		return cause + "; see " + l.mu.limits.Remedy
 	}
 	l.mu.open++
 	l.mu.byAddress[source]++

@@ -110,7 +110,7 @@ func TestIdleConnectionsOfOneAddressStopNoOther(t *testing.T) {
 // TestProxiesShareTheirAddress opens more connections from a proxy than one address may have.
 func TestProxiesShareTheirAddress(t *testing.T) {
 	var log bytes.Buffer
-	limits := PageLimits(slog.New(slog.NewTextHandler(&log, nil)), []string{"127.0.0.2/32", "nonsense"})
+	limits := PageLimits(slog.New(slog.NewTextHandler(&log, nil))).BehindProxies([]string{"127.0.0.2/32", "nonsense"})
 	limits.Total, limits.PerAddress = 4, 1
 	l := boundedEcho(t, limits)
 	address := l.Addr().String()

@@ -183,7 +183,7 @@ func (c *Config) rates() server.Rates {
 
 // limits returns the limits of connections to Address.
 func (c *Config) limits() daemon.Limits {
-	return daemon.Limits{Total: c.MaxConnections, PerAddress: c.MaxConnectionsPerAddress, Logger: c.Logger}
+	return daemon.Limits{Total: c.MaxConnections, PerAddress: c.MaxConnectionsPerAddress, Remedy: "--max-connections-per-address", Logger: c.Logger}
 }
 
 // Validate reports every error of the configuration at once. It reads no files.

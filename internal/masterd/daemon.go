@@ -175,7 +175,7 @@ func (d *Daemon) listen() (err error) {
 		return err
 	}
 	d.open.Add(d.listener.Close)
-	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger, d.cfg.PageProxies)); err != nil {
+	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger).BehindProxies(d.cfg.PageProxies)); err != nil {
 		return err
 	}
 	d.open.Add(d.page.Close)

@@ -211,7 +211,7 @@ func (d *Daemon) listen() (err error) {
 		return err
 	}
 	d.open.Add(d.listener.Close)
-	if d.page, err = d.handover.listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger, nil)); err != nil {
+	if d.page, err = d.handover.listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger)); err != nil {
 		return err
 	}
 	d.open.Add(d.page.Close)

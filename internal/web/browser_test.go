@@ -286,8 +286,8 @@ func TestLostMasterOffersOthers(t *testing.T) {
 		true }`)
 	ended.Store(true)
 	s.CloseClientConnections()
-	if after := browsertest.Eval[float64](tab, "offered"); after < 2900 || after > 6000 {
-		t.Errorf("offered %.0f ms after the connection was lost, want 3 s or a little more", after)
+	if after := browsertest.Eval[float64](tab, "offered"); after < 2900 {
+		t.Errorf("offered %.0f ms after the connection was lost, want at least 3 s", after)
 	}
 	want := []string{"http://m2.example:8088/jobs?state=RUNNING&user=a%20b", "http://m3.example:8088/jobs?state=RUNNING&user=a%20b"}
 	if got := browsertest.Eval[[]string](tab, links); !slices.Equal(got, want) {
