@@ -76,7 +76,7 @@ func TestClusterIsRestoredFromABackup(t *testing.T) {
 	in := proseFile(t, "prose", 120<<10)
 	want := peace(t, in)
 	j := c.startAtDoors(3)
-	w := c.watch("job_"+c.state.ID+"_0002", in)
+	w := c.watch("job_"+c.state.ID+"_0002", in, "-D", "hammr.debug.record.sleep=4") // one slot is free for its three maps
 	backup := c.backUp()
 	start(t, c.restore(backup)).wait(t).want(t, 1, "cluster "+c.state.ID+" lives: master m")
 	masters, _ := c.rig.Names()

@@ -109,6 +109,9 @@ func (c *rigged) watch(id, in string, args ...string) *watched {
 	w.process = start(c.t, c.command(slices.Concat([]string{"run", "wordcount"}, slowly, args, []string{in, w.out})...))
 	waitUntil(c.t, "some maps of "+id+" are done and some run", func() bool {
 		s := c.look(id)
+		if s.GetFinishTime() > 0 {
+			c.t.Fatalf("%s was over before this test saw some of its maps done and some running", id)
+		}
 		return s != nil && s.MapsDone > 0 && s.MapsRunning > 0
 	})
 	return w
