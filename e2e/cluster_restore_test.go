@@ -73,10 +73,10 @@ func (j *doorsJob) succeeds() {
 func TestClusterIsRestoredFromABackup(t *testing.T) {
 	t.Parallel()
 	c := newRigged(t, 2)
-	in := proseFile(t, "prose", 120<<10)
+	in := newFile(t, "lines", []byte(strings.Repeat("to be or not to be\n", 6000))) // each of the maps has a third of the records
 	want := peace(t, in)
 	j := c.startAtDoors(3)
-	w := c.watch("job_"+c.state.ID+"_0002", in, "-D", "hammr.debug.record.sleep=4") // one slot is free for its three maps
+	w := c.watch("job_"+c.state.ID+"_0002", in)
 	backup := c.backUp()
 	start(t, c.restore(backup)).wait(t).want(t, 1, "cluster "+c.state.ID+" lives: master m")
 	masters, _ := c.rig.Names()

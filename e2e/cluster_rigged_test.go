@@ -110,7 +110,7 @@ func (c *rigged) watch(id, in string, args ...string) *watched {
 	waitUntil(c.t, "some maps of "+id+" are done and some run", func() bool {
 		s := c.look(id)
 		if s.GetFinishTime() > 0 {
-			c.t.Fatalf("%s was over before this test saw some of its maps done and some running", id)
+			c.t.Fatalf("%s with %d maps was over before this test saw some of them done and some running", id, s.Maps)
 		}
 		return s != nil && s.MapsDone > 0 && s.MapsRunning > 0
 	})
