@@ -73,7 +73,7 @@ func (j *doorsJob) succeeds() {
 func TestClusterIsRestoredFromABackup(t *testing.T) {
 	t.Parallel()
 	c := newRigged(t, 2)
-	in := newFile(t, "lines", []byte(strings.Repeat("to be or not to be\n", 6000))) // each of the maps has a third of the records
+	in := proseFile(t, "prose", 120<<10)
 	want := peace(t, in)
 	j := c.startAtDoors(3)
 	w := c.watch("job_"+c.state.ID+"_0002", in)
