@@ -22,8 +22,8 @@ end() {
 	rm -rf "$dir"
 }
 trap end EXIT
-if ! (cd "$dir" && "${lighthouse[@]}" --version >/dev/null 2>"$dir/npm.log"); then
-	echo "lighthouse: not run: npx with Node 22 or later, or npm's registry, is missing"
+if ! (cd "$dir" && timeout 300 "${lighthouse[@]}" --version >/dev/null 2>"$dir/npm.log"); then
+	echo "lighthouse: not run: npx with Node 22 or later, or npm's registry, is missing or does not answer"
 	exit 0
 fi
 
