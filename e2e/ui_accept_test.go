@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/hammr/hammr/bench/fleet"
 	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // figure prints a line for the table of `make accept`.
@@ -54,10 +52,7 @@ func TestAcceptWatchers(t *testing.T) {
 			end = f.await(id)
 			turn, _ = strconv.ParseFloat(f.figure(leader, `hammr_loop_turn_seconds{quantile="0.99"}`), 64)
 			waitUntil(t, "all watchers see the end", func() bool { return w.seen("SUCCEEDED") == len(w.all) })
-			waitUntil(t, "the history is written", func() bool { // which takes longer than to show the end
-				found, err := filepath.Glob(filepath.Join(f.cluster.Histories(), "*", id+history.CompressedSuffix))
-				return err == nil && len(found) == 1
-			})
+			f.awaitHistory(id) // which takes longer than to show the end
 		})
 		took, delays := time.Since(began), []time.Duration{0}
 		for _, each := range w.all {

@@ -37,6 +37,19 @@ type truth struct {
 	figures, documents int // that were compared: of pages, and of the API
 }
 
+// awaitHistory returns the name of the file of a job's history when it is written.
+func (e *engine) awaitHistory(id string) (name string) {
+	e.t.Helper()
+	waitUntil(e.t, "the history of "+id+" is written", func() bool {
+		found, err := filepath.Glob(filepath.Join(e.cluster.Histories(), "*", id+history.CompressedSuffix))
+		if len(found) == 1 {
+			name = found[0]
+		}
+		return err == nil && name != ""
+	})
+	return name
+}
+
 // truthOf reads a finished job by commands and from its file.
 func (e *engine) truthOf(id string) *truth {
 	e.t.Helper()
@@ -48,15 +61,7 @@ func (e *engine) truthOf(id string) *truth {
 		e.t.Fatalf("job list lacks %s", id)
 	}
 	w.listed = jobs[at]
-	var name string
-	waitUntil(e.t, "the history of "+id+" is written", func() bool {
-		found, err := filepath.Glob(filepath.Join(e.cluster.Histories(), "*", id+history.CompressedSuffix))
-		if len(found) == 1 {
-			name = found[0]
-		}
-		return err == nil && name != ""
-	})
-	f, err := os.Open(name)
+	f, err := os.Open(e.awaitHistory(id))
 	must(e.t, err)
 	defer f.Close()
 	w.file, err = history.Decode(f)
