@@ -48,7 +48,7 @@ func (d *Driver) submitAndWatch(ctx context.Context, j anyJob, run JobRun) (*wir
 	if d.engine.cluster.remote() {
 		return d.runRemote(ctx, engine, spec, splits)
 	}
-	id, err := engine.Submit(ctx, spec, splits)
+	id, err := submitWhole(ctx, engine, spec, splits)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func (d *Driver) follow(ctx context.Context, c client.Client, spec *wire.JobSpec
 const submitGrace = 10 * time.Second
 
 // submitWhole submits a job. A submission that has begun outlives ctx by submitGrace, so
-// that the user learns whether there is a job. Otherwise Ctrl-C during the submission could
-// leave a job that the terminal does not mention.
+// that the user learns whether there is a job, and a job of this process is killed in order.
+// Otherwise Ctrl-C during the submission could leave a job that the terminal does not mention.
 func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)

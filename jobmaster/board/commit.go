@@ -50,11 +50,11 @@ type update struct {
 	*Board
 	*contents
 	view        cluster.View
-	at          int64  // time of the entry, ms since the epoch
-	silent      bool   // no events
-	place       Place  // of the attempts that are added
-	beneficiary string // job and pool for which the entry takes slots; see beneficiaryName
-	gang        gang   // gang whose tasks were compared last
+	at          int64               // time of the entry, ms since the epoch
+	silent      bool                // no events
+	place       Place               // of the attempts that are added
+	beneficiary cluster.Beneficiary // for which the entry takes slots, with the pool of its job
+	gang        gang                // gang whose tasks were compared last
 }
 
 // gang names a gang.
@@ -68,7 +68,7 @@ type gang struct {
 func (u *update) command(command cluster.Command) {
 	switch c := command.(type) {
 	case cluster.PreemptAttempt:
-		u.beneficiary = u.beneficiaryName(c.For)
+		u.beneficiary = u.withPool(c.For)
 	case cluster.StartAttempt:
 		u.start(c)
 	case cluster.StartBundle:

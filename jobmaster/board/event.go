@@ -69,7 +69,7 @@ type event struct {
 	at      int64 // ms since the epoch
 	bytes   int64
 	attempt uint32 // number of a row of the stage
-	other   uint32 // of EventContinue: number of Source, counted from 1; of EventSplit: number of Rest; of EventMove: machine; of an order to give up the slot: attemptRow.beneficiary
+	other   uint32 // of EventContinue: number of Source, counted from 1; of EventSplit: number of Rest; of EventMove: machine; of an order to give up the slot: attemptRow.order
 	stage   uint16 // place in the stages of the job
 	kind    EventKind
 	mode    uint8 // see modes
@@ -123,7 +123,7 @@ func (u *update) events(mine *job, s *stage, t *cluster.Task, a *cluster.Attempt
 		e.mode, e.bytes = modeNumber(a.PreemptMode), bytesOf(t, a)
 		if kind := stateKind(before, a); kind != 0 {
 			if kind.orders() {
-				e.other = s.attempts.at(row).beneficiary
+				e.other = s.attempts.at(row).order
 			}
 			add(kind)
 		}

@@ -65,7 +65,7 @@ func (s *Snapshot) event(j *Job, e *event) Event {
 	case EventMove:
 		out.Machine = s.names[e.other]
 	case EventOrder, EventSuspend, EventPreempt:
-		out.For = beneficiaryOf(s.names[e.other])
+		_, out.For = orderOf(s.names[e.other])
 	}
 	return out
 }

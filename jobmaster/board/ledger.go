@@ -22,8 +22,8 @@ type ledger struct {
 
 // PreemptionKey says which preemptions a row has.
 type PreemptionKey struct {
-	Pool string       // whose slots were taken
-	For  string       // pool that gets them; "" if it is unknown
+	Pool string       // whose slots were taken: that of the job at the time of the order
+	For  string       // pool that gets them, likewise; "" if it is unknown
 	Mode preempt.Mode // of an order, as ordered; else by which the slot was given up
 }
 
@@ -111,7 +111,7 @@ func (l *ledger) nameOf(pool string) string {
 
 // row returns a row for changes.
 func (l *ledger) row(pool, beneficiary string, mode preempt.Mode) *PreemptionRow {
-	key := PreemptionKey{l.nameOf(pool), l.nameOf(beneficiaryOf(beneficiary).Pool), mode}
+	key := PreemptionKey{l.nameOf(pool), l.nameOf(beneficiary), mode}
 	r := l.rows[key]
 	if r == nil {
 		r = &PreemptionRow{PreemptionKey: key}
@@ -124,7 +124,8 @@ func (l *ledger) row(pool, beneficiary string, mode preempt.Mode) *PreemptionRow
 func (u *update) count(j *job, s *stage, t *cluster.Task, a *cluster.Attempt, before cluster.AttemptState, e event) {
 	attempt := s.attempts.at(int(e.attempt))
 	row := func(mode preempt.Mode) *PreemptionRow {
-		return u.Board.mu.ledger.row(j.Pool, u.texts[attempt.beneficiary], mode)
+		pool, who := orderOf(u.texts[attempt.order])
+		return u.Board.mu.ledger.row(cmp.Or(pool, j.Pool), who.Pool, mode)
 	}
 	switch e.kind {
 	case EventOrder:
@@ -170,36 +171,39 @@ func (r *PreemptionRow) give(ordered, at, kept int64) {
 	r.Latency.observe(at - ordered)
 }
 
-// beneficiaryName returns a name of a beneficiary: the id of the job, a space and the pool. Its pool is
-// that of the job at the time of the order.
-func (u *update) beneficiaryName(who cluster.Beneficiary) string {
-	if who == (cluster.Beneficiary{}) {
-		return ""
-	}
+// withPool returns a beneficiary with the pool that its job has now, unless it names a pool itself.
+func (u *update) withPool(who cluster.Beneficiary) cluster.Beneficiary {
 	if i, known := u.find(who.Job); known && who.Pool == "" {
 		who.Pool = u.jobs[i].Pool
 	}
+	return who
+}
+
+// orderName returns a name of an order that takes a slot from a pool: the pool, the id of the job that
+// gets the slot, and the pool that gets it. No pool has a NUL in its name, because XML cannot contain it.
+func orderName(pool string, who cluster.Beneficiary) string {
 	id := ""
 	if who.Job != (cluster.JobID{}) {
 		id = who.Job.String()
 	}
-	return id + " " + who.Pool
+	return pool + "\x00" + id + "\x00" + who.Pool
 }
 
-// beneficiaryOf is the reverse of beneficiaryName.
-func beneficiaryOf(name string) (who cluster.Beneficiary) {
-	id, pool, _ := strings.Cut(name, " ")
-	who.Pool = pool
+// orderOf is the reverse of orderName. It returns zero values for "", which is the name of no order.
+func orderOf(name string) (pool string, who cluster.Beneficiary) {
+	pool, rest, _ := strings.Cut(name, "\x00")
+	id, forPool, _ := strings.Cut(rest, "\x00")
+	who.Pool = forPool
 	if id != "" {
-		who.Job, _ = cluster.ParseJobID(id) // beneficiaryName has written it
+		who.Job, _ = cluster.ParseJobID(id) // orderName has written it
 	}
-	return who
+	return pool, who
 }
 
 // replacesDeclined reports whether the entry orders an attempt that has declined another order at the
 // same time. The new order is for whom the old one was for, which the state does not keep.
 func (u *update) replacesDeclined(a *cluster.Attempt) bool {
-	return u.beneficiary == "" && a.DeclinedAt != 0 && a.DeclinedAt == u.at
+	return u.beneficiary == (cluster.Beneficiary{}) && a.DeclinedAt != 0 && a.DeclinedAt == u.at
 }
 
 // Preemptions returns the preemptions by pools and mode, sorted, since a time in ms since the epoch: the

@@ -13,9 +13,10 @@ import (
 )
 
 // TestPreemptionsAreTheCountersOfTheJobs applies random commands. The sums over all rows of the ledger
-// are those that the stages keep, and a board that follows a copy of the log has the same rows.
+// are those that the stages keep, and a board that follows a copy of the log has the same rows. A slot
+// that is given up counts for the pool from which it was ordered, also if the job has moved since.
 func TestPreemptionsAreTheCountersOfTheJobs(t *testing.T) {
-	most := cluster.PreemptionStats{}
+	all := cluster.PreemptionStats{} // of all runs
 	rapid.Check(t, func(t *rapid.T) {
 		c := newRandomCluster(t)
 		leader, follower := testBoard(), testBoard()
@@ -52,10 +53,10 @@ func TestPreemptionsAreTheCountersOfTheJobs(t *testing.T) {
 		if other, _ := follower.Preemptions(); !slices.Equal(rows, other) {
 			t.Errorf("a follower has %+v, want %+v", other, rows)
 		}
-		most = maxStats(most, want)
+		all = plusStats(all, want)
 	})
-	if most.Requested < 10 || most.KeptMillis == 0 || most.LostMillis == 0 || most.CheckpointBytes == 0 {
-		t.Errorf("the commands preempt too little: %+v", most)
+	if all.Requested < 100 || all.KeptMillis == 0 || all.LostMillis == 0 || all.CheckpointBytes == 0 {
+		t.Errorf("the commands preempt too little: %+v", all)
 	}
 }
 
@@ -143,6 +144,26 @@ default for "etl" by kill: asked 1, granted 1, declined 0, kept 0, lost 8000, ch
 	s.board.Restore(s.state.View())
 	if got := s.ledgerLines(); got != want {
 		t.Errorf("after a snapshot the ledger has\n%s", got)
+	}
+}
+
+// TestPreemptionCountsForThePoolOfItsOrder moves a job between the order and the free slot.
+func TestPreemptionCountsForThePoolOfItsOrder(t *testing.T) {
+	s := newStory(t, 2, 0)
+	s.do(cluster.SetPools{Names: []string{"adhoc"}})
+	for task := range 2 {
+		s.start(task, "a", true)
+	}
+	s.do(cluster.PreemptAttempt{Attempt: try(0, 0), Mode: preempt.Checkpoint, For: cluster.Beneficiary{Pool: "etl"}})
+	s.do(cluster.PreemptAttempt{Attempt: try(1, 0), Mode: preempt.Kill})
+	s.do(cluster.SetPool{Job: jobOne, Pool: "adhoc"})
+	s.do(cluster.CheckpointAttempt{Attempt: try(0, 0), Checkpoint: cluster.Checkpoint{Path: "c", Bytes: 5}})
+	s.do(cluster.ExitAttempt{Attempt: try(1, 0)})
+	want := `default for "" by kill: asked 1, granted 1, declined 0, kept 0, lost 2000, checkpoints 0 0 0, copied 0, freed after 3000
+default for "etl" by checkpoint: asked 1, granted 1, declined 0, kept 5000, lost 0, checkpoints 1 5 3000, copied 0, freed after 3000
+`
+	if got := s.ledgerLines(); got != want {
+		t.Errorf("the ledger has\n%swant\n%s", got, want)
 	}
 }
 

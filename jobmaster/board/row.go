@@ -62,7 +62,7 @@ type attemptRow struct {
 	prev        uint32 // previous attempt of its task: number of a row, counted from 1; 0 for none
 	machine     uint32 // number of the name of its machine
 	movedTo     uint32 // machine to which its output or checkpoint was moved; that of "" for none
-	beneficiary uint32 // for which its slot was taken by the last order: number of a name; see beneficiaryName
+	order       uint32 // from which pool and for which beneficiary the last order took its slot: number of a name; see orderName
 	state       uint8  // cluster.AttemptState
 	place       Place
 	mode        uint8 // mode of the last order to give up its slot; see modes

@@ -153,7 +153,7 @@ func (u *update) attemptRow(mine *job, old *attemptRow, a *cluster.Attempt) atte
 		row.movedTo = u.intern(mine, a.MovedTo)
 	}
 	if before := cmp.Or(cluster.AttemptState(old.state), cluster.AttemptRunning); before != a.State && stateKind(before, a).orders() && !u.replacesDeclined(a) {
-		row.beneficiary = u.intern(mine, u.beneficiary)
+		row.order = u.intern(mine, orderName(mine.Pool, u.beneficiary))
 	}
 	return row
 }

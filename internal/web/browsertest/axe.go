@@ -27,6 +27,12 @@ const (
 	mavenCopy   = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 )
 
+// How long and how often Maven may try to fetch axe-core. Without a cache it takes 40 s on an idle machine.
+const (
+	fetchTimeout = 8 * time.Minute
+	fetchTries   = 3
+)
+
 // axe reads axe-core once.
 var axe = sync.OnceValues(readAxe)
 
@@ -88,12 +94,18 @@ func fetchAxe(name string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, mvn, "--batch-mode", "--quiet", mavenCopy, "-Dartifact="+axeArtifact, "-DoutputDirectory="+dir)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("mvn copies %s: %w: %.500s", axeArtifact, err, out)
+	for tries := 1; ; tries++ {
+		cmd := exec.CommandContext(ctx, mvn, "--batch-mode", "--quiet", mavenCopy, "-Dartifact="+axeArtifact, "-DoutputDirectory="+dir)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			break
+		}
+		if tries == fetchTries || ctx.Err() != nil {
+			return fmt.Errorf("mvn copies %s: %w: %.500s", axeArtifact, err, out)
+		}
 	}
 	return os.Rename(filepath.Join(dir, axeFile), name)
 }

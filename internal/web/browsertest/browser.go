@@ -13,8 +13,9 @@ import (
 // programs are the names of Chromium, in the order of preference.
 var programs = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
 
-// timeout bounds one step of a test in the browser.
-const timeout = 20 * time.Second
+// timeout bounds the start of the browser, and one step of a test in it. The first start reads the whole
+// program from the disk, while other tests may use all processors.
+const timeout = time.Minute
 
 // Browser is a running Chromium with an empty profile.
 type Browser struct{ ctx context.Context }
@@ -30,7 +31,7 @@ func Start(t testing.TB) *Browser {
 		missing(t, "no Chromium (%v) is in PATH; install the package chromium", programs)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.DisableGPU,
+		chromedp.ExecPath(path), chromedp.WSURLReadTimeout(timeout), chromedp.UserDataDir(t.TempDir()), chromedp.DisableGPU,
 		chromedp.NoSandbox, // its sandbox needs rights that containers lack, and the pages are our own
 		chromedp.Flag("disable-partial-raster", true), // else the edges of what is painted again depend on the times of changes
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
