@@ -30,54 +30,6 @@ func memoryOf(t *testing.T, pid int) int {
 	return kib >> 10
 }
 
-// TestAcceptWatchers lets no clients, 100 and 1,000 follow a job with about 500 attempts a second, half
-// of them at the leader and half at a follower. Two runs alike differ about as much as 100 clients cost,
-// so there are two of each; figures are relative to the latest run without clients.
-func TestAcceptWatchers(t *testing.T) {
-	f := newFleet(t, 84)
-	leader := f.awaitLeader("")
-	follower := f.followerOf(leader)
-	before := [2]int{f.goroutines(leader), f.goroutines(follower)}
-	var alone time.Duration
-	last := ""
-	for _, n := range []int{0, 50, 0, 50, 500} {
-		id, err := f.fleet.Submit(t.Context(), f.client, fleet.Job{Maps: 15_000, Map: fleet.Exactly(2 * time.Second), Seed: 1})
-		must(t, err)
-		began, other := time.Now(), cpuOf(t, follower.PID)
-		var w *watchers
-		var end time.Time
-		var turn float64
-		cpu := f.cpuDuring(leader, func() {
-			w = f.watch("/jobs/"+id, "job/"+id, n, leader.HTTP, follower.HTTP)
-			end = f.await(id)
-			turn, _ = strconv.ParseFloat(f.figure(leader, `hammr_loop_turn_seconds{quantile="0.99"}`), 64)
-			waitUntil(t, "all watchers see the end", func() bool { return w.seen("SUCCEEDED") == len(w.all) })
-			f.awaitHistory(id) // which takes longer than to show the end
-		})
-		took, delays := time.Since(began), []time.Duration{0}
-		for _, each := range w.all {
-			_, at := each.shown()
-			delays = append(delays, at.Sub(end))
-		}
-		slices.Sort(delays)
-		if n == 0 {
-			alone = cpu
-		}
-		figure("%d watchers: %.0f attempts/s, CPU of the leader %.2f s (%+.1f %% of a core), of the follower %.2f s, p99 of the loop's turns %.2f ms, resident %d and %d MiB, change to page p95 %v",
-			2*n, 15_000/took.Seconds(), cpu.Seconds(), 100*(cpu-alone).Seconds()/took.Seconds(), (cpuOf(t, follower.PID) - other).Seconds(), 1000*turn,
-			memoryOf(t, leader.PID), memoryOf(t, follower.PID), delays[len(delays)*95/100].Round(time.Millisecond))
-		w.stop()
-		last = id
-	}
-	b := newBrowser(t, follower.HTTP, f.dir+"/"+localcluster.TokenFile)
-	began, memory := time.Now(), memoryOf(t, follower.PID)
-	size := len(b.page("/ws/v1/mapreduce/jobs/" + last + "/tasks"))
-	figure("all tasks by Hadoop's API: %v, %d KB, %+d MiB", time.Since(began).Round(time.Millisecond), size/1000, memoryOf(t, follower.PID)-memory)
-	for i, m := range []localcluster.Master{leader, follower} {
-		waitUntil(t, m.ID+" has no more goroutines than before", func() bool { return f.goroutines(m) <= before[i]+2 })
-	}
-}
-
 // acceptMinutes is how long the soak lasts.
 func acceptMinutes(t *testing.T) time.Duration {
 	minutes := 10.0

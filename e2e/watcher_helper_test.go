@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,6 +36,43 @@ type watchers struct {
 	opened  atomic.Int64 // streams
 	fetched atomic.Int64 // bytes of fragments, without compression
 	all     []*watcher
+
+	expected atomic.Pointer[sighting]
+}
+
+// sighting has the times at which watchers first had a page with a text.
+type sighting struct {
+	text string
+	mu   struct {
+		sync.Mutex
+		times []time.Time
+	}
+}
+
+// expect notes from now on when each watcher has a page with a text.
+func (w *watchers) expect(text string) *sighting {
+	s := &sighting{text: text}
+	w.expected.Store(s)
+	return s
+}
+
+// times returns when the watchers had a page with the text, so far.
+func (s *sighting) times() []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.mu.times)
+}
+
+// look notes the page of a watcher that has not noted the text yet.
+func (w *watcher) look(page string, at time.Time) {
+	s := w.expected.Load()
+	if s == w.found || !strings.Contains(page, s.text) {
+		return
+	}
+	w.found = s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.times = append(s.mu.times, at)
 }
 
 // watcher is one client.
@@ -44,6 +82,7 @@ type watcher struct {
 	http    http.Client
 	last    string // id of the last event
 	tag     string // of the last fragment
+	found   *sighting
 
 	mu struct {
 		sync.Mutex
@@ -182,9 +221,11 @@ func (w *watcher) fetch(ctx context.Context) {
 	}
 	w.fetched.Add(int64(len(text)))
 	w.tag = answer.Header.Get("ETag")
+	at := time.Now()
+	w.look(string(text), at)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.mu.page, w.mu.at = string(text), time.Now()
+	w.mu.page, w.mu.at = string(text), at
 }
 
 // cpuOf returns the CPU time that a process has used.

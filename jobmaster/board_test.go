@@ -32,7 +32,11 @@ func (w *testCluster) onBoard(master int) (c boardContents) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return boardContents{j.JobRow, j.Stages, slices.Collect(s.Tasks(j)), slices.Collect(events)}
+	var tasks []board.Task
+	for t := range s.Tasks(j) {
+		tasks = append(tasks, *t)
+	}
+	return boardContents{j.JobRow, j.Stages, tasks, slices.Collect(events)}
 }
 
 // TestAllMastersHaveTheSameBoard compares the boards of a leader and of followers while a job

@@ -41,7 +41,7 @@ func (c *TaskColumns) Grow(n int) {
 }
 
 // Add appends a task. Its id follows from its stage and number.
-func (c *TaskColumns) Add(r TaskRow) {
+func (c *TaskColumns) Add(r *TaskRow) {
 	if c.numbers == nil {
 		c.Nodes, c.numbers = []string{""}, map[string]int32{"": 0}
 	}

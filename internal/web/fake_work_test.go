@@ -22,7 +22,7 @@ func columnsOf(tasks []report.Task) *apidoc.TaskColumns {
 			r.Node, r.StartTime, r.FinishTime = last.Tasknode, last.StartTime, last.FinishTime
 			r.Duration, r.Bytes, r.Records = max(0, r.FinishTime-r.StartTime), int64(n*7919%60_000), int64(n)
 		}
-		c.Add(r)
+		c.Add(&r)
 	}
 	return c
 }

@@ -52,7 +52,7 @@ func TestHostileNamesInTheHistory(t *testing.T) {
 func mapsOf(times ...int64) *apidoc.TaskColumns {
 	c := new(apidoc.TaskColumns)
 	for i, took := range times {
-		c.Add(apidoc.TaskRow{Type: "MAP", Stage: "m", Number: i, State: "SUCCEEDED", FinishTime: 1, Duration: took})
+		c.Add(&apidoc.TaskRow{Type: "MAP", Stage: "m", Number: i, State: "SUCCEEDED", FinishTime: 1, Duration: took})
 	}
 	return c
 }

@@ -3,6 +3,8 @@ package web
 import (
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/report"
@@ -28,8 +30,13 @@ const usageParts = 80
 // pastOf returns what the page of a job shows of its tasks over time, and the bytes that each stage has
 // written, by its code. A job whose tasks are not known any more has less.
 func (c *call) pastOf(r *report.Report) (past jobPast, written map[string]int64, err error) {
+	id, running := c.params["job"], r.State == report.Running
+	if kept, ok := c.pasts.of(id, c.cfg.Now()); ok && running && c.isFragment() {
+		kept.past.Phases = phaseParts(r.Phases)
+		return kept.past, kept.written, nil
+	}
 	past.Phases = phaseParts(r.Phases)
-	a, err := c.cfg.Source.Columns(c.ctx, c.params["job"])
+	a, err := c.cfg.Source.Columns(c.ctx, id)
 	columns, err := use(c, a, err)
 	if errors.Is(err, ErrUnknown) {
 		return past, nil, nil
@@ -37,11 +44,52 @@ func (c *call) pastOf(r *report.Report) (past jobPast, written map[string]int64,
 	if err != nil {
 		return past, nil, err
 	}
-	past.Usage = usagePlot(analysis.UsageOf(columns, a.At.UnixMilli(), usageParts))
-	if r.State == report.Running {
+	usage := analysis.UsageOf(columns, a.At.UnixMilli(), usageParts)
+	past.Usage, written = usagePlot(usage), bytesWritten(columns)
+	if running {
 		past.Forecast = analysis.ForecastOf(columns)
+		c.pasts.keep(id, keptPast{past, written, c.cfg.Now().Add(min(time.Duration(usage.Step)*time.Millisecond, pastAge))})
 	}
-	return past, bytesWritten(columns), nil
+	return past, written, nil
+}
+
+// pasts keeps what live pages of running jobs show of their tasks over time, since making it takes the
+// numbers of all tasks. It is good for as long as a bar of the chart lasts, at most pastAge.
+type pasts struct {
+	mu struct {
+		sync.Mutex
+		jobs map[string]keptPast
+	}
+}
+
+// keptPast is a jobPast and the bytes written by each stage, good until a time.
+type keptPast struct {
+	past    jobPast
+	written map[string]int64
+	until   time.Time
+}
+
+const (
+	pastAge  = 5 * time.Second
+	maxPasts = 1024
+)
+
+// of returns what is kept of a job, if it is still good.
+func (p *pasts) of(job string, now time.Time) (kept keptPast, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept, ok = p.mu.jobs[job]
+	return kept, ok && now.Before(kept.until)
+}
+
+// keep keeps what is known of a job. Beyond maxPasts all others are dropped.
+func (p *pasts) keep(job string, made keptPast) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mu.jobs == nil || len(p.mu.jobs) >= maxPasts {
+		p.mu.jobs = make(map[string]keptPast)
+	}
+	p.mu.jobs[job] = made
 }
 
 // bytesWritten returns the bytes that the finished tasks of each stage have written, by its code.

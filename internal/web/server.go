@@ -58,6 +58,7 @@ type server struct {
 	profiles  results[*takenProfile]
 
 	fragments
+	pasts pasts
 }
 
 // New returns the handler of pages, API and assets. It checks nothing: the caller puts

@@ -40,7 +40,7 @@ func TestSelectedTasksAreThoseThatMatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := new(apidoc.TaskColumns)
 		for n := range rapid.IntRange(0, 200).Draw(t, "tasks") {
-			c.Add(apidoc.TaskRow{
+			c.Add(&apidoc.TaskRow{
 				Type: "MAP", Stage: "m", Number: n, State: rapid.SampledFrom(taskStates).Draw(t, "state"), Node: rapid.SampledFrom([]string{"", "n1", "n2"}).Draw(t, "node"),
 				Place: rapid.SampledFrom(Places).Draw(t, "place"), Duration: rapid.Int64Range(0, 9).Draw(t, "duration"), Bytes: int64(n % 7),
 			})

@@ -35,7 +35,7 @@ func read(s *Snapshot) (c contentsOf) {
 		c.Jobs, c.Stages = append(c.Jobs, j.JobRow), append(c.Stages, j.Stages)
 		for t := range s.Tasks(j) {
 			t.Place, t.Duration = PlaceUnknown, 0
-			c.Tasks = append(c.Tasks, t)
+			c.Tasks = append(c.Tasks, *t)
 			attempts, err := s.Attempts(t.ID)
 			if err != nil {
 				panic(err)

@@ -132,12 +132,14 @@ type Task struct {
 }
 
 // Tasks yields the tasks of a job of this snapshot, in the order of stages and numbers; none of an
-// archived job.
-func (s *Snapshot) Tasks(j *Job) iter.Seq[Task] {
-	return func(yield func(Task) bool) {
+// archived job. A task is valid until the next one is yielded.
+func (s *Snapshot) Tasks(j *Job) iter.Seq[*Task] {
+	return func(yield func(*Task) bool) {
+		var t Task
 		for stage := range j.Stages {
 			for n := range j.tasks[stage].end() {
-				if !yield(s.task(j, stage, n)) {
+				s.fill(&t, j, stage, n)
+				if !yield(&t) {
 					return
 				}
 			}
@@ -152,7 +154,9 @@ func (s *Snapshot) Task(id cluster.TaskID) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	return s.task(j, stage, id.Number), nil
+	var t Task
+	s.fill(&t, j, stage, id.Number)
+	return t, nil
 }
 
 // find returns the job of a task, and the place of its stage.
@@ -167,22 +171,19 @@ func (s *Snapshot) find(id cluster.TaskID) (j *Job, stage int, err error) {
 	return j, stage, nil
 }
 
-// task returns a task as readers see it.
-func (s *Snapshot) task(j *Job, stage, n int) Task {
+// fill sets a task to what readers see of it.
+func (s *Snapshot) fill(t *Task, j *Job, stage, n int) {
 	row := s.shown(j, stage, n)
-	t := Task{
-		ID: cluster.TaskID{Job: j.ID, Stage: j.Stages[stage].Code, Number: n}, Part: int(row.part), State: cluster.TaskState(row.state),
-		Start: row.start, End: row.end, Bytes: row.bytes, Records: row.records, In: row.in, Spilled: row.spilled, Read: row.read,
-		Attempts: int(row.attempts), Winner: -1,
-		Machine: s.names[row.attempt.machine], Place: row.attempt.place, Duration: row.duration(s.At.UnixMilli()),
-	}
+	t.ID.Job, t.ID.Stage, t.ID.Number = j.ID, j.Stages[stage].Code, n
+	t.Part, t.State = int(row.part), cluster.TaskState(row.state)
+	t.Start, t.End, t.Bytes, t.Records = row.start, row.end, row.bytes, row.records
+	t.In, t.Spilled, t.Read = row.in, row.spilled, row.read
+	t.Attempts, t.Winner = int(row.attempts), -1
+	t.Machine, t.Place, t.Duration = s.names[row.attempt.machine], row.attempt.place, row.duration(s.At.UnixMilli())
 	if row.winner != 0 {
 		t.Winner = int(row.attempt.number)
 	}
-	if t.State == cluster.TaskRunning {
-		t.Suspended = row.suspended(&j.attempts[stage])
-	}
-	return t
+	t.Suspended = t.State == cluster.TaskRunning && row.suspended(&j.attempts[stage])
 }
 
 // suspended reports whether all active attempts at a running task are suspended.

@@ -17,7 +17,8 @@ func (j *Job) Columns() *apidoc.TaskColumns {
 	c := new(apidoc.TaskColumns)
 	c.Grow(len(j.Status.Tasks))
 	for i, t := range j.Status.Tasks {
-		c.Add(j.row(i, t))
+		r := j.row(i, t)
+		c.Add(&r)
 	}
 	for _, p := range j.Status.Partitions {
 		j.addPartition(c, p)

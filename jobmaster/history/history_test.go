@@ -170,8 +170,8 @@ func FuzzDecode(f *testing.F) {
 func TestColumns(t *testing.T) {
 	got := someJob().Columns()
 	want := new(apidoc.TaskColumns)
-	want.Add(apidoc.TaskRow{Type: "MAP", Stage: "m", State: "SUCCEEDED", Attempts: 2, Node: "n2", Place: "node", StartTime: 10, FinishTime: 60, Duration: 25, Bytes: 300, Records: 30, In: 40, Spilled: 3})
-	want.Add(apidoc.TaskRow{Type: "REDUCE", Stage: "r", State: "KILLED"})
+	want.Add(&apidoc.TaskRow{Type: "MAP", Stage: "m", State: "SUCCEEDED", Attempts: 2, Node: "n2", Place: "node", StartTime: 10, FinishTime: 60, Duration: 25, Bytes: 300, Records: 30, In: 40, Spilled: 3})
+	want.Add(&apidoc.TaskRow{Type: "REDUCE", Stage: "r", State: "KILLED"})
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(apidoc.TaskColumns{})); diff != "" {
 		t.Error(diff)
 	}

@@ -253,6 +253,7 @@ func BenchmarkLargeJob(b *testing.B) {
 			_, err := s.Tasks(b.Context(), "job_1_0001", web.TaskQuery{Page: web.Page{Sort: "-duration"}})
 			return err
 		},
+		"columns": func() error { _, err := s.Columns(b.Context(), "job_1_0001"); return err },
 		"summary": func() error { _, err := s.TaskSummary(b.Context(), "job_1_0001", false); return err },
 		"events":  func() error { _, err := s.Events(b.Context(), "job_1_0001"); return err },
 		"events of a task": func() error {

@@ -43,14 +43,15 @@ func columnsOf(now *board.Snapshot, j *board.Job) *apidoc.TaskColumns {
 		types[j.Stages[i].Code] = typeOf(&j.Stages[i])
 	}
 	stage, kind := "", ""
+	var row apidoc.TaskRow
 	for t := range now.Tasks(j) {
 		if t.ID.Stage != stage {
 			stage, kind = t.ID.Stage, types[t.ID.Stage]
 		}
-		c.Add(apidoc.TaskRow{
-			Type: kind, Stage: stage, Number: t.ID.Number, State: stateOf(j, &t), Attempts: t.Attempts, Node: t.Machine, Place: t.Place.String(),
-			StartTime: t.Start, FinishTime: t.End, Duration: t.Duration, Bytes: t.Bytes, Records: t.Records, In: t.In, Spilled: t.Spilled, Read: t.Read,
-		})
+		row.Type, row.Stage, row.Number, row.State, row.Attempts = kind, stage, t.ID.Number, stateOf(j, t), t.Attempts
+		row.Node, row.Place, row.StartTime, row.FinishTime, row.Duration = t.Machine, t.Place.String(), t.Start, t.End, t.Duration
+		row.Bytes, row.Records, row.In, row.Spilled, row.Read = t.Bytes, t.Records, t.In, t.Spilled, t.Read
+		c.Add(&row)
 	}
 	return c
 }
@@ -64,39 +65,37 @@ func typeOf(s *board.StageRow) string {
 
 // stateOf returns the state of a task as documents show it.
 func stateOf(j *board.Job, t *board.Task) string {
-	of := taskState{t.State, j.State.Final(), t.Suspended}
-	if state := taskStates[of]; state != "" {
-		return state
-	}
-	return of.name()
+	return taskStates[t.State][indexOf(j.State.Final())][indexOf(t.Suspended)]
 }
 
-// taskState is what the displayed state of a task depends on.
-type taskState struct {
-	state     cluster.TaskState
-	over      bool // its job is over
-	suspended bool
-}
-
-// taskStates are the displayed states, of all that a job can have.
-var taskStates = func() map[taskState]string {
-	states := make(map[taskState]string)
-	for state := cluster.TaskPending; state <= cluster.TaskKilled; state++ {
-		for n := range 4 {
-			of := taskState{state, n&1 > 0, n&2 > 0}
-			states[of] = of.name()
+// taskStates are the displayed states of tasks, by state, whether the job is over, and whether the task
+// is suspended.
+var taskStates = func() (states [cluster.TaskKilled + 1][2][2]string) {
+	for state := range states {
+		for _, over := range []bool{false, true} {
+			for _, suspended := range []bool{false, true} {
+				states[state][indexOf(over)][indexOf(suspended)] = displayed(cluster.TaskState(state), over, suspended)
+			}
 		}
 	}
 	return states
 }()
 
-// name returns the displayed state, as package apidoc shows it.
-func (t taskState) name() string {
-	status := &wire.JobStatus{Tasks: []*wire.TaskStatus{{State: wire.TaskState(t.state)}}}
-	if t.over {
+// indexOf returns the index of a value in taskStates.
+func indexOf(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// displayed returns the state of a task as package apidoc shows it.
+func displayed(state cluster.TaskState, over, suspended bool) string {
+	status := &wire.JobStatus{Tasks: []*wire.TaskStatus{{State: wire.TaskState(state)}}}
+	if over {
 		status.State = wire.JobState_KILLED
 	}
-	if t.suspended {
+	if suspended {
 		status.Tasks[0].Attempts = []*wire.TaskStatus_Attempt{{State: wire.AttemptState_ATTEMPT_RUNNING, Suspended: true}}
 	}
 	return string(apidoc.Tasks(status)[0].State)

@@ -143,7 +143,7 @@ func newSource(t *testing.T, servers ...*httptest.Server) *Source {
 
 func newFake() *fakeSource {
 	f := &fakeSource{columns: new(apidoc.TaskColumns)}
-	f.columns.Add(apidoc.TaskRow{Type: "MAP", Stage: "m", State: "SUCCEEDED", Node: "n1", Place: "node", StartTime: 1, FinishTime: 5, Duration: 4, Bytes: 9})
+	f.columns.Add(&apidoc.TaskRow{Type: "MAP", Stage: "m", State: "SUCCEEDED", Node: "n1", Place: "node", StartTime: 1, FinishTime: 5, Duration: 4, Bytes: 9})
 	return f
 }
 

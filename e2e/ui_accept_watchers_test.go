@@ -1,0 +1,179 @@
+//go:build accept
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/bench/fleet"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/localcluster"
+)
+
+// How the cost of watchers is measured: in windows of one job, in turn without and with them, so that
+// the size of the state and the load are alike in neighbours. Medians are of so many windows with watchers.
+const (
+	windowTime   = 8 * time.Second
+	windowSettle = 2 * time.Second // after watchers have come or gone
+	windowPairs  = 5
+	windowRate   = 500 // attempts a second for which the cost is stated
+	changes      = 4   // of the job's priority in each window
+)
+
+// window is what was measured in one of them.
+type window struct {
+	rate             float64 // attempts a second
+	leader, follower float64 // CPU, % of a core at windowRate
+	turn             float64 // p99 of the loop's turns, ms
+	bytes            float64 // of fragments a second and watcher
+	delays           []time.Duration
+}
+
+// watchMeter measures windows of a job.
+type watchMeter struct {
+	*fleetCluster
+	job              string
+	leader, follower localcluster.Master
+	priority         int
+}
+
+// TestAcceptWatchers lets clients follow a job with about 500 attempts a second: 100 at the leader, 100
+// at a follower, and 1,000 at both. It measures what they cost the leader, and how soon they see a change.
+func TestAcceptWatchers(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		leader, follower int     // watchers
+		most             float64 // CPU of the leader, % of a core
+	}{
+		{"100 watchers at the leader", 100, 0, 5},
+		{"100 watchers at a follower", 0, 100, 2},
+		{"1,000 watchers at both", 500, 500, 100},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFleet(t, 84)
+			m := &watchMeter{fleetCluster: f, leader: f.awaitLeader("")}
+			m.follower = f.followerOf(m.leader)
+			before := [2]int{f.goroutines(m.leader), f.goroutines(m.follower)}
+			m.submit()
+			without, with := []window{m.window()}, []window(nil)
+			for range windowPairs {
+				var groups []*watchers
+				for master, n := range map[string]int{m.leader.HTTP: c.leader, m.follower.HTTP: c.follower} {
+					if n > 0 {
+						w := f.watch("/jobs/"+m.job, "job/"+m.job, n, master)
+						waitUntil(t, "all watch", func() bool { return w.seen(m.job) == n })
+						groups = append(groups, w)
+					}
+				}
+				with = append(with, m.window(groups...))
+				for _, w := range groups {
+					w.stop()
+				}
+				without = append(without, m.window())
+			}
+			m.listTasks()
+			must(t, f.client.Kill(t.Context(), m.job, "measured"))
+			m.compare(c.name, c.most, without, with)
+			for i, master := range []localcluster.Master{m.leader, m.follower} {
+				waitUntil(t, master.ID+" has no more goroutines than before", func() bool { return f.goroutines(master) <= before[i]+2 })
+			}
+		})
+	}
+}
+
+// listTasks measures the list of all tasks in the form of Hadoop's API, which has no pages.
+func (m *watchMeter) listTasks() {
+	b := newBrowser(m.t, m.follower.HTTP, m.dir+"/"+localcluster.TokenFile)
+	began, memory := time.Now(), memoryOf(m.t, m.follower.PID)
+	size := len(b.page("/ws/v1/mapreduce/jobs/" + m.job + "/tasks"))
+	figure("all 120,000 tasks by Hadoop's API: %v, %.1f MB, %+d MiB", time.Since(began).Round(time.Millisecond), float64(size)/1e6, memoryOf(m.t, m.follower.PID)-memory)
+}
+
+// submit submits a job that lasts for all windows, and waits until it runs at its full rate.
+func (m *watchMeter) submit() {
+	id, err := m.fleet.Submit(m.t.Context(), m.client, fleet.Job{Maps: 120_000, Map: fleet.Exactly(2 * time.Second), Seed: 1})
+	must(m.t, err)
+	m.job = id
+	waitUntil(m.t, id+" runs", func() bool { return m.started() > 2000 })
+}
+
+// started returns the number of attempts that the leader has started.
+func (m *watchMeter) started() float64 {
+	n, _ := strconv.ParseFloat(m.figure(m.leader, "hammr_wait_seconds_count"), 64)
+	return n
+}
+
+// window measures a window. The priority of the job changes in it, also if there is no watcher.
+func (m *watchMeter) window(groups ...*watchers) (out window) {
+	time.Sleep(windowSettle)
+	all, fetched := 0, int64(0)
+	for _, w := range groups {
+		all, fetched = all+len(w.all), fetched-w.fetched.Load()
+	}
+	began, started, leader, follower := time.Now(), m.started(), cpuOf(m.t, m.leader.PID), cpuOf(m.t, m.follower.PID)
+	for i := range changes {
+		m.priority = 1 - m.priority
+		var expected []*sighting
+		for _, w := range groups {
+			expected = append(expected, w.expect(fmt.Sprintf("<dt>Priority</dt><dd>%s</dd>", apidoc.PriorityName(m.priority))))
+		}
+		at := time.Now()
+		must(m.t, m.client.SetPriority(m.t.Context(), m.job, m.priority))
+		time.Sleep(time.Until(began.Add(windowTime * time.Duration(i+1) / changes)))
+		for _, s := range expected {
+			for _, seen := range s.times() {
+				out.delays = append(out.delays, seen.Sub(at))
+			}
+		}
+		for len(out.delays) < (i+1)*all {
+			out.delays = append(out.delays, windowTime) // not seen before the next change
+		}
+	}
+	attempts, took := m.started()-started, time.Since(began).Seconds()
+	cost := func(used time.Duration) float64 { return 100 * used.Seconds() / attempts * windowRate }
+	out.rate, out.leader, out.follower = attempts/took, cost(cpuOf(m.t, m.leader.PID)-leader), cost(cpuOf(m.t, m.follower.PID)-follower)
+	out.turn, _ = strconv.ParseFloat(m.figure(m.leader, `hammr_loop_turn_seconds{quantile="0.99"}`), 64)
+	out.turn *= 1000
+	for _, w := range groups {
+		fetched += w.fetched.Load()
+	}
+	out.bytes = float64(fetched) / took / float64(max(all, 1))
+	m.t.Logf("%d watchers, %.0f attempts/s, leader %.1f %%, follower %.1f %%, p99 of turns %.2f ms", all, out.rate, out.leader, out.follower, out.turn)
+	return out
+}
+
+// compare prints how windows with watchers differ from their neighbours. More CPU of the leader than
+// most, in % of a core, fails, as do changes that are seen too late.
+func (m *watchMeter) compare(name string, most float64, without, with []window) {
+	median := func(of func(i int) float64) float64 {
+		values := make([]float64, len(with))
+		for i := range with {
+			values[i] = of(i)
+		}
+		slices.Sort(values)
+		return values[len(values)/2]
+	}
+	base := func(i int, of func(w *window) float64) float64 { return (of(&without[i]) + of(&without[i+1])) / 2 }
+	more := func(of func(w *window) float64) float64 {
+		return median(func(i int) float64 { return of(&with[i]) - base(i, of) })
+	}
+	turn := func(w *window) float64 { return w.turn }
+	cost := more(func(w *window) float64 { return w.leader })
+	var delays []time.Duration
+	for _, w := range with {
+		delays = append(delays, w.delays...)
+	}
+	slices.Sort(delays)
+	p95 := delays[len(delays)*95/100]
+	figure("%s, at %.0f attempts/s: %+.1f %% of a core of the leader, %+.1f %% of the follower, p99 of the loop's turns %.2f ms (x%.2f), %.1f KB/s of fragments each, change to page median %v, p95 %v, worst %v",
+		name, median(func(i int) float64 { return with[i].rate }), cost, more(func(w *window) float64 { return w.follower }),
+		median(func(i int) float64 { return with[i].turn }), median(func(i int) float64 { return with[i].turn / base(i, turn) }),
+		median(func(i int) float64 { return with[i].bytes })/1000, delays[len(delays)/2].Round(time.Millisecond), p95.Round(time.Millisecond), delays[len(delays)-1].Round(time.Millisecond))
+	if cost > most || p95 > 1500*time.Millisecond {
+		m.t.Errorf("%s: %+.1f %% of a core of the leader, at most %v; change to page p95 %v, at most 1.5 s", name, cost, most, p95)
+	}
+}
