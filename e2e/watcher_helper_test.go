@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"net"
@@ -34,7 +36,7 @@ type watchers struct {
 
 	events  atomic.Int64 // that name a change
 	opened  atomic.Int64 // streams
-	fetched atomic.Int64 // bytes of fragments, without compression
+	fetched atomic.Int64 // bytes of fragments as they are sent, which is compressed
 	all     []*watcher
 
 	expected atomic.Pointer[sighting]
@@ -210,22 +212,36 @@ func (w *watcher) follow(ctx context.Context) {
 
 // fetch reads the fragment of the page.
 func (w *watcher) fetch(ctx context.Context) {
-	answer, err := w.get(ctx, w.path, "Hammr-Fragment", "1", "If-None-Match", w.tag)
+	answer, err := w.get(ctx, w.path, "Hammr-Fragment", "1", "If-None-Match", w.tag, "Accept-Encoding", "gzip")
 	if err != nil {
 		return
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	sent, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
 		return
 	}
-	w.fetched.Add(int64(len(text)))
+	w.fetched.Add(int64(len(sent)))
+	text, err := unzipped(sent)
+	if err != nil {
+		w.t.Errorf("%s of %s: %v", w.path, w.address, err)
+		return
+	}
 	w.tag = answer.Header.Get("ETag")
 	at := time.Now()
 	w.look(string(text), at)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.page, w.mu.at = string(text), at
+}
+
+// unzipped returns the text of a compressed answer.
+func unzipped(sent []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(sent))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }
 
 // cpuOf returns the CPU time that a process has used.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -63,6 +64,21 @@ type documents struct {
 	Columns    []string // state and number of attempts of each task
 	Statuses   []*wire.JobStatus
 	Counters   []map[string]counter.Values // by type
+	Lists      []*wire.TaskStatus          // what lists of tasks show
+}
+
+// listed returns what lists of tasks show of the tasks.
+func listed(tasks iter.Seq[*wire.TaskStatus]) (all []*wire.TaskStatus) {
+	for t := range tasks {
+		shown := &wire.TaskStatus{Id: t.Id, Kind: t.Kind, State: t.State}
+		for _, a := range t.Attempts {
+			shown.Attempts = append(shown.Attempts, &wire.TaskStatus_Attempt{
+				Id: a.Id, Machine: a.Machine, State: a.State, StartTime: a.StartTime, FinishTime: a.FinishTime, Suspended: a.Suspended, Preempting: a.Preempting,
+			})
+		}
+		all = append(all, shown)
+	}
+	return all
 }
 
 // fromStatus makes the documents from the statuses of the leader.
@@ -78,6 +94,7 @@ func fromStatus(t *testing.T, m *jobmaster.Master) (d documents) {
 			t.Fatal(err)
 		}
 		r, tasks := apidoc.Report(s), apidoc.Tasks(s)
+		d.Lists = append(d.Lists, listed(slices.Values(s.Tasks))...)
 		d.Properties = append(d.Properties, r.Configuration)
 		r.Tasks, r.Partitions, r.Configuration = nil, nil, nil
 		d.Statuses, d.Counters = append(d.Statuses, s), append(d.Counters, countersByType(s))
@@ -117,9 +134,14 @@ func fromBoard(t *testing.T, s *board.Source) (d documents) {
 		columns, err3 := s.Columns(t.Context(), j.JobID)
 		status, err4 := s.Status(t.Context(), j.JobID)
 		counters, err5 := s.TypeCounters(t.Context(), j.JobID)
-		if err := errors.Join(err, err2, err3, err4, err5); err != nil {
+		list, err6 := s.TaskList(t.Context(), j.JobID)
+		if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
 			t.Fatal(err)
 		}
+		if l := list.Value; l.Over != (r.Value.FinishTime > 0) || l.FinishTime != r.Value.FinishTime {
+			t.Errorf("%s: over %v at %d, want %d", j.JobID, l.Over, l.FinishTime, r.Value.FinishTime)
+		}
+		d.Lists = append(d.Lists, listed(list.Value.Tasks)...)
 		d.Statuses, d.Counters = append(d.Statuses, status.Value), append(d.Counters, counters.Value)
 		d.Reports, d.Properties = append(d.Reports, r.Value), append(d.Properties, properties.Value)
 		for i := range columns.Value.Len() {

@@ -144,6 +144,14 @@ func (h hadoopSource) Status(ctx context.Context, job string) (*wire.JobStatus, 
 	return plain(h.source.Status(ctx, job))
 }
 
+func (h hadoopSource) TaskList(ctx context.Context, job string) (hadoop.TaskList, error) {
+	if s, ok := h.source.(TaskListSource); ok {
+		return plain(s.TaskList(ctx, job))
+	}
+	status, err := h.Status(ctx, job)
+	return hadoop.TaskListOf(status), err
+}
+
 func (h hadoopSource) Change(ctx context.Context, do, job, value string) error {
 	_, err := h.source.Act(ctx, Action{Do: "job." + do, ID: job, Value: value, User: h.user})
 	return hadoopError(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/web/hadoop"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/board"
 	"github.com/hammr/hammr/jobmaster/history"
@@ -137,6 +138,23 @@ func (s *Source) Task(ctx context.Context, job, id string) (web.Answer[report.Ta
 	return answer(s, tasks[0], now.At, nil), nil
 }
 
+// TaskList implements web.TaskListSource.
+func (s *Source) TaskList(ctx context.Context, id string) (web.Answer[hadoop.TaskList], error) {
+	now, j, gone := s.inState(id)
+	if gone != nil {
+		old, err := s.cfg.Past.Status(ctx, id)
+		return web.Answer[hadoop.TaskList]{Value: hadoop.TaskListOf(old.Value), At: old.At, Stale: old.Stale}, err
+	}
+	return answer(s, hadoop.TaskList{Over: j.State.Final(), FinishTime: j.FinishedAt, Tasks: func(yield func(*wire.TaskStatus) bool) {
+		for t := range now.Tasks(j) {
+			status, err := statusOf(now, j, t.ID)
+			if err != nil || !yield(status) {
+				return
+			}
+		}
+	}}, now.At, nil), nil
+}
+
 // statusOf returns the status of a task.
 func statusOf(now *board.Snapshot, j *board.Job, id cluster.TaskID) (*wire.TaskStatus, error) {
 	attempts, err := now.Attempts(id)
@@ -154,6 +172,7 @@ func statusOf(now *board.Snapshot, j *board.Job, id cluster.TaskID) (*wire.TaskS
 		state := cluster.Attempt{State: a.State}
 		status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
 			Id: a.ID.String(), Machine: a.Machine, State: wire.AttemptState(state.Status()), StartTime: a.Start, FinishTime: a.End, Suspended: state.InMemory(),
+			Preempting: state.Preempting(),
 		})
 	}
 	return status, nil

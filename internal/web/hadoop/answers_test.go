@@ -119,19 +119,20 @@ func (w *slowWriter) Write(p []byte) (int, error) {
 
 // TestTasksAreStreamed writes 100,000 tasks.
 func TestTasksAreStreamed(t *testing.T) {
-	s := &wire.JobStatus{JobId: testJob}
-	for i := range 100_000 {
-		s.Tasks = append(s.Tasks, &wire.TaskStatus{Id: fmt.Sprintf("task_1763700000000_0001_m_%06d", i), Kind: taskproc.Kind_MAP})
-	}
+	const all = 100_000
+	l := TaskList{Tasks: func(yield func(*wire.TaskStatus) bool) {
+		for i := 0; i < all && yield(&wire.TaskStatus{Id: fmt.Sprintf("task_1763700000000_0001_m_%06d", i), Kind: taskproc.Kind_MAP}); i++ {
+		}
+	}}
 	c := &Call{r: &http.Request{}, now: testNow}
 	c.r.URL = mustURL(t, "/ws/v1/mapreduce/jobs/j/tasks")
-	d := taskList(c, &job{s, false}, "")
+	d := listOf(c, l, "")
 	w := &slowWriter{}
-	if err := d.writeJSON(w); err != nil || w.bytes < 100*len(s.Tasks) || w.most > 1<<16 {
+	if err := d.writeJSON(w); err != nil || w.bytes < 100*all || w.most > 1<<16 {
 		t.Errorf("%d bytes, at most %d at once, %v", w.bytes, w.most, err)
 	}
 	var text bytes.Buffer
-	if err := d.writeXML(&text); err != nil || bytes.Count(text.Bytes(), []byte("<task>")) != len(s.Tasks) {
+	if err := d.writeXML(&text); err != nil || bytes.Count(text.Bytes(), []byte("<task>")) != all {
 		t.Errorf("XML: %d tasks, %v", bytes.Count(text.Bytes(), []byte("<task>")), err)
 	}
 }

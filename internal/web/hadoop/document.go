@@ -59,6 +59,8 @@ func (w jsonWriter) value(value any) {
 		w.object(v)
 	case float64:
 		_, _ = w.WriteString(fraction(v)) // Flush reports errors
+	case int64:
+		_, _ = w.Write(strconv.AppendInt(w.AvailableBuffer(), v, 10))
 	case emptyList:
 		_, _ = w.WriteString("[]")
 	default:

@@ -108,6 +108,11 @@ func (f *fixture) Status(_ context.Context, job string) (*wire.JobStatus, error)
 	return f.status(), nil
 }
 
+func (f *fixture) TaskList(ctx context.Context, job string) (TaskList, error) {
+	s, err := f.Status(ctx, job)
+	return TaskListOf(s), err
+}
+
 // TypeCounters has the running attempts too.
 func (f *fixture) TypeCounters(context.Context, string) (map[string]counter.Values, error) {
 	return map[string]counter.Values{"MAP": {counter.GroupFramework: {"Map input records": 150}, counter.GroupFileSystem: {"HDFS: Number of bytes read": 4096}}}, nil

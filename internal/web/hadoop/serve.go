@@ -32,6 +32,8 @@ type Source interface {
 	Summary(ctx context.Context, job string) (report.Report, error)
 	// Status returns a job with its tasks, their counters and the properties that were set.
 	Status(ctx context.Context, job string) (*wire.JobStatus, error)
+	// TaskList returns the tasks of a job, without their counters.
+	TaskList(ctx context.Context, job string) (TaskList, error)
 	// TypeCounters returns the counters of the tasks of a job, by MAP and REDUCE. The error wraps
 	// ErrUnknown if they are not known.
 	TypeCounters(ctx context.Context, job string) (map[string]counter.Values, error)
@@ -41,6 +43,22 @@ type Source interface {
 	// Change does one of kill, move and priority to a job.
 	Change(ctx context.Context, do, job, value string) error
 }
+
+// TaskList has the tasks of a job, in the order of their ids. They are made while they are read, since
+// there may be very many.
+type TaskList struct {
+	Over       bool  // the job is over
+	FinishTime int64 // of the job, ms since the epoch; 0 while it is not over
+	Tasks      iter.Seq[*wire.TaskStatus]
+}
+
+// TaskListOf returns the tasks of a status.
+func TaskListOf(s *wire.JobStatus) TaskList {
+	return TaskList{isFinal(s), s.GetFinishTime(), slices.Values(s.GetTasks())}
+}
+
+// isFinal reports whether a job is over.
+func isFinal(s *wire.JobStatus) bool { return s.GetState() >= wire.JobState_SUCCEEDED }
 
 // Query selects jobs. The zero value selects all.
 type Query struct {

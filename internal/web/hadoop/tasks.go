@@ -10,10 +10,9 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// tasks answers with the tasks of a job, or with its maps or reduces. They are made while they are
-// written, since there may be very many.
+// tasks answers with the tasks of a job, or with its maps or reduces.
 func tasks(c *Call) (*document, error) {
-	j, err := c.job()
+	l, err := ofJob(c, c.Source.TaskList)
 	if err != nil {
 		return nil, err
 	}
@@ -21,15 +20,15 @@ func tasks(c *Call) (*document, error) {
 	if kind != "" && kind != "m" && kind != "r" {
 		return nil, badRequest("java.lang.Exception: tasktype must be either m or r")
 	}
-	return taskList(c, j, kind), nil
+	return listOf(c, l, kind), nil
 }
 
-// taskList describes the tasks of a kind: m, r, or both for "".
-func taskList(c *Call, j *job, kind string) *document {
+// listOf describes the tasks of a kind: m, r, or both for "".
+func listOf(c *Call, l TaskList, kind string) *document {
 	return &document{root: "tasks", body: object{{"task", list(func(yield func(object) bool) {
-		for _, t := range j.Tasks {
+		for t := range l.Tasks {
 			if kind == "" || isReduce(t) == (kind == "r") {
-				if !yield(c.task(j, t)) {
+				if !yield(c.task(l.Over, l.FinishTime, t)) {
 					return
 				}
 			}
@@ -64,8 +63,9 @@ func (c *Call) span(start, finish int64) int64 {
 	return max(0, finish-start)
 }
 
-func (c *Call) task(j *job, t *wire.TaskStatus) object {
-	state, winner, start, finish := taskState(t, j.over), "", int64(0), int64(0)
+// task describes a task of a job, which has ended at a time if it is over.
+func (c *Call) task(over bool, end int64, t *wire.TaskStatus) object {
+	state, winner, start, finish := taskState(t, over), "", int64(0), int64(0)
 	for _, a := range t.Attempts {
 		if start == 0 {
 			start = a.StartTime
@@ -79,7 +79,7 @@ func (c *Call) task(j *job, t *wire.TaskStatus) object {
 		for _, a := range t.Attempts {
 			finish = max(finish, a.FinishTime)
 		}
-		finish = cmp.Or(finish, j.FinishTime)
+		finish = cmp.Or(finish, end)
 	}
 	o := object{{"startTime", start}, {"finishTime", finish}, {"elapsedTime", c.span(start, finish)}, {"progress", progressOf(state)},
 		{"id", t.Id}, {"state", state}, {"type", taskType(t)}, {"successfulAttempt", winner}}
@@ -125,7 +125,7 @@ func oneTask(c *Call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &document{root: "task", body: c.task(j, t)}, nil
+	return &document{root: "task", body: c.task(j.over, j.FinishTime, t)}, nil
 }
 
 func attempts(c *Call) (*document, error) {
