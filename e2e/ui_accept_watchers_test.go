@@ -109,7 +109,7 @@ func (m *watchMeter) started() float64 {
 
 // window measures a window. The priority of the job changes in it, also if there is no watcher.
 func (m *watchMeter) window(groups ...*watchers) (out window) {
-	time.Sleep(windowSettle)
+	<-time.After(windowSettle)
 	all, fetched := 0, int64(0)
 	for _, w := range groups {
 		all, fetched = all+len(w.all), fetched-w.fetched.Load()
@@ -123,7 +123,7 @@ func (m *watchMeter) window(groups ...*watchers) (out window) {
 		}
 		at := time.Now()
 		must(m.t, m.client.SetPriority(m.t.Context(), m.job, m.priority))
-		time.Sleep(time.Until(began.Add(windowTime * time.Duration(i+1) / changes)))
+		<-time.After(time.Until(began.Add(windowTime * time.Duration(i+1) / changes)))
 		for _, s := range expected {
 			for _, seen := range s.times() {
 				out.delays = append(out.delays, seen.Sub(at))
@@ -144,6 +144,20 @@ func (m *watchMeter) window(groups ...*watchers) (out window) {
 	out.bytes = float64(fetched) / took / float64(max(all, 1))
 	m.t.Logf("%d watchers, %.0f attempts/s, leader %.1f %%, follower %.1f %%, p99 of turns %.2f ms", all, out.rate, out.leader, out.follower, out.turn)
 	return out
+}
+
+// expect notes from now on when each watcher has a page with a text.
+func (w *watchers) expect(text string) *sighting {
+	s := &sighting{text: text}
+	w.expected.Store(s)
+	return s
+}
+
+// times returns when the watchers had a page with the text, so far.
+func (s *sighting) times() []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.mu.times)
 }
 
 // compare prints how windows with watchers differ from their neighbours. More CPU of the leader than

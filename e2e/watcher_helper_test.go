@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,20 +48,6 @@ type sighting struct {
 		sync.Mutex
 		times []time.Time
 	}
-}
-
-// expect notes from now on when each watcher has a page with a text.
-func (w *watchers) expect(text string) *sighting {
-	s := &sighting{text: text}
-	w.expected.Store(s)
-	return s
-}
-
-// times returns when the watchers had a page with the text, so far.
-func (s *sighting) times() []time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.mu.times)
 }
 
 // look notes the page of a watcher that has not noted the text yet.

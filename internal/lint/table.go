@@ -154,7 +154,7 @@ var importTable = []row{
 	}},
 	{"internal/web/answers", []string{"internal/web"}},
 	{"internal/web/board", []string{
-		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "preempt", "internal/apidoc", "internal/counter", "internal/report", "internal/syncutil", "internal/taskproc", "internal/web", "internal/web/answers", "internal/wire",
+		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "preempt", "internal/apidoc", "internal/counter", "internal/report", "internal/syncutil", "internal/taskproc", "internal/web", "internal/web/answers", "internal/web/hadoop", "internal/wire",
 	}},
 	{"internal/web/local", []string{
 		"cluster", "jobmaster", "sched", "storage", "internal/apidoc", "internal/profile", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
