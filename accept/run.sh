@@ -22,7 +22,7 @@ check_lighthouse() { accept/lighthouse.sh "$hammr"; }
 check_screenshots() { HAMMR_ACCEPT_BASE=${BASE:-} HAMMR_ACCEPT_PICTURES=$logs/screenshots go_check Screenshots ./internal/web; }
 check_proxy() { accept/proxy.sh "$hammr"; }
 check_simulation() { go_check Simulation; }
-check_watchers() { go_check Watchers; }
+check_watchers() { go_check '(Idle)?Watchers'; }
 check_soak() { go_check Soak; }
 check_logs() { go_check Logs; }
 check_truth() { go_check Truth; }

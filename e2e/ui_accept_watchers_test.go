@@ -36,38 +36,48 @@ type window struct {
 // watchMeter measures windows of a job.
 type watchMeter struct {
 	*fleetCluster
-	job              string
+	jobs             []string // the priority of the first one changes
 	leader, follower localcluster.Master
 	priority         int
 }
 
-// TestAcceptWatchers lets clients follow a job with about 500 attempts a second: 100 at the leader, 100
-// at a follower, and 1,000 at both. It measures what they cost the leader, and how soon they see a change.
+func newWatchMeter(t *testing.T) *watchMeter {
+	m := &watchMeter{fleetCluster: newFleet(t, 84)}
+	m.leader = m.awaitLeader("")
+	m.follower = m.followerOf(m.leader)
+	return m
+}
+
+// TestAcceptWatchers lets clients follow jobs with about 500 attempts a second. It measures what they cost
+// masters, and how soon they see a change.
 func TestAcceptWatchers(t *testing.T) {
 	for _, c := range []struct {
-		name             string
-		leader, follower int     // watchers
-		most             float64 // CPU of the leader, % of a core
+		name                 string
+		jobs                 int
+		leader, follower     int     // watchers of each job
+		ofLeader, ofFollower float64 // bounds of CPU, % of a core
 	}{
-		{"100 watchers at the leader", 100, 0, 5},
-		{"100 watchers at a follower", 0, 100, 2},
-		{"1,000 watchers at both", 500, 500, 100},
+		{"100 watchers at the leader", 1, 100, 0, 5, 100},
+		{"100 watchers at a follower", 1, 0, 100, 2, 100},
+		{"100 watchers of 100 jobs at a follower", 100, 0, 1, 2, 15},
+		{"1,000 watchers at both", 1, 500, 500, 100, 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := newFleet(t, 84)
-			m := &watchMeter{fleetCluster: f, leader: f.awaitLeader("")}
-			m.follower = f.followerOf(m.leader)
-			before := [2]int{f.goroutines(m.leader), f.goroutines(m.follower)}
-			m.submit()
+			m := newWatchMeter(t)
+			before := [2]int{m.goroutines(m.leader), m.goroutines(m.follower)}
+			m.submit(c.jobs)
 			without, with := []window{m.window()}, []window(nil)
 			for range windowPairs {
 				var groups []*watchers
-				for master, n := range map[string]int{m.leader.HTTP: c.leader, m.follower.HTTP: c.follower} {
-					if n > 0 {
-						w := f.watch("/jobs/"+m.job, "job/"+m.job, n, master)
-						waitUntil(t, "all watch", func() bool { return w.seen(m.job) == n })
-						groups = append(groups, w)
+				for _, id := range m.jobs {
+					for master, n := range map[string]int{m.leader.HTTP: c.leader, m.follower.HTTP: c.follower} {
+						if n > 0 {
+							groups = append(groups, m.watch("/jobs/"+id, "job/"+id, n, master))
+						}
 					}
+				}
+				for _, w := range groups {
+					waitUntil(t, "all watch", func() bool { return w.seen("<dt>Priority</dt>") == len(w.all) })
 				}
 				with = append(with, m.window(groups...))
 				for _, w := range groups {
@@ -76,29 +86,60 @@ func TestAcceptWatchers(t *testing.T) {
 				without = append(without, m.window())
 			}
 			m.listTasks()
-			must(t, f.client.Kill(t.Context(), m.job, "measured"))
-			m.compare(c.name, c.most, without, with)
+			for _, id := range m.jobs {
+				must(t, m.client.Kill(t.Context(), id, "measured"))
+			}
+			m.compare(c.name, c.ofLeader, c.ofFollower, without, with)
 			for i, master := range []localcluster.Master{m.leader, m.follower} {
-				waitUntil(t, master.ID+" has no more goroutines than before", func() bool { return f.goroutines(master) <= before[i]+2 })
+				waitUntil(t, master.ID+" has no more goroutines than before", func() bool { return m.goroutines(master) <= before[i]+2 })
 			}
 		})
 	}
+}
+
+// TestAcceptIdleWatchers opens 1,000 streams of a cluster in which nothing happens.
+func TestAcceptIdleWatchers(t *testing.T) {
+	m := newWatchMeter(t)
+	used := func() time.Duration {
+		<-time.After(windowSettle)
+		before := cpuOf(t, m.follower.PID)
+		<-time.After(windowTime)
+		return cpuOf(t, m.follower.PID) - before
+	}
+	memory, without := memoryOf(t, m.follower.PID), used()
+	w := m.watch("/jobs", "jobs", 1000, m.follower.HTTP)
+	waitUntil(t, "all watch", func() bool { return w.seen("<h1>Jobs") == len(w.all) })
+	<-time.After(idleConnection) // their connections for fragments are closed
+	more := 100 * (used() - without).Seconds() / windowTime.Seconds()
+	memory = memoryOf(t, m.follower.PID) - memory
+	figure("1,000 idle watchers at a follower: %+.1f %% of a core, %+d MiB", more, memory)
+	if more > 1 || memory > 100 {
+		t.Errorf("1,000 idle watchers cost %.1f %% of a core and %d MiB, at most 1 and 100", more, memory)
+	}
+	w.stop()
 }
 
 // listTasks measures the list of all tasks in the form of Hadoop's API, which has no pages.
 func (m *watchMeter) listTasks() {
 	b := newBrowser(m.t, m.follower.HTTP, m.dir+"/"+localcluster.TokenFile)
 	began, memory := time.Now(), memoryOf(m.t, m.follower.PID)
-	size := len(b.page("/ws/v1/mapreduce/jobs/" + m.job + "/tasks"))
-	figure("all 120,000 tasks by Hadoop's API: %v, %.1f MB, %+d MiB", time.Since(began).Round(time.Millisecond), float64(size)/1e6, memoryOf(m.t, m.follower.PID)-memory)
+	size := len(b.page("/ws/v1/mapreduce/jobs/" + m.jobs[0] + "/tasks"))
+	figure("all %d tasks by Hadoop's API: %v, %.1f MB, %+d MiB", manyTasks/len(m.jobs), time.Since(began).Round(time.Millisecond), float64(size)/1e6, memoryOf(m.t, m.follower.PID)-memory)
 }
 
-// submit submits a job that lasts for all windows, and waits until it runs at its full rate.
-func (m *watchMeter) submit() {
-	id, err := m.fleet.Submit(m.t.Context(), m.client, fleet.Job{Maps: 120_000, Map: fleet.Exactly(2 * time.Second), Seed: 1})
-	must(m.t, err)
-	m.job = id
-	waitUntil(m.t, id+" runs", func() bool { return m.started() > 2000 })
+// manyTasks is the number of tasks of all jobs.
+const manyTasks = 120_000
+
+// submit submits jobs that share the cluster until all windows are over, and waits until they run at
+// their full rate.
+func (m *watchMeter) submit(jobs int) {
+	must(m.t, m.client.SetPolicy(m.t.Context(), "fair", nil))
+	for range jobs {
+		id, err := m.fleet.Submit(m.t.Context(), m.client, fleet.Job{Maps: manyTasks / jobs, Map: fleet.Exactly(2 * time.Second), Seed: 1})
+		must(m.t, err)
+		m.jobs = append(m.jobs, id)
+	}
+	waitUntil(m.t, "the jobs run", func() bool { return m.started() > 2000 })
 }
 
 // started returns the number of attempts that the leader has started.
@@ -107,29 +148,34 @@ func (m *watchMeter) started() float64 {
 	return n
 }
 
-// window measures a window. The priority of the job changes in it, also if there is no watcher.
+// window measures a window. The priority of the first job changes in it, also if there is no watcher.
 func (m *watchMeter) window(groups ...*watchers) (out window) {
 	<-time.After(windowSettle)
-	all, fetched := 0, int64(0)
+	all, ofFirst, fetched := 0, 0, int64(0)
 	for _, w := range groups {
 		all, fetched = all+len(w.all), fetched-w.fetched.Load()
+		if w.path == "/jobs/"+m.jobs[0] {
+			ofFirst += len(w.all)
+		}
 	}
 	began, started, leader, follower := time.Now(), m.started(), cpuOf(m.t, m.leader.PID), cpuOf(m.t, m.follower.PID)
 	for i := range changes {
 		m.priority = 1 - m.priority
 		var expected []*sighting
 		for _, w := range groups {
-			expected = append(expected, w.expect(fmt.Sprintf("<dt>Priority</dt><dd>%s</dd>", apidoc.PriorityName(m.priority))))
+			if w.path == "/jobs/"+m.jobs[0] {
+				expected = append(expected, w.expect(fmt.Sprintf("<dt>Priority</dt><dd>%s</dd>", apidoc.PriorityName(m.priority))))
+			}
 		}
 		at := time.Now()
-		must(m.t, m.client.SetPriority(m.t.Context(), m.job, m.priority))
+		must(m.t, m.client.SetPriority(m.t.Context(), m.jobs[0], m.priority))
 		<-time.After(time.Until(began.Add(windowTime * time.Duration(i+1) / changes)))
 		for _, s := range expected {
 			for _, seen := range s.times() {
 				out.delays = append(out.delays, seen.Sub(at))
 			}
 		}
-		for len(out.delays) < (i+1)*all {
+		for len(out.delays) < (i+1)*ofFirst {
 			out.delays = append(out.delays, windowTime) // not seen before the next change
 		}
 	}
@@ -160,9 +206,9 @@ func (s *sighting) times() []time.Time {
 	return slices.Clone(s.mu.times)
 }
 
-// compare prints how windows with watchers differ from their neighbours. More CPU of the leader than
-// most, in % of a core, fails, as do changes that are seen too late.
-func (m *watchMeter) compare(name string, most float64, without, with []window) {
+// compare prints how windows with watchers differ from their neighbours. More CPU than the bounds, in % of
+// a core, fails, as do changes that are seen too late.
+func (m *watchMeter) compare(name string, ofLeader, ofFollower float64, without, with []window) {
 	median := func(of func(i int) float64) float64 {
 		values := make([]float64, len(with))
 		for i := range with {
@@ -176,7 +222,7 @@ func (m *watchMeter) compare(name string, most float64, without, with []window) 
 		return median(func(i int) float64 { return of(&with[i]) - base(i, of) })
 	}
 	turn := func(w *window) float64 { return w.turn }
-	cost := more(func(w *window) float64 { return w.leader })
+	leader, follower := more(func(w *window) float64 { return w.leader }), more(func(w *window) float64 { return w.follower })
 	var delays []time.Duration
 	for _, w := range with {
 		delays = append(delays, w.delays...)
@@ -184,10 +230,11 @@ func (m *watchMeter) compare(name string, most float64, without, with []window) 
 	slices.Sort(delays)
 	p95 := delays[len(delays)*95/100]
 	figure("%s, at %.0f attempts/s: %+.1f %% of a core of the leader, %+.1f %% of the follower, p99 of the loop's turns %.2f ms (x%.2f), %.1f KB/s of fragments each, change to page median %v, p95 %v, worst %v",
-		name, median(func(i int) float64 { return with[i].rate }), cost, more(func(w *window) float64 { return w.follower }),
+		name, median(func(i int) float64 { return with[i].rate }), leader, follower,
 		median(func(i int) float64 { return with[i].turn }), median(func(i int) float64 { return with[i].turn / base(i, turn) }),
 		median(func(i int) float64 { return with[i].bytes })/1000, delays[len(delays)/2].Round(time.Millisecond), p95.Round(time.Millisecond), delays[len(delays)-1].Round(time.Millisecond))
-	if cost > most || p95 > 1500*time.Millisecond {
-		m.t.Errorf("%s: %+.1f %% of a core of the leader, at most %v; change to page p95 %v, at most 1.5 s", name, cost, most, p95)
+	if leader > ofLeader || follower > ofFollower || p95 > 1500*time.Millisecond {
+		m.t.Errorf("%s: %+.1f %% of a core of the leader, at most %v; %+.1f %% of the follower, at most %v; change to page p95 %v, at most 1.5 s",
+			name, leader, ofLeader, follower, ofFollower, p95)
 	}
 }

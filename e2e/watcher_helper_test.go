@@ -78,6 +78,9 @@ type watcher struct {
 	}
 }
 
+// idleConnection is how long a watcher keeps a connection that it does not use.
+const idleConnection = 5 * time.Second
+
 // watch starts a number of watchers of a page at each of some servers. They end with the test.
 func (e *engine) watch(path, topics string, number int, addresses ...string) *watchers {
 	e.t.Helper()
@@ -90,7 +93,7 @@ func (e *engine) watch(path, topics string, number int, addresses ...string) *wa
 			jar, err := cookiejar.New(nil)
 			must(e.t, err)
 			machine := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i/100))}} // each address may have some hundred connections
-			each := &watcher{watchers: w, address: address, http: http.Client{Jar: jar, Transport: &http.Transport{DialContext: machine.DialContext, DisableCompression: true, IdleConnTimeout: 5 * time.Second}}}
+			each := &watcher{watchers: w, address: address, http: http.Client{Jar: jar, Transport: &http.Transport{DialContext: machine.DialContext, DisableCompression: true, IdleConnTimeout: idleConnection}}}
 			each.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 			w.all = append(w.all, each)
 			w.running.Go(func() { each.run(ctx) })

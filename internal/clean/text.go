@@ -78,6 +78,8 @@ func escape(text, except string) string {
 // around it.
 func isSafe(r rune) bool {
 	switch {
+	case ' ' <= r && r <= '~': // most are, and this is quick
+		return true
 	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
 		return false
 	}

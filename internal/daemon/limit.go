@@ -30,10 +30,10 @@ type Limits struct {
 	Logger *slog.Logger
 }
 
-// PageLimits returns the limits of a page. A browser keeps a connection while it shows a page that
-// follows the cluster.
+// PageLimits returns the limits of a page. A browser keeps two connections while it shows a page that
+// follows the cluster, of which there are at most 1,000: one for events, one for what has changed.
 func PageLimits(logger *slog.Logger) Limits {
-	return Limits{Total: 1280, PerAddress: 256, Logger: logger}
+	return Limits{Total: 2560, PerAddress: 256, Logger: logger}
 }
 
 // BehindProxies returns the limits with the networks of the flag --http-proxies, as 10.0.0.0/24. Other

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/hammr/hammr/internal/web/access"
 )
@@ -110,8 +110,13 @@ func (p *fragment) set(body []byte) {
 	p.body = body
 	p.tag = fmt.Sprintf(`"%016x"`, xxhash.Sum64(body))
 	var compressed bytes.Buffer
-	z := gzip.NewWriter(&compressed)
+	z := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(z)
+	z.Reset(&compressed)
 	_, _ = z.Write(body) // a bytes.Buffer takes everything
 	_ = z.Close()
 	p.compressed = compressed.Bytes()
 }
+
+// gzipWriters has unused writers, each of which takes some hundred KB.
+var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}

@@ -48,13 +48,16 @@ func (c *call) pastOf(r *report.Report) (past jobPast, written map[string]int64,
 	past.Usage, written = usagePlot(usage), bytesWritten(columns)
 	if running {
 		past.Forecast = analysis.ForecastOf(columns)
-		c.pasts.keep(id, keptPast{past, written, c.cfg.Now().Add(min(time.Duration(usage.Step)*time.Millisecond, pastAge))})
+	}
+	if running && usage.Step > 0 {
+		bar := time.Duration(usage.Step) * time.Millisecond
+		c.pasts.keep(id, keptPast{past, written, c.cfg.Now().Add(min(max(bar, minPastAge), maxPastAge))})
 	}
 	return past, written, nil
 }
 
 // pasts keeps what live pages of running jobs show of their tasks over time, since making it takes the
-// numbers of all tasks. It is good for as long as a bar of the chart lasts, at most pastAge.
+// numbers of all tasks. It is good for as long as a bar of the chart lasts, within bounds.
 type pasts struct {
 	mu struct {
 		sync.Mutex
@@ -70,8 +73,9 @@ type keptPast struct {
 }
 
 const (
-	pastAge  = 5 * time.Second
-	maxPasts = 1024
+	minPastAge = 2 * time.Second
+	maxPastAge = 5 * time.Second
+	maxPasts   = 1024
 )
 
 // of returns what is kept of a job, if it is still good.

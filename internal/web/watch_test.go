@@ -341,3 +341,13 @@ func (h *hub) watching() int {
 	defer h.mu.Unlock()
 	return len(h.mu.watchers)
 }
+
+// BenchmarkFragment renders the live page of a job for one browser.
+func BenchmarkFragment(b *testing.B) {
+	h := newHandler(b, newFake("nightly sort"))
+	size := 0
+	for b.Loop() {
+		size = fragmentOf(h, "/jobs/"+aJob, "Accept-Encoding", "gzip").Body.Len()
+	}
+	b.ReportMetric(float64(size), "B")
+}
