@@ -61,6 +61,9 @@ var navigation = [][2]string{
 	{"/", "Overview"}, {"/jobs", "Jobs"}, {"/history", "History"}, {"/pools", "Pools"}, {"/nodes", "Nodes"}, {"/scheduler", "Scheduler"}, {"/masters", "Masters"}, {"/drills", "Drills"},
 }
 
+// pageBytes is about the size of a page without long tables.
+const pageBytes = 24 << 10
+
 // render answers with a page.
 func (c *call) render(status int, name, title string, data any, commands ...Command) error {
 	v := &view{
@@ -75,6 +78,7 @@ func (c *call) render(status int, name, title string, data any, commands ...Comm
 		v.Stale = c.stale.Error()
 	}
 	var page strings.Builder
+	page.Grow(pageBytes)
 	part := "layout.html"
 	if c.isFragment() {
 		part = "live"
