@@ -30,7 +30,13 @@ func Start(t testing.TB) *Browser {
 	if path == "" {
 		missing(t, "no Chromium (%v) is in PATH; install the package chromium", programs)
 	}
+	temporary, err := os.MkdirTemp("", "chromium") // short, since it is in the name of a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(temporary) })
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.Env("TMPDIR="+temporary),
 		chromedp.ExecPath(path), chromedp.WSURLReadTimeout(timeout), chromedp.UserDataDir(t.TempDir()), chromedp.DisableGPU,
 		chromedp.NoSandbox, // its sandbox needs rights that containers lack, and the pages are our own
 		chromedp.Flag("disable-partial-raster", true), // else the edges of what is painted again depend on the times of changes
