@@ -108,7 +108,7 @@ func (d *Driver) follow(ctx context.Context, c client.Client, spec *wire.JobSpec
 const submitGrace = 10 * time.Second
 
 // submitWhole submits a job. A submission that has begun outlives ctx by submitGrace, so
-// that the user learns whether there is a job, and a job of this process is killed in order.
+// that the user learns whether there is a job, and a local job is killed and cleaned up.
 // Otherwise Ctrl-C during the submission could leave a job that the terminal does not mention.
 func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
 	if ctx.Err() != nil {
