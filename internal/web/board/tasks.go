@@ -130,10 +130,11 @@ func (s *Source) Task(ctx context.Context, job, id string) (web.Answer[report.Ta
 	if err != nil || task.Job != j.ID {
 		return web.Answer[report.Task]{}, unknownTask(job, id)
 	}
-	status, err := statusOf(now, j, task)
+	t, err := now.Task(task)
 	if err != nil {
 		return web.Answer[report.Task]{}, unknownTask(job, id)
 	}
+	status := statusOf(now, j, &t)
 	tasks := apidoc.Tasks(&wire.JobStatus{State: wire.JobState(j.State), Tasks: []*wire.TaskStatus{status}})
 	return answer(s, tasks[0], now.At, nil), nil
 }
@@ -147,27 +148,22 @@ func (s *Source) TaskList(ctx context.Context, id string) (web.Answer[hadoop.Tas
 	}
 	return answer(s, hadoop.TaskList{Over: j.State.Final(), FinishTime: j.FinishedAt, Tasks: func(yield func(*wire.TaskStatus) bool) {
 		for t := range now.Tasks(j) {
-			status, err := statusOf(now, j, t.ID)
-			if err != nil || !yield(status) {
+			if !yield(statusOf(now, j, t)) {
 				return
 			}
 		}
 	}}, now.At, nil), nil
 }
 
-// statusOf returns the status of a task.
-func statusOf(now *board.Snapshot, j *board.Job, id cluster.TaskID) (*wire.TaskStatus, error) {
-	attempts, err := now.Attempts(id)
-	if err != nil {
-		return nil, err
-	}
-	t, _ := now.Task(id) // it is there, since its attempts are
-	status := &wire.TaskStatus{Id: id.String(), State: wire.TaskState(t.State), Kind: taskproc.Kind_REDUCE}
+// statusOf returns the status of a task of the snapshot.
+func statusOf(now *board.Snapshot, j *board.Job, t *board.Task) *wire.TaskStatus {
+	status := &wire.TaskStatus{Id: t.ID.String(), State: wire.TaskState(t.State), Kind: taskproc.Kind_REDUCE}
 	for i := range j.Stages {
-		if j.Stages[i].Code == id.Stage && j.Stages[i].Source {
+		if j.Stages[i].Code == t.ID.Stage && j.Stages[i].Source {
 			status.Kind = taskproc.Kind_MAP
 		}
 	}
+	attempts, _ := now.Attempts(t.ID) // the snapshot has the task
 	for _, a := range attempts {
 		state := cluster.Attempt{State: a.State}
 		status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
@@ -175,7 +171,7 @@ func statusOf(now *board.Snapshot, j *board.Job, id cluster.TaskID) (*wire.TaskS
 			Preempting: state.Preempting(),
 		})
 	}
-	return status, nil
+	return status
 }
 
 // Events implements web.Source.
