@@ -280,14 +280,19 @@ func TestLostMasterOffersOthers(t *testing.T) {
 		let lost = 0;
 		const list = document.getElementById("live-others"), state = document.getElementById("live-state");
 		window.offered = new Promise((done) => new MutationObserver(() => {
-			if (state.textContent !== "live") lost ||= performance.now();
+			if (state.textContent !== "live" && !lost) {
+				lost = performance.now();
+				setTimeout(() => { window.timer = performance.now() - lost; }, 3000);
+			}
 			if (!list.hidden) done(performance.now() - lost);
 		}).observe(list.parentElement, { subtree: true, childList: true, characterData: true, attributes: true }));
 		true }`)
 	ended.Store(true)
 	s.CloseClientConnections()
-	if after := browsertest.Eval[float64](tab, "offered"); after < 2900 {
-		t.Errorf("offered %.0f ms after the connection was lost, want at least 3 s", after)
+	after := browsertest.Eval[float64](tab, "offered")
+	// On a busy machine timers are late, so one of the page says when 3 s are over.
+	if timer := browsertest.Eval[float64](tab, "window.timer ?? 3000"); after < 2900 || after > timer+3000 {
+		t.Errorf("offered %.0f ms after the connection was lost, want 3 s or a little more; a timer of 3 s took %.0f ms", after, timer)
 	}
 	want := []string{"http://m2.example:8088/jobs?state=RUNNING&user=a%20b", "http://m3.example:8088/jobs?state=RUNNING&user=a%20b"}
 	if got := browsertest.Eval[[]string](tab, links); !slices.Equal(got, want) {
