@@ -115,7 +115,7 @@ accept-hadoop: build
 #   screenshots pictures of all pages, wide and narrow, light and dark, against those of the commit BASE (chromium, Maven); it shows what differs
 #   proxy       all pages and forms behind nginx, below a path (nginx; NGINX_PROGRAM names it)
 #   simulation  answers of a job with 110,000 attempts while it runs, 500 a second
-#   watchers    100 and 1,000 clients that follow a job: what they cost the leader, and how soon they see a change
+#   watchers    100 and 1,000 clients that follow jobs, or that are idle: what they cost masters, and how soon they see a change
 #   soak        clients come and go while leaders are killed; nothing grows
 #   logs        1 GiB printed, 10,000 lines a second, bytes that are no text
 #   truth       50 jobs that random acts disturb: pages, API, commands and histories show the same; HAMMR_SOAK_SEED is the seed

@@ -91,7 +91,7 @@ func TestAcceptWatchers(t *testing.T) {
 			}
 			m.compare(c.name, c.ofLeader, c.ofFollower, without, with)
 			for i, master := range []localcluster.Master{m.leader, m.follower} {
-				waitUntil(t, master.ID+" has no more goroutines than before", func() bool { return m.goroutines(master) <= before[i]+2 })
+				m.awaitGoroutines(master, before[i])
 			}
 		})
 	}
@@ -102,9 +102,7 @@ func TestAcceptIdleWatchers(t *testing.T) {
 	m := newWatchMeter(t)
 	used := func() time.Duration {
 		<-time.After(windowSettle)
-		before := cpuOf(t, m.follower.PID)
-		<-time.After(windowTime)
-		return cpuOf(t, m.follower.PID) - before
+		return m.cpuDuring(m.follower, func() { <-time.After(windowTime) })
 	}
 	memory, without := memoryOf(t, m.follower.PID), used()
 	w := m.watch("/jobs", "jobs", 1000, m.follower.HTTP)

@@ -109,13 +109,19 @@ func TestWatchers(t *testing.T) {
 		leader, follower = now, leader
 	} else {
 		for i, m := range []localcluster.Master{leader, follower} {
-			waitUntil(t, m.ID+" has no more goroutines than before", func() bool {
-				return f.figure(m, "hammr_watchers") == "0" && f.goroutines(m) <= before[i]+2 // some of the runtime come and go
-			})
+			f.awaitGoroutines(m, before[i])
 		}
 	}
 	f.checkLostLeader(leader, follower)
 	f.checkAlone(leader, follower)
+}
+
+// awaitGoroutines waits until a master has no watcher, and no more goroutines than before.
+func (f *fleetCluster) awaitGoroutines(m localcluster.Master, before int) {
+	f.t.Helper()
+	waitUntil(f.t, m.ID+" has no more goroutines than before", func() bool {
+		return f.figure(m, "hammr_watchers") == "0" && f.goroutines(m) <= before+2 // some of the runtime come and go
+	})
 }
 
 // cpuDuring returns the CPU time that a master uses during a function.
