@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/internal/counter"
@@ -170,17 +168,8 @@ func TestMapsOfNamedOutputsArePreempted(t *testing.T) {
 	e := newEngine(t, "--tasknodes", "2")
 	in, dir := proseFile(t, "prose", 50<<10), t.TempDir()
 	out, want := filepath.Join(dir, "out"), filepath.Join(dir, "want")
-	self, err := os.Executable()
-	must(t, err)
-	run := func(c command, args ...string) string {
-		t.Helper()
-		c.program, c.args, c.env = self, args, append(c.env, programEnv+"=shout")
-		r := start(t, c).wait(t)
-		r.want(t, 0)
-		return strings.TrimSpace(r.stdout)
-	}
-	run(command{}, "--quiet", preemptible[4], preemptible[5], in, want)
-	j := &preempted{e, run(e.command(), slices.Concat([]string{"--quiet", "--detach"}, preemptible, []string{in, out})...)}
+	startProgram(t, "shout", "--quiet", preemptible[4], preemptible[5], in, want).wait(t).want(t, 0)
+	j := &preempted{e, e.submitProgram("shout", slices.Concat(preemptible, []string{in, out})...)}
 	j.preempt(report.Map, "split")
 	j.preempt(report.Map, "checkpoint")
 	j.preempt(report.Map, "split")

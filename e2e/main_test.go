@@ -27,7 +27,7 @@ var clusterDir string
 const blockSize = 1 << 20
 
 // tasks are the jobs whose tasks this binary runs on a cluster.
-var tasks = []mr.Runnable{shout, doored}
+var tasks = []mr.Runnable{shout, doored, staged}
 
 func TestMain(m *testing.M) {
 	mr.ServeTask(tasks...)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/mr"
@@ -23,6 +24,7 @@ var programs = map[string]func() *mr.Program{
 	"encodes":   func() *mr.Program { return lineCounter(nil, &lineCodec{encode: true}) },
 	"decodes":   func() *mr.Program { return lineCounter(nil, &lineCodec{decode: true}) },
 	"shout":     func() *mr.Program { return &mr.Program{Name: "shout", Jobs: []mr.Runnable{shout}} },
+	"staged":    func() *mr.Program { return &mr.Program{Name: "staged", Jobs: []mr.Runnable{staged}} },
 	"doored":    func() *mr.Program { return &mr.Program{Name: "doored", Jobs: []mr.Runnable{doored}} },
 	"decodes 2": func() *mr.Program { return lineCounter(nil, &lineCodec{decode: true, panics: true}) },
 }
@@ -33,6 +35,18 @@ func startProgram(t *testing.T, name string, args ...string) *process {
 	self, err := os.Executable()
 	must(t, err)
 	return start(t, command{program: self, args: args, env: []string{programEnv + "=" + name}})
+}
+
+// submitProgram submits a job of one of the programs to a cluster, and returns its id.
+func (e *engine) submitProgram(name string, args ...string) (jobID string) {
+	e.t.Helper()
+	self, err := os.Executable()
+	must(e.t, err)
+	c := e.command(append([]string{"--quiet", "--detach"}, args...)...)
+	c.program, c.env = self, append(c.env, programEnv+"="+name)
+	r := start(e.t, c).wait(e.t)
+	r.want(e.t, 0)
+	return strings.TrimSpace(r.stdout)
 }
 
 // lineCounter counts equal lines. At the line "bad" its mapper calls fault; if fault is nil,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -32,13 +31,7 @@ const (
 // printedBy starts a job of one map that prints in a way of chatty, and returns its attempt.
 func (e *engine) printedBy(way string) (job, attempt string) {
 	e.t.Helper()
-	self, err := os.Executable()
-	must(e.t, err)
-	run := e.command("--quiet", "--detach", "-D", chattyProperty+"="+way, newFile(e.t, "in", []byte("line\n")), filepath.Join(e.t.TempDir(), "out"))
-	run.program, run.env = self, append(run.env, programEnv+"=chatty")
-	r := start(e.t, run).wait(e.t)
-	r.want(e.t, 0)
-	job = strings.TrimSpace(r.stdout)
+	job = e.submitProgram("chatty", "-D", chattyProperty+"="+way, newFile(e.t, "in", []byte("line\n")), filepath.Join(e.t.TempDir(), "out"))
 	j := preempted{e, job}
 	waitUntil(e.t, "the map runs", func() bool {
 		running := slices.Concat(j.attempts(report.Map, report.Running), j.attempts(report.Map, report.Succeeded))

@@ -147,15 +147,10 @@ func (d *truthDrill) submitKind(kind []string) (id string) {
 		}
 		args = append(args, arg)
 	}
-	c := d.command(slices.Concat([]string{"run", kind[0]}, args, []string{"--detach"})...)
 	if kind[0] == "shout" {
-		self, err := os.Executable()
-		must(d.t, err)
-		c.program, c.args, c.env = self, append(args, "--quiet", "--detach"), append(c.env, programEnv+"=shout")
+		return d.submitProgram("shout", args...)
 	}
-	r := start(d.t, c).wait(d.t)
-	r.want(d.t, 0)
-	return strings.TrimSpace(r.stdout)
+	return d.submit(append([]string{kind[0]}, args...)...)
 }
 
 // setActs sets what disturbs jobs.

@@ -16,48 +16,81 @@ import (
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/analysis"
+	"github.com/hammr/hammr/mr"
 )
 
 // stagedJob is a job whose attempts the test preempts, kills and loses by the API. It notes what the
 // pages must show.
 type stagedJob struct {
 	preempted
+	slow  string // directory of the files that make maps slow
 	b     *browser
 	used  []string // tasks that something has happened to
 	wants []wantedArrow
 }
 
-// wantedArrow is an arrow of a timeline. The times are those at which the test has seen it.
+// wantedArrow is an arrow of a timeline.
 type wantedArrow struct {
 	kind, source, target string
-	text                 string // that its description has
-	left                 [2]time.Time
+	text                 string       // that its description has
+	left                 [2]time.Time // it leaves its source between them
 }
 
-// slack is how far a time of a page may be from that of the test.
-const slack = time.Second
-
-// Sizes of the input: a record takes 10 ms. The first file lasts until it counts as slow.
 const (
-	straggler = 2600
-	others    = 300
-	files     = 13
+	slack  = time.Second      // by which a time of a page may differ from that of the test
+	obeyed = 10 * time.Second // in which an attempt obeys an order, on a busy machine too
 )
+
+// Maps of the staged job. A slow map takes 10 ms for a record, so a map lasts 10 s at least: enough maps
+// wait for a slot for all that the test does, on a busy machine too. The first map outlasts the others.
+const (
+	stagedMaps   = 18
+	stagedLines  = 1000
+	firstLines   = 60_000
+	slowProperty = "e2e.slow"
+)
+
+// Files in the directory that slowProperty names. While one exists, its maps are slow.
+const (
+	slowFirst = "first"
+	slowRest  = "rest"
+)
+
+// staged is the job that the test stages: it counts words, and its maps are slow until the test says otherwise.
+var staged = mr.New("staged", mr.TextLines(),
+	mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, int64]) error {
+		slow := slowRest
+		if t.Part() == 0 {
+			slow = slowFirst
+		}
+		if _, err := os.Stat(filepath.Join(t.Property(slowProperty), slow)); err == nil {
+			if err := t.Sleep(10 * time.Millisecond); err != nil {
+				return err
+			}
+		}
+		for word := range mr.Words(line) {
+			out.Emit(word, 1)
+		}
+		return nil
+	}), mr.Sum[[]byte, int64](), mr.TextOutput[[]byte, int64]())
 
 // stageJob starts the job: one map for each file.
 func stageJob(t *testing.T, e *engine) *stagedJob {
 	t.Helper()
-	in := t.TempDir()
-	for i := range files {
-		lines := others
+	in, slow := t.TempDir(), t.TempDir()
+	for i := range stagedMaps {
+		lines := stagedLines
 		if i == 0 {
-			lines = straggler
+			lines = firstLines
 		}
-		must(t, os.WriteFile(filepath.Join(in, fmt.Sprintf("file-%d", i)), bytes.Repeat([]byte("to be or not to be\n"), lines), 0o600))
+		must(t, os.WriteFile(filepath.Join(in, fmt.Sprintf("file-%02d", i)), bytes.Repeat([]byte("to be or not to be\n"), lines), 0o600))
 	}
-	id := e.submit("wordcount", "-D", "hammr.debug.record.sleep=10ms", "-D", "hammr.preempt.boundary.timeout=1m", "-D", "mapreduce.map.speculative=true", "-D", "hammr.input.combine=false",
+	for _, name := range []string{slowFirst, slowRest} {
+		must(t, os.WriteFile(filepath.Join(slow, name), nil, 0o600))
+	}
+	id := e.submitProgram("staged", "-D", slowProperty+"="+slow, "-D", "hammr.preempt.boundary.timeout=1m", "-D", "mapreduce.map.speculative=true", "-D", "hammr.input.combine=false",
 		"-D", "mapreduce.job.reduces=2", in, filepath.Join(t.TempDir(), "out"))
-	j := &stagedJob{preempted: preempted{e, id}, b: newBrowser(t, e.state.Masters[0].HTTP, filepath.Join(e.dir, localcluster.TokenFile))}
+	j := &stagedJob{preempted: preempted{e, id}, slow: slow, b: newBrowser(t, e.state.Masters[0].HTTP, filepath.Join(e.dir, localcluster.TokenFile))}
 	waitUntil(t, "the long map runs", func() bool {
 		tasks := j.present(id).Tasks
 		return len(tasks) > 0 && len(tasks[0].Attempts) > 0
@@ -83,7 +116,7 @@ func (j *stagedJob) act(verb string, form url.Values) (attempt string, times [2]
 		attempt = slices.MaxFunc(running, func(a, b report.Attempt) int { return int(a.StartTime - b.StartTime) }).ID
 		times[0] = time.Now()
 		status, _ := j.b.post("/api/v1/attempts/"+attempt+"/"+verb, form)
-		times[1] = time.Now()
+		times[1] = time.Now().Add(obeyed)
 		return status == http.StatusOK
 	})
 	j.used = append(j.used, taskID(attempt))
@@ -136,7 +169,7 @@ func (j *stagedJob) play() {
 	lost := j.newNode("lost", "--dir", j.t.TempDir(), "--map-slots", "1", "--reduce-slots", "0")
 	waitUntil(j.t, "a map runs on the tasknode that will be lost", func() bool {
 		for _, a := range j.attempts(report.Map, report.Running) {
-			if a.Tasknode == "lost" && time.Since(time.UnixMilli(a.StartTime)) < time.Second { // it runs for three
+			if a.Tasknode == "lost" && time.Since(time.UnixMilli(a.StartTime)) < 5*time.Second { // it runs for ten
 				j.used, next = append(j.used, taskID(a.ID)), a
 				return true
 			}
@@ -158,8 +191,10 @@ func (j *stagedJob) play() {
 	j.want("split", split, "", "", times)
 	j.want("retry", gone, j.successor(gone).ID, "lost", [2]time.Time{time.UnixMilli(j.attemptOf(gone).FinishTime), time.UnixMilli(j.attemptOf(gone).FinishTime)})
 
+	must(j.t, os.Remove(filepath.Join(j.slow, slowRest)))
 	long := j.present(j.id).Tasks[0].Attempts[0].ID
 	second := j.successor(long)
+	must(j.t, os.Remove(filepath.Join(j.slow, slowFirst)))
 	j.want("speculate", long, second.ID, "is tried a second time", [2]time.Time{time.UnixMilli(second.StartTime), time.UnixMilli(second.StartTime)})
 	j.done("job", "wait", j.id, "--quiet")
 	j.findRest(split)
@@ -217,7 +252,7 @@ func (j *stagedJob) checkArrows(b *browser) {
 		a := timeline.Arrows[at]
 		left := time.UnixMilli(a.SourceAt)
 		if left.Before(w.left[0].Add(-slack)) || left.After(w.left[1].Add(slack)) {
-			j.t.Errorf("%s: %s of %s begins at %v, and was seen from %v to %v", b.root, w.kind, w.source, left, w.left[0], w.left[1])
+			j.t.Errorf("%s: %s of %s leaves at %v, want a time from %v to %v", b.root, w.kind, w.source, left, w.left[0], w.left[1])
 		}
 		if start := j.startOf(w); w.kind != "resume" && (time.UnixMilli(a.At).Sub(start)).Abs() > slack {
 			j.t.Errorf("%s: %s of %s arrives at %v, and %s started at %v", b.root, w.kind, w.source, a.At, w.target, start)
