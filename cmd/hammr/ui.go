@@ -153,7 +153,9 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	stop := daemon.ServePage(listener, gate.Handler(web.New(web.Config{Source: source, Gate: gate, Name: "hammr ui", Scheduler: f.yarn, Logger: logger})))
+	pages := web.New(web.Config{Source: source, Gate: gate, Name: "hammr ui", Scheduler: f.yarn, Logger: logger})
+	defer pages.Close()
+	stop := daemon.ServePage(listener, gate.Handler(pages))
 	defer stop()
 	fmt.Fprintf(stdout, "http://%s\n", listener.Addr())
 	<-ctx.Done()

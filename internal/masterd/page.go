@@ -78,6 +78,10 @@ func (d *Daemon) pageAddress() string {
 // A handler must call d.log.ConfirmLead before it reads from d.master, except from its board and by
 // the functions of jobmaster/local.go, which every master answers. docs/cluster.md lists the paths.
 func (d *Daemon) newPage() http.Handler {
+	pages := web.New(web.Config{
+		Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Meters: d.pages, Scheduler: d.cfg.YarnScheduler, Logger: d.cfg.Logger,
+	})
+	d.open.Add(pages.Close)
 	return daemon.NewPage(daemon.PageConfig{
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
 		Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
@@ -88,9 +92,7 @@ func (d *Daemon) newPage() http.Handler {
 		Handlers: map[string]http.Handler{
 			faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger),
 		},
-		Front: d.gate.Handler(web.New(web.Config{
-			Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Meters: d.pages, Scheduler: d.cfg.YarnScheduler, Logger: d.cfg.Logger,
-		})),
+		Front: d.gate.Handler(pages),
 	})
 }
 
@@ -143,7 +145,9 @@ func (d *Daemon) openAPI() error {
 	if err != nil {
 		return err
 	}
-	api := gate.Handler(web.New(web.Config{Source: d.source, Gate: gate, Name: "master " + d.cfg.ID, Logger: d.cfg.Logger}))
+	calls := web.New(web.Config{Source: d.source, Gate: gate, Name: "master " + d.cfg.ID, Logger: d.cfg.Logger})
+	d.open.Add(calls.Close)
+	api := gate.Handler(calls)
 	profiles, path := nodeprofile.New(d.token, nil), path.Join(rpc.APIRoot, nodeprofile.Path)
 	d.api = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == path && r.Method == http.MethodPost { // for other masters

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -50,20 +52,51 @@ func pictureFile(path, view string) string {
 }
 
 // serveFake serves a fake cluster and returns its URL.
-func serveFake(t testing.TB, f *fakeSource) string {
+func serveFake(t testing.TB, f *fakeSource) (url string) {
 	t.Helper()
-	return serveHandler(t, newHandler(t, f)).URL
+	url, _ = serveHandler(t, newHandler(t, f))
+	return url
 }
 
 // serveHandler serves pages.
-func serveHandler(t testing.TB, h http.Handler) *httptest.Server {
+func serveHandler(t testing.TB, h http.Handler) (url string, connections *kept) {
 	t.Helper()
-	s := httptest.NewServer(h)
+	s := httptest.NewUnstartedServer(h)
+	connections = &kept{Listener: s.Listener}
+	s.Listener = connections
+	s.Start()
 	t.Cleanup(func() {
-		s.CloseClientConnections() // pages follow the cluster
+		connections.cut() // pages follow the cluster
 		s.Close()
 	})
-	return s
+	return s.URL, connections
+}
+
+// kept listens, and keeps the connections that it has accepted, also those that streams have taken.
+type kept struct {
+	net.Listener
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+// Accept implements net.Listener.
+func (l *kept) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.conns = append(l.conns, conn)
+	}
+	return conn, err
+}
+
+// cut closes all connections.
+func (l *kept) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, conn := range l.conns {
+		_ = conn.Close() // it may be closed
+	}
 }
 
 // signIn signs the browser in by the form. All tabs of the browser share the session.
@@ -262,15 +295,15 @@ func TestLostMasterOffersOthers(t *testing.T) {
 	}
 	var ended atomic.Bool
 	h := newHandler(t, f)
-	s := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server, connections := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if ended.Load() {
 			panic(http.ErrAbortHandler)
 		}
 		h.ServeHTTP(w, r)
 	}))
 	tab := b.Open(t, browsertest.View{})
-	signIn(tab, s.URL)
-	tab.Go(s.URL + "/jobs?state=RUNNING&user=a%20b")
+	signIn(tab, server)
+	tab.Go(server + "/jobs?state=RUNNING&user=a%20b")
 	browsertest.Eval[bool](tab, settled)
 	const links = `[...document.querySelectorAll("#live-others a")].filter((a) => a.checkVisibility()).map((a) => a.href)`
 	if got := browsertest.Eval[[]string](tab, links); len(got) > 0 {
@@ -288,7 +321,7 @@ func TestLostMasterOffersOthers(t *testing.T) {
 		}).observe(list.parentElement, { subtree: true, childList: true, characterData: true, attributes: true }));
 		true }`)
 	ended.Store(true)
-	s.CloseClientConnections()
+	connections.cut()
 	after := browsertest.Eval[float64](tab, "offered")
 	// On a busy machine timers are late, so one of the page says when 3 s are over.
 	if timer := browsertest.Eval[float64](tab, "window.timer ?? 3000"); after < 2900 || after > timer+3000 {

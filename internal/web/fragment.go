@@ -3,6 +3,8 @@ package web
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -24,11 +26,21 @@ const fragmentAge = time.Second
 // fragment is the part of a page that changes. It is rendered and compressed once for all browsers
 // that ask for it after the same change.
 type fragment struct {
-	sync.Mutex // held while it is rendered, so that others wait for it
-	body       []byte
-	compressed []byte
-	tag        string // ETag
+	sync.Mutex        // held while it is rendered, so that others wait for it
+	used       uint64 // generation of the last request; guarded by fragments
+
+	whole      encoded // "" before it is rendered
+	tag        string  // ETag
+	generation uint64  // that it was rendered after
 	rendered   time.Time
+	base       string  // ETag of the version before
+	delta      encoded // that leads from the version before to this one; "" for none
+}
+
+// encoded is a text that is compressed when a browser asks for that.
+type encoded struct {
+	text       string
+	compressed []byte
 }
 
 // fragmentKey says for whom a fragment is: callers may see different things.
@@ -37,25 +49,33 @@ type fragmentKey struct {
 	caller access.Caller
 }
 
-// fragments are the fragments since the hub's latest change.
+// fragments are those that watchers have asked for lately.
 type fragments struct {
 	mu struct {
 		sync.Mutex
-		generation uint64
+		generation uint64 // of the latest request
 		all        map[fragmentKey]*fragment
 	}
 }
 
-// maxFragments bounds the fragments. Beyond it, each request is rendered.
-const maxFragments = 1024
+const (
+	// maxFragments bounds the fragments. Beyond it, each request is rendered.
+	maxFragments = 1024
+	// unusedFragment is how many changes a fragment is kept without a request.
+	unusedFragment = 8
+)
 
 // of returns the fragment of a page. Without watchers, changes are not known, so it is a new one.
 func (f *fragments) of(key fragmentKey, generation uint64, watched bool) *fragment {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.mu.all == nil || f.mu.generation != generation || !watched {
-		f.mu.all, f.mu.generation = make(map[fragmentKey]*fragment), generation
+	switch {
+	case f.mu.all == nil || !watched:
+		f.mu.all = make(map[fragmentKey]*fragment)
+	case f.mu.generation != generation:
+		maps.DeleteFunc(f.mu.all, func(_ fragmentKey, part *fragment) bool { return part.used+unusedFragment < generation })
 	}
+	f.mu.generation = generation
 	part := f.mu.all[key]
 	if part == nil {
 		part = new(fragment)
@@ -63,6 +83,7 @@ func (f *fragments) of(key fragmentKey, generation uint64, watched bool) *fragme
 			f.mu.all[key] = part
 		}
 	}
+	part.used = generation
 	return part
 }
 
@@ -71,51 +92,79 @@ func (c *call) isFragment() bool {
 	return c.r.Method == http.MethodGet && c.r.Header.Get(fragmentHeader) != "" && !c.route.isAPI()
 }
 
-// serveFragment answers with a fragment. The gate has checked the caller.
+// serveFragment answers with a fragment, or with its delta if the browser has the version before. The gate
+// has checked the caller.
 func (c *call) serveFragment() error {
 	generation, watched := c.hub.round()
 	part := c.fragments.of(fragmentKey{c.r.URL.RequestURI(), c.caller}, generation, watched)
 	part.Lock()
 	defer part.Unlock()
-	if part.body == nil || time.Since(part.rendered) >= fragmentAge {
-		c.fragment = nil
-		part.rendered = time.Now()
+	if part.whole.text == "" || part.generation != generation || time.Since(part.rendered) >= fragmentAge {
+		c.fragment = ""
+		rendered := time.Now()
 		if err := c.route.Serve(c); err != nil {
 			return err
 		}
-		if c.fragment == nil {
+		if c.fragment == "" {
 			return nil // the route has answered with something else than a page
 		}
 		part.set(c.fragment)
+		part.generation, part.rendered = generation, rendered
 	}
 	h := c.w.Header()
 	h.Set("ETag", part.tag)
-	h.Set("Vary", fragmentHeader+", Accept-Encoding")
-	if c.r.Header.Get("If-None-Match") == part.tag {
+	h.Set("Vary", fragmentHeader+", Accept-Encoding, A-IM, If-None-Match")
+	switch c.r.Header.Get("If-None-Match") {
+	case part.tag:
 		c.w.WriteHeader(http.StatusNotModified)
-		return nil
+	case part.base:
+		if part.delta.text != "" && c.r.Header.Get("A-IM") == deltaEncoding {
+			h.Set("IM", deltaEncoding)
+			h.Set("Delta-Base", part.base)
+			c.sendEncoded(http.StatusIMUsed, "application/json", &part.delta)
+			break
+		}
+		fallthrough
+	default:
+		c.sendEncoded(http.StatusOK, "text/html; charset=utf-8", &part.whole)
 	}
-	body := part.body
-	if strings.Contains(c.r.Header.Get("Accept-Encoding"), "gzip") {
-		h.Set("Content-Encoding", "gzip")
-		body = part.compressed
-	}
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = c.w.Write(body) // the client may have disconnected
 	return nil
 }
 
+// sendEncoded answers with a text, compressed if the browser accepts that.
+func (c *call) sendEncoded(status int, contentType string, e *encoded) {
+	body := []byte(e.text)
+	if strings.Contains(c.r.Header.Get("Accept-Encoding"), "gzip") {
+		c.w.Header().Set("Content-Encoding", "gzip")
+		body = e.gzip()
+	}
+	c.w.Header().Set("Content-Type", contentType)
+	c.w.WriteHeader(status)
+	_, _ = c.w.Write(body) // the client may have disconnected
+}
+
 // set sets the text of the fragment.
-func (p *fragment) set(body []byte) {
-	p.body = body
-	p.tag = fmt.Sprintf(`"%016x"`, xxhash.Sum64(body))
-	var compressed bytes.Buffer
-	z := gzipWriters.Get().(*gzip.Writer)
-	defer gzipWriters.Put(z)
-	z.Reset(&compressed)
-	_, _ = z.Write(body) // a bytes.Buffer takes everything
-	_ = z.Close()
-	p.compressed = compressed.Bytes()
+func (p *fragment) set(text string) {
+	tag := fmt.Sprintf(`"%016x"`, xxhash.Sum64String(text))
+	if tag == p.tag {
+		return
+	}
+	p.base, p.delta = p.tag, encoded{text: deltaOf(p.whole.text, text)}
+	p.tag, p.whole = tag, encoded{text: text}
+}
+
+// gzip returns the compressed text.
+func (e *encoded) gzip() []byte {
+	if e.compressed == nil {
+		var compressed bytes.Buffer
+		z := gzipWriters.Get().(*gzip.Writer)
+		defer gzipWriters.Put(z)
+		z.Reset(&compressed)
+		_, _ = io.WriteString(z, e.text) // a bytes.Buffer takes everything
+		_ = z.Close()
+		e.compressed = compressed.Bytes()
+	}
+	return e.compressed
 }
 
 // gzipWriters has unused writers, each of which takes some hundred KB.

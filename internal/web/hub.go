@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +18,7 @@ import (
 // watchers, it asks the source once in an interval for each topic that one of them watches, whatever
 // their number, and compares fingerprints of the answers:
 //
-//	source ──► fingerprints ──► watcher.changed ──► wake ──► a goroutine of each watcher
+//	source ──► fingerprints ──► watcher.changed ──► read deadline ──► goroutine of each watcher
 //
 // A watcher that reads slowly misses nothing: its changes are a set of topics, so several are one. The
 // hub never waits for a watcher. Without watchers it has no goroutine.
@@ -27,12 +28,14 @@ import (
 type hub struct {
 	source   Source
 	interval time.Duration
+	joined   sync.WaitGroup // watchers that have not left
 
 	mu struct {
 		sync.Mutex
 		watchers   map[*watcher]bool
 		prints     map[string]uint64 // fingerprints of the topics that are watched
 		generation uint64            // number of rounds that have found a change
+		closed     bool              // no watcher may join
 		stop       context.CancelFunc
 		done       chan struct{} // closed when the goroutine has ended
 	}
@@ -40,9 +43,9 @@ type hub struct {
 
 // watcher is one client that watches topics.
 type watcher struct {
-	topics  []string      // sorted
-	wake    chan struct{} // has an element after a change
-	changed []string      // topics that have changed since the last event; guarded by the hub
+	topics  []string // sorted
+	conn    net.Conn // its read deadline passes after a change; nil before attach. Guarded by the hub.
+	changed []string // topics that have changed since the last event; guarded by the hub
 }
 
 const (
@@ -80,13 +83,18 @@ var allTopics = []string{"jobs", "masters", "nodes", "pools", "scheduler", "job"
 
 // join adds a watcher. The caller calls leave at the end.
 func (h *hub) join(ctx context.Context, topics []string) (*watcher, error) {
-	w := &watcher{topics: topics, wake: make(chan struct{}, 1)}
+	w := &watcher{topics: topics}
 	h.mu.Lock()
+	if h.mu.closed {
+		h.mu.Unlock()
+		return nil, fmt.Errorf("this server stops: %w", ErrUnavailable)
+	}
 	if len(h.mu.watchers) >= maxWatchers {
 		h.mu.Unlock()
 		return nil, fmt.Errorf("%d clients watch the cluster through this server, which are as many as it accepts: %w", maxWatchers, ErrUnavailable)
 	}
 	h.mu.watchers[w] = true
+	h.joined.Add(1)
 	if len(h.mu.watchers) == 1 {
 		run, stop := context.WithCancel(context.Background())
 		h.mu.stop, h.mu.done = stop, make(chan struct{})
@@ -103,8 +111,34 @@ func (h *hub) join(ctx context.Context, topics []string) (*watcher, error) {
 	return w, nil
 }
 
+// longAgo is a deadline that has passed.
+var longAgo = time.Unix(1, 0)
+
+// attach sets the connection of a watcher.
+func (h *hub) attach(w *watcher, conn net.Conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w.conn = conn; h.mu.closed {
+		_ = conn.Close()
+	}
+}
+
+// close closes the connections of all watchers, and waits until they have left.
+func (h *hub) close() {
+	h.mu.Lock()
+	h.mu.closed = true
+	for w := range h.mu.watchers {
+		if w.conn != nil {
+			_ = w.conn.Close()
+		}
+	}
+	h.mu.Unlock()
+	h.joined.Wait()
+}
+
 // leave removes a watcher. After the last one it waits for the end of the hub's goroutine.
 func (h *hub) leave(w *watcher) {
+	defer h.joined.Done()
 	h.mu.Lock()
 	delete(h.mu.watchers, w)
 	var done chan struct{}
@@ -184,9 +218,8 @@ func (h *hub) update(ctx context.Context, topics []string) {
 		}
 		if len(w.changed) > 0 {
 			woken = true
-			select {
-			case w.wake <- struct{}{}:
-			default: // it is awake
+			if w.conn != nil {
+				_ = w.conn.SetReadDeadline(longAgo) // its client may have closed it
 			}
 		}
 	}

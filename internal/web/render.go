@@ -87,7 +87,7 @@ func (c *call) render(status int, name, title string, data any, commands ...Comm
 		return fmt.Errorf("template %s: %w", name, err)
 	}
 	if part == "live" && status == http.StatusOK {
-		c.fragment = []byte(clean.Text(page.String()))
+		c.fragment = clean.Text(page.String())
 		return nil
 	}
 	if v.Live() {

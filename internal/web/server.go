@@ -61,9 +61,21 @@ type server struct {
 	pasts pasts
 }
 
+// Handler serves pages, API and assets.
+type Handler struct {
+	http.Handler
+	hub *hub
+}
+
+// Close ends all streams. The caller calls it after it has closed the HTTP server, which does not know them.
+func (h *Handler) Close() error {
+	h.hub.close()
+	return nil
+}
+
 // New returns the handler of pages, API and assets. It checks nothing: the caller puts
 // Config.Gate.Handler around it, together with what else it serves.
-func New(cfg Config) http.Handler {
+func New(cfg Config) *Handler {
 	cfg.EnsureDefaults()
 	s := &server{cfg: cfg, base: strings.TrimSuffix(cfg.Gate.Base(), "/"), heavy: make(chan struct{}, maxHeavy), hub: newHub(cfg.Source),
 		profiling: make(chan struct{}, maxProfiling), profiles: results[*takenProfile]{most: maxProfiles}}
@@ -78,7 +90,7 @@ func New(cfg Config) http.Handler {
 	mux.HandleFunc("/logout", func(w http.ResponseWriter, r *http.Request) { cfg.Gate.Logout(w, r) })
 	mux.HandleFunc("POST /theme", s.setTheme)
 	mux.HandleFunc("/", s.notFound)
-	return s.wrapped(mux)
+	return &Handler{s.wrapped(mux), s.hub}
 }
 
 // call is one request to a route.
@@ -93,7 +105,7 @@ type call struct {
 	oldest time.Time // time of the oldest value that the answer has; zero if it has none
 	stale  error     // why a value is not fresh
 
-	fragment []byte // of the page, if the request is for that
+	fragment string // of the page, if the request is for that
 }
 
 // callTime bounds the work for one request.

@@ -1,10 +1,15 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -37,95 +42,124 @@ const (
 	maxStream = 10 * time.Minute
 )
 
-// watch sends changes until the client disconnects. It is the goroutine of a watcher.
+// watch starts to send changes to a client.
 func watch(c *call) error {
 	topics, err := parseTopics(c.params["topics"])
 	if err == nil {
-		err = c.mayWatch(topics)
+		err = c.mayWatch(c.ctx, topics)
 	}
 	if err != nil {
 		return err
+	}
+	c.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	if c.r.Method == http.MethodHead {
+		return nil
 	}
 	w, err := c.hub.join(c.ctx, topics)
 	if err != nil {
 		return err
 	}
-	c.cfg.Meters.Watchers.Add(1)
-	defer func() {
-		c.cfg.Meters.Watchers.Add(-1)
+	conn, _, err := http.NewResponseController(c.w).Hijack()
+	if err != nil {
 		c.hub.leave(w)
-	}()
-	s := &stream{w: c.w, control: http.NewResponseController(c.w)}
-	c.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	c.w.Header().Set("X-Accel-Buffering", "no") // nginx must not collect events
-	_, id := c.hub.take(w)
+		return &access.Refusal{Status: http.StatusHTTPVersionNotSupported, Text: "a stream of changes needs a connection of its own, by HTTP/1.1"}
+	}
+	s := &stream{server: c.server, caller: context.WithoutCancel(c.r.Context()), w: w, conn: conn, leave: access.Keep(c.ctx)}
 	last := c.r.Header.Get("Last-Event-ID")
 	if last == "" {
 		last = c.params["after"]
 	}
-	if last == "" || last == id {
-		s.send("hello", id, nil)
-	} else {
-		s.send("reset", id, topics)
-	}
-	alive, end := time.NewTicker(keepAlive), time.NewTimer(maxStream)
-	defer alive.Stop()
-	defer end.Stop()
-	for s.err == nil {
-		select {
-		case <-c.r.Context().Done():
-			return nil
-		case <-end.C:
-			return nil
-		case <-alive.C:
-			s.write(": \n\n")
-		case <-w.wake:
-			if c.mayWatch(topics) != nil {
-				return nil
-			}
-			if changed, id := c.hub.take(w); len(changed) > 0 {
-				s.send("change", id, changed)
-			}
-		}
-	}
+	c.hub.attach(w, conn)
+	c.cfg.Meters.Watchers.Add(1)
+	go s.run(streamHead(c.w.Header()), last)
 	return nil
 }
 
+// streamHead returns the head of an answer that ends with its connection.
+func streamHead(h http.Header) string {
+	h.Set("X-Accel-Buffering", "no") // nginx must not collect events
+	h.Set("Connection", "close")
+	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	head := new(strings.Builder)
+	head.WriteString("HTTP/1.1 200 OK\r\n")
+	_ = h.Write(head) // a strings.Builder takes everything
+	head.WriteString("\r\n")
+	return head.String()
+}
+
 // mayWatch returns an error if the caller may not view one of the topics.
-func (c *call) mayWatch(topics []string) error {
+func (s *server) mayWatch(ctx context.Context, topics []string) error {
 	for _, t := range topics {
 		kind, id, _ := strings.Cut(t, "/")
 		object := access.Object{Kind: strings.TrimSuffix(kind, "s"), ID: id}
 		if kind == "scheduler" {
 			object.Kind = "policy"
 		}
-		if err := c.cfg.Gate.Check(c.r.Context(), access.View, object); err != nil {
+		if err := s.cfg.Gate.Check(ctx, access.View, object); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stream writes server-sent events. After an error it writes nothing.
+// stream sends server-sent events to one client, whose connection it has taken from net/http: for a handler
+// that does not return, that package keeps two goroutines and its buffers, 35 KB for each of up to 1,000
+// clients. A stream has one goroutine, which waits until the client closes the connection. The hub ends that
+// wait early, by its deadline.
 type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	err     error
+	*server
+	caller context.Context // has the caller
+	w      *watcher
+	conn   net.Conn
+	leave  func() // gives up the slot of the session
+	err    error  // of the first write that failed
 }
 
-// send sends an event. A client that loses the stream connects again after a second.
-func (s *stream) send(event, id string, topics []string) {
-	data, _ := json.Marshal(WatchEvent{append([]string{}, topics...)}) // it has only texts
-	s.write(fmt.Sprintf("retry: 1000\nevent: %s\nid: %s\ndata: %s\n\n", event, id, data))
-}
-
-func (s *stream) write(text string) {
-	if s.err != nil {
-		return
+// run sends changes until the client or the server closes the connection. last is the id of the last event
+// that the client has seen.
+func (s *stream) run(head, last string) {
+	defer func() {
+		_ = s.conn.Close() // the client may have closed it
+		s.hub.leave(s.w)
+		s.cfg.Meters.Watchers.Add(-1)
+		s.leave()
+	}()
+	_, id := s.hub.take(s.w)
+	if last == "" || last == id {
+		s.write(head + eventText("hello", id, nil))
+	} else {
+		s.write(head + eventText("reset", id, s.w.topics))
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // a writer of a test has none
-	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
-		s.err = s.control.Flush()
+	end, alive, unused := time.Now().Add(maxStream), time.Now().Add(keepAlive), make([]byte, 1)
+	for s.err == nil {
+		_ = s.conn.SetReadDeadline(alive) // changes from here on end Read, those before are taken now
+		if changed, id := s.hub.take(s.w); len(changed) > 0 {
+			if s.mayWatch(s.caller, s.w.topics) != nil {
+				return
+			}
+			s.write(eventText("change", id, changed))
+		}
+		if _, err := s.conn.Read(unused); !errors.Is(err, os.ErrDeadlineExceeded) || time.Now().After(end) {
+			return
+		}
+		if time.Now().After(alive) {
+			s.write(": \n\n")
+			alive = time.Now().Add(keepAlive)
+		}
+	}
+}
+
+// eventText returns an event. A client that loses the stream connects again after a second.
+func eventText(event, id string, topics []string) string {
+	data, _ := json.Marshal(WatchEvent{append([]string{}, topics...)}) // it has only texts
+	return fmt.Sprintf("retry: 1000\nevent: %s\nid: %s\ndata: %s\n\n", event, id, data)
+}
+
+// write sends a text. After an error it sends nothing.
+func (s *stream) write(text string) {
+	if s.err == nil {
+		_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime)) // the connection may be closed
+		_, s.err = io.WriteString(s.conn, text)
 	}
 }
 

@@ -46,7 +46,12 @@ func (s *changingSource) Job(_ context.Context, id string) (Answer[report.Report
 // server serves the pages of a source. The test stops it.
 func (s *changingSource) server(t testing.TB) *httptest.Server {
 	gate := gateOf(t)
-	server := httptest.NewServer(gate.Handler(New(Config{Source: s, Gate: gate, Name: "master m1"})))
+	return newServer(t, gate.Handler(New(Config{Source: s, Gate: gate, Name: "master m1"})))
+}
+
+// newServer starts a server, which the test stops.
+func newServer(t testing.TB, handler http.Handler) *httptest.Server {
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return server
 }
@@ -145,6 +150,69 @@ func TestWatchRefusesWrongTopics(t *testing.T) {
 	}
 }
 
+// TestStreamsEnd ends streams by their clients, by the server and by changed rights.
+func TestStreamsEnd(t *testing.T) {
+	s := newChanging()
+	gate := gateOf(t)
+	meters := NewMeters()
+	h := New(Config{Source: s, Gate: gate, Name: "m1", Meters: meters})
+	server := newServer(t, gate.Handler(h))
+	open := func(n int) (all []<-chan event, stop func()) {
+		var stops []func()
+		for range n {
+			events, stop := follow(t, server, "topics=jobs", "")
+			if e := next(events); e.name != "hello" {
+				t.Fatalf("first event %+v", e)
+			}
+			all, stops = append(all, events), append(stops, stop)
+		}
+		return all, func() {
+			for _, stop := range stops {
+				stop()
+			}
+		}
+	}
+	const streams = 8 // more than one session may have, if those that have ended counted
+	for range 5 {
+		_, stop := open(streams)
+		if n := meters.Watchers.Load(); n != streams || h.hub.watching() != streams {
+			t.Errorf("%d watchers, want %d", n, streams)
+		}
+		stop()
+		h.hub.joined.Wait()
+		if n := meters.Watchers.Load(); h.hub.watching() != 0 {
+			t.Errorf("%d watchers after all have disconnected", n)
+		}
+	}
+	all, stop := open(streams)
+	defer stop()
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, events := range all {
+		if e, more := <-events; more {
+			t.Errorf("event %+v of a server that stops", e)
+		}
+	}
+	if w := request(gate.Handler(h), "/api/v1/watch?topics=jobs", nil); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("a stream of a server that stops: status %d", w.Code)
+	}
+}
+
+// TestStreamsNeedTheirConnections asks for a stream by a server that has none to give, as HTTP/2 has.
+func TestStreamsNeedTheirConnections(t *testing.T) {
+	h := newHandler(t, newFake("wordcount"))
+	head := httptest.NewRequest(http.MethodHead, "http://localhost/api/v1/watch?topics=jobs", nil)
+	head.Header.Set("Authorization", "Bearer "+aToken)
+	only := httptest.NewRecorder()
+	if h.ServeHTTP(only, head); only.Code != http.StatusOK || !strings.HasPrefix(only.Header().Get("Content-Type"), "text/event-stream") {
+		t.Errorf("HEAD: status %d, headers %v", only.Code, only.Header())
+	}
+	if w := request(h, "/api/v1/watch?topics=jobs", nil); w.Code != http.StatusHTTPVersionNotSupported || !strings.Contains(w.Body.String(), "HTTP/1.1") {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
 // TestHubAsksOnceForAll watches one topic many times and checks how often the source is asked.
 func TestHubAsksOnceForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -164,7 +232,7 @@ func TestHubAsksOnceForAll(t *testing.T) {
 		if n := s.questions.Load(); n != 1 {
 			t.Errorf("%d questions at the start, want 1", n)
 		}
-		for range 5 { // no watcher reads: five changes are one
+		for range 5 { // no watcher has a connection: five changes are one
 			s.version.Add(1)
 			time.Sleep(watchInterval)
 			synctest.Wait()
@@ -173,7 +241,6 @@ func TestHubAsksOnceForAll(t *testing.T) {
 			t.Errorf("%d questions in 5 s, want 6", n)
 		}
 		for _, w := range all {
-			<-w.wake
 			if changed, _ := h.take(w); len(changed) != 1 || changed[0] != "jobs" {
 				t.Fatalf("changed: %v", changed)
 			}
@@ -270,10 +337,8 @@ func TestFragmentsArePartsOfTheirPages(t *testing.T) {
 func TestFragmentIsRenderedOnceForAChange(t *testing.T) {
 	s := newChanging()
 	gate := gateOf(t)
-	h := New(Config{Source: s, Gate: gate, Name: "m1"})
-	front := gate.Handler(h)
-	server := httptest.NewServer(front)
-	t.Cleanup(server.Close)
+	front := gate.Handler(New(Config{Source: s, Gate: gate, Name: "m1"}))
+	server := newServer(t, front)
 	events, stop := follow(t, server, "topics=jobs", "")
 	defer stop()
 	next(events)
@@ -304,8 +369,7 @@ func TestFragmentIsRenderedOnceForAChange(t *testing.T) {
 func BenchmarkWatchers(b *testing.B) {
 	s := newChanging()
 	gate := gateOf(b)
-	h := New(Config{Source: s, Gate: gate, Name: "m1"})
-	front := gate.Handler(h)
+	front := gate.Handler(New(Config{Source: s, Gate: gate, Name: "m1"}))
 	hub := newHub(s)
 	var all []*watcher
 	for range 100 {

@@ -97,10 +97,22 @@ type request struct {
 	from   string // address of the client, for the audit log
 	secure bool   // the browser uses TLS
 	passed bool   // through Gate.Handler; false for any other context
+	slot   *slot  // of the session; nil for assets
 }
 
 // requestKey is the key of a request in a context.
 type requestKey struct{}
+
+// Keep keeps the slot of a request beyond the end of its handler, which has taken over the connection. The
+// caller calls leave when the connection is closed.
+func Keep(ctx context.Context) (leave func()) {
+	s := requestOf(ctx).slot
+	if s == nil {
+		return func() {}
+	}
+	s.kept = true
+	return s.leave
+}
 
 // CallerOf returns the caller of a request, by the context that Gate.Handler has made. For any
 // other context it returns the zero Caller.

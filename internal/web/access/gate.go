@@ -87,7 +87,8 @@ func (g *Gate) Handler(next http.Handler) http.Handler {
 				g.Refuse(w, r, refusal)
 				return
 			}
-			defer leave()
+			info.slot = &slot{leave: leave}
+			defer info.slot.end()
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, info)))
 	})

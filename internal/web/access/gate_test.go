@@ -393,29 +393,27 @@ func TestRequestsOfSession(t *testing.T) {
 	})
 }
 
-// TestStreamsAreCountedApart: open streams do not keep a session from its pages.
+// TestStreamsAreCountedApart: open streams do not keep a session from its pages. They count beyond the ends
+// of their handlers, which leave them to others.
 func TestStreamsAreCountedApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, err := New(Config{Token: testToken, Requests: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		release := make(chan struct{})
+		var leaves []func()
 		var codes []int
 		handler := g.Handler(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 			if isStream(q) {
-				<-release
+				leaves = append(leaves, Keep(q.Context()))
 			}
 		}))
 		stream := header("Accept", "text/event-stream")
 		for range streamRatio {
-			go func() {
-				q := httptest.NewRequest("GET", "http://localhost/", nil)
-				stream(q)
-				handler.ServeHTTP(httptest.NewRecorder(), q)
-			}()
+			q := httptest.NewRequest("GET", "http://localhost/", nil)
+			stream(q)
+			handler.ServeHTTP(httptest.NewRecorder(), q)
 		}
-		synctest.Wait()
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/", nil))
 		codes = append(codes, w.Code)
@@ -427,6 +425,11 @@ func TestStreamsAreCountedApart(t *testing.T) {
 		if !slices.Equal(codes, []int{200, 429}) || w.Header().Get("Retry-After") != "1" {
 			t.Errorf("a page and one more stream: %v, Retry-After %q", codes, w.Header().Get("Retry-After"))
 		}
-		close(release)
+		for _, leave := range leaves {
+			leave()
+		}
+		if n := len(g.running.mu.sessions); n != 0 || len(leaves) != streamRatio {
+			t.Errorf("%d sessions are remembered after %d streams", n, len(leaves))
+		}
 	})
 }

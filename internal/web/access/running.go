@@ -23,10 +23,23 @@ type running struct {
 	}
 }
 
-// slots are those of one session.
+// slots are all of one session.
 type slots struct {
 	used     chan struct{} // has an element for each request that runs
 	requests int           // that run or wait; at least 1
+}
+
+// slot is that of one request.
+type slot struct {
+	leave func()
+	kept  bool // the request has not ended with its handler
+}
+
+// end is called after the handler.
+func (s *slot) end() {
+	if !s.kept {
+		s.leave()
+	}
 }
 
 func newRunning() *running {

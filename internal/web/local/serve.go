@@ -28,8 +28,9 @@ func Serve(source web.Source, name, address string, now func() time.Time) (url s
 	if err != nil {
 		return "", nil, fmt.Errorf("pages at %s: %w", address, err)
 	}
+	pages := web.New(web.Config{Source: source, Gate: gate, Name: name, Now: now})
 	server := &http.Server{
-		Handler:           gate.Handler(web.New(web.Config{Source: source, Gate: gate, Name: name, Now: now})),
+		Handler:           gate.Handler(pages),
 		ReadHeaderTimeout: 5 * time.Second,
 	}
 	done := make(chan struct{})
@@ -39,6 +40,7 @@ func Serve(source web.Source, name, address string, now func() time.Time) (url s
 	}()
 	return "http://" + l.Addr().String(), func() {
 		_ = server.Close() // browsers may be connected
+		_ = pages.Close()  // it has no error
 		<-done
 	}, nil
 }

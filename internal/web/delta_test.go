@@ -1,0 +1,89 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/web/browsertest"
+)
+
+// TestDeltasLeadToTheNewText edits random texts, and applies the deltas as a browser does.
+func TestDeltasLeadToTheNewText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{"td>1", "td>2", "/td>", "p class=\"a\">größer\n", "", "tr>\u2028"})
+		texts := rapid.SliceOfN(piece, 0, 60)
+		old := texts.Draw(t, "old")
+		now := append([]string{}, old...)
+		for range rapid.IntRange(0, 5).Draw(t, "edits") {
+			at := rapid.IntRange(0, len(now)).Draw(t, "at")
+			end := min(len(now), at+rapid.IntRange(0, 3).Draw(t, "removed"))
+			now = append(append(append([]string{}, now[:at]...), rapid.SliceOfN(piece, 0, 3).Draw(t, "added")...), now[end:]...)
+		}
+		same := strings.Repeat("li>the same<", 200) // a delta is shorter than the text
+		before, after := same+strings.Join(old, "<"), same+strings.Join(now, "<")
+		delta := deltaOf(before, after)
+		if got, err := browsertest.Patched(before, []byte(delta)); err != nil || got != after {
+			t.Fatalf("%q and %s: %q, %v, want %q", before, delta, got, err, after)
+		}
+	})
+}
+
+// TestDeltasAreSmall changes a few pieces of a long text.
+func TestDeltasAreSmall(t *testing.T) {
+	row := "<tr><td>task</td><td>RUNNING</td></tr>"
+	old := strings.Repeat(row, 500)
+	now := strings.Replace(old, "RUNNING", "SUCCEEDED", 1) + "<p>end"
+	if delta := deltaOf(old, now); delta != `[[4,1,"td>SUCCEEDED"],[3001,0,"p>end"]]`+"\n" {
+		t.Errorf("delta %.300s", delta)
+	}
+	if delta := deltaOf(old, "<p>other"); delta != "" {
+		t.Errorf("a delta that is longer than the text: %.300s", delta)
+	}
+	if delta := deltaOf(old, strings.Repeat("<", maxPieces+1)); delta != "" {
+		t.Errorf("a delta of a text without bounds: %.300s", delta)
+	}
+}
+
+// TestBrowsersGetDeltas asks for a fragment after changes, with the version that the browser has.
+func TestBrowsersGetDeltas(t *testing.T) {
+	s := newChanging()
+	gate := gateOf(t)
+	front := gate.Handler(New(Config{Source: s, Gate: gate, Name: "m1"}))
+	server := newServer(t, front)
+	events, stop := follow(t, server, "topics=jobs", "")
+	defer stop()
+	next(events)
+	first := fragmentOf(front, "/jobs", "A-IM", deltaEncoding)
+	text, tag := first.Body.String(), first.Header().Get("ETag")
+	for range 3 {
+		s.version.Add(1)
+		if e := next(events); e.name != "change" {
+			t.Fatalf("no change: %+v", e)
+		}
+		answer := fragmentOf(front, "/jobs", "A-IM", deltaEncoding, "If-None-Match", tag)
+		if answer.Code != http.StatusIMUsed || answer.Header().Get("IM") != deltaEncoding || answer.Header().Get("Delta-Base") != tag {
+			t.Fatalf("status %d, headers %v", answer.Code, answer.Header())
+		}
+		whole := fragmentOf(front, "/jobs")
+		got, err := browsertest.Patched(text, answer.Body.Bytes())
+		if err != nil || got != whole.Body.String() || got == text {
+			t.Fatalf("patched to %.2000s\nwant %.2000s, error %v", got, whole.Body, err)
+		}
+		if answer.Body.Len() > whole.Body.Len()/4 {
+			t.Errorf("a delta of %d bytes for a text of %d", answer.Body.Len(), whole.Body.Len())
+		}
+		old := tag
+		text, tag = got, answer.Header().Get("ETag")
+		if again := fragmentOf(front, "/jobs", "A-IM", deltaEncoding, "If-None-Match", tag); again.Code != http.StatusNotModified {
+			t.Errorf("with the present version: status %d", again.Code)
+		}
+		for _, headers := range [][]string{{"If-None-Match", old}, {"A-IM", deltaEncoding, "If-None-Match", `"another"`}, {"A-IM", deltaEncoding}, {"A-IM", "gdiff", "If-None-Match", old}} {
+			if w := fragmentOf(front, "/jobs", headers...); w.Code != http.StatusOK || w.Body.String() != text {
+				t.Errorf("%q: status %d", headers, w.Code)
+			}
+		}
+	}
+}
