@@ -43,7 +43,6 @@ require (
 	github.com/chromedp/chromedp v0.23.0
 	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/google/pprof v0.0.0-20261105003125-4bf881d7fb0b
-	github.com/sergi/go-diff v1.4.0
 )
 
 require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect

@@ -97,6 +97,10 @@ func TestAcceptWatchers(t *testing.T) {
 	}
 }
 
+// idleMemory bounds what 1,000 idle watchers may take, in MiB. The aim is 32; a part of the process's memory
+// is what their sign-in has left, which the runtime gives back later.
+const idleMemory = 48
+
 // TestAcceptIdleWatchers opens 1,000 streams of a cluster in which nothing happens.
 func TestAcceptIdleWatchers(t *testing.T) {
 	m := newWatchMeter(t)
@@ -111,8 +115,8 @@ func TestAcceptIdleWatchers(t *testing.T) {
 	more := 100 * (used() - without).Seconds() / windowTime.Seconds()
 	memory = memoryOf(t, m.follower.PID) - memory
 	figure("1,000 idle watchers at a follower: %+.1f %% of a core, %+d MiB", more, memory)
-	if more > 1 || memory > 100 {
-		t.Errorf("1,000 idle watchers cost %.1f %% of a core and %d MiB, at most 1 and 100", more, memory)
+	if more > 1 || memory > idleMemory {
+		t.Errorf("1,000 idle watchers cost %.1f %% of a core and %d MiB, at most 1 and %d", more, memory, idleMemory)
 	}
 	w.stop()
 }
@@ -227,12 +231,13 @@ func (m *watchMeter) compare(name string, ofLeader, ofFollower float64, without,
 	}
 	slices.Sort(delays)
 	p95 := delays[len(delays)*95/100]
+	bytes := median(func(i int) float64 { return with[i].bytes })
 	figure("%s, at %.0f attempts/s: %+.1f %% of a core of the leader, %+.1f %% of the follower, p99 of the loop's turns %.2f ms (x%.2f), %.1f KB/s of fragments each, change to page median %v, p95 %v, worst %v",
 		name, median(func(i int) float64 { return with[i].rate }), leader, follower,
 		median(func(i int) float64 { return with[i].turn }), median(func(i int) float64 { return with[i].turn / base(i, turn) }),
-		median(func(i int) float64 { return with[i].bytes })/1000, delays[len(delays)/2].Round(time.Millisecond), p95.Round(time.Millisecond), delays[len(delays)-1].Round(time.Millisecond))
-	if leader > ofLeader || follower > ofFollower || p95 > 1500*time.Millisecond {
-		m.t.Errorf("%s: %+.1f %% of a core of the leader, at most %v; %+.1f %% of the follower, at most %v; change to page p95 %v, at most 1.5 s",
-			name, leader, ofLeader, follower, ofFollower, p95)
+		bytes/1000, delays[len(delays)/2].Round(time.Millisecond), p95.Round(time.Millisecond), delays[len(delays)-1].Round(time.Millisecond))
+	if leader > ofLeader || follower > ofFollower || bytes > 2000 || p95 > 1500*time.Millisecond {
+		m.t.Errorf("%s: %+.1f %% of a core of the leader, at most %v; %+.1f %% of the follower, at most %v; %.0f B/s each, at most 2000; change to page p95 %v, at most 1.5 s",
+			name, leader, ofLeader, follower, ofFollower, bytes, p95)
 	}
 }

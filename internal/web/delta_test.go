@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -42,8 +43,11 @@ func TestDeltasAreSmall(t *testing.T) {
 	if delta := deltaOf(old, "<p>other"); delta != "" {
 		t.Errorf("a delta that is longer than the text: %.300s", delta)
 	}
-	if delta := deltaOf(old, strings.Repeat("<", maxPieces+1)); delta != "" {
-		t.Errorf("a delta of a text without bounds: %.300s", delta)
+	if delta := deltaOf(row+old, old); len(delta) > 20 || delta == "" {
+		t.Errorf("a row less: delta %.300s", delta)
+	}
+	if delta := deltaOf(old, strings.Repeat("<b>", 20_000)); delta != "" {
+		t.Errorf("a delta of nothing in common: %.300s", delta)
 	}
 }
 
@@ -86,4 +90,21 @@ func TestBrowsersGetDeltas(t *testing.T) {
 			}
 		}
 	}
+}
+
+// BenchmarkDelta compares two versions of the page of a job, in which some figures and the chart differ.
+func BenchmarkDelta(b *testing.B) {
+	h := newHandler(b, newFake("nightly sort"))
+	old := fragmentOf(h, "/jobs/"+aJob).Body.String()
+	pieces := strings.Split(old, "<")
+	for i := 7; i < len(pieces); i += 12 {
+		pieces[i] += fmt.Sprint(i)
+	}
+	now := strings.Join(pieces, "<")
+	size := 0
+	for b.Loop() {
+		size = len(deltaOf(old, now))
+	}
+	b.ReportMetric(float64(size), "B")
+	b.ReportMetric(float64(len(pieces)), "pieces")
 }

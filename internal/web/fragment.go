@@ -133,14 +133,15 @@ func (c *call) serveFragment() error {
 
 // sendEncoded answers with a text, compressed if the browser accepts that.
 func (c *call) sendEncoded(status int, contentType string, e *encoded) {
-	body := []byte(e.text)
+	c.w.Header().Set("Content-Type", contentType)
 	if strings.Contains(c.r.Header.Get("Accept-Encoding"), "gzip") {
 		c.w.Header().Set("Content-Encoding", "gzip")
-		body = e.gzip()
+		c.w.WriteHeader(status)
+		_, _ = c.w.Write(e.gzip()) // the client may have disconnected
+		return
 	}
-	c.w.Header().Set("Content-Type", contentType)
 	c.w.WriteHeader(status)
-	_, _ = c.w.Write(body) // the client may have disconnected
+	_, _ = io.WriteString(c.w, e.text)
 }
 
 // set sets the text of the fragment.
@@ -149,23 +150,22 @@ func (p *fragment) set(text string) {
 	if tag == p.tag {
 		return
 	}
-	p.base, p.delta = p.tag, encoded{text: deltaOf(p.whole.text, text)}
+	p.base, p.delta = p.tag, encoded{}
+	if p.base != "" {
+		p.delta.text = deltaOf(p.whole.text, text)
+	}
 	p.tag, p.whole = tag, encoded{text: text}
 }
 
-// gzip returns the compressed text.
+// gzip returns the compressed text. The texts are short, so it does without the tables of better levels,
+// which take some hundred KB.
 func (e *encoded) gzip() []byte {
 	if e.compressed == nil {
 		var compressed bytes.Buffer
-		z := gzipWriters.Get().(*gzip.Writer)
-		defer gzipWriters.Put(z)
-		z.Reset(&compressed)
-		_, _ = io.WriteString(z, e.text) // a bytes.Buffer takes everything
+		z, _ := gzip.NewWriterLevel(&compressed, gzip.StatelessCompression) // the level is valid
+		_, _ = z.Write([]byte(e.text))                                      // a bytes.Buffer takes everything
 		_ = z.Close()
 		e.compressed = compressed.Bytes()
 	}
 	return e.compressed
 }
-
-// gzipWriters has unused writers, each of which takes some hundred KB.
-var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}

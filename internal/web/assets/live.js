@@ -1,6 +1,6 @@
 // @ts-check
 // live.js keeps a page up to date, and leads to the search field. The server names the topics that have changed; then this module
-// fetches the page's fragment and changes the elements that differ. It keeps focus, scroll positions,
+// fetches the page's fragment, or what has changed in it, and changes the elements that differ. It keeps focus, scroll positions,
 // open details and typed text. A tab that is hidden has no connection.
 
 const topics = document.body.dataset.topics;
