@@ -62,8 +62,8 @@ func newAttempt(d *Daemon, start *taskproc.Start, reads []int32) *attempt {
 // kill orders the attempt to end. The task gets the cause first, and is killed after a grace
 // period. kill does not wait, and may be called more than once.
 func (a *attempt) kill(cause string) {
+	a.killOnce.Do(func() { close(a.killed) }) // before the task can obey: otherwise its end would be a failure
 	a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: cause}}})
-	a.killOnce.Do(func() { close(a.killed) })
 }
 
 // fail ends the attempt as kill does. The attempt then counts as failed.
