@@ -126,18 +126,18 @@ func (m *watchMeter) listTasks() {
 	b := newBrowser(m.t, m.follower.HTTP, m.dir+"/"+localcluster.TokenFile)
 	began, memory := time.Now(), memoryOf(m.t, m.follower.PID)
 	size := len(b.page("/ws/v1/mapreduce/jobs/" + m.jobs[0] + "/tasks"))
-	figure("all %d tasks by Hadoop's API: %v, %.1f MB, %+d MiB", manyTasks/len(m.jobs), time.Since(began).Round(time.Millisecond), float64(size)/1e6, memoryOf(m.t, m.follower.PID)-memory)
+	figure("all %d tasks by Hadoop's API: %v, %.1f MB, %+d MiB", allTasks/len(m.jobs), time.Since(began).Round(time.Millisecond), float64(size)/1e6, memoryOf(m.t, m.follower.PID)-memory)
 }
 
-// manyTasks is the number of tasks of all jobs.
-const manyTasks = 120_000
+// allTasks is the number of tasks of all jobs.
+const allTasks = 120_000
 
 // submit submits jobs that share the cluster until all windows are over, and waits until they run at
 // their full rate.
 func (m *watchMeter) submit(jobs int) {
 	must(m.t, m.client.SetPolicy(m.t.Context(), "fair", nil))
 	for range jobs {
-		id, err := m.fleet.Submit(m.t.Context(), m.client, fleet.Job{Maps: manyTasks / jobs, Map: fleet.Exactly(2 * time.Second), Seed: 1})
+		id, err := m.fleet.Submit(m.t.Context(), m.client, fleet.Job{Maps: allTasks / jobs, Map: fleet.Exactly(2 * time.Second), Seed: 1})
 		must(m.t, err)
 		m.jobs = append(m.jobs, id)
 	}

@@ -182,6 +182,6 @@ func TestVetFindings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	checkFindings(t, vetFindings(dir, "other", []string{"."}))
-	checkFindings(t, vetFindings(dir, "soak", []string{"."}), "undefined: gone")
+	checkFindings(t, vetFindings(dir, []string{"other"}, []string{"."}))
+	checkFindings(t, vetFindings(dir, []string{"soak", "other"}, []string{"."}), "undefined: gone")
 }

@@ -42,29 +42,29 @@ func tagsIn(line string) (tags []string) {
 	return tags
 }
 
-// tagged returns the directories of files with one of our own build tags, by tag. Only those are
+// tagged returns our own build tags, and the directories of files with one of them. Only those are
 // vetted: go vet of the whole tree would take minutes.
-func tagged(all []source) map[string][]string {
-	dirs := make(map[string][]string)
+func tagged(all []source) (tags, dirs []string) {
 	for _, s := range all {
-		for _, tag := range ownTags(s) {
-			// go vet takes directories, not files.
-			if dir := "./" + s.packageName(); !slices.Contains(dirs[tag], dir) {
-				dirs[tag] = append(dirs[tag], dir)
-			}
+		if own := ownTags(s); len(own) > 0 {
+			tags, dirs = append(tags, own...), append(dirs, "./"+s.packageName()) // go vet takes directories, not files
 		}
 	}
-	return dirs
+	slices.Sort(tags)
+	slices.Sort(dirs)
+	return slices.Compact(tags), slices.Compact(dirs)
 }
 
-// vetFindings returns the reports of go vet, with a tag, for directories of the module at
-// root. go vet compiles tests too, and most tagged files are tests.
-func vetFindings(root, tag string, dirs []string) []string {
-	cmd := exec.Command("go", append([]string{"vet", "-tags", tag}, dirs...)...)
+// vetFindings returns the reports of go vet, with tags, for directories of the module at root. go vet
+// compiles tests too, and most tagged files are tests. All tags are set at once, since for each other set
+// of tags go vet reads all dependencies again.
+func vetFindings(root string, tags, dirs []string) []string {
+	list := strings.Join(tags, ",")
+	cmd := exec.Command("go", append([]string{"vet", "-tags", list}, dirs...)...)
 	// As `make lint` vets, so that the same compiled packages are read.
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return []string{fmt.Sprintf("go vet -tags %s: %v\n%s", tag, err, strings.TrimSpace(string(out)))}
+		return []string{fmt.Sprintf("go vet -tags %s: %v\n%s", list, err, strings.TrimSpace(string(out)))}
 	}
 	return nil
 }
