@@ -179,6 +179,9 @@ func TestUnreachableMastersAreNotAdded(t *testing.T) {
 			r := start(t, e.command("master", "add", "m9", c.address)).wait(t)
 			r.want(t, 1, c.text)
 			r.within(t, 30*time.Second)
+			if strings.Contains(r.stderr, "Still looking") {
+				t.Errorf("the command looks for another leader:\n%s", r.stderr)
+			}
 			if leader, states := e.masters(); leader != "m1" || len(states) != 1 {
 				t.Errorf("%s leads %v", leader, states)
 			}

@@ -84,7 +84,8 @@ func (d *Daemon) checkNewcomer(ctx context.Context, p raftlog.Peer) error {
 	}
 	supported, err := d.askVersion(ctx, p)
 	if err != nil {
-		return fmt.Errorf("adding master %q: start it first: %w", p.ID, err)
+		// Without the class of the cause: the caller would take the end of its time for that of this master.
+		return fmt.Errorf("%w: adding master %q: start it first: %v", cluster.ErrRefused, p.ID, err)
 	}
 	if needed := max(version, d.members.common); supported < needed {
 		return fmt.Errorf("adding master %q: it supports cluster version %d, and the cluster has version %d; start it with the version of hammr that the other masters run",
