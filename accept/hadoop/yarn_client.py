@@ -40,8 +40,13 @@ def main():
     assert metrics["appsSubmitted"] >= 2 and metrics["activeNodes"] >= 1, metrics
     if call(manager.cluster_scheduler)["scheduler"]["schedulerInfo"]["type"] == "capacityScheduler":  # the only one that it reads
         assert manager.cluster_scheduler_queue("nightly")["state"] == "RUNNING"
-    apps = call(manager.cluster_applications)["apps"]["app"]
-    assert {a["id"] for a in apps} >= {app, running.replace("job_", "application_")}, apps
+    for _ in range(25):  # a list may be a second old
+        apps = call(manager.cluster_applications)["apps"]["app"]
+        if {a["id"] for a in apps} >= {app, running.replace("job_", "application_")}:
+            break
+        time.sleep(0.2)
+    else:
+        raise AssertionError(apps)
     finished = call(manager.cluster_applications, states=["FINISHED"], limit="10", application_types=["MAPREDUCE"])["apps"]["app"]
     assert all(a["state"] == "FINISHED" for a in finished) and finished, finished
     one = call(manager.cluster_application, app)["app"]
