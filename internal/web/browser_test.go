@@ -373,6 +373,44 @@ func TestChangeKeepsTheURL(t *testing.T) {
 	}
 }
 
+// TestPageFollowsByDeltas changes a list several times while a browser shows it: it becomes what it would be
+// if it were loaded again, and from the second change on the browser gets deltas.
+func TestPageFollowsByDeltas(t *testing.T) {
+	b := browsertest.Start(t)
+	s := newChanging()
+	gate := gateOf(t)
+	server, _ := serveHandler(t, gate.Handler(New(Config{Source: s, Gate: gate, Name: "master m1"})))
+	tab := b.Open(t, browsertest.View{})
+	signIn(tab, server)
+	tab.Go(server + "/jobs")
+	browsertest.Eval[bool](tab, settled)
+	for range 4 {
+		want := fmt.Sprint("version ", s.version.Add(1))
+		browsertest.Eval[bool](tab, fmt.Sprintf(`(async () => {
+			while (!document.querySelector("main").textContent.includes(%q)) await new Promise(requestAnimationFrame);
+			return true;
+		})()`, want))
+		loaded := browsertest.Eval[string](tab, `new Promise((done) => {
+			const request = new XMLHttpRequest();
+			request.open("GET", "/jobs");
+			request.setRequestHeader("Hammr-Fragment", "1");
+			request.responseType = "document";
+			request.onload = () => done(request.response.querySelector("main").innerHTML);
+			request.send();
+		})`)
+		if got := browsertest.Eval[string](tab, `document.querySelector("main").innerHTML`); got != loaded {
+			t.Errorf("%s: the page is %.3000s\nwant %.3000s", want, got, loaded)
+		}
+	}
+	const deltas = `performance.getEntriesByType("resource").filter((e) => e.responseStatus === 226).length`
+	if n := browsertest.Eval[int](tab, deltas); n < 3 {
+		t.Errorf("%d deltas for 4 changes", n)
+	}
+	if found := problems(tab); len(found) > 0 {
+		t.Errorf("%q", found)
+	}
+}
+
 // TestFirstVisitIsSmall bounds what a browser without any files receives for a page.
 func TestFirstVisitIsSmall(t *testing.T) {
 	const kB = 1000
