@@ -84,7 +84,7 @@ func (d *Daemon) checkNewcomer(ctx context.Context, p raftlog.Peer) error {
 	}
 	supported, err := d.askVersion(ctx, p)
 	if err != nil {
-		// Without the class of the cause: the caller would take the end of its time for that of this master.
+		// The cause is not wrapped: clients would take its timeout for one of this master, and look for another leader.
 		return fmt.Errorf("%w: adding master %q: start it first: %v", cluster.ErrRefused, p.ID, err)
 	}
 	if needed := max(version, d.members.common); supported < needed {
