@@ -378,8 +378,7 @@ func TestChangeKeepsTheURL(t *testing.T) {
 func TestPageFollowsByDeltas(t *testing.T) {
 	b := browsertest.Start(t)
 	s := newChanging()
-	gate := gateOf(t)
-	server, _ := serveHandler(t, gate.Handler(New(Config{Source: s, Gate: gate, Name: "master m1"})))
+	server, _ := serveHandler(t, s.handler(t))
 	tab := b.Open(t, browsertest.View{})
 	signIn(tab, server)
 	tab.Go(server + "/jobs")

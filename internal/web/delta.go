@@ -6,16 +6,16 @@ import (
 )
 
 // A delta leads from one version of a fragment to the next one (RFC 3229, with an encoding of our own).
-// Both are cut before each "<", so that a piece is a tag and the text after it. A delta is a JSON array of
-// edits, by position: [first old piece, number of old pieces, new pieces...].
+// Both are split at each "<", so that a piece is a tag and the text after it. A delta is a JSON array of
+// edits in the order of their places, each [index of the first old piece, number of old pieces, new pieces...].
 const (
 	deltaEncoding = "hammr-pieces" // in the headers A-IM and IM
 	maxDifference = 100            // pieces of both versions that one edit may have, unless it is the last one
 )
 
-// deltaOf returns the delta between two versions, "" if they have too little in common. Versions come from
-// the same template, so it looks for the next place where they are alike and not for the shortest delta,
-// which takes libraries ten times as long.
+// deltaOf returns the delta between two versions, "" if it would be longer than half of the new one. It is
+// greedy: after a difference it continues at the next place where the versions are equal. Versions come from
+// the same template, so the delta is short. Libraries look for the shortest one, which takes seven times as long.
 func deltaOf(old, now string) string {
 	was, is := strings.Split(old, "<"), strings.Split(now, "<")
 	edits := [][]any{}
@@ -41,11 +41,11 @@ func deltaOf(old, now string) string {
 	return text.String()
 }
 
-// differing returns how many pieces of each version come before the next place where they are alike.
+// differing returns how many pieces of each version come before the next place where they are equal.
 func differing(was, is []string) (removed, added int) {
 	for sum := 1; sum <= maxDifference; sum++ {
 		for removed = max(0, sum-len(is)); removed <= min(sum, len(was)); removed++ {
-			if added = sum - removed; alike(was[removed:], is[added:]) {
+			if added = sum - removed; equalHere(was[removed:], is[added:]) {
 				return removed, added
 			}
 		}
@@ -53,8 +53,9 @@ func differing(was, is []string) (removed, added int) {
 	return len(was), len(is)
 }
 
-// alike reports whether two pieces are equal, since many tags have the same text as one of another place.
-func alike(was, is []string) bool {
+// equalHere reports whether the next two pieces of both versions are equal. One is not enough, since most
+// pieces, such as closing tags, occur at many places.
+func equalHere(was, is []string) bool {
 	if len(was) == 0 || len(is) == 0 {
 		return len(was) == len(is)
 	}

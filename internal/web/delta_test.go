@@ -53,13 +53,7 @@ func TestDeltasAreSmall(t *testing.T) {
 
 // TestBrowsersGetDeltas asks for a fragment after changes, with the version that the browser has.
 func TestBrowsersGetDeltas(t *testing.T) {
-	s := newChanging()
-	gate := gateOf(t)
-	front := gate.Handler(New(Config{Source: s, Gate: gate, Name: "m1"}))
-	server := newServer(t, front)
-	events, stop := follow(t, server, "topics=jobs", "")
-	defer stop()
-	next(events)
+	s, front, events := watchedJobs(t)
 	first := fragmentOf(front, "/jobs", "A-IM", deltaEncoding)
 	text, tag := first.Body.String(), first.Header().Get("ETag")
 	for range 3 {

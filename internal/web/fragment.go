@@ -29,12 +29,12 @@ type fragment struct {
 	sync.Mutex        // held while it is rendered, so that others wait for it
 	used       uint64 // generation of the last request; guarded by fragments
 
-	whole      encoded // "" before it is rendered
+	whole      encoded // its text is "" before it is rendered
 	tag        string  // ETag
 	generation uint64  // that it was rendered after
 	rendered   time.Time
 	base       string  // ETag of the version before
-	delta      encoded // that leads from the version before to this one; "" for none
+	delta      encoded // from the version before to this one; its text is "" if there is none
 }
 
 // encoded is a text that is compressed when a browser asks for that.
@@ -114,17 +114,13 @@ func (c *call) serveFragment() error {
 	h := c.w.Header()
 	h.Set("ETag", part.tag)
 	h.Set("Vary", fragmentHeader+", Accept-Encoding, A-IM, If-None-Match")
-	switch c.r.Header.Get("If-None-Match") {
-	case part.tag:
+	switch has := c.r.Header.Get("If-None-Match"); {
+	case has == part.tag:
 		c.w.WriteHeader(http.StatusNotModified)
-	case part.base:
-		if part.delta.text != "" && c.r.Header.Get("A-IM") == deltaEncoding {
-			h.Set("IM", deltaEncoding)
-			h.Set("Delta-Base", part.base)
-			c.sendEncoded(http.StatusIMUsed, "application/json", &part.delta)
-			break
-		}
-		fallthrough
+	case has == part.base && part.delta.text != "" && c.r.Header.Get("A-IM") == deltaEncoding:
+		h.Set("IM", deltaEncoding)
+		h.Set("Delta-Base", part.base)
+		c.sendEncoded(http.StatusIMUsed, "application/json", &part.delta)
 	default:
 		c.sendEncoded(http.StatusOK, "text/html; charset=utf-8", &part.whole)
 	}

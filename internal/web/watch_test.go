@@ -43,10 +43,21 @@ func (s *changingSource) Job(_ context.Context, id string) (Answer[report.Report
 	return Answer[report.Report]{Value: report.Report{JobID: id, Name: fmt.Sprint("version ", s.version.Load()), State: report.Running}, At: time.UnixMilli(atMillis)}, nil
 }
 
-// server serves the pages of a source. The test stops it.
-func (s *changingSource) server(t testing.TB) *httptest.Server {
+// handler serves the pages of a source.
+func (s *changingSource) handler(t testing.TB) http.Handler {
 	gate := gateOf(t)
-	return newServer(t, gate.Handler(New(Config{Source: s, Gate: gate, Name: "master m1"})))
+	return gate.Handler(New(Config{Source: s, Gate: gate, Name: "master m1"}))
+}
+
+// watchedJobs serves the pages of a source whose list of jobs a client watches. The events are those after
+// the first one.
+func watchedJobs(t *testing.T) (s *changingSource, pages http.Handler, events <-chan event) {
+	s = newChanging()
+	pages = s.handler(t)
+	events, stop := follow(t, newServer(t, pages), "topics=jobs", "")
+	t.Cleanup(stop)
+	next(events)
+	return s, pages, events
 }
 
 // newServer starts a server, which the test stops.
@@ -112,7 +123,7 @@ func next(events <-chan event) event {
 // TestWatchersContinueAtAnyMaster follows a cluster through two servers of the same source.
 func TestWatchersContinueAtAnyMaster(t *testing.T) {
 	s := newChanging()
-	first, second := s.server(t), s.server(t)
+	first, second := newServer(t, s.handler(t)), newServer(t, s.handler(t))
 	events, stop := follow(t, first, "topics=jobs,masters", "")
 	hello := next(events)
 	if hello.name != "hello" || hello.id == "" || hello.data != `{"topics":[]}` {
@@ -335,13 +346,7 @@ func TestFragmentsArePartsOfTheirPages(t *testing.T) {
 
 // TestFragmentIsRenderedOnceForAChange asks for a fragment many times while there is a watcher.
 func TestFragmentIsRenderedOnceForAChange(t *testing.T) {
-	s := newChanging()
-	gate := gateOf(t)
-	front := gate.Handler(New(Config{Source: s, Gate: gate, Name: "m1"}))
-	server := newServer(t, front)
-	events, stop := follow(t, server, "topics=jobs", "")
-	defer stop()
-	next(events)
+	s, front, events := watchedJobs(t)
 	for round := range 3 {
 		s.version.Add(1)
 		if e := next(events); e.name != "change" {
@@ -368,8 +373,7 @@ func TestFragmentIsRenderedOnceForAChange(t *testing.T) {
 // finds that out, and each browser gets an event and its fragment.
 func BenchmarkWatchers(b *testing.B) {
 	s := newChanging()
-	gate := gateOf(b)
-	front := gate.Handler(New(Config{Source: s, Gate: gate, Name: "m1"}))
+	front := s.handler(b)
 	hub := newHub(s)
 	var all []*watcher
 	for range 100 {
