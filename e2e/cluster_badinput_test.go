@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -125,14 +126,9 @@ func TestGarbage(t *testing.T) {
 		ports = append(ports, m.Address, m.HTTP)
 	}
 	ports = append(ports, e.state.Tasknodes[0].Address, e.state.Tasknodes[0].HTTP)
-	t.Run("ports", func(t *testing.T) {
-		for _, port := range ports {
-			t.Run(port, func(t *testing.T) {
-				t.Parallel()
-				for _, words := range garbage() {
-					say(t, port, words)
-				}
-			})
+	concurrently(t, slices.Values(ports), func(t *testing.T, port string) {
+		for _, words := range garbage() {
+			say(t, port, words)
 		}
 	})
 	for _, d := range []string{"m1", "m2", "m3", "n1"} {
@@ -236,21 +232,16 @@ func TestNoLeader(t *testing.T) {
 	for _, m := range j.state.Masters[1:] {
 		must(t, syscall.Kill(m.PID, syscall.SIGKILL))
 	}
-	t.Run("commands", func(t *testing.T) {
-		for _, args := range [][]string{
-			{"run", "wordcount", "-D", "hammr.client.timeout=3s", "/etc/hostname", filepath.Join(t.TempDir(), "out")},
-			{"submit", "wordcount", "-D", "hammr.client.timeout=3s", "/etc/hostname", filepath.Join(t.TempDir(), "out")},
-			{"job", "kill", j.id, "--timeout", "3s"},
-			{"job", "wait", j.id, "--timeout", "3s"},
-			{"node", "remove", "n1", "--timeout", "3s"},
-		} {
-			t.Run(args[0]+" "+args[1], func(t *testing.T) {
-				t.Parallel()
-				r := start(t, j.command(args...)).wait(t)
-				r.want(t, 1, "no leading master found in 3", "waiting up to 3s")
-				r.within(t, 20*time.Second)
-			})
-		}
+	concurrently(t, slices.Values([]string{
+		"run wordcount -D hammr.client.timeout=3s /etc/hostname " + filepath.Join(t.TempDir(), "out"),
+		"submit wordcount -D hammr.client.timeout=3s /etc/hostname " + filepath.Join(t.TempDir(), "out"),
+		"job kill " + j.id + " --timeout 3s",
+		"job wait " + j.id + " --timeout 3s",
+		"node remove n1 --timeout 3s",
+	}), func(t *testing.T, line string) {
+		r := start(t, j.command(strings.Fields(line)...)).wait(t)
+		r.want(t, 1, "no leading master found in 3", "waiting up to 3s")
+		r.within(t, 20*time.Second)
 	})
 	start(t, command{args: []string{"up", "--dir", j.dir, "--detach"}}).wait(t).want(t, 0)
 	if again := j.succeeds(t); again != 0 {

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -35,7 +36,7 @@ func TestDaemonsWithInvalidSettings(t *testing.T) {
 		return slices.Concat([]string{"tasknode", "--name", "n9", "--masters", masters, "--dir", t.TempDir(), "--token-file", token,
 			"--address", "127.0.0.1:0", "--http", "127.0.0.1:0"}, flags)
 	}
-	for name, c := range map[string]struct {
+	faults := map[string]struct {
 		args []string
 		code int
 		text string
@@ -53,14 +54,13 @@ func TestDaemonsWithInvalidSettings(t *testing.T) {
 		"tasknode's token":          {node("--token-file", other), 1, "the token is not that of cluster " + e.state.ID},
 		"tasknode's cluster":        {node("--cluster-id", "5"), 1, "a master of cluster " + e.state.ID + ", not of 5"},
 		"tasknode's master":         {node("--masters", "nowhere:x"), 1, "not an address; write host:port"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := start(t, command{args: c.args}).wait(t)
-			r.want(t, c.code, c.text)
-			r.within(t, 15*time.Second)
-		})
 	}
+	concurrently(t, maps.Keys(faults), func(t *testing.T, name string) {
+		c := faults[name]
+		r := start(t, command{args: c.args}).wait(t)
+		r.want(t, c.code, c.text)
+		r.within(t, 15*time.Second)
+	})
 }
 
 // otherToken returns a token file of another cluster.

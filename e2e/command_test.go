@@ -5,14 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // command is one run of a program.
@@ -218,4 +222,20 @@ func statFields(file string) []string {
 	}
 	_, rest, _ := strings.Cut(string(line), ") ")
 	return strings.Fields(rest)
+}
+
+// concurrently runs a subtest for each name, as many at once as there are CPUs, and waits for
+// them. Subtests that call t.Parallel would first wait for the parallel tests that have not
+// begun, for minutes, and the cluster of their test would reach its limit.
+func concurrently(t *testing.T, names iter.Seq[string], run func(t *testing.T, name string)) {
+	t.Helper()
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for name := range names {
+		group.Go(func() error {
+			t.Run(name, func(t *testing.T) { run(t, name) })
+			return nil
+		})
+	}
+	must(t, group.Wait())
 }
