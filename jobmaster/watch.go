@@ -81,7 +81,7 @@ func (m *Master) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 		}
 		version = got.version
 		status := got.status()
-		over := status.State >= wire.JobState_SUCCEEDED
+		over := status.State.Final()
 		if over {
 			if status, err = got.withTasks(ctx, m, jobID); err != nil {
 				return nil, err

@@ -46,7 +46,7 @@ func (d *Driver) newProgressReporter() *progressReporter {
 
 // report takes one status. The last status of a job is always shown.
 func (r *progressReporter) report(s *wire.JobStatus) {
-	over := s.State >= wire.JobState_SUCCEEDED
+	over := s.State.Final()
 	for _, f := range report.NewFailures(s, r.failures) {
 		if !r.quiet {
 			r.console.TaskFailed(f.Attempt, f.Cause)

@@ -414,7 +414,7 @@ func (r *run) compareHeaps(ctx context.Context, early map[string]int64) error {
 	}
 	jobs, listErr := r.client.Jobs(ctx, false)
 	for _, j := range jobs {
-		if j.State < wire.JobState_SUCCEEDED {
+		if !j.State.Final() {
 			r.result.violated("%s is still %v at the end", j.JobId, j.State)
 		}
 	}

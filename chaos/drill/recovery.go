@@ -105,7 +105,7 @@ func (w *jobWatcher) hitTasksRecoveredAt(hit []runningAttempt, ended time.Time) 
 	defer w.mu.Unlock()
 	for _, r := range hit {
 		back := !ended.IsZero() && w.mu.moves[r.job].answeredAt.After(ended)
-		if s := w.mu.jobs[r.job]; !isFinal(s.State) && !taskRecovered(s, r.task, hit, back) {
+		if s := w.mu.jobs[r.job]; !s.State.Final() && !taskRecovered(s, r.task, hit, back) {
 			return time.Time{}
 		}
 	}

@@ -99,7 +99,7 @@ func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 		m.at, m.askedAt = time.Now(), asked
 	}
 	m.progress = now // progress may also fall, after a loss of work
-	if final = isFinal(s.State); final {
+	if final = s.State.Final(); final {
 		if w.mu.final++; w.mu.final == len(w.ids) {
 			close(w.allDone)
 		}
@@ -110,9 +110,6 @@ func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 	}
 	return final
 }
-
-// isFinal reports whether a job cannot change any more.
-func isFinal(state wire.JobState) bool { return state >= wire.JobState_SUCCEEDED }
 
 // progress returns a number that rises as a job makes progress. A later state weighs more than
 // all tasks. A loss of output lowers it.

@@ -82,7 +82,7 @@ func (f *fakeCluster) Info(context.Context) (*wire.Info, error) {
 
 func (f *fakeCluster) Jobs(_ context.Context, all bool) (jobs []*wire.JobStatus, err error) {
 	for _, j := range f.jobs {
-		if all || j.State < wire.JobState_SUCCEEDED {
+		if all || !j.State.Final() {
 			jobs = append(jobs, j)
 		}
 	}

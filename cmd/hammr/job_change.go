@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -26,7 +25,7 @@ func (r clusterCommands) newJobKill() *cobra.Command {
 		switch {
 		case err != nil:
 			return err
-		case s.State >= wire.JobState_SUCCEEDED:
+		case s.State.Final():
 			return fmt.Errorf("job %s is over already: %v", id, s.State)
 		}
 		return q.Kill(ctx, id, "killed by the user")

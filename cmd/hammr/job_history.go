@@ -33,7 +33,7 @@ job.`,
 		Args: oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) (*wire.JobStatus, error) {
 		s, err := q.job(ctx, q.args[0], true)
-		if err == nil && s.State < wire.JobState_SUCCEEDED {
+		if err == nil && !s.State.Final() {
 			return nil, fmt.Errorf("job %s is not over; see 'hammr job status %s'", s.JobId, s.JobId)
 		}
 		if err == nil && format == "jhist" {

@@ -72,7 +72,7 @@ type watcher struct {
 // update shows one status. Calls are in order and never concurrent; the console redraws from
 // another goroutine.
 func (w *watcher) update(id string, s *wire.JobStatus) {
-	over := s.State >= wire.JobState_SUCCEEDED
+	over := s.State.Final()
 	if !w.started {
 		w.started = true
 		w.console.Running(id)

@@ -62,7 +62,7 @@ func (l *logReader) read(ctx context.Context, attempts []*wire.TaskStatus_Attemp
 }
 
 // over reports whether the job is over.
-func (l *logReader) over() bool { return l.job.State >= wire.JobState_SUCCEEDED }
+func (l *logReader) over() bool { return l.job.State.Final() }
 
 // text returns a log. If the attempt has printed nothing, the error wraps fs.ErrNotExist.
 func (l *logReader) text(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {

@@ -17,7 +17,7 @@ import (
 
 // Write writes the events of a finished job. The status must have its tasks.
 func Write(to io.Writer, s *wire.JobStatus) error {
-	if s.State < wire.JobState_SUCCEEDED {
+	if !s.State.Final() {
 		return fmt.Errorf("jhist: job %s is not over", s.JobId)
 	}
 	text, err := schema()

@@ -248,7 +248,7 @@ func succeeds(t *testing.T, c *remote.Client, id string) *wire.JobStatus {
 	t.Helper()
 	finals := 0
 	status, err := c.Watch(t.Context(), id, func(s *wire.JobStatus) {
-		if s.State >= wire.JobState_SUCCEEDED {
+		if s.State.Final() {
 			finals++
 		}
 	})

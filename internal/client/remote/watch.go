@@ -85,4 +85,4 @@ func (w *watcher) show(s *wire.JobStatus) {
 }
 
 // done reports whether the final status has arrived.
-func (w *watcher) done() bool { return w.last != nil && w.last.State >= wire.JobState_SUCCEEDED }
+func (w *watcher) done() bool { return w.last != nil && w.last.State.Final() }

@@ -25,7 +25,7 @@ func TestWatchShowsNoEarlierState(t *testing.T) {
 			})
 		}
 		for i, s := range shown {
-			if final := s.State >= wire.JobState_SUCCEEDED; final != (i == len(shown)-1 && w.done()) {
+			if final := s.State.Final(); final != (i == len(shown)-1 && w.done()) {
 				t.Fatalf("status %d of %d is %v", i+1, len(shown), s.State)
 			}
 			if i > 0 && (s.State < shown[i-1].State || proto.Equal(s, shown[i-1])) {

@@ -37,7 +37,7 @@ func ofJob[T any](c *Call, get func(ctx context.Context, job string) (T, error))
 // job returns the job of a request, with its tasks.
 func (c *Call) job() (*job, error) {
 	s, err := ofJob(c, c.Source.Status)
-	return &job{s, isFinal(s)}, err
+	return &job{s, s.GetState().Final()}, err
 }
 
 func masterInfo(c *Call) (*document, error) {

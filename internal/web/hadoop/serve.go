@@ -54,11 +54,8 @@ type TaskList struct {
 
 // TaskListOf returns the tasks of a status.
 func TaskListOf(s *wire.JobStatus) TaskList {
-	return TaskList{isFinal(s), s.GetFinishTime(), slices.Values(s.GetTasks())}
+	return TaskList{s.GetState().Final(), s.GetFinishTime(), slices.Values(s.GetTasks())}
 }
-
-// isFinal reports whether a job is over.
-func isFinal(s *wire.JobStatus) bool { return s.GetState() >= wire.JobState_SUCCEEDED }
 
 // Query selects jobs. The zero value selects all.
 type Query struct {

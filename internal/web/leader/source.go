@@ -289,7 +289,7 @@ func (s *Source) kill(ctx context.Context, a web.Action) error {
 	switch {
 	case err != nil:
 		return err
-	case status.State >= wire.JobState_SUCCEEDED:
+	case status.State.Final():
 		return fmt.Errorf("job %s is over already: %v: %w", a.ID, status.State, client.ErrRefused)
 	}
 	return s.client.Kill(ctx, a.ID, "killed by "+cmp.Or(a.User, "a user")+" on a page")

@@ -25,7 +25,7 @@ const finishedAge = time.Minute
 
 // ageOf returns how long the status of a job is fresh.
 func (s *Source) ageOf(status *wire.JobStatus) time.Duration {
-	if status.GetState() >= wire.JobState_SUCCEEDED {
+	if status.GetState().Final() {
 		return max(finishedAge, s.cfg.Age)
 	}
 	return s.cfg.Age
