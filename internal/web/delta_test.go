@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/web/browsertest"
 )
 
@@ -83,6 +84,39 @@ func TestBrowsersGetDeltas(t *testing.T) {
 				t.Errorf("%q: status %d", headers, w.Code)
 			}
 		}
+	}
+}
+
+// TestPartsOfFragments follows the page of a job whose state, forms and pools change. Each version is the same
+// as from a server that has rendered no version before.
+func TestPartsOfFragments(t *testing.T) {
+	s, front, events := watchedJobs(t)
+	path := "/jobs/" + aJob
+	seen := make(map[string]bool)
+	for _, change := range []func(){
+		func() {},
+		func() { s.suspended.Store(true) },
+		func() { s.pools = append(s.pools, apidoc.Queue{Name: "new", State: "RUNNING"}) },
+		func() {},
+		func() { s.suspended.Store(false) },
+		func() { s.pools = nil },
+	} {
+		change()
+		s.version.Add(1)
+		if e := next(events); e.name != "change" {
+			t.Fatalf("no change: %+v", e)
+		}
+		got, want := fragmentOf(front, path).Body.String(), fragmentOf(s.handler(t), path).Body.String()
+		if got != want {
+			t.Errorf("another page than without a version before:\n%s\nwant:\n%s", got, want)
+		}
+		seen[got] = true
+		if can, want := strings.Contains(got, path+"/resume"), s.suspended.Load(); can != want {
+			t.Errorf("offers to resume: %t, want %t", can, want)
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("%d versions, want 6", len(seen))
 	}
 }
 

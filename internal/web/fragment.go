@@ -3,9 +3,11 @@ package web
 import (
 	"bytes"
 	"fmt"
+	"html/template"
 	"io"
 	"maps"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -33,8 +35,15 @@ type fragment struct {
 	tag        string  // ETag
 	generation uint64  // that it was rendered after
 	rendered   time.Time
-	base       string  // ETag of the version before
-	delta      encoded // from the version before to this one; its text is "" if there is none
+	base       string                  // ETag of the version before
+	delta      encoded                 // from the version before to this one; its text is "" if there is none
+	kept       map[string]renderedPart // by the names of their templates
+}
+
+// renderedPart is a part of a fragment that is rendered again only if its data has changed.
+type renderedPart struct {
+	data any
+	html template.HTML
 }
 
 // encoded is a text that is compressed when a browser asks for that.
@@ -100,7 +109,10 @@ func (c *call) serveFragment() error {
 	part.Lock()
 	defer part.Unlock()
 	if part.whole.text == "" || part.generation != generation || time.Since(part.rendered) >= fragmentAge {
-		c.fragment = ""
+		if part.kept == nil {
+			part.kept = make(map[string]renderedPart)
+		}
+		c.fragment, c.kept = "", part.kept
 		rendered := time.Now()
 		if err := c.route.Serve(c); err != nil {
 			return err
@@ -125,6 +137,23 @@ func (c *call) serveFragment() error {
 		c.sendEncoded(http.StatusOK, "text/html; charset=utf-8", &part.whole)
 	}
 	return nil
+}
+
+// Kept renders a part of the page by the template of that name, of which the page has one. For a fragment it
+// returns the part of the version before if the data is the same.
+func (v *view) Kept(name string, data any) (template.HTML, error) {
+	if last, ok := v.kept[name]; ok && reflect.DeepEqual(last.data, data) {
+		return last.html, nil
+	}
+	var text strings.Builder
+	if err := templates[v.name].ExecuteTemplate(&text, name, data); err != nil {
+		return "", err
+	}
+	part := renderedPart{data, template.HTML(text.String())} // a template has escaped it
+	if v.kept != nil {
+		v.kept[name] = part
+	}
+	return part.html, nil
 }
 
 // sendEncoded answers with a text, compressed if the browser accepts that.

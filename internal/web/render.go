@@ -40,6 +40,7 @@ func parseTemplates() map[string]*template.Template {
 // view is what templates get.
 type view struct {
 	*call
+	name     string // of the template
 	Title    string
 	Masters  apidoc.Masters
 	Server   string      // who serves the page
@@ -67,7 +68,7 @@ const pageBytes = 24 << 10
 // render answers with a page.
 func (c *call) render(status int, name, title string, data any, commands ...Command) error {
 	v := &view{
-		call: c, Title: title, Masters: c.masters(), Server: c.cfg.Name, SignedIn: c.caller.Token,
+		call: c, name: name, Title: title, Masters: c.masters(), Server: c.cfg.Name, SignedIn: c.caller.Token,
 		Commands: commands, Data: data, Links: navigation, Notice: c.notice(),
 	}
 	v.Age = durationText(c.age().Milliseconds())

@@ -24,6 +24,7 @@ import (
 type changingSource struct {
 	*fakeSource
 	version   atomic.Int64
+	suspended atomic.Bool
 	questions atomic.Int64
 }
 
@@ -34,7 +35,7 @@ func newChanging() *changingSource {
 
 func (s *changingSource) Jobs(_ context.Context, q JobQuery) (Answer[JobPage], error) {
 	s.questions.Add(1)
-	jobs := []apidoc.Job{{JobID: aJob, Name: fmt.Sprint("version ", s.version.Load()), State: "RUNNING"}}
+	jobs := []apidoc.Job{{JobID: aJob, Name: fmt.Sprint("version ", s.version.Load()), State: "RUNNING", Suspended: s.suspended.Load()}}
 	page, err := SelectJobs(jobs, q, "1763700000000")
 	return Answer[JobPage]{Value: page, At: time.UnixMilli(atMillis)}, err
 }
@@ -410,12 +411,21 @@ func (h *hub) watching() int {
 	return len(h.mu.watchers)
 }
 
-// BenchmarkFragment renders the live page of a job for one browser.
+// BenchmarkFragment renders the live page of a job after each change, for one browser.
 func BenchmarkFragment(b *testing.B) {
-	h := newHandler(b, newFake("nightly sort"))
-	size := 0
+	gate := gateOf(b)
+	pages := New(Config{Source: newFake("nightly sort"), Gate: gate, Name: "master m1"})
+	w, err := pages.hub.join(b.Context(), []string{"jobs"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer pages.hub.leave(w)
+	front, size := gate.Handler(pages), 0
 	for b.Loop() {
-		size = fragmentOf(h, "/jobs/"+aJob, "Accept-Encoding", "gzip").Body.Len()
+		pages.hub.mu.Lock()
+		pages.hub.mu.generation++
+		pages.hub.mu.Unlock()
+		size = fragmentOf(front, "/jobs/"+aJob, "Accept-Encoding", "gzip").Body.Len()
 	}
 	b.ReportMetric(float64(size), "B")
 }
