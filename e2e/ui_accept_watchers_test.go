@@ -59,7 +59,7 @@ func TestAcceptWatchers(t *testing.T) {
 	}{
 		{"100 watchers at the leader", 1, 100, 0, 5, 100},
 		{"100 watchers at a follower", 1, 0, 100, 2, 100},
-		{"100 watchers of 100 jobs at a follower", 100, 0, 1, 2, 20}, // the aim is 15; processors of a shared machine vary by a third
+		{"100 watchers of 100 jobs at a follower", 100, 0, 1, 2, 18}, // the aim is 15; processors of a shared machine vary by a fifth
 		{"1,000 watchers at both", 1, 500, 500, 100, 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
