@@ -139,8 +139,8 @@ func (c *call) serveFragment() error {
 	return nil
 }
 
-// Kept renders a part of the page by the template of that name, of which the page has one. For a fragment it
-// returns the part of the version before if the data is the same.
+// Kept renders a part of the page by the template of that name, which a page uses at most once. For a fragment
+// it returns the part of the version before if the data is the same.
 func (v *view) Kept(name string, data any) (template.HTML, error) {
 	if last, ok := v.kept[name]; ok && reflect.DeepEqual(last.data, data) {
 		return last.html, nil
