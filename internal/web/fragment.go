@@ -87,7 +87,7 @@ func (f *fragments) of(key fragmentKey, generation uint64, watched bool) *fragme
 	f.mu.generation = generation
 	part := f.mu.all[key]
 	if part == nil {
-		part = new(fragment)
+		part = &fragment{kept: make(map[string]renderedPart)}
 		if len(f.mu.all) < maxFragments {
 			f.mu.all[key] = part
 		}
@@ -109,9 +109,6 @@ func (c *call) serveFragment() error {
 	part.Lock()
 	defer part.Unlock()
 	if part.whole.text == "" || part.generation != generation || time.Since(part.rendered) >= fragmentAge {
-		if part.kept == nil {
-			part.kept = make(map[string]renderedPart)
-		}
 		c.fragment, c.kept = "", part.kept
 		rendered := time.Now()
 		if err := c.route.Serve(c); err != nil {
