@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -126,9 +125,13 @@ func TestGarbage(t *testing.T) {
 		ports = append(ports, m.Address, m.HTTP)
 	}
 	ports = append(ports, e.state.Tasknodes[0].Address, e.state.Tasknodes[0].HTTP)
-	concurrently(t, slices.Values(ports), func(t *testing.T, port string) {
-		for _, words := range garbage() {
-			say(t, port, words)
+	concurrently(t, func(run subtest) {
+		for _, port := range ports {
+			run(port, func(t *testing.T) {
+				for _, words := range garbage() {
+					say(t, port, words)
+				}
+			})
 		}
 	})
 	for _, d := range []string{"m1", "m2", "m3", "n1"} {
@@ -232,16 +235,20 @@ func TestNoLeader(t *testing.T) {
 	for _, m := range j.state.Masters[1:] {
 		must(t, syscall.Kill(m.PID, syscall.SIGKILL))
 	}
-	concurrently(t, slices.Values([]string{
-		"run wordcount -D hammr.client.timeout=3s /etc/hostname " + filepath.Join(t.TempDir(), "out"),
-		"submit wordcount -D hammr.client.timeout=3s /etc/hostname " + filepath.Join(t.TempDir(), "out"),
-		"job kill " + j.id + " --timeout 3s",
-		"job wait " + j.id + " --timeout 3s",
-		"node remove n1 --timeout 3s",
-	}), func(t *testing.T, line string) {
-		r := start(t, j.command(strings.Fields(line)...)).wait(t)
-		r.want(t, 1, "no leading master found in 3", "waiting up to 3s")
-		r.within(t, 20*time.Second)
+	concurrently(t, func(run subtest) {
+		for _, args := range [][]string{
+			{"run", "wordcount", "-D", "hammr.client.timeout=3s", "/etc/hostname", filepath.Join(t.TempDir(), "out")},
+			{"submit", "wordcount", "-D", "hammr.client.timeout=3s", "/etc/hostname", filepath.Join(t.TempDir(), "out")},
+			{"job", "kill", j.id, "--timeout", "3s"},
+			{"job", "wait", j.id, "--timeout", "3s"},
+			{"node", "remove", "n1", "--timeout", "3s"},
+		} {
+			run(args[0]+" "+args[1], func(t *testing.T) {
+				r := start(t, j.command(args...)).wait(t)
+				r.want(t, 1, "no leading master found in 3", "waiting up to 3s")
+				r.within(t, 20*time.Second)
+			})
+		}
 	})
 	start(t, command{args: []string{"up", "--dir", j.dir, "--detach"}}).wait(t).want(t, 0)
 	if again := j.succeeds(t); again != 0 {

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -55,11 +54,14 @@ func TestDaemonsWithInvalidSettings(t *testing.T) {
 		"tasknode's cluster":        {node("--cluster-id", "5"), 1, "a master of cluster " + e.state.ID + ", not of 5"},
 		"tasknode's master":         {node("--masters", "nowhere:x"), 1, "not an address; write host:port"},
 	}
-	concurrently(t, maps.Keys(faults), func(t *testing.T, name string) {
-		c := faults[name]
-		r := start(t, command{args: c.args}).wait(t)
-		r.want(t, c.code, c.text)
-		r.within(t, 15*time.Second)
+	concurrently(t, func(run subtest) {
+		for name, c := range faults {
+			run(name, func(t *testing.T) {
+				r := start(t, command{args: c.args}).wait(t)
+				r.want(t, c.code, c.text)
+				r.within(t, 15*time.Second)
+			})
+		}
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -224,18 +223,21 @@ func statFields(file string) []string {
 	return strings.Fields(rest)
 }
 
-// concurrently runs a subtest for each name, as many at once as there are CPUs, and waits for
-// them. Subtests that call t.Parallel would first wait for the parallel tests that have not
-// begun, for minutes, and the cluster of their test would reach its limit.
-func concurrently(t *testing.T, names iter.Seq[string], run func(t *testing.T, name string)) {
+// subtest runs a function as a subtest.
+type subtest func(name string, f func(t *testing.T))
+
+// concurrently calls a function that names subtests, runs them, as many at once as there are CPUs, and waits
+// for them. Subtests that call t.Parallel would first wait for the parallel tests that have not begun, for
+// minutes, and the cluster of their test would reach its limit.
+func concurrently(t *testing.T, all func(run subtest)) {
 	t.Helper()
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for name := range names {
+	all(func(name string, f func(t *testing.T)) {
 		group.Go(func() error {
-			t.Run(name, func(t *testing.T) { run(t, name) })
+			t.Run(name, f)
 			return nil
 		})
-	}
+	})
 	must(t, group.Wait())
 }

@@ -61,18 +61,18 @@ func runCases(t *testing.T, p place, c command, want outputs, settings ...string
 	t.Helper()
 	var mu sync.Mutex
 	got := make(outputs)
-	cases := make(map[string]bytesCase)
-	for _, bc := range bytesCases {
-		cases[bc.name] = bc
-	}
-	concurrently(t, maps.Keys(cases), func(t *testing.T, name string) {
-		files := cases[name].run(t, p, c, settings)
-		if want != nil {
-			wantSameFiles(t, files, want[name])
+	concurrently(t, func(run subtest) {
+		for _, bc := range bytesCases {
+			run(bc.name, func(t *testing.T) {
+				files := bc.run(t, p, c, settings)
+				if want != nil {
+					wantSameFiles(t, files, want[bc.name])
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				got[bc.name] = files
+			})
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		got[name] = files
 	})
 	return got
 }
