@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -20,8 +21,8 @@ type asset struct {
 // them.
 type assets map[string]asset // by name
 
-// embedded are the assets of this program.
-var embedded = loadAssets()
+// embedded returns the assets of this program.
+var embedded = sync.OnceValue(loadAssets)
 
 func loadAssets() assets {
 	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}

@@ -96,7 +96,7 @@ func TestTheme(t *testing.T) {
 // TestAnswersAreCompressedOnce checks compression and ETags of pages, files and answers of the API.
 func TestAnswersAreCompressedOnce(t *testing.T) {
 	h := newHandler(t, newFake("wordcount"))
-	style, err := embedded.urlOf("style.css")
+	style, err := embedded().urlOf("style.css")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func (v *view) Kept(name string, data any) (template.HTML, error) {
 		return last.html, nil
 	}
 	var text strings.Builder
-	if err := templates[v.name].ExecuteTemplate(&text, name, data); err != nil {
+	if err := templates()[v.name].ExecuteTemplate(&text, name, data); err != nil {
 		return "", err
 	}
 	part := renderedPart{data, template.HTML(text.String())} // a template has escaped it

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/clean"
@@ -18,13 +19,14 @@ import (
 //go:embed assets templates
 var files embed.FS
 
-// templates has a template for each page, with the layout around it.
-var templates = parseTemplates()
+// templates returns a template for each page, with the layout around it. They are parsed at the first call: a process
+// that serves no page, such as a task, does without.
+var templates = sync.OnceValue(parseTemplates)
 
 // parseTemplates parses the templates. A broken one is a mistake in the source, which every test
 // of the package finds.
 func parseTemplates() map[string]*template.Template {
-	shared := template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"asset": embedded.urlOf}).
+	shared := template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"asset": embedded().urlOf}).
 		ParseFS(files, "templates/layout.html", "templates/parts*.html"))
 	names, _ := fs.Glob(files, "templates/*.html") // the pattern is valid
 	all := make(map[string]*template.Template)
@@ -84,7 +86,7 @@ func (c *call) render(status int, name, title string, data any, commands ...Comm
 	if c.isFragment() {
 		part = "live"
 	}
-	if err := templates[name].ExecuteTemplate(&page, part, v); err != nil {
+	if err := templates()[name].ExecuteTemplate(&page, part, v); err != nil {
 		return fmt.Errorf("template %s: %w", name, err)
 	}
 	if part == "live" && status == http.StatusOK {

@@ -84,7 +84,8 @@ func New(cfg Config) *Handler {
 	for _, rt := range Routes() {
 		mux.HandleFunc(cmp.Or(rt.Method, http.MethodGet)+" "+rt.Path, func(w http.ResponseWriter, r *http.Request) { s.serve(rt, w, r) })
 	}
-	mux.Handle("GET /assets/", embedded)
+	templates() // before the first request, and so that a broken one is found at the start of a server
+	mux.Handle("GET /assets/", embedded())
 	mux.HandleFunc("GET /login", s.showLogin)
 	mux.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) { cfg.Gate.Login(w, r) })
 	mux.HandleFunc("/logout", func(w http.ResponseWriter, r *http.Request) { cfg.Gate.Logout(w, r) })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -66,12 +67,12 @@ func typeOf(s *board.StageRow) string {
 
 // stateOf returns the state of a task as documents show it.
 func stateOf(j *board.Job, t *board.Task) string {
-	return taskStates[t.State][indexOf(j.State.Final())][indexOf(t.Suspended)]
+	return taskStates()[t.State][indexOf(j.State.Final())][indexOf(t.Suspended)]
 }
 
-// taskStates are the displayed states of tasks, by state, whether the job is over, and whether the task
+// taskStates returns the displayed states of tasks, by state, whether the job is over, and whether the task
 // is suspended.
-var taskStates = func() (states [cluster.TaskKilled + 1][2][2]string) {
+var taskStates = sync.OnceValue(func() (states [cluster.TaskKilled + 1][2][2]string) {
 	for state := range states {
 		for _, over := range []bool{false, true} {
 			for _, suspended := range []bool{false, true} {
@@ -80,7 +81,7 @@ var taskStates = func() (states [cluster.TaskKilled + 1][2][2]string) {
 		}
 	}
 	return states
-}()
+})
 
 // indexOf returns the index of a value in taskStates.
 func indexOf(yes bool) int {
