@@ -9,9 +9,15 @@ PROTOS      := ./internal/taskproc ./internal/wire ./storage/hdfs/pipeline
 MODULE      := github.com/hammr/hammr
 PACKAGES    ?= ./...
 FUZZTIME    ?= 10s
-# Packages whose tests search or simulate for minutes in one goroutine. They run without
-# the race detector, which could find nothing.
-PLAYED      := ./bench/paper ./bench/compare ./cluster
+# Build tags of files that `go build ./...` and `go test ./...` leave out; they are vetted all the same.
+TAGS        := accept,deploy,hooks,soak
+# Random tests draw from this seed, so that a change fails only by its own faults. Another value
+# searches elsewhere.
+HAMMR_SEED  ?= 1
+export RAPID_SEED ?= $(HAMMR_SEED)
+# Packages whose tests search or simulate for minutes in one goroutine, and those that measure and disturb
+# clusters of other processes. They run without the race detector, which could find nothing.
+PLAYED      := ./bench ./bench/paper ./bench/compare ./bench/fleet ./bench/live ./chaos/drill
 # Packages that start no goroutine, and whose tests simulate, decode or read all sources for
 # long. The race detector does not see them at all.
 SEQUENTIAL  := ./sched/chronos ./sched/disco ./sched/fair ./sched/fifo ./sched/hfsp ./sched/registry \
@@ -26,8 +32,10 @@ SEQUENTIAL  := ./sched/chronos ./sched/disco ./sched/fair ./sched/fifo ./sched/h
                ./sched/hammr ./sched/ledger ./sched/placement ./sched/pool ./sched/share ./sched/sharetree ./sched/victim
 # Commands and helpers of tests, whose goroutines are those of packages that are tested with the race detector.
 COMMANDS    := ./cmd/hammr ./hammrtest
-# Packages with tests in a browser, which the race detector would make slow, and with others that it watches.
-BROWSED     := ./internal/web
+# Packages with few concurrent parts, CONCURRENT, which are tested with the race detector by themselves. It would
+# make the other tests slow: those in a browser, and those that walk through all states.
+PARTLY      := ./internal/web ./cluster
+CONCURRENT  := -run '^Test(ASnapshotStaysAsItWasTaken|Watch|Stream|Hub|Fragment|.*WhatIf|HistoryIsMadeOnce|HeavyRequests)' $(PARTLY)
 # Programs as users write them start no goroutine either; ./mr tests the engine that runs them.
 PROGRAMS    := ./examples ./examples/%
 BENCH       ?= .
@@ -64,13 +72,16 @@ build:
 
 # Three packages at once. First come those that wait for much of their time, for HDFS to notice
 # faults or for daemons to be given up, and those that take long, which would run alone at the end.
-EVERY = -p 3 ./storage/hdfs ./e2e ./mr ./shuffle $(if $(RACE),$(filter-out $(patsubst .%,$(MODULE)%,$(SEQUENTIAL) $(COMMANDS) $(filter-out ./cluster,$(PLAYED)) $(PROGRAMS)),$(shell go list ./...)),./...)
+EVERY = -p 3 ./storage/hdfs ./e2e ./mr ./shuffle $(if $(RACE),$(filter-out $(patsubst .%,$(MODULE)%,$(SEQUENTIAL) $(COMMANDS) $(PLAYED) $(PARTLY) $(PROGRAMS)),$(shell go list ./...)),./...)
 
 # Every test, without go vet, which `make lint` runs. Those that need a real HDFS start one if
-# Java and Maven are there; with CI=true they fail instead of being skipped.
-test:
-	@{ status=0; $(GO_TEST) $(RACE) -timeout 20m $(if $(filter ./...,$(PACKAGES)),$(EVERY),$(PACKAGES)) || status=1; \
-	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)),$(PLAIN) $(GO_TEST) -p 3 $(PLAYED) $(COMMANDS) $(BROWSED) $(SEQUENTIAL) ./examples/... || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
+# Java and Maven are there; with CI=true they fail instead of being skipped. Tests of daemons share
+# one program.
+test: $(if $(filter ./...,$(PACKAGES)),build)
+	@{ status=0; $(if $(filter ./...,$(PACKAGES)),export HAMMR_PROGRAM="$(CURDIR)/bin/hammr";) $(GO_TEST) $(RACE) -timeout 20m $(if $(filter ./...,$(PACKAGES)),$(EVERY),$(PACKAGES)) || status=1; \
+	  $(if $(RACE),$(if $(filter ./...,$(PACKAGES)), \
+	    $(GO_TEST) $(RACE) $(CONCURRENT) || status=1; \
+	    $(PLAIN) $(GO_TEST) -p 3 $(PARTLY) $(PLAYED) $(COMMANDS) $(SEQUENTIAL) ./examples/... || status=1;)) exit $$status; } 2>&1 | awk -f .ci/tests.awk
 
 # The same, but a missing C compiler is an error.
 race:
@@ -80,7 +91,7 @@ race:
 lint:
 	@unformatted="$$(git ls-files '*.go' | xargs gofmt -l)"; \
 	  if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
-	$(PLAIN) $(TOOLS) go vet ./...
+	$(PLAIN) $(TOOLS) go vet -tags $(TAGS) ./...
 	$(PLAIN) $(TOOLS) go run $(STATICCHECK) ./...
 
 # Every fuzz target, FUZZTIME each.

@@ -1,11 +1,20 @@
 # Reads `go test -v` of many packages. For each package that passes it prints one
 # line with the number of its tests, and which of them were skipped; for one that
-# fails, all that the package printed. The last line counts everything.
+# fails, all that the package printed. At the end come the slowest tests, and a line that counts everything.
 
 function forget() { size = passed = failed = skipped = 0; skips = "" }
 
-BEGIN { FS = "\t"; forget() }
+BEGIN { FS = "\t"; SLOWEST = 20; forget() }
 
+# slow keeps a test among the SLOWEST ones. Its line is "--- PASS: NAME (1.23s)".
+function slow(line,   i) {
+	took = line; sub(/.*\(/, "", took); sub(/s\)$/, "", took); sub(/^--- [A-Z]+: /, "", line)
+	for (i = slowest; i > 0 && times[i] < took + 0; i--) { times[i + 1] = times[i]; names[i + 1] = names[i] }
+	times[i + 1] = took + 0; names[i + 1] = line
+	if (slowest < SLOWEST) slowest++
+}
+
+/^--- (PASS|FAIL): / { slow($0) }
 /^ *--- PASS: / { passed++ }
 /^ *--- FAIL: / { failed++ }
 /^ *--- SKIP: / { skipped++; name = $0; sub(/^ *--- SKIP: /, "", name); skips = skips "      skipped: " name "\n" }
@@ -29,6 +38,8 @@ BEGIN { FS = "\t"; forget() }
 
 END {
 	for (i = 0; i < size; i++) if (lines[i] != "FAIL") print lines[i]
+	if (slowest > 0) print "slowest tests:"
+	for (i = 1; i <= slowest; i++) print "  " names[i]
 	printf "tests: %d passed, %d failed, %d skipped in %d packages", all_passed, all_failed, all_skipped, packages
 	printf broken ? " (%d packages FAILED)\n" : "\n", broken
 	exit broken > 0

@@ -40,7 +40,7 @@ func newEngine(t *testing.T, args ...string) *engine {
 func newEngineOf(t *testing.T, program string, args ...string) *engine {
 	t.Helper()
 	e := &engine{t: t, dir: filepath.Join(t.TempDir(), "cluster")}
-	e.up = prepare(t, command{program: program, args: slices.Concat([]string{"up", "--dir", e.dir}, args)})
+	e.up = prepare(t, command{program: program, args: slices.Concat([]string{"up", "--dir", e.dir}, args), limit: clusterLimit})
 	e.up.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
 	inLastingThread(func() { e.up.begin(t) })
 	t.Cleanup(e.end)

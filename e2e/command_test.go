@@ -23,7 +23,7 @@ type command struct {
 	program string   // default: hammr
 	args    []string // its command line
 	env     []string // added to the environment of every command
-	limit   time.Duration
+	limit   time.Duration // 0: defaultLimit
 	// credential is the user to run as; nil is the user of the test.
 	credential *syscall.Credential
 }
@@ -46,8 +46,12 @@ type process struct {
 	waited         bool
 }
 
-// defaultLimit ends a command or a cluster that hangs. It first prints its goroutine stacks.
+// defaultLimit ends a command that hangs. It first prints its goroutine stacks.
 const defaultLimit = 5 * time.Minute
+
+// clusterLimit ends a cluster only after the package's own limit: how long a test waits for its turn says
+// nothing about its cluster.
+const clusterLimit = time.Hour
 
 // start starts a command in a process group and with a temporary directory of its own. The
 // caller waits for it.

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/hammrtest"
 	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/mr"
 )
@@ -49,10 +49,8 @@ func testMain(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	hammr = filepath.Join(dir, "hammr")
 	clusterDir = filepath.Join(dir, "hdfs")
-	build := exec.Command("go", "build", "-o", hammr, "github.com/hammr/hammr/cmd/hammr")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "the program under test cannot be built: %v\n%s", err, out)
+	if err := hammrtest.PlaceProgram(hammr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	runSideBySide()

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/web/browsertest"
+	"github.com/hammr/hammr/internal/web/webtest"
 )
 
 // watchers are clients that follow a topic as pages do: each has a stream, opens another one a second
@@ -219,7 +219,7 @@ func (w *watcher) fetch(ctx context.Context) {
 	page := string(text)
 	if answer.StatusCode == http.StatusIMUsed {
 		before, _ := w.shown()
-		if page, err = browsertest.Patched(before, text); err != nil {
+		if page, err = webtest.Patched(before, text); err != nil {
 			w.t.Errorf("%s of %s: %v", w.path, w.address, err)
 			return
 		}

@@ -59,6 +59,20 @@ func program(t testing.TB) string {
 	return builtProgram.file
 }
 
+// PlaceProgram writes the daemons' program to file: a copy of the one that HAMMR_PROGRAM names, or else
+// one that it builds from the source of this package.
+func PlaceProgram(file string) error {
+	there := os.Getenv(ProgramVariable)
+	if there == "" {
+		return build(file)
+	}
+	content, err := os.ReadFile(there)
+	if err != nil {
+		return fmt.Errorf("the program that %s names: %w", ProgramVariable, err)
+	}
+	return os.WriteFile(file, content, 0o755)
+}
+
 // build builds the daemons' program in the module of this package. The go.sum of the
 // tester's module may lack packages that only the program imports.
 func build(file string) error {

@@ -3,8 +3,6 @@ package fleet_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hammr/hammr/bench/fleet"
+	"github.com/hammr/hammr/hammrtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -21,10 +20,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // without a cause: times depend on the machine.
 func TestMixedFleet(t *testing.T) {
 	hammr := filepath.Join(t.TempDir(), "hammr")
-	build := exec.Command("go", "build", "-o", hammr, "github.com/hammr/hammr/cmd/hammr")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("the masters' program cannot be built: %v\n%s", err, out)
+	if err := hammrtest.PlaceProgram(hammr); err != nil {
+		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, fmt.Errorf("the fleet has not ended in time"))
 	defer cancel()

@@ -2,8 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -170,18 +168,4 @@ func TestOwnTags(t *testing.T) {
 			t.Errorf("%q has tags %q, want %q", text, got, want)
 		}
 	}
-}
-
-// TestVetFindings checks the finding for an error in a file with a build tag.
-func TestVetFindings(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod": "module m\n\ngo 1.24\n", "p.go": "package p\n", "soak.go": "//go:build soak\n\npackage p\n\nvar _ = gone()\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	checkFindings(t, vetFindings(dir, []string{"other"}, []string{"."}))
-	checkFindings(t, vetFindings(dir, []string{"soak", "other"}, []string{"."}), "undefined: gone")
 }

@@ -145,6 +145,7 @@ var importTable = []row{
 		"chaos", "jobmaster/histindex", "jobmaster/history", "sched", "sched/registry", "internal/procfs", "internal/web/analysis", "internal/web/flame", "internal/web/hadoop", "internal/wire",
 	}},
 	{"internal/web/browsertest", nil},
+	{"internal/web/webtest", nil},
 	{"internal/web/flame", []string{"internal/clean"}},
 	{"internal/web/hadoop", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",

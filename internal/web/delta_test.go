@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/web/browsertest"
+	"github.com/hammr/hammr/internal/web/webtest"
 )
 
 // TestDeltasLeadToTheNewText edits random texts, and applies the deltas as a browser does.
@@ -27,7 +27,7 @@ func TestDeltasLeadToTheNewText(t *testing.T) {
 		same := strings.Repeat("li>the same<", 200) // a delta is shorter than the text
 		before, after := same+strings.Join(old, "<"), same+strings.Join(now, "<")
 		delta := deltaOf(before, after)
-		if got, err := browsertest.Patched(before, []byte(delta)); err != nil || got != after {
+		if got, err := webtest.Patched(before, []byte(delta)); err != nil || got != after {
 			t.Fatalf("%q and %s: %q, %v, want %q", before, delta, got, err, after)
 		}
 	})
@@ -67,7 +67,7 @@ func TestBrowsersGetDeltas(t *testing.T) {
 			t.Fatalf("status %d, headers %v", answer.Code, answer.Header())
 		}
 		whole := fragmentOf(front, "/jobs")
-		got, err := browsertest.Patched(text, answer.Body.Bytes())
+		got, err := webtest.Patched(text, answer.Body.Bytes())
 		if err != nil || got != whole.Body.String() || got == text {
 			t.Fatalf("patched to %.2000s\nwant %.2000s, error %v", got, whole.Body, err)
 		}

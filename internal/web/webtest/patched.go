@@ -1,4 +1,4 @@
-package browsertest
+package webtest
 
 import (
 	"encoding/json"
