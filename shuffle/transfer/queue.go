@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"container/list"
 	"slices"
 	"time"
 )
@@ -19,14 +20,17 @@ type queue struct {
 	minDelay    time.Duration // delay after the first failure of a source; doubles with each up to maxDelay
 	maxDelay    time.Duration
 
-	sources []*source          // in the order of their first segments
-	byName  map[string]*source // by address, or by the name of a stored file
+	// sources are those with segments or failures, in the order of their first segments. There can be as many as
+	// segments, since each stored file is one.
+	sources *list.List         // of *source
+	byName  map[string]*source // the same by address, or by the name of a stored file
 	waiting map[int32]*entry   // waiting entries by task
 	copying map[int32]*entry   // copied entries by task
 }
 
-// source is one server as a copier sees it.
+// source is one server as a copier sees it, or one stored file.
 type source struct {
+	name         string
 	waiting      []*entry  // first in, first out
 	active       int       // number of running copies
 	until        time.Time // no copy begins before it
@@ -48,21 +52,23 @@ type entry struct {
 func newQueue(giveUpAfter, minDelay, maxDelay time.Duration) *queue {
 	return &queue{
 		giveUpAfter: giveUpAfter, minDelay: minDelay, maxDelay: maxDelay,
-		byName: make(map[string]*source), waiting: make(map[int32]*entry), copying: make(map[int32]*entry),
+		sources: list.New(), byName: make(map[string]*source), waiting: make(map[int32]*entry), copying: make(map[int32]*entry),
 	}
 }
 
-// source returns the source with that address, and makes it if it is unknown. Sources are
-// never removed: their failures must outlive the waiting outputs.
-func (q *queue) source(address string) *source {
-	s := q.byName[address]
+// source returns the source with that name, and makes it if it is unknown.
+func (q *queue) source(name string) *source {
+	s := q.byName[name]
 	if s == nil {
-		s = new(source)
-		q.sources = append(q.sources, s)
-		q.byName[address] = s
+		s = &source{name: name}
+		q.sources.PushBack(s)
+		q.byName[name] = s
 	}
 	return s
 }
+
+// idle reports whether nothing is known of a source. Its failures outlive its waiting segments.
+func (s *source) idle() bool { return len(s.waiting) == 0 && s.active == 0 && s.failures == 0 }
 
 // remove removes e from the waiting entries. It is usually the first of them.
 func (s *source) remove(e *entry) {
@@ -96,23 +102,10 @@ func (q *queue) drop(task int32, attempt string) {
 	}
 }
 
-// next begins the copy of a segment. It prefers the source with the fewest running copies,
-// and among equal sources the first. If no copy can begin, it returns nil and the time to
-// wait; a negative time means to wait for another change.
+// next begins the copy of a segment. If no copy can begin, it returns nil and the time to wait; a
+// negative time means to wait for another change.
 func (q *queue) next(now time.Time) (e *entry, wait time.Duration) {
-	var best *source
-	wait = -1
-	for _, s := range q.sources {
-		switch left := s.until.Sub(now); {
-		case q.ready(s) == nil:
-		case left > 0:
-			if wait < 0 || left < wait {
-				wait = left
-			}
-		case best == nil || s.active < best.active:
-			best = s
-		}
-	}
+	best, wait := q.best(now)
 	if best == nil {
 		return nil, wait
 	}
@@ -123,6 +116,31 @@ func (q *queue) next(now time.Time) (e *entry, wait time.Duration) {
 	delete(q.waiting, e.Task)
 	q.copying[e.Task] = e
 	return e, 0
+}
+
+// best returns the source with the fewest running copies among those that have a segment to copy, and
+// of equal sources the first. It looks no further than the first source without a running copy, and
+// forgets idle ones on its way, so its cost does not depend on the number of sources that are in order.
+func (q *queue) best(now time.Time) (best *source, wait time.Duration) {
+	wait = -1
+	var next *list.Element
+	for at := q.sources.Front(); at != nil && (best == nil || best.active > 0); at = next {
+		next = at.Next()
+		s := at.Value.(*source)
+		switch left := s.until.Sub(now); {
+		case s.idle():
+			q.sources.Remove(at)
+			delete(q.byName, s.name)
+		case q.ready(s) == nil:
+		case left > 0:
+			if wait < 0 || left < wait {
+				wait = left
+			}
+		case best == nil || s.active < best.active:
+			best = s
+		}
+	}
+	return best, wait
 }
 
 // ready returns the first segment of a source whose task is not being copied from another

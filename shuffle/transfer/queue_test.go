@@ -151,6 +151,39 @@ func TestQueueDropsLostOutputs(t *testing.T) {
 	}
 }
 
+// TestQueueForgetsIdleSources checks that a source is known only while it has segments or failures.
+func TestQueueForgetsIdleSources(t *testing.T) {
+	q := newQueue(testGiveUpAfter, testMin, testMax)
+	for i := range 3 {
+		q.add(segment(i, fmt.Sprint("file", i)))
+	}
+	e, _ := q.next(epoch)
+	q.succeeded(e)
+	failing, _ := q.next(epoch)
+	q.failed(failing, epoch)
+	e, _ = q.next(epoch)
+	q.succeeded(e)
+	if e, wait := q.next(epoch); e != nil || wait != testMin {
+		t.Fatalf("%v, %v; want the delay of %s", e, wait, failing.source.name)
+	}
+	if len(q.byName) != 1 || q.sources.Len() != 1 || q.source("file1") != failing.source {
+		t.Errorf("%d sources, %d names are kept", q.sources.Len(), len(q.byName))
+	}
+}
+
+// BenchmarkQueueOfStoredFiles copies 100,000 segments, each from a source of its own.
+func BenchmarkQueueOfStoredFiles(b *testing.B) {
+	for b.Loop() {
+		q := newQueue(testGiveUpAfter, testMin, testMax)
+		for i := range 100_000 {
+			q.add(segment(i, fmt.Sprint("file", i)))
+		}
+		for e, _ := q.next(epoch); e != nil; e, _ = q.next(epoch) {
+			q.succeeded(e)
+		}
+	}
+}
+
 // TestQueueKeepsItsInvariants runs random copies and compares the queue with a simple list
 // of them.
 func TestQueueKeepsItsInvariants(t *testing.T) {
@@ -203,7 +236,7 @@ func TestQueueKeepsItsInvariants(t *testing.T) {
 
 func checkQueue(t *rapid.T, q *queue, copying []*entry, wanted map[int32]bool) {
 	active, waiting := 0, map[int32]bool{}
-	for _, s := range q.sources {
+	for _, s := range q.byName {
 		active += s.active
 		for _, e := range s.waiting {
 			if waiting[e.Task] || q.waiting[e.Task] != e {
