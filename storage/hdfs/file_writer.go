@@ -178,6 +178,9 @@ func (w *fileWriter) call(method string, request, response proto.Message) error 
 	}
 }
 
+// release gives the client of a complete file back.
+func (w *fileWriter) release() { w.session.release() }
+
 // abort ends the pipeline and releases the client. With retire, the client's leases expire.
 func (w *fileWriter) abort() {
 	w.fail(nil)

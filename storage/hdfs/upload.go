@@ -37,13 +37,23 @@ type upload struct {
 	replication int
 	blockSize   int64
 
-	writer    *fileWriter // nil while again has no file
+	writer    blockWriter // nil while again has no file
 	committed int64       // bytes in blocks that are complete according to the NameNode
 	spool     spool
 
-	tries        int       // number of errors since the last complete block
+	tries        int       // number of errors since the last byte that was written
 	firstFailure time.Time // time of the first of these errors
 	attempts     int       // number of files created beside the target
+}
+
+// blockWriter writes the blocks of an open file. fileWriter does; its methods have the details.
+type blockWriter interface {
+	io.Writer
+	addBlock() error
+	abandonBlock() error
+	complete() (bool, error)
+	abort()
+	release()
 }
 
 // create creates the file at path, and keeps the client for the writer. If a later try finds an
@@ -84,6 +94,7 @@ func (u *upload) write(chunk []byte) error {
 			}
 			continue
 		}
+		u.tries = 0
 		if n == int64(len(chunk)) {
 			return u.spool.keep(chunk)
 		}
@@ -105,7 +116,6 @@ func (u *upload) writeOnce(p []byte) (int64, error) {
 		}
 		u.committed += u.blockSize
 		u.spool.reset()
-		u.tries = 0
 	}
 	n := min(int64(len(p)), u.blockSize-u.spool.size())
 	_, err := u.writer.Write(p[:n])
@@ -113,8 +123,8 @@ func (u *upload) writeOnce(p []byte) (int64, error) {
 }
 
 // recover writes the current block or the file again, until it succeeds or RetryTimeout has
-// passed since the first error in this block. Each complete block restarts that time, so a long
-// file may survive many failures.
+// passed since the first error after the last byte that was written. So a file that takes long
+// survives many failures, also in one block.
 func (u *upload) recover(cause error) error {
 	for {
 		if u.tries == 0 {
@@ -243,7 +253,7 @@ func (u *upload) finish() error {
 			return err
 		}
 	}
-	u.writer.session.release()
+	u.writer.release()
 	u.writer = nil
 	if u.path == u.target {
 		return nil
