@@ -338,7 +338,7 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 		d.cfg.OnRemoveJob(o.RemoveJob.JobId)
 		d.removeJob(o.RemoveJob.JobId)
 	case *wire.Order_Acknowledge_:
-		delete(d.unacked, o.Acknowledge.AttemptId)
+		d.acknowledged(o.Acknowledge.AttemptId)
 	case *wire.Order_CopyOutput_:
 		d.copyOutput(ctx, o.CopyOutput)
 	case *wire.Order_DropCopy_:
@@ -411,6 +411,20 @@ func (d *Daemon) rejectStart(job, attempt, cause string) {
 	d.counts.countEnd(last)
 	d.send(last)
 	d.reviewSlots()
+}
+
+// acknowledged forgets the final report of an attempt. If nothing else of its job is here, a kill has come after
+// the removal of the job, or before its first start, and no start can follow: then it forgets the attempt too.
+func (d *Daemon) acknowledged(attempt string) {
+	delete(d.unacked, attempt)
+	job, known := d.known[attempt]
+	if !known || d.jobs[job] != nil {
+		return
+	}
+	delete(d.known, attempt)
+	if !slices.ContainsFunc(d.knownOf[job], func(other string) bool { _, known := d.known[other]; return known }) {
+		delete(d.knownOf, job)
+	}
 }
 
 // jobOf returns the job of an attempt: attempt_CLUSTER_NUMBER_… belongs to

@@ -38,6 +38,27 @@ func TestKillBeforeStartIsReported(t *testing.T) {
 	})
 }
 
+// TestKillAfterTheRemovalLeavesNothing kills an attempt of a job that was removed. When the master has its end,
+// the tables are empty.
+func TestKillAfterTheRemovalLeavesNothing(t *testing.T) {
+	run(t, func(b *rig) {
+		b.removeJob()
+		synctest.Wait()
+		b.kill()
+		<-b.reports // it has exited
+		b.orders.Put(&wire.Order{Order: &wire.Order_Acknowledge_{Acknowledge: &wire.Order_Acknowledge{AttemptId: attemptID}}})
+		synctest.Wait()
+		checked := make(chan struct{})
+		b.daemon.CheckLoop(func() {
+			defer close(checked)
+			if d := b.daemon; len(d.known)+len(d.knownOf)+len(d.unacked)+len(d.jobs) != 0 {
+				t.Errorf("known %v, by job %v, not acknowledged %v, jobs %v", d.known, d.knownOf, d.unacked, d.jobs)
+			}
+		})
+		<-checked
+	})
+}
+
 // hungProcess is a task whose process waits in the kernel and cannot be killed.
 type hungProcess struct{ *fakeTask }
 

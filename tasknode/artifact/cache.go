@@ -178,8 +178,11 @@ func (c *Cache) finish(e *entry, size int64, err error) {
 		c.evictLocked()
 	case current == e:
 		delete(c.mu.entries, e.sum)
-	case current == nil && err == nil: // the last caller has given up before
-		_ = os.Remove(c.path(e.sum))
+	case current == nil: // the last caller has given up before; the file may be there, complete or not yet checked
+		if info, err := os.Lstat(c.path(e.sum)); err == nil {
+			c.registerLocked(info)
+			c.evictLocked()
+		}
 	}
 	e.err = err
 }

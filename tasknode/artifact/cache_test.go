@@ -247,6 +247,39 @@ func TestAbandonedFetchIsCancelled(t *testing.T) {
 	})
 }
 
+// TestAbandonedFilesAreCounted gives up while a file of an earlier start is being checked, and while one is
+// being fetched. The cache counts all files that it keeps.
+func TestAbandonedFilesAreCounted(t *testing.T) {
+	s, dir := abc(), t.TempDir()
+	c := openCache(t, dir, s, 100)
+	_, release := get(t, c, s, "a")
+	release()
+	c.Close()
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		c := openCache(t, dir, s, 100)
+		for _, name := range []string{"a", "b"} {
+			if _, release, err := c.Get(done, name, sumOf(s, name)); err == nil {
+				release()
+			}
+		}
+		c.fetches.Wait()
+		var bytes int64
+		for _, name := range names(t, dir) {
+			info, err := os.Stat(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			bytes += info.Size()
+		}
+		if bytes < 4 || c.mu.bytes != bytes {
+			t.Fatalf("the cache counts %d bytes of %d", c.mu.bytes, bytes)
+		}
+		c.Close()
+	}
+}
+
 func TestErrorsNameTheProgramAndLeaveNoFile(t *testing.T) {
 	s, dir := abc(), t.TempDir()
 	c := openCache(t, dir, s, 100)

@@ -15,12 +15,12 @@ import (
 // state is the state of an entry. It only grows:
 //
 //	absent ──────► loading ──► stored ──► evicted or dropped
-//	unchecked ───►    └──► failed, or abandoned by its users: removed
+//	unchecked ───►    └──► failed, or abandoned by its users: removed; a file that is there becomes another entry
 type state int
 
 const (
 	absent    state = iota // made by Get; becomes loading at once
-	unchecked              // a file from before this start, found by register; becomes loading at the first use
+	unchecked              // a file that this process has not checked, made by registerLocked; becomes loading at the first use
 	loading                // being checked or fetched, set by loadLocked; becomes stored
 	stored                 // ready for use, set by finish
 )
@@ -71,21 +71,21 @@ func (c *Cache) loadExisting() error {
 	slices.SortFunc(infos, func(a, b fs.FileInfo) int {
 		return cmp.Or(a.ModTime().Compare(b.ModTime()), cmp.Compare(a.Name(), b.Name()))
 	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, info := range infos {
-		c.register(info)
+		c.registerLocked(info)
 	}
 	return nil
 }
 
-// register makes an entry for a file of an earlier start. It ignores files whose name is no
-// checksum.
-func (c *Cache) register(info fs.FileInfo) {
+// registerLocked makes an entry for a file without one: of an earlier start, or one whose users have given
+// up. It ignores files whose name is no checksum.
+func (c *Cache) registerLocked(info fs.FileInfo) {
 	sum, err := hex.DecodeString(info.Name())
 	if err != nil || len(sum) != len(Sum{}) {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	e := newEntry(Sum(sum))
 	c.mu.uses++
 	e.state, e.size, e.used = unchecked, info.Size(), c.mu.uses
