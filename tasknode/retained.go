@@ -52,8 +52,9 @@ func segmentsOf(last *wire.Report) (here []*taskproc.MapOutput) {
 	return here
 }
 
-// writeRecord writes the record of an attempt whose files are in dir. It renames a temporary
-// file, so that a record is complete or absent.
+// writeRecord writes the record of an attempt whose files are in dir. It renames a temporary file, so that a
+// record is complete or absent if the tasknode dies. It does not sync the record, since the files that it names
+// are not synced either: after a loss of power what is damaged is found, and the attempt runs again.
 func writeRecord(dir string, last *wire.Report) error {
 	encoded, err := encodeRecord(last)
 	if err != nil {
