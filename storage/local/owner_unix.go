@@ -3,6 +3,7 @@
 package local
 
 import (
+	"fmt"
 	"io/fs"
 	"os/user"
 	"strconv"
@@ -50,4 +51,12 @@ func groupName(id string) string {
 		return g.Name
 	}
 	return id
+}
+
+// fileID returns what identifies a file on this machine.
+func fileID(name string, info fs.FileInfo) string {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
+	}
+	return name
 }
