@@ -44,14 +44,18 @@ func ByName(systems []string, path string) Identity {
 	return Identity{Systems: systems, Ancestors: []string{"/"}, Rest: strings.Trim(path, "/")}
 }
 
+// HasLinks reports whether a directory of the file system may have several paths, so that what lies below a
+// directory is known only when it is looked at.
+func (a Identity) HasLinks() bool { return !slices.Equal(a.Ancestors, []string{"/"}) }
+
 // Same reports whether a and b are one file or directory.
 func (a Identity) Same(b Identity) bool {
-	return a.Rest == b.Rest && a.Ancestors[0] == b.Ancestors[0] && a.sameSystem(b)
+	return a.Rest == b.Rest && a.Ancestors[0] == b.Ancestors[0] && a.OnSystemOf(b)
 }
 
 // Contains reports whether b is a or lies below it.
 func (a Identity) Contains(b Identity) bool {
-	if !a.sameSystem(b) {
+	if !a.OnSystemOf(b) {
 		return false
 	}
 	if a.Rest == "" {
@@ -60,7 +64,7 @@ func (a Identity) Contains(b Identity) bool {
 	return a.Ancestors[0] == b.Ancestors[0] && strings.HasPrefix(b.Rest+"/", a.Rest+"/")
 }
 
-// sameSystem reports whether a and b are on one file system.
-func (a Identity) sameSystem(b Identity) bool {
+// OnSystemOf reports whether a and b are on one file system.
+func (a Identity) OnSystemOf(b Identity) bool {
 	return slices.ContainsFunc(a.Systems, func(name string) bool { return slices.Contains(b.Systems, name) })
 }

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -58,6 +59,21 @@ func CompilePattern(pattern string) (*Pattern, error) {
 		p.alternatives = append(p.alternatives, components)
 	}
 	return p, nil
+}
+
+// Literal returns the only path that the pattern matches, without its escapes. If the pattern has wildcards or
+// braces, ok is false.
+func (p *Pattern) Literal() (name string, ok bool) {
+	if len(p.alternatives) != 1 {
+		return "", false
+	}
+	for _, c := range p.alternatives[0] {
+		if c.tokens != nil {
+			return "", false
+		}
+		name += "/" + c.literal
+	}
+	return cmp.Or(name, "/"), true
 }
 
 // Match reports whether the pattern matches the whole path.

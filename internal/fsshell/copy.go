@@ -2,7 +2,7 @@ package fsshell
 
 import (
 	"io"
-	"strings"
+	"slices"
 
 	"github.com/hammr/hammr/storage"
 )
@@ -27,6 +27,8 @@ type transfer struct {
 	// Whether a file that exists may be replaced: -f.
 	overwrite bool
 	direct    bool // no temporary file
+	// Directories that are being copied, the outermost first.
+	walk []storage.Identity
 	// move copies or moves one source.
 	move func(src, target item) error
 }
@@ -116,7 +118,7 @@ func (t *transfer) transferAll(sources []item) error {
 	t.each(sources, func(src item) error {
 		target, err := t.targetOf(src, t.dst)
 		if err == nil {
-			err = checkNesting(src, target)
+			_, err = t.checkNesting(src, target)
 		}
 		if err != nil {
 			return err
@@ -158,20 +160,40 @@ func (t *transfer) targetOf(src, dst item) (item, error) {
 	return t.look(dst.below(src.base()))
 }
 
-// checkNesting refuses to put a directory into itself or below itself: the copy would grow
-// while it is read, without an end.
-func checkNesting(src, target item) error {
-	if !src.isDir() || src.fs.URI() != target.fs.URI() {
-		return nil
+// checkNesting refuses to write something to itself, and to put a directory below itself: the copy would grow
+// while it is read, without an end. It compares the files, not their names. It returns the identity of the source.
+func (t *transfer) checkNesting(src, target item) (storage.Identity, error) {
+	from, err := storage.Identify(t.ctx, src.fs, src.path)
+	if err != nil {
+		return from, err
 	}
+	to, err := storage.Identify(t.ctx, target.fs, target.path)
 	switch {
-	// The target would be emptied before it is read.
-	case src.path == target.path:
-		return &pathError{path: src.name, target: target.name, message: "are identical"}
-	case strings.HasPrefix(target.path, strings.TrimSuffix(src.path, "/")+"/"):
-		return &pathError{path: src.name, target: target.name, message: "is a subdirectory of itself"}
+	case err != nil:
+	// The target would be removed before it is read.
+	case from.Same(to):
+		err = &pathError{path: src.name, target: target.name, message: "are identical"}
+	case src.isDir() && from.Contains(to):
+		err = &pathError{path: src.name, target: target.name, message: "is a subdirectory of itself"}
 	}
-	return nil
+	return from, err
+}
+
+// enter checks a directory before its content is copied, since a link in a tree may lead anywhere: to the target,
+// or to a directory that is being copied. leave ends the copy of the directory.
+func (t *transfer) enter(src, target item) (leave func(), err error) {
+	if len(t.walk) > 0 && !t.walk[0].HasLinks() {
+		return func() {}, nil
+	}
+	id, err := t.checkNesting(src, target)
+	if err == nil && slices.ContainsFunc(t.walk, id.Same) {
+		err = &pathError{path: src.name, message: "is a link to a directory that contains it"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.walk = append(t.walk, id)
+	return func() { t.walk = t.walk[:len(t.walk)-1] }, nil
 }
 
 // copy copies a file or a tree.
@@ -190,6 +212,11 @@ func (t *transfer) copyTree(src, target item) error {
 	if target.exists() && !target.isDir() {
 		return isNotDirectory(target.name)
 	}
+	leave, err := t.enter(src, target)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	// The directory is created before its children, and also if it has none.
 	if err := target.fs.MkdirAll(t.ctx, target.path); err != nil {
 		return err
@@ -293,9 +320,16 @@ func mv(s *shell, in invocation) error {
 
 // renameTo renames one source; a target that exists is never replaced.
 func (t *transfer) renameTo(src, target item) error {
+	from, err := storage.Identify(t.ctx, src.fs, "/")
+	if err != nil {
+		return err
+	}
+	to, err := storage.Identify(t.ctx, target.fs, "/")
 	switch {
+	case err != nil:
+		return err
 	// Hadoop refuses this too; -cp and -rm do it in two steps.
-	case src.fs.URI() != target.fs.URI():
+	case !from.OnSystemOf(to):
 		return &pathError{path: src.name, message: "Does not match target filesystem"}
 	case target.exists():
 		return fileExists(target.name)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/hammr/hammr/storage"
@@ -83,7 +84,10 @@ func (s *shell) expandAll(args []string) []item {
 	return all
 }
 
-// expand expands a glob. A name that is not a glob is an item even if it does not exist, since
+// escape is an escaped character of a pattern.
+var escape = regexp.MustCompile(`\\(.)`)
+
+// expand expands a glob. A name without wildcards is an item even if it does not exist, since
 // some commands create it; a pattern must match.
 func (s *shell) expand(arg string) ([]item, error) {
 	fsys, full, err := s.Router.Resolve(s.ctx, arg)
@@ -96,11 +100,8 @@ func (s *shell) expand(arg string) ([]item, error) {
 	case err != nil:
 		return nil, toPathError(item{name: arg}, err)
 	case len(infos) > 0:
-	// A pattern, and nothing matches it.
-	case strings.ContainsAny(arg, `*?[{\`):
-		return nil, notFound(arg)
 	default:
-		return []item{{name: arg, fs: fsys, path: full}}, nil
+		return s.missing(arg, fsys, full)
 	}
 	// Matches are full paths; users want them as they typed the pattern.
 	show, err := s.displayName(arg, fsys)
@@ -112,6 +113,19 @@ func (s *shell) expand(arg string) ([]item, error) {
 		items[i] = item{name: show(infos[i].Path), fs: fsys, path: infos[i].Path, info: &infos[i]}
 	}
 	return items, nil
+}
+
+// missing returns the item of an argument that matches nothing. If it is a pattern, there is none.
+func (s *shell) missing(arg string, fsys storage.FS, full string) ([]item, error) {
+	pattern, err := storage.CompilePattern(full)
+	if err != nil {
+		return nil, toPathError(item{name: arg}, err)
+	}
+	name, ok := pattern.Literal()
+	if !ok {
+		return nil, notFound(arg)
+	}
+	return []item{{name: escape.ReplaceAllString(arg, "$1"), fs: fsys, path: name}}, nil
 }
 
 // displayName returns a function that formats a match of the pattern: with a scheme,
