@@ -62,7 +62,7 @@ PLAIN := CGO_ENABLED=0
 TOOLS   := $(if $(CI),GOGC=400)
 GO_TEST := $(TOOLS) go test $(if $(CI),-exec 'env -u GOGC') $(LINK) -vet=off -v
 
-.PHONY: all build packages image manifests test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade accept accept-hadoop accept-openapi deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build packages image manifests test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade sweeps accept accept-hadoop accept-openapi deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -208,6 +208,11 @@ image:
 HELM ?= go run helm.sh/helm/v3/cmd/helm@v3.22.0
 manifests:
 	HELM='$(HELM)' deploy/kubernetes/render.sh
+
+# Searches that the tests sample with a fixed seed, in full: each bit of small files of all formats is
+# flipped, and jobs and states run under many seeds from HAMMR_SEED on.
+sweeps:
+	go test $(LINK) -vet=off -tags soak -run '^TestSweep' -count 1 -timeout 2h -v ./...
 
 # A simulated year of a cluster in the replicated state and its controller, in two minutes:
 # 10,000 jobs, a million attempts, ever new machines, users and clients. It prints a table:
