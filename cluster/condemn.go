@@ -8,17 +8,17 @@ import (
 )
 
 // A panic in Apply is a mistake in this package. It must fail only the job that it concerns, and
-// masters must be able to replay the log that contains its cause. So the caller recovers it and
-// calls Condemn, which makes the state consistent again:
+// masters must be able to replay the log that contains its cause. So ApplyContained recovers it, and
+// repair makes the state consistent again:
 //
-//	Apply(entry) ── panic ──► Condemn(entry)
-//	                           ├─ the jobs that were being changed: none of their output counts,
-//	                           │  their attempts are ordered to exit, and they fail
-//	                           ├─ machines: slots, lists and indexes are computed again
-//	                           └─ a command about a machine: applied again, without these jobs
+//	apply the entry ── panic ──► repair
+//	                              ├─ the jobs that were being changed: none of their output counts,
+//	                              │  their attempts are ordered to exit, and they fail
+//	                              ├─ machines: slots, lists and indexes are computed again
+//	                              └─ a command about a machine: applied again, without these jobs
 //
 // Every master of the same version panics at the same entry in the same place, so all reach
-// the same state. Condemn does not depend on what the command has left half done. It uses only
+// the same state. repair does not depend on what the command has left half done. It uses only
 // values that are correct by themselves: ids, states of attempts, machines.
 
 // ErrInternal marks a command whose Apply has panicked. The delta that comes with it is valid.
@@ -29,9 +29,24 @@ var ErrInternal = errors.New("cluster: internal error")
 const condemned = "internal error of the masters while they processed a change of this job; their logs have the details. " +
 	"Please report it, and submit the job again"
 
-// Condemn repairs the state after Apply of an entry has panicked. The error wraps ErrInternal.
-// The delta lists what the command and the repair have changed.
-func (s *State) Condemn(e Entry) (Delta, error) {
+// ApplyContained is Apply for everything that applies entries of a log: masters that run, replay or recover it, and
+// the simulator. If Apply panics, ApplyContained calls onPanic, unless it is nil, with the panic while the stack is
+// still there. Then it condemns the job that the entry concerns. The error wraps ErrInternal, and the delta lists
+// what the command and the repair have changed.
+func (s *State) ApplyContained(e Entry, onPanic func(value any)) (delta Delta, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			if onPanic != nil {
+				onPanic(v)
+			}
+			delta, err = s.repair(e)
+		}
+	}()
+	return s.Apply(e)
+}
+
+// repair makes the state consistent after Apply of an entry has panicked.
+func (s *State) repair(e Entry) (Delta, error) {
 	tx := s.applying
 	if tx == nil {
 		tx = &transition{State: s, at: e.At, delta: new(Delta)}

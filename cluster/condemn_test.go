@@ -11,16 +11,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// applyContained applies an entry as a jobmaster does.
-func applyContained(s *State, e Entry) (delta Delta, err error) {
-	defer func() {
-		if recover() != nil {
-			delta, err = s.Condemn(e)
-		}
-	}()
-	return s.Apply(e)
-}
-
 // bomb changes a job, damages what the state knows of it, and panics.
 type bomb struct {
 	Attempt AttemptID
@@ -54,7 +44,7 @@ func (c bomb) apply(tx *transition, p taskRef) error {
 }
 
 // TestPanicCostsItsJobOnly damages a job of a random cluster in a command that panics. After
-// Condemn the invariants hold, the job is about to fail, all others are as they
+// the repair the invariants hold, the job is about to fail, all others are as they
 // were, and a twin and a copy from a snapshot are in the same state.
 func TestPanicCostsItsJobOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -81,8 +71,8 @@ func TestPanicCostsItsJobOnly(t *testing.T) {
 		}
 		others := dumpOthers(s, p.job)
 		e := Entry{At: 100, Command: c}
-		_, err = applyContained(s, e)
-		applyContained(twin, e)
+		_, err = s.ApplyContained(e, nil)
+		twin.ApplyContained(e, nil)
 		if !errors.Is(err, ErrInternal) || p.job.State != JobAborting {
 			t.Fatalf("%v; the job is %v", err, p.job.State)
 		}
@@ -148,7 +138,7 @@ func TestLostMachineWithABadJobIsLostForOthers(t *testing.T) {
 			apply(t, s, JoinMachine{Name: "n", Slots: Slots{4, 1}}, submit(1, 1), submit(1, 1), StartJob{job1}, StartJob{JobID{"1", 2}},
 				StartAttempt{Task: bad.Task, Machine: "n"}, StartAttempt{Task: good.Task, Machine: "n"})
 			s.jobs.live[0].Stages[0].Tasks[0].Attempts[0].State = AttemptWorkLost
-			delta, err := applyContained(s, Entry{At: 9, Command: c})
+			delta, err := s.ApplyContained(Entry{At: 9, Command: c}, nil)
 			if !errors.Is(err, ErrInternal) || !delta.Policy || len(delta.Machines) == 0 {
 				t.Errorf("%v, delta %+v", err, delta)
 			}
@@ -171,7 +161,7 @@ func TestPanicInASubmissionFailsItsJob(t *testing.T) {
 	spec := submit(2, 1)
 	spec.Spec.OutputKey = outputDir
 	s.outputs.jobs = nil // a write to it panics
-	if _, err := applyContained(s, Entry{At: 9, Command: spec}); !errors.Is(err, ErrInternal) {
+	if _, err := s.ApplyContained(Entry{At: 9, Command: spec}, nil); !errors.Is(err, ErrInternal) {
 		t.Fatal(err)
 	}
 	if j := s.View().Job(job1); j == nil || j.State != JobAborting {
@@ -193,7 +183,7 @@ func TestPanicInASubmissionFailsItsJob(t *testing.T) {
 // TestPanicWithoutAJobIsRefused applies a command that panics before it names a job.
 func TestPanicWithoutAJobIsRefused(t *testing.T) {
 	s, j := running(t, dag.MapReduce(1, 1))
-	if _, err := applyContained(s, Entry{At: 9, Command: (*KillJob)(nil)}); !errors.Is(err, ErrInternal) || j.State != JobRunning {
+	if _, err := s.ApplyContained(Entry{At: 9, Command: (*KillJob)(nil)}, nil); !errors.Is(err, ErrInternal) || j.State != JobRunning {
 		t.Errorf("%v; the job is %v", err, j.State)
 	}
 	if err := s.CheckInvariants(); err != nil {

@@ -10,7 +10,7 @@
 // The same entries in the same order give the same state on every master: no clock is
 // read (entries carry the time), no random number drawn, no float used, and no result
 // depends on the order of a map. The commands are in the files apply_….go. If Apply panics,
-// the caller calls Condemn, which fails the job that was being changed.
+// ApplyContained fails the job that was being changed.
 //
 // The caller serialises Apply, Load and all reading through a View. There is no frozen
 // copy that could be read during Apply.

@@ -38,7 +38,7 @@ type State struct {
 	evidence   []*Machine           // machines that have unreached or failedTasks, in no particular order
 	suspects   *suspects            // latest result of View.suspected; nil after Apply
 
-	applying *transition // Apply in progress or, if it has panicked, until Condemn; else nil
+	applying *transition // Apply in progress or, if it has panicked, until repair; else nil
 }
 
 // New returns the state of an empty cluster with the newest cluster version. The id is the
@@ -102,12 +102,12 @@ type transition struct {
 	lostCheckpoint []TaskID // tasks that wait and have lost their checkpoint
 
 	rollingBack bool     // rollBackGang is in progress
-	touched     *Job     // job that is being changed, for Condemn; nil for none
-	losing      *Machine // machine that is being marked as lost, for Condemn; nil for none
+	touched     *Job     // job that is being changed, for repair; nil for none
+	losing      *Machine // machine that is being marked as lost, for repair; nil for none
 }
 
 // Apply applies one entry. On error the command was refused and nothing changed. If Apply
-// panics, the state may only be used after Condemn.
+// panics, the state must not be used any more. Programs call ApplyContained.
 func (s *State) Apply(e Entry) (Delta, error) {
 	if e.Client == "" {
 		return s.applyOnce(e)

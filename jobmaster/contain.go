@@ -16,7 +16,7 @@ import (
 // A panic is a mistake in the program. The functions of this file let it cost one job instead
 // of all masters:
 //
-//	Apply of a command           cluster.State.Condemn, the same on every master
+//	Apply of a command           cluster.State.ApplyContained, the same on every master
 //	Step of the controller       its job is skipped and fails by FailJob; fifo replaces the policy
 //	the work for one job         the job fails by FailJob
 //	a request or a report        it is answered with an error; a report's job fails by FailJob
@@ -31,14 +31,10 @@ const maxStepPanics = 8
 
 // applyEntry applies an entry to the state. If that panics, the job that the entry names has
 // failed; the error then wraps cluster.ErrInternal, and the delta is valid.
-func (m *Master) applyEntry(e cluster.Entry) (delta cluster.Delta, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			m.logPanic("panic while a command was applied", v, "command", fmt.Sprintf("%T", e.Command))
-			delta, err = m.state.Condemn(e)
-		}
-	}()
-	return m.state.Apply(e)
+func (m *Master) applyEntry(e cluster.Entry) (cluster.Delta, error) {
+	return m.state.ApplyContained(e, func(v any) {
+		m.logPanic("panic while a command was applied", v, "command", fmt.Sprintf("%T", e.Command))
+	})
 }
 
 // logPanic logs a panic with its stack. A deferred function calls it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
@@ -234,7 +235,11 @@ func (b *body) apply(batch []cluster.Entry) error {
 	}
 	for _, e := range batch {
 		b.notePreemptions(e.Command)
-		delta, err := b.state.Apply(e)
+		var stack string
+		delta, err := b.state.ApplyContained(e, func(v any) { stack = fmt.Sprintf("%v\n%s", v, debug.Stack()) })
+		if errors.Is(err, cluster.ErrInternal) {
+			return fmt.Errorf("sim: at %d ms: %w; please report it: %s", b.time(), err, stack)
+		}
 		if err == nil {
 			b.applyDelta(delta)
 		}

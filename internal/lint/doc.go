@@ -1,6 +1,6 @@
 // Package lint has the rules of the project's architecture and language as tests: which
 // package may import which, that the core is pure, that a jobmaster and the simulator have
-// the same policies, how long files and functions may be, that files with our own build tags
+// the same policies and apply entries in the same way, how long files and functions may be, that files with our own build tags
 // compile, and that words follow docs/glossary.md. Its tests check the whole source tree in
 // every `go test ./...`. Tests of internal/conf check that the code reads every property.
 //
@@ -9,6 +9,7 @@
 //	imports.go     imports that the table does not allow, and links that no program may have
 //	table.go       the import table, the pure packages, the reserved modules
 //	purity.go      I/O, clocks, goroutines and randomness in the core
+//	contained.go   calls of cluster.State.Apply that do not contain its panics
 //	policy.go      scheduling policies that programs could use without their registry
 //	style.go       long files and functions, marks of unfinished work, tests that sleep
 //	tags.go        files that only our own build tags compile

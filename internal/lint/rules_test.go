@@ -119,6 +119,22 @@ func TestPolicyFindings(t *testing.T) {
 	}
 }
 
+func TestContainedFindings(t *testing.T) {
+	const imports = `package p; import "` + modulePath + `/cluster"; `
+	for _, c := range []struct{ path, text, want string }{
+		{"sim/body.go", imports + "func f() { b.state.Apply(cluster.Entry{}) }", "sim/body.go:1: a panic in Apply"},
+		{"sim/body.go", imports + "func f() { b.state.ApplyContained(e, nil); raft.Apply(data, timeout) }", ""},
+		{"sim/body.go", "package p; func f() { w.Apply(option) }", ""},
+		{"cluster/state.go", "package cluster; func f() { s.Apply(e) }", ""},
+	} {
+		if findings := containedFindings(parsed(t, c.path, c.text)); c.want == "" {
+			checkFindings(t, findings)
+		} else {
+			checkFindings(t, findings, c.want)
+		}
+	}
+}
+
 func TestStyleFindings(t *testing.T) {
 	mark := "TO" + "DO"
 	long := strings.Repeat("\t_ = 0\n", maxFunctionLines)

@@ -57,6 +57,7 @@ func TestSources(t *testing.T) {
 			continue
 		}
 		report(t, policyFindings(s))
+		report(t, containedFindings(s))
 		if matchesAny(purePackages, s.packageName()) {
 			pure++
 			report(t, purityFindings(s))

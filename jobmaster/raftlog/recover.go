@@ -116,7 +116,7 @@ func newOfflineFSM(id string) *offlineFSM {
 }
 
 // Apply implements raft.FSM. A command that the state refuses has no effect, on this master as on
-// every other.
+// every other. One that panics costs its job, as on every other.
 func (f *offlineFSM) Apply(entry *raft.Log) any {
 	if len(entry.Data) == 0 || f.err != nil {
 		return nil
@@ -127,7 +127,7 @@ func (f *offlineFSM) Apply(entry *raft.Log) any {
 		return nil
 	}
 	for _, e := range batch {
-		_, _ = f.state.Apply(e)
+		_, _ = f.state.ApplyContained(e, nil) // the masters have logged the panic
 	}
 	return nil
 }
