@@ -9,10 +9,12 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// CheckInvariants computes all counts and indexes of the state again, and reports every
-// difference. Tests call it after each transition.
+// CheckInvariants computes all counts and indexes of the state again, and reports the first
+// maxProblems differences. Tests call it after each transition, and a master after it has restored a
+// snapshot. Its cost is proportional to the size of the state.
 func (s *State) CheckInvariants() error {
 	c := &checker{used: make(map[string]Capacity), listed: make(map[string]int)}
+	evidence := setOf(s.evidence)
 	last := 0
 	for j := range s.View().Jobs() {
 		c.require(last < j.ID.Number && j.ID.Number <= s.jobs.submitted, "%v follows job %d, of %d submitted", j.ID, last, s.jobs.submitted)
@@ -37,7 +39,7 @@ func (s *State) CheckInvariants() error {
 		c.require(slices.Equal(s.dataOn(m), data[m.Name]), "machine %s has data of %v, by its index %v", m.Name, data[m.Name], s.dataOn(m))
 		referred := len(m.Attempts)+len(data[m.Name]) > 0
 		c.require(s.View().IsReferenced(m) == referred, "machine %s: referred to %v, by its index %v", m.Name, referred, !referred)
-		c.require(slices.Contains(s.evidence, m) == (len(m.unreached)+len(m.failedTasks) > 0), "machine %s: evidence %v and %v, listed: %v", m.Name, m.unreached, m.failedTasks, slices.Contains(s.evidence, m))
+		c.require(evidence[m] == (len(m.unreached)+len(m.failedTasks) > 0), "machine %s: evidence %v and %v, listed: %v", m.Name, m.unreached, m.failedTasks, evidence[m])
 	}
 	c.require(len(s.byName) == len(s.machines), "%d machines by name, %d by index", len(s.byName), len(s.machines))
 	c.require(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
@@ -71,16 +73,29 @@ func (c *checker) sessions(s *State) {
 	c.require(s.results == results, "%d requests are remembered, counted %d", results, s.results)
 }
 
+// maxProblems bounds the length of an error about a damaged state or snapshot.
+const maxProblems = 20
+
 // checker collects the differences that CheckInvariants finds.
 type checker struct {
-	errs   []error
-	used   map[string]Capacity // what is in use by machine, counted over attempts
-	listed map[string]int      // number of attempts by machine, counted over attempts
+	errs      []error
+	used      map[string]Capacity // what is in use by machine, counted over attempts
+	listed    map[string]int      // number of attempts by machine, counted over attempts
+	suspended map[*Attempt]bool   // those that the present stage lists
+}
+
+// setOf returns the elements of a list as a set.
+func setOf[E comparable](list []E) map[E]bool {
+	set := make(map[E]bool, len(list))
+	for _, e := range list {
+		set[e] = true
+	}
+	return set
 }
 
 // require notes a difference if a condition is false.
 func (c *checker) require(ok bool, format string, args ...any) {
-	if !ok {
+	if !ok && len(c.errs) < maxProblems {
 		c.errs = append(c.errs, fmt.Errorf(format, args...))
 	}
 }
@@ -123,6 +138,7 @@ func (c *checker) job(j *Job) {
 // stage checks a stage and returns how many of its attempts are on machines.
 func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 	finished, running, pending := 0, 0, 0
+	c.suspended = setOf(s.suspended)
 	for n, t := range s.Tasks {
 		occupied += c.task(j, s, t)
 		waits := t.isWaiting()
@@ -175,7 +191,7 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 		if a.OccupiesSlot() {
 			c.used[a.Machine] = c.used[a.Machine].Plus(s.Takes())
 		}
-		listed := slices.Contains(s.suspended, a)
+		listed := c.suspended[a]
 		c.require(listed == a.Suspended(), "%v is %v, listed as suspended: %v", a.ID, a.State, listed)
 		switch a.Status() {
 		case StatusSucceeded:
@@ -205,9 +221,9 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 	}
 	for n := range b.Count {
 		startOver, suspended, running := 0, 0, 0
-		tasks := b.TasksOf(n)
+		tasks, runs := b.TasksOf(n), b.isRunning(n)
 		for _, t := range tasks {
-			c.require(b.isRunning(n) || t.ConsistentCheckpoint == nil && (t.Winner == nil || t.Checkpoint == nil), "%v keeps a consistent checkpoint, and none of its gang runs", t.ID)
+			c.require(runs || t.ConsistentCheckpoint == nil && (t.Winner == nil || t.Checkpoint == nil), "%v keeps a consistent checkpoint, and none of its gang runs", t.ID)
 			c.require(t.ConsistentCheckpoint == nil || t.State == TaskCheckpointed, "%v is %v and keeps a previous checkpoint", t.ID, t.State)
 			if t.State == TaskPending {
 				startOver++

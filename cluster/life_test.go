@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/preempt"
 )
 
 // randomDAG returns a valid graph of up to five stages, each joined to earlier ones by edges
@@ -37,14 +36,25 @@ func randomDAG(r *rand.Rand) dag.Graph {
 // lifetime runs one job with enough slots for all of it, in any order and with any failures.
 type lifetime struct {
 	t         *testing.T
-	s         *State
+	s         *replicated
 	j         *Job
 	random    *rand.Rand
-	failOneIn int // one of that many steps is a failure; 0 is none
+	failOneIn int // one of that many steps is an event that the job does not need; 0 is none
+	now       int64
+
+	favorites     uint64 // kinds of events that come often, as a set
+	snapshotOneIn int    // one of that many steps is followed by a snapshot
 }
 
+// apply applies a command some time after the last one, and reports whether the state has accepted it. Some commands
+// are requests of clients.
 func (l *lifetime) apply(c Command) bool {
-	_, err := l.s.Apply(Entry{At: 1, Command: c})
+	e := Entry{At: l.now, Command: c}
+	if l.random.IntN(10) == 0 {
+		e.Client, e.Sequence = fmt.Sprint("client", l.random.IntN(3)), uint64(len(l.s.log))
+	}
+	_, err := l.s.apply(e)
+	l.now += int64(l.random.IntN(2000))
 	if problem := l.s.CheckInvariants(); problem != nil {
 		l.t.Fatalf("after %T %+v: %v", c, c, problem)
 	}
@@ -61,7 +71,7 @@ func (l *lifetime) starts() (commands []Command) {
 	}
 	for _, stage := range l.j.Stages {
 		for t := range stage.Pending() {
-			if c := (StartAttempt{Task: t.ID, Machine: machine()}); stage.StartsAlone() && l.j.Ready(stage) {
+			if c := (StartAttempt{Task: t.ID, Machine: machine(), Local: l.random.IntN(3) == 0, RackLocal: true}); stage.StartsAlone() && l.j.Ready(stage) {
 				if t.Split >= 0 {
 					c.Range = l.j.RangeOf(t)
 				}
@@ -78,56 +88,81 @@ func (l *lifetime) starts() (commands []Command) {
 func (l *lifetime) ends() (commands []Command) {
 	for m := range l.s.View().Machines() {
 		for _, a := range m.Attempts {
-			_, stage, task, _ := l.s.View().Task(a.ID.Task)
+			p, _ := l.s.attempt(a.ID)
 			switch {
 			case !a.Active():
 				commands = append(commands, ExitAttempt{Attempt: a.ID})
 			case a.Preempting():
-				commands = append(commands, CheckpointAttempt{Attempt: a.ID}, DeclinePreemption{Attempt: a.ID})
+				if commands = append(commands, l.checkpointOf(a)); l.random.IntN(4) > 0 {
+					continue
+				}
+				commands = append(commands, DeclinePreemption{Attempt: a.ID})
 				fallthrough
-			case !slices.ContainsFunc(stage.upstream, func(up upstream) bool { return !up.stage.Complete() }):
-				commands = append(commands, FinishAttempt{Attempt: a.ID, Range: task.Range, Output: Manifest{Bytes: 1}})
+			case !slices.ContainsFunc(p.stage.upstream, func(up upstream) bool { return !up.stage.Complete() }):
+				commands = append(commands, l.report(p))
 			}
 		}
 	}
 	return commands
 }
 
-func (l *lifetime) machineFailure() Command {
-	machine := fmt.Sprintf("n%d", l.random.IntN(3))
-	m := l.s.byName[machine]
-	if l.random.IntN(4) == 0 {
-		if m.Lost {
-			return JoinMachine{Name: machine, Instance: fmt.Sprint(m.Epoch), Hosts: m.Hosts, Slots: m.Offered}
-		}
-		return ExpireMachine{Name: machine, Epoch: m.Epoch}
-	}
-	stage := l.j.Stages[l.random.IntN(len(l.j.Stages))]
-	t := stage.Tasks[l.random.IntN(len(stage.Tasks))]
-	if len(t.Attempts) == 0 {
-		return SetPolicy{Name: "fifo"}
-	}
-	a := t.Attempts[l.random.IntN(len(t.Attempts))].ID
-	return []Command{
-		FailAttempt{Attempt: a, Failure: Failure{Cause: "bad"}, OnMachine: l.random.IntN(2) == 0, BadCheckpoint: l.random.IntN(2) == 0},
-		KillAttempt{Attempt: a, Cause: "enough"}, LoseOutput{a, "unreadable"}, RestoreOutput{Attempt: a, Range: t.Range}, ExitAttempt{Attempt: a},
-		PreemptAttempt{Attempt: a, Mode: preempt.Checkpoint}, PreemptAttempt{Attempt: a, Mode: preempt.Checkpoint}, PreemptAttempt{Attempt: a, Mode: preempt.Checkpoint},
-	}[l.random.IntN(8)]
-}
-
 // step applies one command, and reports whether any command could make progress.
 func (l *lifetime) step() bool {
-	if l.failOneIn > 0 && l.random.IntN(l.failOneIn) == 0 && l.apply(l.machineFailure()) {
+	if l.failOneIn > 0 && l.random.IntN(l.failOneIn) == 0 && l.apply(l.event()) {
 		return true
 	}
-	all := append(l.starts(), l.ends()...)
-	for m := range l.s.View().Machines() {
-		if m.Lost {
-			all = append(all, JoinMachine{Name: m.Name, Instance: fmt.Sprint(m.Epoch), Hosts: m.Hosts, Slots: m.Offered})
-		}
+	all := slices.Concat(l.starts(), l.ends())
+	if l.random.IntN(4) == 0 {
+		all = append(all, l.remedies()...)
 	}
 	l.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return slices.ContainsFunc(all, l.apply)
+	return slices.ContainsFunc(all, l.apply) || slices.ContainsFunc(l.remedies(), l.apply)
+}
+
+// newLifetime starts a job with a random graph on three machines. If notZero is not nil, replicas of the state are
+// compared, and events are frequent.
+func newLifetime(t *testing.T, seed uint64, notZero map[string]bool) *lifetime {
+	l := &lifetime{t: t, s: replicate(New("1"), notZero), random: rand.New(rand.NewPCG(seed, 1)), failOneIn: int(seed%3) * 2, now: 1_000_000, snapshotOneIn: 8}
+	if notZero != nil {
+		l.failOneIn = 2
+	}
+	l.favorites = l.random.Uint64() & l.random.Uint64()
+	for n := range 3 {
+		l.must(l.join(fmt.Sprintf("n%d", n)))
+	}
+	l.must(l.fullSpec())
+	loadSplits(l.s.State)
+	l.must(StartJob{job1})
+	if notZero != nil && seed%4 == 3 {
+		l.restoreBackup()
+	}
+	l.j = l.s.jobs.live[0]
+	return l
+}
+
+// must applies a command that the state should accept.
+func (l *lifetime) must(c Command) {
+	if !l.apply(c) {
+		l.t.Fatalf("%T %+v is refused", c, c)
+	}
+}
+
+// live runs the job until its output is complete. Failures stop after 150 steps.
+func (l *lifetime) live(most int) {
+	for steps := 0; l.j.State == JobRunning; steps++ {
+		if steps == 150 {
+			l.failOneIn = 0
+		}
+		if l.random.IntN(l.snapshotOneIn) == 0 {
+			l.s.snapshot(l.t)
+		}
+		if !l.step() || steps > most {
+			l.t.Fatalf("stuck after %d steps\n%+v\n%s", steps, l.j.Spec.Graph, dump(l.s.State))
+		}
+	}
+	if l.j.State != JobCommitting {
+		l.t.Fatalf("the job is %v: %s", l.j.State, l.j.Cause)
+	}
 }
 
 // TestEveryGraphEnds runs random graphs in random orders. While there are slots, a command
@@ -135,29 +170,8 @@ func (l *lifetime) step() bool {
 func TestEveryGraphEnds(t *testing.T) {
 	gangs, groups, shares := 0, 0, 0
 	for seed := range uint64(2000) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		s := New("1")
-		spec := submit(0, 0)
-		spec.Spec.Graph, spec.Spec.MaxAttempts, spec.Spec.SlowStartPPM = randomDAG(r), [2]int{999, 999}, r.IntN(3)*500_000
-		for n := range 3 {
-			name := fmt.Sprintf("n%d", n)
-			mustApply(t, s, JoinMachine{Name: name, Hosts: []string{name}, Slots: Slots{100, 100}})
-		}
-		mustApply(t, s, spec)
-		loadSplits(s)
-		mustApply(t, s, StartJob{job1})
-		l := &lifetime{t, s, s.jobs.live[0], r, int(seed%3) * 2}
-		for steps := 0; l.j.State == JobRunning; steps++ {
-			if steps == 150 {
-				l.failOneIn = 0
-			}
-			if !l.step() || steps > 2000 {
-				t.Fatalf("seed %d: stuck after %d steps\n%+v\n%s", seed, steps, l.j.Spec.Graph, dump(s))
-			}
-		}
-		if l.j.State != JobCommitting {
-			t.Fatalf("seed %d: the job is %v: %s", seed, l.j.State, l.j.Cause)
-		}
+		l := newLifetime(t, seed, nil)
+		l.live(2000)
 		for _, stage := range l.j.Stages {
 			shares += len(stage.combineSets)
 			if stage.Bundle.Gang {

@@ -120,7 +120,7 @@ func recordTasks(s *Stage) []taskRecord {
 		tasks[i] = taskRecord{
 			State: t.State, Split: t.Split, Part: t.Part, Range: recordRange(t.Range), Ranged: t.Ranged, Skip: t.Skip,
 			Attempts: attempts[first:len(attempts):len(attempts)], Charged: t.Charged,
-			Output: t.Output, Checkpoint: t.Checkpoint, ConsistentCheckpoint: t.ConsistentCheckpoint, Counts: t.counts,
+			Output: t.Output, Checkpoint: t.Checkpoint, ConsistentCheckpoint: t.ConsistentCheckpoint, Counts: t.counts, Unreached: t.Unreached,
 		}
 	}
 	return tasks
@@ -132,7 +132,7 @@ func recordAttempt(a *Attempt) attemptRecord {
 	return attemptRecord{
 		Machine: a.Machine, Status: info.status, OnMachine: info.place != gone, Suspended: info.place == inMemory,
 		Lost: info.lost, Revoked: info.revoked, WorkLost: info.workLost,
-		Preempting: requested, Splitting: requested && a.PreemptMode == preempt.Split, PreemptRequestedAt: a.PreemptRequestedAt, DeclinedAt: a.DeclinedAt,
+		Preempting: requested, Splitting: a.PreemptMode == preempt.Split, PreemptRequestedAt: a.PreemptRequestedAt, DeclinedAt: a.DeclinedAt,
 		Range: recordRange(a.Range), From: a.From, MovedTo: a.MovedTo, CheckpointMoved: a.CheckpointMoved,
 		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause,
 		SuspendedAt: a.SuspendedAt, SuspendedMillis: a.SuspendedMillis, ResumedAt: a.ResumedAt,

@@ -9,7 +9,8 @@ import "github.com/hammr/hammr/dag"
 // A new field of the state goes into its struct, into its record here, into the function of
 // snapshot.go that copies it, and into snapshot_restore.go. It also needs a cluster version
 // (version.go), and is zero while the cluster has a lower one. A count or an index gets no record:
-// it is computed on restoring and checked in invariants.go. JobSpec is stored whole. If
+// it is computed on restoring and checked in invariants.go. TestReplicasAreEqual finds a field
+// that is missing, and one that its random lives do not use. JobSpec is stored whole. If
 // policies depend on the field, its command adds to Delta (state.go).
 
 // clusterRecord is the first item of a snapshot: everything but the jobs.

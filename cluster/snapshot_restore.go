@@ -11,7 +11,9 @@ import (
 )
 
 // Restore makes a state that behaves like the original, except that no job's splits are
-// loaded. It is an error if the snapshot contradicts itself.
+// loaded. What a snapshot has is taken as it is, even if a part contradicts another: the masters
+// that run have it too, and must be able to restart. Counts and indexes are computed, whatever
+// they were. It is an error if no state has the form of the records.
 func (s *Snapshot) Restore() (*State, error) {
 	r := restorer{State: NewAt(s.cluster.ID, max(FirstVersion, s.cluster.Version))}
 	r.policy, r.policyConf = s.cluster.Policy, s.cluster.PolicyConf
@@ -29,11 +31,8 @@ func (s *Snapshot) Restore() (*State, error) {
 		r.addJob(&s.jobs[i])
 	}
 	r.placeAttempts(s.cluster.Machines)
-	if len(r.errs) == 0 {
-		r.addError(r.CheckInvariants())
-	}
 	if err := errors.Join(r.errs...); err != nil {
-		return nil, fmt.Errorf("cluster: snapshot that contradicts itself: %w", err)
+		return nil, fmt.Errorf("cluster: snapshot of no possible state: %w", err)
 	}
 	return r.State, nil
 }
@@ -44,12 +43,9 @@ type restorer struct {
 	errs []error
 }
 
-// maxRestoreErrors keeps the error for a damaged snapshot readable.
-const maxRestoreErrors = 20
-
 // addError notes an error, and ignores nil.
 func (r *restorer) addError(problem error) {
-	if problem != nil && len(r.errs) < maxRestoreErrors {
+	if problem != nil && len(r.errs) < maxProblems {
 		r.errs = append(r.errs, problem)
 	}
 }
@@ -185,7 +181,7 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 	t := &Task{
 		ID:    TaskID{Job: j.ID, Stage: stage.Code, Number: len(stage.Tasks)},
 		State: record.State, Split: record.Split, Part: record.Part, Range: record.Range.asRange(), Ranged: record.Ranged,
-		Skip: slices.Clip(record.Skip), Charged: record.Charged,
+		Skip: slices.Clip(record.Skip), Charged: record.Charged, Unreached: record.Unreached,
 		Output: record.Output, Checkpoint: record.Checkpoint, ConsistentCheckpoint: record.ConsistentCheckpoint, counts: record.Counts,
 	}
 	stage.Tasks = append(stage.Tasks, t)
@@ -248,14 +244,8 @@ func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 		if !a.OnMachine() {
 			continue
 		}
-		m := r.byName[a.Machine]
-		if m == nil {
-			return fmt.Errorf("%v is on the unknown machine %q", a.ID, a.Machine)
-		}
 		p.job.Occupied++
-		if a.OccupiesSlot() {
-			m.take(p.stage, 1)
-		} else if a.Suspended() {
+		if a.Suspended() {
 			p.stage.noteSuspended(a)
 		}
 	}
@@ -282,29 +272,31 @@ func (r attemptRecord) state() (AttemptState, error) {
 	return 0, fmt.Errorf("no attempt is %+v, preempting: %v", info, r.Preempting)
 }
 
-// preemptMode returns the mode in which the attempt is, or was, ordered to give up its slot.
+// preemptMode returns the mode in which the attempt was ordered last to save its work, whether it has obeyed or
+// declined.
 func (r attemptRecord) preemptMode() preempt.Mode {
 	switch {
 	case r.Splitting:
 		return preempt.Split
-	case r.Preempting:
+	case r.PreemptRequestedAt > 0:
 		return preempt.Checkpoint
 	}
 	return ""
 }
 
-// placeAttempts gives each machine its attempts, in order of start.
+// placeAttempts gives each machine its attempts, in order of start, and takes their slots. An
+// attempt that the record of its machine lacks comes last.
 func (r *restorer) placeAttempts(records []machineRecord) {
 	tx := &transition{State: r.State}
+	present := tx.countPresent()
 	for i, m := range r.machines {
+		listed := make([]*Attempt, 0, len(records[i].Attempts))
 		for _, id := range records[i].Attempts {
-			p, err := r.attempt(id)
-			if err != nil {
-				r.addError(fmt.Errorf("machine %q: %w", m.Name, err))
-				continue
+			if p, err := r.attempt(id); err == nil {
+				listed = append(listed, p.attempt)
 			}
-			m.Attempts = append(m.Attempts, p.attempt)
 		}
+		m.Attempts = inOrder(listed, present[m])
 		tx.indexFree(m)
 		m.FreeSince = records[i].FreeSince
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -47,16 +46,9 @@ func restored(t rapid.TB, data []byte) *State {
 func TestRestoredStateBehavesLikeTheOriginal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New("a_b")
-		draw := func(step int) Entry {
-			e := Entry{At: int64(step + 1), Command: drawCommand(t, s)}
-			if rapid.Bool().Draw(t, "with a client") {
-				e.Client, e.Sequence = "c", rapid.Uint64Range(0, 200).Draw(t, "sequence")
-			}
-			return e
-		}
 		middle := rapid.IntRange(0, 80).Draw(t, "steps before")
 		for step := range middle {
-			s.Apply(draw(step))
+			s.Apply(drawEntry(t, s, step))
 			loadSplits(s)
 		}
 		data := encoded(t, s)
@@ -71,13 +63,22 @@ func TestRestoredStateBehavesLikeTheOriginal(t *testing.T) {
 			t.Fatalf("the copy is\n%s, want\n%s", dump(twin), dump(s))
 		}
 		for step := range rapid.IntRange(0, 40).Draw(t, "steps after") {
-			applyToBoth(t, s, twin, draw(middle+step))
+			applyToBoth(t, s, twin, drawEntry(t, s, middle+step))
 			loadSplits(s, twin)
 		}
 		if !bytes.Equal(encoded(t, twin), encoded(t, s)) || dump(twin) != dump(s) {
 			t.Fatal("the copy has come to another state")
 		}
 	})
+}
+
+// drawEntry returns a random command as an entry of the log.
+func drawEntry(t *rapid.T, s *State, step int) Entry {
+	e := Entry{At: int64(step + 1), Command: drawCommand(t, s)}
+	if rapid.Bool().Draw(t, "with a client") {
+		e.Client, e.Sequence = "c", rapid.Uint64Range(0, 200).Draw(t, "sequence")
+	}
+	return e
 }
 
 func applyToBoth(t *rapid.T, s, twin *State, e Entry) {
@@ -219,37 +220,6 @@ func TestRetiredJobsOfVersion1AreRead(t *testing.T) {
 	}
 }
 
-// TestSnapshotsHaveEveryField finds fields of the state that a snapshot neither has nor
-// computes.
-func TestSnapshotsHaveEveryField(t *testing.T) {
-	for _, c := range []struct {
-		of, in   any
-		computed string // or known otherwise
-	}{
-		{State{}, clusterRecord{}, "byName free evidence suspects lost outputs applying results"},
-		{jobList{}, clusterRecord{}, "live"},
-		{Machine{}, machineRecord{}, "Slots Used UsedMemoryMB index data"},
-		{session{}, sessionRecord{}, ""},
-		{Job{}, jobRecord{}, "ID Occupied nameIndex requiredLeft splits loaded Layout Bundles"},
-		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot MemoryMB Bundle Source Sink Stored Finished Running totals upstream pending lostUnneeded byHost byCheckpointMachine suspended tasksHidden DisallowedModes"},
-		{Task{}, taskRecord{}, "ID Winner"},
-		{Attempt{}, attemptRecord{}, "ID Slot State PreemptMode"},
-		{dag.Range{}, struct{ Start, End dag.Position }{}, ""},
-		{dag.Position{}, struct{ Offset, Skip int64 }{}, ""},
-	} {
-		in := reflect.TypeOf(c.in)
-		for i := range reflect.TypeOf(c.of).NumField() {
-			name := reflect.TypeOf(c.of).Field(i).Name
-			_, retained := in.FieldByNameFunc(func(field string) bool {
-				return strings.EqualFold(field, name) || name == "names" && field == "Counters"
-			})
-			if computed := slices.Contains(strings.Fields(c.computed), name); retained == computed {
-				t.Errorf("%T.%s: held by snapshots: %v, computed by Restore: %v", c.of, name, retained, computed)
-			}
-		}
-	}
-}
-
 // TestRecordsAreWrittenWhole fills the structures that snapshots share with the state.
 func TestRecordsAreWrittenWhole(t *testing.T) {
 	for _, v := range []any{new(JobSpec), new(Failure), new(Manifest), new(Checkpoint), new(CounterName), new(machineRecord), new(sessionRecord), new(stageRecord), new(taskRecord)} {
@@ -295,27 +265,137 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, fmt.Errorf("disk full") }
 
-func TestSnapshotsThatContradictThemselvesAreRefused(t *testing.T) {
+// TestSnapshotsOfNoPossibleStateAreRefused damages the form of the records.
+func TestSnapshotsOfNoPossibleStateAreRefused(t *testing.T) {
 	for want, damage := range map[string]func(*Snapshot){
-		"is in it twice":          func(s *Snapshot) { s.cluster.Machines = append(s.cluster.Machines, s.cluster.Machines[0]) },
-		"unknown machine":         func(s *Snapshot) { s.cluster.Machines[0].Name = "other" },
-		"lists 0 attempts of 2":   func(s *Snapshot) { s.cluster.Machines[0].Attempts = nil },
-		"task_1_0001_m_000099":    func(s *Snapshot) { s.cluster.Machines[0].Attempts[0].Task.Number = 99 },
-		"graph without stages":    func(s *Snapshot) { s.jobs[0].Spec.Graph = dag.Graph{} },
-		"1 stages for a graph":    func(s *Snapshot) { s.jobs[0].Stages = s.jobs[0].Stages[:1] },
-		"4 counters of 0":         func(s *Snapshot) { s.jobs[0].Counters = nil },
-		"part 7":                  func(s *Snapshot) { s.jobs[0].tasks[0][0].Part = 7 },
-		"without success":         func(s *Snapshot) { s.jobs[0].tasks[0][0].Output = nil },
-		"RUNNING with 0 running":  func(s *Snapshot) { s.jobs[0].tasks[0][0].State = TaskRunning },
-		"out of order":            func(s *Snapshot) { s.cluster.Submitted = 0 },
-		"RUNNING with 0 stages":   func(s *Snapshot) { s.jobs[0].Archived, s.cluster.Machines[0].Attempts = true, nil },
-		"COMMITTING with 2 tasks": func(s *Snapshot) { s.jobs[0].State = JobCommitting },
+		"is in it twice":       func(s *Snapshot) { s.cluster.Machines = append(s.cluster.Machines, s.cluster.Machines[0]) },
+		"graph without stages": func(s *Snapshot) { s.jobs[0].Spec.Graph = dag.Graph{} },
+		"1 stages for a graph": func(s *Snapshot) { s.jobs[0].Stages = s.jobs[0].Stages[:1] },
+		"4 counters of 0":      func(s *Snapshot) { s.jobs[0].Counters = nil },
+		"part 7":               func(s *Snapshot) { s.jobs[0].tasks[0][0].Part = 7 },
+		"out of order":         func(s *Snapshot) { s.cluster.Submitted = 0 },
+		"no attempt is {status": func(s *Snapshot) {
+			s.jobs[0].tasks[0][0].Attempts[0].Lost, s.jobs[0].tasks[0][0].Attempts[0].OnMachine = true, true
+		},
 	} {
 		snap := livedState(t, 8).Snapshot()
 		damage(snap)
 		if _, err := snap.Restore(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// TestSnapshotsThatContradictThemselvesAreRestored damages values. A master restarts with them, since the others run
+// with them too. A job that they stop can be killed, and no panic leaves ApplyContained.
+func TestSnapshotsThatContradictThemselvesAreRestored(t *testing.T) {
+	for want, damage := range map[string]func(*Snapshot){
+		"holds 2 slots":                func(s *Snapshot) { s.cluster.Machines[0].Name = "other" }, // that of the attempts is unknown
+		"":                             func(s *Snapshot) { s.cluster.Machines[0].Attempts = nil },
+		" ":                            func(s *Snapshot) { s.cluster.Machines[0].Attempts[0].Task.Number = 99 },
+		"without success":              func(s *Snapshot) { s.jobs[0].tasks[0][0].Output = nil },
+		"RUNNING with 0 running":       func(s *Snapshot) { s.jobs[0].tasks[0][0].State = TaskRunning },
+		"RUNNING with 0 stages":        func(s *Snapshot) { s.jobs[0].Archived, s.cluster.Machines[0].Attempts = true, nil },
+		"COMMITTING with 2 tasks":      func(s *Snapshot) { s.jobs[0].State = JobCommitting },
+		"lies elsewhere than what the": func(s *Snapshot) { s.jobs[0].tasks[0][3].Checkpoint.Machine = "nowhere" },
+	} {
+		snap := livedState(t, 8).Snapshot()
+		damage(snap)
+		s, err := snap.Restore()
+		if err != nil {
+			t.Errorf("%q: %v", want, err)
+			continue
+		}
+		problem := s.CheckInvariants()
+		if want = strings.TrimSpace(want); (want == "") != (problem == nil) {
+			t.Errorf("%v, want %q", problem, want)
+		}
+		commands := []Command{ExpireMachine{Name: "n", Epoch: 1}, JoinMachine{Name: "n", Instance: "j", Slots: Slots{1, 1}}, KillJob{job1, "it does not end"}}
+		for _, a := range s.View().Job(job1).Attempts() {
+			commands = append(commands, ExitAttempt{Attempt: a.ID})
+		}
+		for _, c := range append(commands, CloseJob{job1}) {
+			_, _ = s.ApplyContained(Entry{At: 9, Command: c}, nil)
+		}
+		if j := s.View().Job(job1); !j.State.Final() && want != "RUNNING with 0 stages" && want != "COMMITTING with 2 tasks" {
+			t.Errorf("%q: the job is %v with %d attempts on machines", want, j.State, j.Occupied)
+		}
+	}
+}
+
+// derivedFields are the fields that Restore computes, by type.
+var derivedFields = map[reflect.Type]string{
+	reflect.TypeFor[State]():   "byName free evidence suspects lost outputs applying results",
+	reflect.TypeFor[Machine](): "Slots Used UsedMemoryMB index data",
+	reflect.TypeFor[Job]():     "Occupied nameIndex requiredLeft splits loaded Layout",
+	reflect.TypeFor[Stage](): "Name Code Index Nodes Slots Slot MemoryMB Bundle Source Sink Stored Finished Running Failed Killed " +
+		"totals upstream pending lostUnneeded byHost byCheckpointMachine suspended tasksHidden DisallowedModes",
+	reflect.TypeFor[Task]():    "Winner",
+	reflect.TypeFor[Attempt](): "Slot",
+}
+
+// TestDerivedValuesAreComputedByRestore makes each derived value wrong in the middle of random lives: what a master
+// restores from a snapshot of that state is as if it had been right.
+func TestDerivedValuesAreComputedByRestore(t *testing.T) {
+	for seed := range uint64(20) {
+		for typ, names := range derivedFields {
+			for _, name := range strings.Fields(names) {
+				l := newLifetime(t, seed, make(map[string]bool))
+				for range 40 {
+					if l.j.State == JobRunning {
+						l.step()
+					}
+				}
+				want := restored(t, encoded(t, l.s.State))
+				for _, v := range objectsOf(l.s.State, typ) {
+					makeWrong(v.FieldByName(name))
+				}
+				if found := differences(want, restored(t, encoded(t, l.s.State)), make(map[string]bool)); found != "" {
+					t.Errorf("seed %d: a snapshot with a wrong %v.%s restores\n%s", seed, typ, name, found)
+				}
+			}
+		}
+	}
+}
+
+// objectsOf returns all objects of a type in a state.
+func objectsOf(s *State, typ reflect.Type) (found []reflect.Value) {
+	add := func(object any) {
+		if v := reflect.ValueOf(object).Elem(); v.Type() == typ {
+			found = append(found, v)
+		}
+	}
+	add(s)
+	for _, m := range s.machines {
+		add(m)
+	}
+	for _, j := range s.jobs.live {
+		add(j)
+		for _, stage := range j.Stages {
+			add(stage)
+			for _, task := range stage.Tasks {
+				add(task)
+				for _, a := range task.Attempts {
+					add(a)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// makeWrong changes a field, exported or not.
+func makeWrong(field reflect.Value) {
+	v := reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Elem()
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + 7)
+	case reflect.String:
+		v.SetString("wrong")
+	default:
+		v.SetZero()
 	}
 }
 

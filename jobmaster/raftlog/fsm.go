@@ -114,7 +114,22 @@ func (f *fsm) read(from io.Reader) (*cluster.State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; %s", err, restoreRemedy)
 	}
+	f.logContradictions(state)
 	return state, nil
+}
+
+// logContradictions logs where a restored state contradicts itself, which is a mistake in this program. The master
+// starts all the same: the others run with the same values, and without masters every job would be lost.
+func (f *fsm) logContradictions(s *cluster.State) {
+	const message = "the restored state contradicts itself; please report it"
+	defer func() {
+		if v := recover(); v != nil {
+			f.log.cfg.Logger.Error(message, "panic", v)
+		}
+	}()
+	if err := s.CheckInvariants(); err != nil {
+		f.log.cfg.Logger.Error(message, "error", err)
+	}
 }
 
 // decodeState returns the state in a snapshot, which must be of the cluster with this id.
