@@ -13,10 +13,13 @@ import "slices"
 // two would be confused: they may read different ranges. So a restored state gives out only
 // numbers that the state before cannot have reached. Hadoop numbers the attempts of a restarted
 // job in the same way.
+//
+// Preemptions and lost machines start a task again without a limit. The state has each attempt,
+// so no task reaches a million of them.
 const (
-	attemptsPerRestore = 1000      // numbers of the attempts of a task between two restores
-	startsPerRestore   = 1000      // incarnations of a bundle between two restores
-	jobsPerRestore     = 1_000_000 // numbers of jobs between two restores
+	attemptsPerRestore = 1_000_000 // numbers of the attempts of a task between two restores
+	startsPerRestore   = 1_000_000 // incarnations of a bundle between two restores
+	jobsPerRestore     = 1_000_000 // numbers of jobs between two restores; at least half of them are free for the lost jobs
 
 	restoresVersion = 2 // first cluster version in which a state may have been restored
 )
@@ -29,7 +32,7 @@ func (s *Snapshot) Restored(at int64) *Snapshot {
 	r := *s
 	r.cluster.Restores++
 	r.cluster.Version = max(r.cluster.Version, restoresVersion)
-	r.cluster.Submitted = (s.cluster.Submitted/jobsPerRestore + 1) * jobsPerRestore
+	r.cluster.Submitted = (s.cluster.Submitted + jobsPerRestore + jobsPerRestore/2) / jobsPerRestore * jobsPerRestore
 	r.cluster.Sessions, r.cluster.Forgotten = nil, max(s.cluster.Forgotten, at)
 	return &r
 }

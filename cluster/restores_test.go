@@ -93,6 +93,37 @@ func TestAttemptsOfARestoredStateHaveHighNumbers(t *testing.T) {
 	}
 }
 
+// TestNumbersOfManyAttemptsAndJobsAreNotReused restores a backup of a task with 1,400 attempts, of a bundle with as many
+// starts, and of a cluster with nearly a million jobs. What the lost state has started since then has other names.
+func TestNumbersOfManyAttemptsAndJobsAreNotReused(t *testing.T) {
+	const many, lost = 1400, 400
+	s, j := running(t, gangGraph(1))
+	start := func(s *State, times int) {
+		for range times {
+			mustApply(t, s, bundleStart(s.jobs.live[0], 0, 0, "n0", "n1"), ExpireMachine{Name: "n0", Epoch: s.byName["n0"].Epoch}, JoinMachine{Name: "n0", Hosts: []string{"n0"}, Slots: Slots{4, 4}},
+				ExpireMachine{Name: "n1", Epoch: s.byName["n1"].Epoch}, JoinMachine{Name: "n1", Hosts: []string{"n1"}, Slots: Slots{4, 4}})
+		}
+	}
+	start(s, many)
+	for _, submitted := range []int{1, 999_990} {
+		s.jobs.submitted = submitted
+		again, err := s.Snapshot().Restored(1).Restore()
+		if err != nil {
+			t.Fatal(err)
+		}
+		loadSplits(again)
+		start(again, 1)
+		task := func(s *State) *Task { return s.jobs.live[0].Stages[0].Tasks[0] }
+		attempt, incarnation := task(again).Attempts[many].ID.Number, again.jobs.live[0].Bundles[0].Incarnation(0)
+		if newest := task(s).Attempts[many-1].ID.Number; attempt <= newest+lost || incarnation <= j.Bundles[0].Incarnation(0)+lost {
+			t.Errorf("attempt %d and incarnation %d follow %d and %d", attempt, incarnation, newest, j.Bundles[0].Incarnation(0))
+		}
+		if next := apply(t, again, submit(1, 0)).Submitted; next.Number <= submitted+lost {
+			t.Errorf("%v follows job %d", next, submitted)
+		}
+	}
+}
+
 // TestARestoredStateRefusesRepeatedSubmissions: a submission of the time between the backup and
 // the restore may have been accepted and lost.
 func TestARestoredStateRefusesRepeatedSubmissions(t *testing.T) {
