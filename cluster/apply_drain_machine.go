@@ -17,6 +17,10 @@ type DrainMachine struct {
 	Deadline     int64 `cbor:"Deadline,omitzero" version:"2"` // see Machine.DrainDeadline
 }
 
+// drainSuspendedVersion is the first cluster version in which a suspended attempt that cannot save its work stays
+// suspended. If it resumed, it would run to its end, even if a user has suspended its job.
+const drainSuspendedVersion = 2
+
 func (c DrainMachine) subject() any { return nil }
 
 func (c DrainMachine) apply(tx *transition, _ taskRef) error {
@@ -35,10 +39,12 @@ func (c DrainMachine) apply(tx *transition, _ taskRef) error {
 	m.Excluded, m.Draining, m.DrainDeadline = true, true, c.Deadline
 	tx.setSlots(m)
 	for _, a := range m.Attempts {
-		if p, err := tx.attempt(a.ID); err == nil && a.Active() {
-			tx.touched = p.job
-			tx.migrate(p, c.Cause)
+		p, err := tx.attempt(a.ID)
+		if err != nil || !a.Active() || a.Suspended() && tx.version >= drainSuspendedVersion && !p.canMigrate() {
+			continue
 		}
+		tx.touched = p.job
+		tx.migrate(p, c.Cause)
 	}
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil

@@ -154,6 +154,26 @@ func TestAGangOfASuspendedJob(t *testing.T) {
 	}
 }
 
+// TestSuspendedAttemptsOnADrainedMachine drains the machine of a job that is suspended in memory. Its attempts do not
+// run on: those that can save their work do so, and the others wait until the job resumes.
+func TestSuspendedAttemptsOnADrainedMachine(t *testing.T) {
+	for _, disallowed := range []preempt.ModeSet{0, preempt.SetOf(preempt.Split, preempt.Checkpoint)} {
+		s := New("1")
+		spec := submit(1, 0)
+		spec.Spec.DisallowedModes = []preempt.ModeSet{disallowed}
+		a := attemptAt(mapTask(0), 0)
+		apply(t, s, JoinMachine{Name: "n", Slots: Slots{1, 1}}, JoinMachine{Name: "n2", Slots: Slots{1, 1}}, spec, StartJob{job1},
+			StartAttempt{Task: a.Task, Machine: "n"}, SuspendJob{Job: job1, PreferSuspend: true}, DrainMachine{Name: "n"})
+		want := AttemptPreempting
+		if disallowed != 0 {
+			want = AttemptSuspended
+		}
+		if _, _, got, _ := s.View().Attempt(a); got.State != want {
+			t.Errorf("modes %v are disallowed: the attempt is %v, want %v", disallowed, got.State, want)
+		}
+	}
+}
+
 func TestADrainedMachine(t *testing.T) {
 	s, j := busy(t)
 	wantRefused(t, s, "no other tasknode takes tasks", DrainMachine{Name: "n"})

@@ -14,7 +14,7 @@ import (
 //	1   every command and field of the releases before there was a cluster version
 //	2   SetVersion; dag.Edge.FilesOf; machines of kept files (combineSet); DrainMachine.UntilRestart;
 //	    Machine.DrainDeadline; the number of restores, and numbers of attempts after one; users in entries;
-//	    PreemptAttempt.For; the end of attempts whose output is restored
+//	    PreemptAttempt.For; the end of attempts whose output is restored; suspended attempts on drained machines
 //
 // A new command gets its version from verb.from in the list of verbs, and a new field from a
 // tag beside its cbor tag:
