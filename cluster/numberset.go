@@ -20,9 +20,10 @@ func (s *numberSet) add(n int) {
 		s.words = append(s.words, 0)
 	}
 	if s.words[w]&(1<<(n%64)) == 0 {
-		s.words[w] |= 1 << (n % 64)
+		if s.words[w] |= 1 << (n % 64); s.count == 0 || w < s.low {
+			s.low = w
+		}
 		s.count++
-		s.low = min(s.low, w)
 	}
 }
 

@@ -343,6 +343,9 @@ func TestNumberSetIsASet(t *testing.T) {
 				}
 				last, seen = m, seen+1
 			}
+			if seen > 0 && s.words[s.low] == 0 {
+				t.Fatalf("%d words before the first member are searched", slices.IndexFunc(s.words, func(w uint64) bool { return w != 0 })-s.low)
+			}
 			if seen != len(twin) || s.count != len(twin) {
 				t.Fatalf("yields %d, counts %d, want %d", seen, s.count, len(twin))
 			}
