@@ -62,7 +62,7 @@ func competesForSlots(j *cluster.Job, stage *cluster.Stage) bool {
 // breakDeadlock preempts running readers of a stage whose tasks find no slots. It
 // preempts for each kind of slot that the writers need, so one round is enough.
 func (c *Controller) breakDeadlock(now int64, j *cluster.Job, stage *cluster.Stage) {
-	if !j.Ready(stage) {
+	if !j.Ready(stage) || !hasRunningReader(j, stage) {
 		return
 	}
 	unplaceable := c.countUnplaceable(now, j, stage)
@@ -192,6 +192,12 @@ func runningReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot) (ru
 		return cmp.Or(cmp.Compare(b.StartedAt, a.StartedAt), b.ID.Compare(a.ID))
 	})
 	return running, ending
+}
+
+// hasRunningReader reports whether there is an attempt that preemption could end. If there is none, as after most
+// changes of the leader, nothing else is searched: that takes a step for each waiting task and each machine.
+func hasRunningReader(j *cluster.Job, stage *cluster.Stage) bool {
+	return slices.ContainsFunc(readersOf(j, stage), func(reader *cluster.Stage) bool { return reader.Running > 0 })
 }
 
 // readersOf returns the stages that wait for files of a stage, directly or through others.
