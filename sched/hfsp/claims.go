@@ -64,6 +64,7 @@ func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sc
 		finder:    victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt, KeepWork: p.conf.keepsWork(kind)},
 		suspended: p.queues[kind].suspended,
 	}
+	c.finder.MaySuspend = func() bool { return !p.isFull(kind, c.suspended) }
 	c.gather(c.got(plan))
 	return c
 }

@@ -29,9 +29,6 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 			if p, ok = c.finder.Take(v, c.cause(cl, loser)); !ok {
 				continue
 			}
-			if p.Mode == preempt.Suspend && c.policy.isFull(c.kind, c.suspended) {
-				continue
-			}
 			if p.Mode == preempt.Suspend {
 				c.suspended += v.Slots[c.kind]
 			}

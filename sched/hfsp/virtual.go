@@ -106,7 +106,9 @@ func (v *virtual) advance(to float64) {
 	})
 	for _, s := range v.members {
 		if s.done > to {
-			s.aged += s.remaining() - s.left
+			if s.aged += s.remaining() - s.left; s.remaining() == 0 { // the work that is left is less than the precision
+				s.done = to
+			}
 		}
 	}
 	v.drop(func(s *member) bool { return s.remaining() == 0 })

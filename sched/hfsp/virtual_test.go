@@ -209,3 +209,17 @@ func TestOthersGetUnusedShares(t *testing.T) {
 		}
 	}
 }
+
+// TestAPhaseWithLessWorkThanThePrecisionIsDone advances the clock until the work that is left is too small to be
+// represented. The phase leaves the virtual cluster, and so it is done then, not never.
+func TestAPhaseWithLessWorkThanThePrecisionIsDone(t *testing.T) {
+	const size = 1e9
+	last := math.Nextafter(size, 0)
+	v := &virtual{slots: 1}
+	m := &member{id: number(1), weight: 1, most: 1, aged: last}
+	v.resize(m, size)
+	to := 0.75 * (size - last)
+	if v.advance(to); len(v.members) != 0 || m.done != to {
+		t.Errorf("%d phases are left, and the phase is done at %v, want %v", len(v.members), m.done, to)
+	}
+}

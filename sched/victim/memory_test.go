@@ -69,3 +69,27 @@ func TestMemoryDecides(t *testing.T) {
 		})
 	}
 }
+
+// TestAVictimThatMayNotBeSuspendedIsNotTaken refuses the first suspension: the machine has the memory of the refused
+// attempt still, and the attempt can be taken later.
+func TestAVictimThatMayNotBeSuspendedIsNotTaken(t *testing.T) {
+	s := newFixture(t, dag.MapReduce(2, 0))
+	for n := range 2 {
+		s.Start(s.job, 0, n, "m")
+	}
+	s.Now += 100_000
+	s.SoftState = measured{sched.Progress{ReportedAt: s.Now, Fraction: .5, Memory: gb}, map[string]preempt.MemHeadroom{"m": {Free: gb}}}
+	f := s.finder(preempt.Config{Map: preempt.Suspend})
+	asked := 0
+	f.MaySuspend = func() bool { asked++; return asked > 1 }
+	victims := s.among(f, cluster.MapSlot)
+	if p, ok := f.Take(victims[0], "test"); ok {
+		t.Errorf("taken although it may not be suspended: %+v", p)
+	}
+	if p, ok := f.Take(victims[1], "test"); !ok || p.Mode != preempt.Suspend {
+		t.Errorf("the machine has memory for one suspended attempt: %+v, %v", p, ok)
+	}
+	if _, ok := f.Take(victims[0], "test"); ok {
+		t.Error("the machine has memory for two suspended attempts")
+	}
+}

@@ -47,6 +47,10 @@ type Finder struct {
 	// KeepWork rules out killing: an attempt whose work cannot be kept is not taken.
 	KeepWork bool
 
+	// MaySuspend reports whether one more victim may be suspended; nil for always. A victim that
+	// may not be is not taken.
+	MaySuspend func() bool
+
 	// Wake is the time at which the first protected attempt may be preempted, ms since the
 	// epoch; 0 if none is protected.
 	Wake int64
@@ -135,7 +139,7 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 	}
 	f.describe(&request, together)
 	mode := f.Preempt.Choose(request)
-	if mode == preempt.Wait {
+	if mode == preempt.Wait || mode == preempt.Suspend && f.MaySuspend != nil && !f.MaySuspend() {
 		return p, false
 	}
 	f.noteTaken(together, mode)
