@@ -45,7 +45,8 @@ type Config struct {
 
 	// LoadMaxDiff is how much fuller than the cluster a machine may be, as a fraction of
 	// its slots: 0 spreads a light load evenly, 1 or more fills machines up as work
-	// comes. It does not apply while a bundle of several slots waits. Default 0.
+	// comes. It does not apply while a bundle of several slots waits, or if no waiting task fits
+	// what it leaves. Default 0.
 	// mapred.fairscheduler.load.max.diff.
 	LoadMaxDiff float64
 }

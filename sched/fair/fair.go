@@ -26,8 +26,9 @@ type Policy struct {
 
 	dominant func(kind int, a, b schedulable) int // the order of drf for this number of slots
 
-	now  int64 // time of the current allocation
-	view sched.View
+	now    int64 // time of the current allocation
+	view   sched.View
+	capped bool // the current allocation leaves free slots of a machine to keep its load even with others
 
 	clocks map[string]*starvationClock // by the name of the queue
 }
@@ -113,9 +114,11 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		p.computeShares()
 	}
 	p.now, p.view = now, view
-	round := p.placer.RoundWithin(now, view, p.usableSlots)
-	given := sharetree.Allocate(round, view.View, p.tree.root.treeEntry, p.tree.wanting())
-	plan, p.wake = round.Finish()
+	p.capped = false
+	plan, given := p.allocate(now, view, p.usableSlots)
+	if p.capped && p.wake == 0 && startsNothing(plan) { // what the cap leaves fits no task that waits
+		plan, given = p.allocate(now, view, view.FreeSlots)
+	}
 	if view.Trace {
 		plan.Decisions = append(p.shares(now), plan.Decisions...)
 	}
@@ -130,6 +133,18 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		p.wake = sched.Earliest(p.wake, wake)
 	}
 	return plan
+}
+
+// allocate gives out slots of machines, no more of each than free returns.
+func (p *Policy) allocate(now int64, view sched.View, free func(*cluster.Machine) cluster.Slots) (plan sched.Plan, given map[*sharetree.Entry]cluster.Slots) {
+	round := p.placer.RoundWithin(now, view, free)
+	given = sharetree.Allocate(round, view.View, p.tree.root.treeEntry, p.tree.wanting())
+	plan, p.wake = round.Finish()
+	return plan, given
+}
+
+func startsNothing(plan sched.Plan) bool {
+	return len(plan.Starts)+len(plan.Bundles)+len(plan.Resumes)+len(plan.BundleResumes) == 0
 }
 
 // refreshSlots counts the slots of all machines. Orders by dominant share and all fair
@@ -158,13 +173,14 @@ func (p *Policy) computeShares() {
 
 // usableSlots returns the number of a machine's free slots that may be given out. The load
 // of the cluster determines the number. While bundles of several slots wait, it is all free
-// slots.
+// slots. capped says that it is fewer for some machine.
 func (p *Policy) usableSlots(m *cluster.Machine) cluster.Slots {
 	root, free := p.tree.root, p.view.FreeSlots(m)
 	for kind := range free {
 		if load := p.conf.LoadMaxDiff + p.load(kind); load < 1 && root.bundled == 0 {
-			limit := int(math.Ceil(load * float64(m.Slots[kind])))
-			free[kind] = min(free[kind], max(limit-m.Used[kind], 0))
+			limit := max(int(math.Ceil(load*float64(m.Slots[kind])))-m.Used[kind], 0)
+			p.capped = p.capped || limit < free[kind]
+			free[kind] = min(free[kind], limit)
 		}
 	}
 	return free

@@ -243,3 +243,25 @@ func TestLightLoadIsSpread(t *testing.T) {
 		}
 	}
 }
+
+// TestTasksThatFitOneMachineGetAllItsSlots starts four tasks whose memory only one of ten machines has. The cap that keeps
+// the loads of machines even does not keep its slots free.
+func TestTasksThatFitOneMachineGetAllItsSlots(t *testing.T) {
+	w := newCluster(t)
+	for n := range 10 {
+		w.Apply(cluster.JoinMachine{Name: fmt.Sprint("m", n), Slots: cluster.Slots{4, 0}, MemoryMB: []int64{8000, 1000}[min(n, 1)]})
+	}
+	spec := in("a", 4, 0)
+	spec.MemoryMB = [2]int64{2000, 0}
+	j := w.Run(spec)
+	p, started := New(Config{}), 0
+	for range 3 {
+		for _, s := range w.Plan(p).Starts {
+			started++
+			w.Start(j, 0, s.Task.Number, s.Machine)
+		}
+	}
+	if started != 4 {
+		t.Errorf("%d of 4 tasks are started on the machine that has memory for them", started)
+	}
+}
