@@ -257,9 +257,9 @@ func (h *hub) print(ctx context.Context, topic string) uint64 {
 	kind, id, _ := strings.Cut(topic, "/")
 	switch kind {
 	case "jobs":
-		return printOf(h.source.Jobs(ctx, JobQuery{Page: Page{Limit: MaxLimit}}))
+		return h.printJobs(ctx)
 	case "job":
-		job, line := printOf(h.source.Job(ctx, id)), printOf(h.source.Jobs(ctx, JobQuery{Text: id, Page: Page{Limit: 1}}))
+		job, line := printOf(h.source.Job(ctx, id)), printOf(jobLine(ctx, h.source, id))
 		return job ^ line<<1
 	case "nodes":
 		return printOf(h.source.Nodes(ctx))
@@ -269,6 +269,27 @@ func (h *hub) print(ctx context.Context, topic string) uint64 {
 		return printOf(h.source.Masters(ctx))
 	}
 	return printOf(h.source.Policy(ctx))
+}
+
+// printJobs returns the fingerprint of the list of jobs. Of the jobs beyond its first page only those can change that
+// have not ended: the counts on the first page cover the others.
+func (h *hub) printJobs(ctx context.Context) uint64 {
+	first, err := h.source.Jobs(ctx, JobQuery{Page: Page{Limit: MaxLimit}})
+	print := printOf(first, err)
+	if err != nil || first.Value.Next == "" {
+		return print
+	}
+	q := JobQuery{States: []string{"PREP", "RUNNING"}, Page: Page{Limit: MaxLimit}} // also suspended ones
+	for {
+		a, err := h.source.Jobs(ctx, q)
+		if err != nil {
+			return 0
+		}
+		print = cmp.Or(print*31^printOf(a, nil), 1)
+		if q.Cursor = a.Value.Next; q.Cursor == "" {
+			return print
+		}
+	}
 }
 
 // printOf returns the fingerprint of an answer of a source.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -82,14 +83,24 @@ func (c *call) explain(job, task string) (apidoc.Explanation, error) {
 
 // jobLine returns a job as the list of jobs has it, the zero value if the list does not have it.
 func (c *call) jobLine(id string) (apidoc.Job, error) {
-	a, err := c.cfg.Source.Jobs(c.ctx, JobQuery{Text: id, Page: Page{Limit: 10}})
-	page, err := use(c, a, err)
-	for _, j := range page.Jobs {
-		if j.JobID == id {
-			return j, err
+	a, err := jobLine(c.ctx, c.cfg.Source, id)
+	return use(c, a, err)
+}
+
+// jobLine is call.jobLine for any source. Ids and names of other jobs may contain the id.
+func jobLine(ctx context.Context, s Source, id string) (line Answer[apidoc.Job], err error) {
+	q := JobQuery{Text: id, Page: Page{Limit: MaxLimit}}
+	for {
+		a, err := s.Jobs(ctx, q)
+		line.At, line.Stale = a.At, a.Stale
+		if i := slices.IndexFunc(a.Value.Jobs, func(j apidoc.Job) bool { return j.JobID == id }); i >= 0 {
+			line.Value = a.Value.Jobs[i]
+			return line, err
+		}
+		if q.Cursor = a.Value.Next; err != nil || q.Cursor == "" {
+			return line, err
 		}
 	}
-	return apidoc.Job{}, err
 }
 
 // poolNames returns the names of the pools that accept jobs. A form is shown without them if they

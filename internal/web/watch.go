@@ -185,6 +185,8 @@ func (v *view) Topics() string {
 		return ""
 	case v.route.Path == "/scheduler/decisions":
 		return "jobs"
+	case first == "pools" && len(parts) > 1: // it lists the jobs of the pool
+		return "jobs,pools"
 	default:
 		return pageTopics[first]
 	}

@@ -316,6 +316,9 @@ func TestFragmentsArePartsOfTheirPages(t *testing.T) {
 			continue
 		}
 		n++
+		if follows := strings.Contains(page.Body.String(), `data-topics="jobs,pools"`); follows != (rt.Path == "/pools/{pool}") {
+			t.Errorf("%s follows jobs and pools: %v; the page of a pool lists jobs", target(rt), follows)
+		}
 		part := fragmentOf(h, target(rt))
 		if !strings.HasPrefix(part.Body.String(), "<main") || !strings.Contains(page.Body.String(), part.Body.String()) {
 			t.Errorf("%s: the fragment is no part of the page: %.200s", target(rt), part.Body)
@@ -428,4 +431,56 @@ func BenchmarkFragment(b *testing.B) {
 		size = fragmentOf(front, "/jobs/"+aJob, "Accept-Encoding", "gzip").Body.Len()
 	}
 	b.ReportMetric(float64(size), "B")
+}
+
+// longSource is a fake with very many jobs, of which the oldest is on no first page of any list.
+type longSource struct {
+	*fakeSource
+	jobs      []apidoc.Job
+	questions int
+}
+
+func newLong(jobs int) *longSource {
+	s := &longSource{fakeSource: newFake("wordcount")}
+	for n := range jobs {
+		s.jobs = append(s.jobs, apidoc.Job{JobID: fmt.Sprint("job_1_1", n), State: "RUNNING", SubmitTime: int64(n)})
+	}
+	return s
+}
+
+func (s *longSource) Jobs(_ context.Context, q JobQuery) (Answer[JobPage], error) {
+	s.questions++
+	page, err := SelectJobs(s.jobs, q, "1")
+	return Answer[JobPage]{Value: page}, err
+}
+
+// TestHubSeesChangesBehindTheFirstPage changes the oldest of so many jobs that it is not on the first page of a list.
+// Its list and its own page follow it. A list of one page costs one question.
+func TestHubSeesChangesBehindTheFirstPage(t *testing.T) {
+	for _, jobs := range []int{20, MaxLimit, 2*MaxLimit + 500} {
+		s := newLong(jobs)
+		h := newHub(s)
+		s.questions = 0
+		_ = h.print(t.Context(), "jobs")
+		if want := 1 + 3*min(jobs/(2*MaxLimit), 1); s.questions != want {
+			t.Errorf("%d jobs: %d questions about the list, want %d", jobs, s.questions, want)
+		}
+		for what, change := range map[string]func(*apidoc.Job){
+			"its progress": func(j *apidoc.Job) { j.Name += "x" },
+			"its end":      func(j *apidoc.Job) { j.State = "SUCCEEDED" },
+		} {
+			s := newLong(jobs)
+			h, topics := newHub(s), []string{"job/" + s.jobs[0].JobID, "jobs"}
+			w, err := h.join(t.Context(), topics)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(&s.jobs[0])
+			h.update(t.Context(), topics)
+			if changed, _ := h.take(w); len(changed) != 2 {
+				t.Errorf("%d jobs: after %s the hub sees changes of %q, want %q", jobs, what, changed, topics)
+			}
+			h.leave(w)
+		}
+	}
 }
