@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strconv"
 	"time"
-	"unsafe"
 
 	"google.golang.org/protobuf/proto"
 
@@ -56,17 +55,6 @@ func valueCodec[V any]() keys.Codec[V] {
 	}
 	return keys.JSON[V]{}
 }
-
-// isBytes reports whether T is []byte. Decoded values of such a type are views of the
-// encoded bytes.
-func isBytes[T any]() bool {
-	t := reflect.TypeFor[T]()
-	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
-}
-
-// bytesOf returns v as a []byte. isBytes must report true for T. The conversion by unsafe
-// also works for named types, and allocates nothing.
-func bytesOf[T any](v *T) *[]byte { return (*[]byte)(unsafe.Pointer(v)) }
 
 // Writable is one of Hadoop's Writable classes, for SequenceFile and
 // SequenceOutput.

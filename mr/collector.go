@@ -173,7 +173,7 @@ func combinerTask(t *Task) *Task {
 // group.
 func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
 	t := combinerTask(emitting)
-	combiner := instance(r.combiner)
+	combiner := reducerInstance(r.combiner, r.values)
 	if err := callSetup(t, combiner); err != nil {
 		return nil, fmt.Errorf("combiner: %w", err)
 	}

@@ -110,8 +110,8 @@ func (s *sharedWriters[K, V]) add(peer int, key K, value V) {
 	if b.keys == nil {
 		b.keys, b.values = make([]K, 0, batchRecords), make([]V, 0, batchRecords)
 	}
-	b.keys = append(b.keys, s.key(&b.arena, key))
-	b.values = append(b.values, s.value(&b.arena, value))
+	b.keys = append(b.keys, s.key.of(&b.arena, key))
+	b.values = append(b.values, s.value.of(&b.arena, value))
 	if b.full() {
 		s.send(peer)
 	}
@@ -172,11 +172,28 @@ func (a *arena) copy(b []byte) []byte {
 }
 
 // copyFunc returns a copy of v that is valid as long as the arena, although the emitter may
-// reuse the memory of v.
+// reuse the memory of v. nil stands for values that need no copy.
 type copyFunc[T any] func(a *arena, v T) T
 
-// copyFuncOf chooses a copyFunc, once for each channel. Numbers, strings and structs of them
-// need no copy. A []byte at a fixed offset in the value is copied. The emitter may reuse the
+// of returns v or a copy of it.
+func (f copyFunc[T]) of(a *arena, v T) T {
+	if f == nil {
+		return v
+	}
+	return f(a, v)
+}
+
+// ownDecoded chooses a copyFunc for values that a codec has decoded: those of a codec whose values
+// never refer to the encoded bytes need no copy.
+func ownDecoded[T any](codec keys.Codec[T]) copyFunc[T] {
+	if keys.Detached(codec) {
+		return nil
+	}
+	return copyFuncOf(codec)
+}
+
+// copyFuncOf chooses a copyFunc, once for each channel or reducer. Numbers, strings and structs of
+// them need no copy. A []byte at a fixed offset in the value is copied. The emitter may reuse the
 // memory that pointers, other slices and maps refer to. Values with such references are
 // therefore encoded and decoded, as if they passed through a file.
 func copyFuncOf[T any](codec keys.Codec[T]) copyFunc[T] {
@@ -187,7 +204,7 @@ func copyFuncOf[T any](codec keys.Codec[T]) copyFunc[T] {
 	case !fixed:
 		return recode(codec)
 	case len(places) == 0:
-		return func(_ *arena, v T) T { return v }
+		return nil
 	}
 	return func(a *arena, v T) T {
 		for _, place := range places {

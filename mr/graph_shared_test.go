@@ -26,7 +26,7 @@ func checkKept[T any](t *testing.T, codec keys.Codec[T], gen *rapid.Generator[T]
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, want = append(got, keep(a, v)), append(want, decoded)
+				got, want = append(got, keep.of(a, v)), append(want, decoded)
 				scribble(v)
 			}
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -77,7 +77,7 @@ func TestKeptValuesAreWhatTheirEncodingsAre(t *testing.T) {
 // TestKeptTimes checks that a copied time loses its location, as an encoded time does.
 func TestKeptTimes(t *testing.T) {
 	there := time.Date(2026, 5, 1, 12, 0, 0, 0, time.FixedZone("there", 3600))
-	got := copyFuncOf(valueCodec[time.Time]())(new(arena), there)
+	got := copyFuncOf(valueCodec[time.Time]()).of(new(arena), there)
 	if !got.Equal(there) || got.Location() != time.UTC {
 		t.Errorf("kept %v of %v", got, there)
 	}
@@ -99,7 +99,7 @@ func TestPointerFreeRecordsAreCopiedWithoutGarbage(t *testing.T) {
 		Count [2]int64
 	}
 	keep, a := copyFuncOf[record](nil), new(arena)
-	if n := testing.AllocsPerRun(100, func() { keep(a, record{Name: "n"}) }); n != 0 || len(a.bytes) != 0 {
+	if n := testing.AllocsPerRun(100, func() { keep.of(a, record{Name: "n"}) }); n != 0 || len(a.bytes) != 0 {
 		t.Errorf("%v allocations, %d bytes", n, len(a.bytes))
 	}
 	bytes, buffer := copyFuncOf[[]byte](nil), arena{bytes: make([]byte, 0, 1<<20)}

@@ -50,7 +50,7 @@ func Group[K, V, KO, VO any](g *Graph, name string, r Reducer[K, V, KO, VO], in 
 	connect(s.stage, true, in...)
 	s.disallowed = disallowedModes[KO, VO](r)
 	s.run = func(t *Task, n *task.NodeRun) error {
-		reducer := instance(r)
+		reducer := reducerInstance(r, in[0].route.values)
 		return runGroup(t, n, in, reducer, reducer, s)
 	}
 	return s

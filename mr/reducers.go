@@ -100,24 +100,27 @@ func (r FoldReducer[K, V]) Reduce(t *Task, key K, values iter.Seq[V], out Emitte
 
 func (r FoldReducer[K, V]) folder() func(acc, v V) V { return r.fold }
 
-// forAttempt returns the reducer of one attempt. instance calls it. It binds the method add
-// once, so that a group allocates nothing.
-func (r FoldReducer[K, V]) forAttempt() Reducer[K, V, K, V] {
-	l := &foldLoop[K, V]{fold: r.fold, bytes: isBytes[V]()}
+// forAttempt returns the reducer of one attempt for values of the default codec.
+func (r FoldReducer[K, V]) forAttempt() Reducer[K, V, K, V] { return r.forValues(valueCodec[V]()) }
+
+// forValues implements keeper. It binds the method add once, so that a group allocates nothing.
+func (r FoldReducer[K, V]) forValues(codec Codec[V]) Reducer[K, V, K, V] {
+	l := &foldLoop[K, V]{fold: r.fold, own: ownDecoded(codec)}
 	l.step = l.add
 	return l
 }
 
 // foldLoop runs a FoldReducer in one attempt. It passes the same function to each group's
-// iterator and keeps byte values in one buffer, so that a group costs no allocation. The
-// memory of acc is reused for the next group, but not its value: Reduce starts each group
+// iterator and reuses the memory of values that it keeps, so that a group costs no allocation.
+// The memory of acc is reused for the next group, but not its value: Reduce starts each group
 // without a value.
 type foldLoop[K, V any] struct {
-	fold  func(acc, v V) V
-	bytes bool // V is []byte, which is valid only until the next value
-	step  func(V) bool
-	some  bool // acc holds a value of the current group
-	acc   V
+	fold        func(acc, v V) V
+	own         copyFunc[V] // copies a value, which is valid only until the next one; nil if it needs no copy
+	step        func(V) bool
+	some        bool // acc holds a value of the current group
+	acc         V
+	kept, spare arena // memory of acc, and of the next acc
 }
 
 // Reduce implements Reducer.
@@ -129,18 +132,19 @@ func (l *foldLoop[K, V]) Reduce(_ *Task, key K, values iter.Seq[V], out Emitter[
 	return nil
 }
 
-// add folds one value into acc. It copies bytes, because v is valid only until the next value.
+// add folds one value into acc. The result may share memory with v, and with any part of acc, so
+// it is copied to other memory than that of acc.
 func (l *foldLoop[K, V]) add(v V) bool {
 	if l.some {
 		v = l.fold(l.acc, v)
 	}
 	l.some = true
-	if !l.bytes {
-		l.acc = v
-		return true
+	if l.own != nil {
+		l.spare.bytes = l.spare.bytes[:0]
+		v = l.own(&l.spare, v)
+		l.kept, l.spare = l.spare, l.kept
 	}
-	acc := bytesOf(&l.acc)
-	*acc = append((*acc)[:0], *bytesOf(&v)...) // v may share memory with acc
+	l.acc = v
 	return true
 }
 

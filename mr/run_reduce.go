@@ -25,7 +25,7 @@ func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) error {
 		return err
 	}
 	defer func() { r.Node.Attempt.Counters.Add(counter.ReduceOutputRecords, out.count) }()
-	reducer := instance(j.reducer)
+	reducer := reducerInstance(j.reducer, j.route.values)
 	if err := setUp[KO, VO](t, reducer); err != nil {
 		return err
 	}

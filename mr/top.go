@@ -79,7 +79,7 @@ func (o *topOrder[K, V]) forNode() *firstOf[Pair[K, V]] {
 	}
 	key, value := copyFuncOf(o.keys), copyFuncOf(o.values)
 	return &firstOf[Pair[K, V]]{n: o.n, order: order, distinct: o.distinct, own: func(m *arena, p Pair[K, V]) Pair[K, V] {
-		return Pair[K, V]{First: key(m, p.First), Second: value(m, p.Second)}
+		return Pair[K, V]{First: key.of(m, p.First), Second: value.of(m, p.Second)}
 	}}
 }
 
@@ -186,7 +186,7 @@ type firstOf[T any] struct {
 	n        int
 	order    func(a, b T) int
 	distinct bool // of equal values, only the first counts
-	own      copyFunc[T]
+	own      copyFunc[T] // copies a value that is kept; nil if it needs no copy
 	arena    arena // scratch for own
 	kept     []T
 	full     bool // kept[:n] is sorted, so a value after kept[n-1] is not among the first
@@ -198,7 +198,7 @@ func (f *firstOf[T]) add(v T) {
 		return
 	}
 	f.arena.bytes = nil // a value that is dropped must not keep the bytes of others
-	f.kept = append(f.kept, f.own(&f.arena, v))
+	f.kept = append(f.kept, f.own.of(&f.arena, v))
 	if len(f.kept)-f.n >= f.n {
 		f.prune()
 	}
@@ -249,9 +249,12 @@ func (r topValues[K, V]) Reduce(t *Task, key K, values iter.Seq[V], out Emitter[
 	return l.Reduce(t, key, values, out)
 }
 
-// forAttempt returns the reducer of one attempt. instance calls it.
-func (r topValues[K, V]) forAttempt() Reducer[K, V, K, V] {
-	return &topLoop[K, V]{firstOf[V]{n: r.n, order: r.order, own: copyFuncOf[V](nil)}}
+// forAttempt returns the reducer of one attempt for values of the default codec.
+func (r topValues[K, V]) forAttempt() Reducer[K, V, K, V] { return r.forValues(valueCodec[V]()) }
+
+// forValues implements keeper.
+func (r topValues[K, V]) forValues(codec Codec[V]) Reducer[K, V, K, V] {
+	return &topLoop[K, V]{firstOf[V]{n: r.n, order: r.order, own: ownDecoded(codec)}}
 }
 
 // topLoop reuses its memory for each key.

@@ -99,6 +99,20 @@ func instance[T any](v T) T {
 	return c.Interface().(T)
 }
 
+// keeper is a reducer that keeps values of a group beyond the next value. It copies them
+// according to their codec.
+type keeper[K, V, KO, VO any] interface {
+	forValues(codec Codec[V]) Reducer[K, V, KO, VO]
+}
+
+// reducerInstance is instance for a reducer whose values are decoded by a codec.
+func reducerInstance[K, V, KO, VO any](r Reducer[K, V, KO, VO], values Codec[V]) Reducer[K, V, KO, VO] {
+	if k, ok := any(r).(keeper[K, V, KO, VO]); ok {
+		return k.forValues(values)
+	}
+	return instance(r)
+}
+
 // disallowedModes returns the preemption modes that a mapper or reducer does not support:
 //
 //	NotResumable              split, checkpoint

@@ -111,3 +111,14 @@ func sizeOf(c any) int {
 	}
 	return -1
 }
+
+// Detached reports whether values that c decodes never refer to the encoded bytes. It is false if
+// that is unknown.
+func Detached[T any](c Codec[T]) bool {
+	switch any(c).(type) {
+	case String, JSON[T], Gob[T], protobuf[T]:
+		return true
+	}
+	_, fixed := fixedSize(c)
+	return fixed
+}
