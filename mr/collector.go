@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"unsafe"
 
 	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/shuffle"
 )
 
@@ -177,8 +179,10 @@ func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
 	if err := callSetup(t, combiner); err != nil {
 		return nil, fmt.Errorf("combiner: %w", err)
 	}
-	c := &groupCombine[K, V]{task: t, keys: r.keys, codec: r.values, combiner: combiner}
+	c := &groupCombine[K, V]{task: t, combiner: combiner, lentKey: t.lender(), lentValue: t.lender()}
+	c.key, c.value = lending(c.lentKey, r.keys.Decode), lending(c.lentValue, r.values.Decode)
 	c.values, c.out = c.each, encoder[K, V]{keys: r.keys, values: r.values}
+	c.emit = lendEmits[K, V](t, &c.out)
 	return c.combine, nil
 }
 
@@ -186,23 +190,28 @@ func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
 // The collector calls it from one goroutine at a time, which may differ from the mapper's.
 type groupCombine[K, V any] struct {
 	task     *Task
-	keys     keys.Codec[K]
-	codec    keys.Codec[V]
+	key      func(encoded []byte) (K, error)
+	value    func(encoded []byte) (V, error)
 	combiner Reducer[K, V, K, V]
 	values   iter.Seq[V] // method value of each, made once
 	group    *shuffle.Values
 	out      encoder[K, V]
-	err      error // error of decoding a value
+	emit     Emitter[K, V] // emits to out
+	err      error         // error of decoding a value
+
+	lentKey, lentValue *poison.Lender
 }
 
 // combine implements shuffle.Combiner. emit takes the encoded records that replace the group.
 func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit func(key, value []byte)) error {
-	k, err := c.keys.Decode(key)
+	k, err := c.key(slices.Clip(key)) // the values of the group follow it in memory
 	if err != nil {
 		return fmt.Errorf("decoding a key: %w", err)
 	}
 	c.group, c.out.add = values, emit
-	err = c.combiner.Reduce(c.task, k, c.values, &c.out)
+	err = c.combiner.Reduce(c.task, k, c.values, c.emit)
+	c.lentKey.End()
+	c.lentValue.End()
 	if c.err != nil {
 		return errors.Join(err, c.err)
 	}
@@ -212,7 +221,7 @@ func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit fu
 // each ranges over the values of the current group.
 func (c *groupCombine[K, V]) each(yield func(V) bool) {
 	for c.group.Next() {
-		v, err := c.codec.Decode(c.group.Value())
+		v, err := c.value(c.group.Value())
 		if err != nil {
 			c.err = fmt.Errorf("decoding a value: %w", err)
 			return
@@ -221,4 +230,5 @@ func (c *groupCombine[K, V]) each(yield func(V) bool) {
 			return
 		}
 	}
+	c.lentValue.End()
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"reflect"
 
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/shuffle"
 )
@@ -58,7 +59,8 @@ func (s *stage) checkFiles() {
 // runCoGroup runs a Node of a stage made by CoGroup.
 func runCoGroup[K, L, R, KO, VO any](t *Task, n *task.NodeRun, user CoReducer[K, L, R, KO, VO], left Channel[K, L], right Channel[K, R], s *Stage[KO, VO]) error {
 	reduce := n.CoReduce(left.from.name, right.from.name)
-	c := &coGroup[K, L, R, KO, VO]{reduce: reduce, user: user, leftValue: left.route.values.Decode, rightValue: right.route.values.Decode}
+	c := &coGroup[K, L, R, KO, VO]{reduce: reduce, user: user, lent: t.lender()}
+	c.leftValue, c.rightValue = lending(c.lent, left.route.values.Decode), lending(c.lent, right.route.values.Decode)
 	c.left, c.right, c.loop = c.eachLeft, c.eachRight, &groupLoop[K, struct{}, KO, VO]{reducer: c}
 	return c.loop.runStage(t, newFileGroups(reduce, left.route.keys), user, s)
 }
@@ -77,8 +79,9 @@ type coGroup[K, L, R, KO, VO any] struct {
 	left       iter.Seq[L] // method value of eachLeft, made once
 	right      iter.Seq[R]
 	groups     *shuffle.Groups
-	current    bool // groups has a current value, which no iterator has returned
-	isRight    bool // it is of the right channel
+	lent       *poison.Lender // lends the current value
+	current    bool           // groups has a current value, which no iterator has returned
+	isRight    bool           // it is of the right channel
 }
 
 // Reduce implements Reducer.
@@ -91,6 +94,7 @@ func (c *coGroup[K, L, R, KO, VO]) Reduce(t *Task, key K, _ iter.Seq[struct{}], 
 // next moves to the next value of the group. Progress is reported between values.
 func (c *coGroup[K, L, R, KO, VO]) next() {
 	if c.current = c.groups.NextValue(); !c.current {
+		c.lent.End()
 		return
 	}
 	if c.loop.watch.Signalled() {

@@ -50,6 +50,9 @@ func (s *Stage[K, V]) open(t *Task, n *task.NodeRun) (*multiEmitter[K, V], error
 			e.receivers = append(e.receivers, w)
 		}
 	}
+	for i, out := range e.receivers {
+		e.receivers[i] = lendEmits(t, out)
+	}
 	return e, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/internal/task"
 )
 
@@ -25,10 +26,14 @@ type batch[K, V any] struct {
 	values []V
 	arena
 	unused *sync.Pool // unused batches of the sender
+	poison bool       // overwrite the bytes of a batch that is recycled
 }
 
 // recycle gives the batch back to its sender, without references to what it held.
 func (b *batch[K, V]) recycle() {
+	if b.poison {
+		poison.Fill(b.arena.bytes)
+	}
 	clear(b.keys)
 	clear(b.values)
 	b.keys, b.values, b.arena.bytes = b.keys[:0], b.values[:0], b.arena.bytes[:0]
@@ -63,13 +68,14 @@ type sharedWriters[K, V any] struct {
 	writers []*task.SharedWriter // by peer
 	open    []*batch[K, V]       // the batch being filled, by peer
 	unused  *sync.Pool           // of *batch[K, V]
-	encoded []byte               // scratch
-	err     error                // the first error; it remains
+	poison  bool
+	encoded []byte // scratch
+	err     error  // the first error; it remains
 }
 
 // openShared opens the writing ends of a channel in memory, one for each peer.
 func openShared[K, V any](t *Task, n *task.NodeRun, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
-	s := &sharedWriters[K, V]{ctx: t.Context(), route: r, key: copyFuncOf(r.keys), value: copyFuncOf(r.values), unused: new(sync.Pool)}
+	s := &sharedWriters[K, V]{ctx: t.Context(), route: r, key: copyFuncOf(r.keys), value: copyFuncOf(r.values), unused: new(sync.Pool), poison: t.poisoned()}
 	var err error
 	if s.choice, err = choosePeers(t, edge, r); err != nil {
 		return nil, err
@@ -86,7 +92,7 @@ func (s *sharedWriters[K, V]) newBatch() *batch[K, V] {
 	if b, ok := s.unused.Get().(*batch[K, V]); ok {
 		return b
 	}
-	return &batch[K, V]{unused: s.unused}
+	return &batch[K, V]{unused: s.unused, poison: s.poison}
 }
 
 // Emit implements Emitter.

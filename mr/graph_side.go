@@ -119,24 +119,36 @@ func (s *Side[K, V]) readAll(t *Task, yield func(K, V) bool) error {
 	if err != nil {
 		return err
 	}
+	lentKey, lentValue := t.lender(), t.lender()
+	defer lentKey.End()
+	defer lentValue.End()
+	each := sideGroup[K, V]{t, groups, lending(lentKey, s.route.keys.Decode), lending(lentValue, s.route.values.Decode)}
 	for groups.NextGroup() {
-		if more, err := s.readGroup(t, groups, yield); err != nil || !more {
+		if more, err := each.read(yield); err != nil || !more {
 			return err
 		}
 	}
 	return groups.Err()
 }
 
-// readGroup yields the records of one key, and reports whether to continue. Reading a side
-// counts as progress of the task.
-func (s *Side[K, V]) readGroup(t *Task, groups *shuffle.Groups, yield func(K, V) bool) (more bool, err error) {
-	key, err := s.route.keys.Decode(groups.Key())
+// sideGroup reads the groups of a side.
+type sideGroup[K, V any] struct {
+	task   *Task
+	groups *shuffle.Groups
+	key    func(encoded []byte) (K, error)
+	value  func(encoded []byte) (V, error)
+}
+
+// read yields the records of one key, and reports whether to continue. Reading a side counts as
+// progress of the task.
+func (g *sideGroup[K, V]) read(yield func(K, V) bool) (more bool, err error) {
+	key, err := g.key(g.groups.Key())
 	if err != nil {
 		return false, fmt.Errorf("decoding a key: %w", err)
 	}
-	for groups.NextValue() {
-		t.Alive()
-		value, err := s.route.values.Decode(groups.Value())
+	for g.groups.NextValue() {
+		g.task.Alive()
+		value, err := g.value(g.groups.Value())
 		if err != nil {
 			return false, fmt.Errorf("decoding a value: %w", err)
 		}

@@ -89,14 +89,19 @@ func receive[K, V any](t *Task, n *task.NodeRun, c Channel[K, V], record func(K,
 		return err
 	}
 	if edge.Kind == dag.ChannelSHM {
+		record = lendRecord(t, record)
 		return receiveShared(t, n, edge, func(_ int, b *batch[K, V]) error { return b.each(record) })
 	}
+	lentKey, lentValue := t.lender(), t.lender()
+	defer lentKey.End()
+	defer lentValue.End()
+	decodeKey, decodeValue := lending(lentKey, c.route.keys.Decode), lending(lentValue, c.route.values.Decode)
 	return receiveStreams(n, edge, func(_ int, key, value []byte) error {
-		k, err := c.route.keys.Decode(key)
+		k, err := decodeKey(key)
 		if err != nil {
 			return fmt.Errorf("decoding a key: %w", err)
 		}
-		v, err := c.route.values.Decode(value)
+		v, err := decodeValue(value)
 		if err != nil {
 			return fmt.Errorf("decoding a value: %w", err)
 		}

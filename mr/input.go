@@ -141,6 +141,9 @@ func openParts(t *Task, s Split, open format.Opener) *splits.Parts {
 	resolve := func(name string) (storage.FS, string, error) {
 		return t.node.Attempt.Resolve(t.Context(), name)
 	}
+	if t.poisoned() {
+		open = lentRecords(open)
+	}
 	return splits.OpenParts(t.Context(), resolve, open, s.message(), s.Range, format.Open{
 		MaxRecord: t.node.Attempt.Conf.Bytes(conf.LineMaxLength),
 		Buffer:    int(t.node.Attempt.Conf.Bytes(conf.FileBufferSize)),

@@ -91,8 +91,8 @@ func TestReducersKeepWhatTheyReturn(t *testing.T) {
 		}), fmt.Sprintf("%s 0 %s", lentValue(-1), lentValue(0))},
 		"a codec that returns views": {keeping(t, parts, mr.Codec[fields](fieldsCodec{}), mr.First[string, fields](), partsText), partsText(parts(0))},
 		"top of pairs":               {keeping(t, pair, nil, mr.Top[string](1, byFirst), pairText), pairText(pair(0))},
-		"top of views": {keeping(t, parts, mr.Codec[fields](fieldsCodec{}), mr.Top[string](1, func(fields, fields) int { return 0 }), partsText), partsText(parts(0))},
-		"last value":   {keeping(t, pair, nil, mr.Fold[string](func(_, v mr.Pair[int64, []byte]) mr.Pair[int64, []byte] { return v }), pairText), pairText(pair(last))},
+		"top of views":               {keeping(t, parts, mr.Codec[fields](fieldsCodec{}), mr.Top[string](1, func(fields, fields) int { return 0 }), partsText), partsText(parts(0))},
+		"last value":                 {keeping(t, pair, nil, mr.Fold[string](func(_, v mr.Pair[int64, []byte]) mr.Pair[int64, []byte] { return v }), pairText), pairText(pair(last))},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %.120q, want %.120q", name, tt.got, tt.want)

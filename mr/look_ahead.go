@@ -31,11 +31,18 @@ func receiveAhead[K, V any](t *Task, n *task.NodeRun, c Channel[K, V], ahead Loo
 	if edge.Kind != dag.ChannelSHM {
 		return receive(t, n, c, record)
 	}
+	record = lendRecord(t, record)
+	announce := lendRecord(t, func(key K, value V) error {
+		ahead.Ahead(key, value)
+		return nil
+	})
 	return receiveShared(t, n, edge, func(_ int, b *batch[K, V]) error {
 		for from := 0; from < len(b.keys); from += aheadRecords {
 			to := min(from+aheadRecords, len(b.keys))
 			for i := from; i < to; i++ {
-				ahead.Ahead(b.keys[i], b.values[i])
+				if err := announce(b.keys[i], b.values[i]); err != nil {
+					return err
+				}
 			}
 			for i := from; i < to; i++ {
 				if err := record(b.keys[i], b.values[i]); err != nil {

@@ -48,7 +48,7 @@ type Closer[KO, VO any] interface {
 
 // Stateful is for mappers and reducers that carry state from one record or key to the next.
 // Save is called when an attempt is checkpointed. Load is called, after Setup, in the
-// attempt that resumes. Code that has state must be Stateful or a Closer, or its results
+// attempt that resumes; the bytes of state are valid until it returns. Code that has state must be Stateful or a Closer, or its results
 // change after a checkpoint. The input of a Stateful mapper is never split while it runs.
 type Stateful interface {
 	Save() ([]byte, error)

@@ -29,6 +29,9 @@ func someCutting(rng *rand.Rand) cutting {
 	if rng.IntN(3) > 0 {
 		c = append(c, "-Dmapreduce.task.io.sort.mb=1")
 	}
+	if rng.IntN(3) == 0 {
+		c = append(c, "-Dhammr.debug.poison=true")
+	}
 	if rng.IntN(2) == 0 {
 		c = append(c, "-Dmapreduce.map.output.compress=true", "-Dmapreduce.map.output.compress.codec="+codecs[rng.IntN(3)])
 	}

@@ -58,7 +58,7 @@ func (w *writer[K, V]) end(bool) error { return w.err }
 func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K, V], error) {
 	if f, ok := format.(funcOutput[K, V]); ok {
 		records, err := f.Create(t, nil)
-		return &writer[K, V]{format: records}, err
+		return &writer[K, V]{format: lendWrites(t, records)}, err
 	}
 	suffix, err := format.Suffix(t)
 	if err != nil {
@@ -76,7 +76,9 @@ func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K,
 		file.Records = w.count
 		return errors.Join(w.err, w.format.Close())
 	})
-	if r, ok := w.format.(resumable); ok && r.Framed() {
+	r, ok := w.format.(resumable)
+	w.format = lendWrites(t, w.format)
+	if ok && r.Framed() {
 		file.OnCheckpoint(func() ([]byte, error) {
 			file.Records = w.count
 			return r.Checkpoint()

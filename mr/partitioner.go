@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/format/splits"
@@ -22,7 +23,7 @@ func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) 
 	case n == 1:
 		return func([]byte) int { return 0 }, nil
 	case r.partition != nil:
-		return r.userPartition(n), nil
+		return r.userPartition(t, n), nil
 	case r.totalOrder:
 		return rangePartition(t)
 	case r.groupFirst:
@@ -35,13 +36,16 @@ func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) 
 // userPartition returns a function that decodes each key and calls the user's function. An
 // invalid key or partition is a panic that ends the attempt, since partition functions
 // return no error. Hadoop refuses a partition out of range in the same way.
-func (r *route[K, V]) userPartition(n int) func(key []byte) int {
+func (r *route[K, V]) userPartition(t *Task, n int) func(key []byte) int {
+	lent := t.lender()
+	decode := lending(lent, r.keys.Decode)
 	return func(key []byte) int {
-		k, err := r.keys.Decode(key)
+		k, err := decode(slices.Clip(key))
 		if err != nil {
 			panic(fmt.Errorf("decoding a key for the partition function: %w", err))
 		}
 		p := r.partition(k, n)
+		lent.End()
 		if p < 0 || p >= n {
 			panic(fmt.Errorf("partition function: %d for key %v, not within 0 to %d", p, k, n-1))
 		}

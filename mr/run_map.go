@@ -44,7 +44,7 @@ func mapToReduces[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], t *Task, m *ta
 		return err
 	}
 	m.Node.SetCollector(to, collector)
-	return runMap(t, m, in, mapper, out, collector.Err)
+	return runMap(t, m, in, mapper, lendEmits(t, out), collector.Err)
 }
 
 // mapToOutput runs a map that writes the job's output itself.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/shuffle"
 )
@@ -66,12 +67,17 @@ type groupLoop[K, V, KO, VO any] struct {
 	outErr  func() error // returns the first error of writing what out emits
 
 	watch     task.SignalFlag
-	decodeErr error // error of decoding a value; ends the attempt
+	decodeErr error          // error of decoding a value; ends the attempt
+	lent      *poison.Lender // lends the current value
 }
 
 // run reduces all groups. It reports whether it was stopped before the last group.
 func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 	values, brake := g.values, newThrottle(g.task)
+	lentKey := g.task.lender()
+	defer lentKey.End()
+	g.lent, g.key = g.task.lender(), lending(lentKey, g.key)
+	g.value = lending(g.lent, g.value)
 	g.watch = g.task.node.SignalFlag()
 	for {
 		if g.watch.Signalled() {
@@ -114,6 +120,7 @@ func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
 			return
 		}
 	}
+	g.lent.End()
 }
 
 // err returns an error of decoding, reading or writing, which the reducer cannot see.

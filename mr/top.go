@@ -185,9 +185,9 @@ func cutPart(state []byte) (part, rest []byte, err error) {
 type firstOf[T any] struct {
 	n        int
 	order    func(a, b T) int
-	distinct bool // of equal values, only the first counts
+	distinct bool        // of equal values, only the first counts
 	own      copyFunc[T] // copies a value that is kept; nil if it needs no copy
-	arena    arena // scratch for own
+	arena    arena       // scratch for own
 	kept     []T
 	full     bool // kept[:n] is sorted, so a value after kept[n-1] is not among the first
 }

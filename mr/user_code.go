@@ -28,7 +28,9 @@ func setUp[KO, VO any](t *Task, user any) error {
 	}
 	t.node.OnCheckpoint(s.Save)
 	if state := t.node.UserState(); state != nil {
-		return s.Load(state)
+		lent := t.lender()
+		defer lent.End()
+		return s.Load(lent.Lend(state))
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package shuffle
 import (
 	"encoding/binary"
 	"unsafe"
+
+	"github.com/hammr/hammr/internal/poison"
 )
 
 // entrySize is the size of an entry in bytes; batch views memory as entries.
@@ -31,18 +33,20 @@ type batch struct {
 	n      int     // number of records
 	width  int     // number of bytes of a partition number
 	counts []int   // number of records of each partition
+	poison bool    // overwrite records that are dropped
 
 	touched byte // written so that the compiler keeps the loads of gather
 }
 
 // newBatch makes a batch of mem, whose start must be aligned for entries.
-func newBatch(mem []byte, partitions int) *batch {
+func newBatch(mem []byte, o *Options) *batch {
 	mem = mem[:len(mem)/entrySize*entrySize]
 	return &batch{
 		mem:    mem,
 		slots:  unsafe.Slice((*entry)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/entrySize),
-		width:  partitionWidth(partitions),
-		counts: make([]int, partitions),
+		width:  partitionWidth(o.Partitions),
+		counts: make([]int, o.Partitions),
+		poison: o.Poison,
 	}
 }
 
@@ -164,6 +168,9 @@ func (b *batch) moveFrom(c *batch) {
 
 // reset drops all records.
 func (b *batch) reset() {
+	if b.poison {
+		poison.Fill(b.mem[:b.end])
+	}
 	b.end, b.n = 0, 0
 	clear(b.counts)
 }

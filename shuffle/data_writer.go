@@ -10,6 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -35,18 +36,19 @@ const (
 // After the first error, the writer drops all further records. So callers check err once per
 // run and not once per record.
 type dataWriter struct {
-	ctx   context.Context // when it ends, the next flush fails; each spill sets its own
-	path  string          // path of the file, for errors
-	out   storage.Writer
-	hash  *xxhash.Digest // hash of all bytes written, for the index
-	comp  compressor     // compresses the blocks
-	buf   []byte
-	block int   // start of the open block in buf
-	count int   // records in the open block
-	done  int64 // bytes of the file that precede buf
-	run   Run   // the run being written
-	flags uint8 // flags of the run's blocks
-	err   error // first error
+	ctx    context.Context // when it ends, the next flush fails; each spill sets its own
+	path   string          // path of the file, for errors
+	out    storage.Writer
+	hash   *xxhash.Digest // hash of all bytes written, for the index
+	comp   compressor     // compresses the blocks
+	buf    []byte
+	block  int   // start of the open block in buf
+	count  int   // records in the open block
+	done   int64 // bytes of the file that precede buf
+	run    Run   // the run being written
+	flags  uint8 // flags of the run's blocks
+	poison bool  // overwrite the buffer once it has been written
+	err    error // first error
 }
 
 // createData creates a data file. A writer that is not closed must be aborted.
@@ -195,6 +197,9 @@ func (w *dataWriter) flush() {
 		w.hash.Write(w.buf)
 		_, err := w.out.Write(w.buf)
 		w.fail(err)
+	}
+	if w.poison {
+		poison.Fill(w.buf)
 	}
 	w.done += int64(len(w.buf))
 	if cap(w.buf) > writeKept {

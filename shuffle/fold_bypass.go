@@ -21,7 +21,7 @@ func (t *FoldTable[V]) keysAreDistinct() bool {
 
 // startBypass replaces the table by a log, and moves its entries there.
 func (t *FoldTable[V]) startBypass() {
-	t.log = newRecordLog(t.opts.Memory, len(t.counts))
+	t.log = newRecordLog(t.opts.Memory, len(t.counts), t.opts.Poison)
 	for i := range t.entries {
 		if e := &t.entries[i]; e.size > 0 && t.err == nil {
 			t.log.value = t.fold.Append(t.log.value[:0], e.v)

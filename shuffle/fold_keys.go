@@ -1,6 +1,10 @@
 package shuffle
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/hammr/hammr/internal/poison"
+)
 
 // longKeys stores keys that are too long for a table entry, in chunks, so that it grows
 // without copying. A place is the number of a chunk and an offset in it:
@@ -11,6 +15,7 @@ type longKeys struct {
 	chunks [][]byte
 	spare  [][]byte // empty chunks, of keyChunk bytes each
 	size   int64    // total bytes of all chunks, with spare ones
+	poison bool     // overwrite keys that are dropped
 }
 
 // keyChunk is the size of a chunk; a longer key has a chunk of its own.
@@ -44,6 +49,9 @@ func (k *longKeys) newChunk(n int) []byte {
 // spill would leave them to the garbage collector.
 func (k *longKeys) reset() {
 	for _, chunk := range k.chunks {
+		if k.poison {
+			poison.Fill(chunk)
+		}
 		if cap(chunk) == keyChunk {
 			k.spare = append(k.spare, chunk[:0])
 		} else {

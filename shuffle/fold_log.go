@@ -3,6 +3,8 @@ package shuffle
 import (
 	"bytes"
 	"encoding/binary"
+
+	"github.com/hammr/hammr/internal/poison"
 )
 
 // recordLog holds records in the order in which they were added, in chunks, so that it grows
@@ -22,6 +24,7 @@ type recordLog struct {
 	records   int    // number of records
 	limit     int    // maximum of records, so that entries fit
 	counts    []int  // number of records of each partition
+	poison    bool   // overwrite records that are dropped
 
 	value   []byte // encoded value of the record that is being added
 	touched byte   // written so that the compiler keeps loads that only fill the cache
@@ -38,8 +41,9 @@ const (
 
 // newRecordLog makes an empty log, which has no memory yet. memory is what it will have at
 // least; chunks are a fraction of it.
-func newRecordLog(memory int64, partitions int) *recordLog {
+func newRecordLog(memory int64, partitions int, poison bool) *recordLog {
 	return &recordLog{
+		poison:    poison,
 		chunkSize: arenaSize(int(min(max(memory/8, minLogChunk), maxLogChunk))),
 		counts:    make([]int, partitions),
 	}
@@ -107,6 +111,9 @@ func (l *recordLog) seal() {
 // reset drops all records, and keeps chunks of usual size for later ones if keep is set.
 func (l *recordLog) reset(keep bool) {
 	for _, chunk := range l.chunks {
+		if l.poison {
+			poison.Fill(chunk)
+		}
 		if mem := chunk[:cap(chunk)]; keep && len(mem) == l.chunkSize {
 			l.spare = append(l.spare, mem)
 		} else {

@@ -105,7 +105,8 @@ func (t *FoldTable[V]) release() {
 func (t *FoldTable[V]) releaseTable() {
 	t.giveArena(t.arena)
 	t.entries, t.arena, t.limit = nil, nil, 0
-	t.long, t.text = longKeys{}, textStore{}
+	t.long.reset()
+	t.long, t.text = longKeys{poison: t.opts.Poison}, textStore{}
 }
 
 // giveArena returns an arena. Only those of usual size are kept for other attempts.

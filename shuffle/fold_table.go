@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/internal/poison"
 )
 
 // Fold combines values of type V. The values of a key are folded in the order in which they
@@ -118,7 +120,7 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 	}
 	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, refs: referencesOf[V]()}
 	t.keepsStrings = t.refs.onlyStrings()
-	t.file.opts = &t.opts
+	t.file.opts, t.long.poison = &t.opts, o.Poison
 	t.opts.Memory = max(t.opts.Memory, 2*minSlots*t.slotBytes())
 	t.seeds, t.counts = [2]uint64{rand.Uint64(), rand.Uint64()}, make([]int, o.Partitions)
 	t.resize(minSlots)
@@ -182,6 +184,9 @@ func (t *FoldTable[V]) drain() {
 func (t *FoldTable[V]) drained() {
 	if v := recover(); v != nil {
 		t.fail(&PanicError{Value: v, Stack: debug.Stack()})
+	}
+	if t.opts.Poison {
+		poison.Fill(t.pendingLong)
 	}
 	t.pendingCount, t.pendingLong = 0, t.pendingLong[:0]
 	if cap(t.pendingLong) > 4*maxPendingLong {

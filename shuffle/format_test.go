@@ -166,7 +166,7 @@ func FuzzReadRun(f *testing.F) {
 		if _, err := new(runVerifier).Write(file); err != nil && !errors.Is(err, storage.ErrCorrupt) {
 			t.Fatalf("error %v", err)
 		}
-		r, err := newRunReader(context.Background(), memoryFile(file), "fuzz", run, RunPosition{})
+		r, err := newRunReader(context.Background(), memoryFile(file), &Source{Path: "fuzz", Run: run}, false)
 		if err != nil {
 			if !errors.Is(err, storage.ErrCorrupt) {
 				t.Fatalf("error %v", err)

@@ -49,6 +49,10 @@ type IntakeOptions struct {
 	// Codec compresses the output of intermediate merges.
 	Codec Codec
 
+	// Poison overwrites memory that views refer to as soon as it is no longer valid (package
+	// poison).
+	Poison bool
+
 	// GroupPrefix is the GroupPrefix of the final merge; see MergeOptions.
 	GroupPrefix func(key []byte) int
 }
@@ -128,6 +132,7 @@ func NewIntake(o IntakeOptions) (*Intake, error) {
 	}
 	in := &Intake{opts: o}
 	in.mu.segments.size, in.mu.segments.budget = int64(float64(o.Memory)*o.InputBufferPercent), o.Budget
+	in.mu.segments.poison = o.Poison
 	in.mu.changed = make(chan struct{})
 	in.mu.made = make(map[string]bool)
 	return in, nil

@@ -31,7 +31,7 @@ func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 		}
 	}
 	final := slices.Concat(disk, memory)
-	m, err := NewMerge(ctx, final, MergeOptions{GroupPrefix: in.opts.GroupPrefix})
+	m, err := NewMerge(ctx, final, MergeOptions{GroupPrefix: in.opts.GroupPrefix, Poison: in.opts.Poison})
 	if err != nil {
 		return nil, err
 	}
@@ -232,6 +232,7 @@ func (in *Intake) mergeToFile(ctx context.Context, sources []Source) (Source, er
 	if err != nil {
 		return Source{}, err
 	}
+	w.poison = in.opts.Poison
 	run, err := mergeTagged(ctx, sources, w)
 	if err != nil {
 		return Source{}, errors.Join(err, w.abort())
@@ -249,7 +250,7 @@ func (in *Intake) mergeToFile(ctx context.Context, sources []Source) (Source, er
 // mergeTagged merges sources into one tagged run. The tags allow a later merge with runs
 // whose ranks lie between the ranks of these sources.
 func mergeTagged(ctx context.Context, sources []Source, w *dataWriter) (run Run, err error) {
-	m, err := NewMerge(ctx, sources, MergeOptions{})
+	m, err := NewMerge(ctx, sources, MergeOptions{Poison: w.poison})
 	if err != nil {
 		return run, err
 	}

@@ -14,6 +14,9 @@ type MergeOptions struct {
 	// GroupPrefix returns the length of the part of a key that identifies its group; nil
 	// stands for the whole key. Keys of one group must be adjacent.
 	GroupPrefix func(key []byte) int
+
+	// Poison overwrites each block once all of its records have been read.
+	Poison bool
 }
 
 // Merge is the merged stream of several runs: ordered by key, and equal keys by rank. One
@@ -78,7 +81,7 @@ func (m *Merge) open(ctx context.Context, sources []Source) error {
 		if err != nil {
 			return err
 		}
-		r, err := newRunReader(ctx, file, s.Path, s.Run, s.From)
+		r, err := newRunReader(ctx, file, s, m.opts.Poison)
 		if err != nil {
 			return err
 		}

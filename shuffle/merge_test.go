@@ -179,7 +179,7 @@ func TestMergeNoticesMissingBlocks(t *testing.T) {
 	o.Memory = 1 << 20
 	x, _ := collectSorted(t, o, numbered(func(_ *rand.Rand, i int) string { return fmt.Sprintf("%050d", i) })(nil, 3000))
 	run := x.Partitions[0][0]
-	r, err := newRunReader(context.Background(), memoryFile(readFile(t, x.Path)), x.Path, run, RunPosition{})
+	r, err := newRunReader(context.Background(), memoryFile(readFile(t, x.Path)), &Source{Path: x.Path, Run: run}, false)
 	if err != nil || !r.advance() {
 		t.Fatal(err)
 	}

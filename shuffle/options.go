@@ -52,6 +52,10 @@ type Options struct {
 	// Codec compresses the data file.
 	Codec Codec
 
+	// Poison overwrites memory that views refer to as soon as it is no longer valid (package
+	// poison).
+	Poison bool
+
 	// Combine combines each group of equal keys before it is written, and again if three or
 	// more spills are merged. Default none. A FoldTable does not use it.
 	Combine Combiner

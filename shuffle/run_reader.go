@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -43,6 +44,7 @@ type runReader struct {
 	next   int64                 // where the next block begins, from the run's start; bytes
 	block  int64                 // where the current block begins; bytes
 	size   int                   // records in the current block
+	poison bool                  // overwrite a block before the next one is loaded; a run in memory is copied
 	err    error
 }
 
@@ -72,8 +74,9 @@ func (c *blockCounts) matches(run Run) error {
 }
 
 // newRunReader starts at a position of a run. It reads only the table of a tagged run.
-func newRunReader(ctx context.Context, file io.ReaderAt, path string, run Run, from RunPosition) (*runReader, error) {
-	r := &runReader{ctx: ctx, file: file, path: path, run: run, whole: true}
+func newRunReader(ctx context.Context, file io.ReaderAt, s *Source, poison bool) (*runReader, error) {
+	run, from, path := s.Run, s.From, s.Path
+	r := &runReader{ctx: ctx, file: file, path: path, run: run, whole: true, poison: poison}
 	if run.Length < 0 || run.Offset < 0 || from.BlockOffset < 0 || from.Record < 0 || from.BlockOffset > run.Length {
 		return nil, fmt.Errorf("%w: %s: run of %d bytes at offset %d, read from %d",
 			storage.ErrCorrupt, path, run.Length, run.Offset, from.BlockOffset)
@@ -248,6 +251,9 @@ func (r *runReader) nextBlock() bool {
 
 // load reads and verifies the next block.
 func (r *runReader) load() (blockHeader, bool) {
+	if r.poison {
+		poison.Fill(r.data)
+	}
 	r.size, r.block = 0, r.next
 	if r.next == r.run.Length {
 		r.finish()
@@ -327,7 +333,7 @@ func (r *runReader) readPayload(h *blockHeader) error {
 // bytes reads n bytes of the file. For a run in memory it returns a view; otherwise the bytes
 // are valid until the next call.
 func (r *runReader) bytes(offset int64, n int) ([]byte, error) {
-	if m, ok := r.file.(memoryFile); ok {
+	if m, ok := r.file.(memoryFile); ok && !r.poison {
 		return m.view(offset, n)
 	}
 	r.stored = growPooled(r.stored, n)
@@ -376,6 +382,9 @@ func (r *runReader) fail(at int64, err error) error {
 
 // close releases the buffers. Results of key and value are no longer valid.
 func (r *runReader) close() {
+	if r.poison {
+		poison.Fill(r.data)
+	}
 	putPooled(r.stored)
 	putPooled(r.raw)
 	r.stored, r.raw, r.data = nil, nil, nil

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/hammr/hammr/internal/poison"
 )
 
 // errIntakeClosed is returned by calls after Close.
@@ -38,6 +40,7 @@ type segmentMemory struct {
 	used   int64    // bytes of all pieces; at most size
 	arena  []byte   // nil before the first piece and after the last
 	free   freeList // ranges of the arena that belong to no piece
+	poison bool     // overwrite a piece that is returned
 	closed bool     // take fails; the arena is released with the last piece
 }
 
@@ -105,6 +108,9 @@ func (m *segmentMemory) grow(n int64) bool {
 func (m *segmentMemory) give(e extent) {
 	if e.length() == 0 {
 		return
+	}
+	if m.poison {
+		poison.Fill(m.arena[e.from:e.to])
 	}
 	m.free.give(e)
 	m.used -= e.length()

@@ -56,9 +56,9 @@ func NewSortBuffer(ctx context.Context, o Options) (*SortBuffer, error) {
 	b.file.opts = &b.opts
 	cut := (int(float64(o.Memory)*max(o.SpillPercent, 0.5)) + entrySize - 1) &^ (entrySize - 1)
 	if cut < minSide || len(mem)-cut < minSide {
-		b.main = newBatch(mem, o.Partitions)
+		b.main = newBatch(mem, &o)
 	} else {
-		b.main, b.side = newBatch(mem[:cut:cut], o.Partitions), newBatch(mem[cut:], o.Partitions)
+		b.main, b.side = newBatch(mem[:cut:cut], &o), newBatch(mem[cut:], &o)
 	}
 	b.cur = b.main
 	if o.Combine != nil {

@@ -68,6 +68,7 @@ func (f *spillFile) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.poison = f.opts.Poison
 	f.w, f.runs = w, make([][]Run, f.opts.Partitions)
 	return nil
 }

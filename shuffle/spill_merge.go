@@ -82,6 +82,7 @@ func (f *spillFile) mergePass(ctx context.Context, l mergeLevel, path string, fa
 	if err != nil {
 		return l, err
 	}
+	w.poison = f.opts.Poison
 	f.made = append(f.made, path)
 	next := mergeLevel{path: path, runs: make([][]Run, len(l.runs))}
 	for p, runs := range l.runs {
@@ -122,7 +123,7 @@ func runSources(fsys storage.FS, path string, runs []Run) []Source {
 // mergeRuns merges sources into one run at the end of w. If combine is not nil, it writes
 // each group. Otherwise records are copied as bytes, without decoding them.
 func mergeRuns(ctx context.Context, sources []Source, w *dataWriter, combine groupWriter) (run Run, err error) {
-	m, err := NewMerge(ctx, sources, MergeOptions{})
+	m, err := NewMerge(ctx, sources, MergeOptions{Poison: w.poison})
 	if err != nil {
 		return run, err
 	}

@@ -150,6 +150,7 @@ var declared = []Key{
 	key("hammr.limits.counter.groups", Int, "1000", "greatest value of mapreduce.job.counters.groups.max that a job may have").between(1, 1<<31-1),
 	key("hammr.limits.spec.bytes", Int, "8388608", "bytes of a job's configuration and properties").between(1, 8<<20),
 	key("hammr.debug.record.sleep", Duration, "0", "time by which each record of a map and each group of a reduce is delayed, for experiments"),
+	key("hammr.debug.poison", Bool, "false", "overwrite memory that the engine has lent as soon as it is no longer valid, to find code that keeps a view of it; the output is the same, and the job slower"),
 	key("hammr.preempt.checkpoint.copies", Class, "none", "where copies of a checkpoint go: output is the file system of the job's output, so that the checkpoint survives its machine").oneOf("none", "output"),
 	key("hammr.preempt.boundary.timeout", Duration, "1s", "time that a checkpoint waits for a group boundary before the task is suspended instead"),
 }

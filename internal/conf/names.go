@@ -97,6 +97,9 @@ const (
 	// A delay for experiments, which makes tasks long without work.
 	RecordSleep = "hammr.debug.record.sleep"
 
+	// Overwrites memory that was lent: see package poison.
+	Poison = "hammr.debug.poison"
+
 	// Output files.
 	OutputCompress      = "mapreduce.output.fileoutputformat.compress"
 	OutputCompressCodec = "mapreduce.output.fileoutputformat.compress.codec"

@@ -40,12 +40,14 @@ var importTable = []row{
 	{"storage/hdfs", []string{"storage", "storage/hdfs/pipeline", "internal/conf", "internal/meminfo", "internal/syncutil"}},
 	{"storage/hdfs/pipeline", nil},
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
-	{"shuffle", []string{"dag", "storage", "internal/validate"}},
+	{"shuffle", []string{"dag", "storage", "internal/poison", "internal/validate"}},
 	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/syncutil", "internal/taskdir"}},
 	{"internal/endnotify", nil},
 	{"internal/jhist", []string{"internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/wire"}},
 	{"internal/keys", nil},
 	{"internal/hashtable", nil},
+	{"internal/poison", nil},
+	{"internal/disturb", nil},
 	{"internal/format", []string{"dag", "storage"}},
 	{"internal/format/...", []string{"dag", "storage", "internal/format", "internal/format/..."}},
 	{"internal/format/splits", []string{"dag", "storage", "internal/format", "internal/taskproc"}},
@@ -60,7 +62,7 @@ var importTable = []row{
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
 		"internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...",
-		"internal/hashtable", "internal/meminfo", "internal/profile", "internal/taskproc",
+		"internal/hashtable", "internal/meminfo", "internal/poison", "internal/profile", "internal/taskproc",
 	}},
 
 	// Daemons and the engine in one process. A jobmaster and a tasknode know each other by
@@ -105,12 +107,12 @@ var importTable = []row{
 	// may.
 	{"mr", []string{
 		"dag", "preempt", "shuffle", "storage",
-		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter",
+		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter", "internal/disturb",
 		"internal/embedded", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...", "internal/hashtable", "internal/keys",
-		"internal/report", "internal/rpc", "internal/task",
+		"internal/poison", "internal/report", "internal/rpc", "internal/task",
 		"internal/taskproc", "internal/wire",
 	}},
-	{"mr/mrtest", []string{"mr"}},
+	{"mr/mrtest", []string{"mr", "internal/disturb"}},
 	{"internal/conf", nil},
 	{"internal/counter", nil},
 	{"internal/failpoint", []string{"internal/syncutil"}},

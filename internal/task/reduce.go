@@ -175,6 +175,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 		FreePercent:        1 - r.Node.Attempt.Conf.Float(conf.ReduceInputBufferPercent),
 		Factor:             r.Node.Attempt.Conf.Int(conf.SortFactor),
 		GroupPrefix:        prefix,
+		Poison:             r.Node.Attempt.Conf.Bool(conf.Poison),
 	}
 	defer func() { r.Node.currentIntake.Store(r.intake) }()
 	var err error

@@ -6,6 +6,9 @@ import (
 	"io"
 	"slices"
 	"sync"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/poison"
 )
 
 // StreamReader receives the records of all writers along a TCP edge. One goroutine uses
@@ -30,6 +33,7 @@ type StreamReader struct {
 	from         int     // number of the Node that sent the batch
 	key, value   []byte  // key and value of the current record; views of payload
 	err          error   // first error
+	poison       bool    // overwrite a batch once its records have been read
 	endsReported bool    // the Node knows how its writers have ended
 }
 
@@ -46,7 +50,7 @@ func (n *NodeRun) ReceiveStreams(c Channel) (*StreamReader, error) {
 	if r := n.streams.readers[c.Edge]; r != nil {
 		return r, nil
 	}
-	r := &StreamReader{node: n, channel: c, peers: n.unfinishedPeers(c), batches: make(chan inBatch)}
+	r := &StreamReader{node: n, channel: c, peers: n.unfinishedPeers(c), batches: make(chan inBatch), poison: n.Attempt.Conf.Bool(conf.Poison)}
 	r.checkpointed = make([]bool, len(r.peers))
 	for _, peer := range r.peers {
 		if n.streams.in[streamEnd{c.Edge, peer}] == nil {
@@ -137,6 +141,9 @@ func (r *StreamReader) Next() bool {
 // nextBatch waits for a batch. It returns false at the end and after an error.
 func (r *StreamReader) nextBatch() bool {
 	if r.buffer != nil {
+		if r.poison {
+			poison.Fill(*r.buffer)
+		}
 		r.buffers.Put(r.buffer)
 		r.buffer, r.payload = nil, nil
 	}

@@ -3,6 +3,7 @@ package splits
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/format"
@@ -145,8 +146,13 @@ func (p *Parts) closeReader() error {
 }
 
 func (p *Parts) Offset() int64 { return p.reader.Offset() }
-func (p *Parts) Key() []byte   { return p.reader.Key() }
-func (p *Parts) Value() []byte { return p.reader.Value() }
+
+// Key has no spare capacity: a program that appends to it must not write over the next record,
+// which the reader has in the same buffer.
+func (p *Parts) Key() []byte { return slices.Clip(p.reader.Key()) }
+
+// Value has no spare capacity either.
+func (p *Parts) Value() []byte { return slices.Clip(p.reader.Value()) }
 
 // Position returns where the current record begins, in Positions of the split.
 func (p *Parts) Position() dag.Position {
