@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -76,6 +78,19 @@ func (a *Attempt) Open(name string) (storage.File, error) {
 	}
 	return fs.Open(a.ctx, path)
 }
+
+// Number returns the number of the attempt at its task, the last part of its id.
+func (a *Attempt) Number() int {
+	id := a.Start.AttemptId
+	n, _ := strconv.Atoi(id[strings.LastIndexByte(id, '_')+1:]) // an id without a number is of a test
+	return n
+}
+
+// RequestSplit makes the attempt end before its next record, as an order to truncate it does.
+func (a *Attempt) RequestSplit() { a.signals.raise(&a.signals.split) }
+
+// RequestCheckpoint makes the attempt write a checkpoint and end, as an order to preempt it does.
+func (a *Attempt) RequestCheckpoint() { a.signals.requestCheckpoint() }
 
 // counterMessages returns the counters of a set as messages carry them.
 func counterMessages(set *counter.Set) (out []*taskproc.Counter) {

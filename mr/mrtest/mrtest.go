@@ -9,7 +9,8 @@
 //		}
 //	}
 //
-// RunCase runs a job with a configuration, properties or side files.
+// RunCase runs a job with a configuration, properties or side files. Stress runs a job under
+// disturbances that must not change its output.
 package mrtest
 
 import (
@@ -22,6 +23,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hammr/hammr/internal/disturb"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -87,6 +89,8 @@ type Case struct {
 	Set    map[string]string // properties
 	Side   map[string]string // side files: name and content
 	Fails  bool              // the job is expected to fail; RunCase returns its output up to then
+
+	plan *disturb.Plan // what happens to the attempts; nil: nothing
 }
 
 // RunCase runs job on c. An output that collects records replaces the job's own output, so
@@ -103,7 +107,17 @@ func RunCase[K, V, KO, VO any](t testing.TB, job *mr.Job[K, V, KO, VO], c Case) 
 
 // run runs a job or a graph on the files of the case, which it writes to dir, and returns its
 // counters. out is the output directory; "" if the job has none.
-func (c Case) run(t testing.TB, name string, r mr.Runnable, dir, out string) (counters mr.Counters) {
+func (c Case) run(t testing.TB, name string, r mr.Runnable, dir, out string) mr.Counters {
+	t.Helper()
+	counters, code, log := c.try(t, name, r, dir, out)
+	if failed := code != mr.ExitDone; failed != c.Fails {
+		t.Fatalf("%s: exit code %d\n%s", name, code, log)
+	}
+	return counters
+}
+
+// try is run for a job that may fail. It returns the exit code, and what the program has printed.
+func (c Case) try(t testing.TB, name string, r mr.Runnable, dir, out string) (counters mr.Counters, code int, log string) {
 	t.Helper()
 	program := &mr.Program{
 		Name: name, Jobs: []mr.Runnable{r},
@@ -114,12 +128,9 @@ func (c Case) run(t testing.TB, name string, r mr.Runnable, dir, out string) (co
 			return err
 		},
 	}
-	var log bytes.Buffer
-	code := mr.Run(t.Context(), program, sideOptions(t, dir, c.Side), &log, &log)
-	if failed := code != mr.ExitDone; failed != c.Fails {
-		t.Fatalf("%s: exit code %d\n%s", name, code, log.String())
-	}
-	return counters
+	var printed bytes.Buffer
+	code = mr.Run(disturb.With(t.Context(), c.plan), program, sideOptions(t, dir, c.Side), &printed, &printed)
+	return counters, code, printed.String()
 }
 
 // writeFiles writes each content to a file of its own and returns their paths, in order.
