@@ -95,11 +95,14 @@ func (w *dataWriter) endRun() Run {
 }
 
 // reserve returns space for a record of n bytes in the open block, which the caller fills. A
-// record that does not fit begins a new block.
+// record that does not fit begins a new block. For a record that is too long, it fails and
+// returns nil.
 func (w *dataWriter) reserve(n int) []byte {
 	at := len(w.buf)
 	if at+n > w.block+blockHeaderSize+blockRaw || at+n > cap(w.buf) {
-		w.ensureSpace(n)
+		if !w.ensureSpace(n) {
+			return nil
+		}
 		at = len(w.buf)
 	}
 	w.buf = w.buf[:at+n]
@@ -123,29 +126,36 @@ func (w *dataWriter) addAll(records []byte, n int) {
 
 // addPair writes a record.
 func (w *dataWriter) addPair(key, value []byte) {
-	n := recordLen(len(key), len(value))
-	if n > maxBlockRaw {
-		w.fail(fmt.Errorf("record of %d bytes: longer than %d", n, maxBlockRaw))
-		return
+	if dst := w.reserve(recordLen(len(key), len(value))); dst != nil {
+		putRecord(dst, key, value)
 	}
-	putRecord(w.reserve(n), key, value)
 }
 
 // addTagged writes an encoded record to a tagged run.
 func (w *dataWriter) addTagged(tag int, record []byte) {
 	t := uvarintLen(tag)
-	if len(record)+t > maxBlockRaw {
-		w.fail(fmt.Errorf("record of %d bytes: longer than %d", len(record), maxBlockRaw-t))
-		return
+	if dst := w.reserve(t + len(record)); dst != nil {
+		binary.PutUvarint(dst, uint64(tag))
+		copy(dst[t:], record)
 	}
-	dst := w.reserve(t + len(record))
-	binary.PutUvarint(dst, uint64(tag))
-	copy(dst[t:], record)
+}
+
+// longest returns the length of the longest record that the run may have. A record without a
+// tag leaves space for one, since a merge of runs adds it.
+func (w *dataWriter) longest() int {
+	if w.flags&flagTagged != 0 {
+		return maxBlockRaw
+	}
+	return maxBlockRaw - maxTagSize
 }
 
 // ensureSpace ends the open block if it is full, and grows the buffer for a record that is
-// longer than a block.
-func (w *dataWriter) ensureSpace(n int) {
+// longer than a block. It fails and returns false if the record is too long for any block.
+func (w *dataWriter) ensureSpace(n int) bool {
+	if n > w.longest() {
+		w.fail(fmt.Errorf("record of %d bytes: longer than %d", n, w.longest()))
+		return false
+	}
 	if w.count > 0 {
 		w.sealBlock()
 		w.openBlock()
@@ -155,6 +165,7 @@ func (w *dataWriter) ensureSpace(n int) {
 		copy(larger, w.buf)
 		w.buf = larger
 	}
+	return true
 }
 
 // openBlock reserves space for a header and a block after it. It first writes the buffer if

@@ -32,6 +32,7 @@ const (
 	flagTagged = 1 << 1 // each record begins with an index into that table
 	flagsKnown = flagRanks | flagTagged
 	maxRanks   = 1 << 28
+	maxTagSize = 4 // bytes of the largest tag, which is less than maxRanks
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
