@@ -42,12 +42,11 @@ type sideID struct {
 	edge int // place in the graph's edges
 }
 
-// sideTable is the table of a side input. Its builder sets table and fetched before it closes
-// built, and they do not change then.
+// sideTable is the table of a side input. Its builder sets table before it closes built, and it
+// does not change then.
 type sideTable struct {
-	built   chan struct{}
-	table   *hashtable.Table // nil if it could not be built
-	fetched nodeSet          // writers whose outputs the table has
+	built chan struct{}
+	table *hashtable.Table // nil if it could not be built
 
 	users     int       // guarded by SideTables.mu; 0: idle, unless it is being built
 	idleSince time.Time // guarded by SideTables.mu; valid if users is 0
@@ -72,10 +71,10 @@ func (s *SideTables) acquire(id sideID) (t *sideTable, build bool) {
 
 // finish ends the building of a table. A nil table means that it failed: the Nodes that wait
 // for it try themselves, since the error is that of another attempt.
-func (s *SideTables) finish(id sideID, t *sideTable, table *hashtable.Table, fetched nodeSet) {
+func (s *SideTables) finish(id sideID, t *sideTable, table *hashtable.Table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.table, t.fetched = table, fetched
+	t.table = table
 	if table == nil {
 		delete(s.mu.tables, id)
 	}
@@ -149,9 +148,7 @@ func (n *NodeRun) SideTable(input string) (*hashtable.Table, error) {
 func (n *NodeRun) buildSideTable(c Channel, t *sideTable) (err error) {
 	var table *hashtable.Table
 	r := n.Reduce(c.Input)
-	defer func() {
-		n.group.sideTables().finish(sideID{n.Attempt.Start.JobId, c.Edge}, t, table, slices.Clone(r.fetched[c.Edge]))
-	}()
+	defer func() { n.group.sideTables().finish(sideID{n.Attempt.Start.JobId, c.Edge}, t, table) }()
 	defer r.Close()
 	groups, err := r.Groups(nil)
 	if err != nil {
@@ -184,9 +181,10 @@ func (n *NodeRun) pollBuilding(record int64) error {
 	return context.Cause(n.Attempt.ctx)
 }
 
-// awaitSideTable waits for a table that another Node builds. If it gets one, the Node counts and
-// reports the records as if it had read them itself. So the counters of a job do not depend on
-// which Nodes share a process.
+// awaitSideTable waits for a table that another Node builds. If it gets one, the Node counts the
+// records as if it had read them itself. So the counters of a job do not depend on which Nodes
+// share a process. Neither Node reports the side as fetched, because an attempt that resumes
+// reads it again.
 func (n *NodeRun) awaitSideTable(c Channel, t *sideTable) error {
 	defer n.beginWait()()
 	select {
@@ -198,7 +196,6 @@ func (n *NodeRun) awaitSideTable(c Channel, t *sideTable) error {
 		return nil
 	}
 	n.Attempt.Counters.Add(counter.ReduceInputRecords, t.table.Records())
-	n.group.fetched.open(&Reduce{Node: n, channels: []Channel{c}, fetched: map[int]nodeSet{c.Edge: t.fetched}})
 	return nil
 }
 
