@@ -88,7 +88,10 @@ func (c MoveOutput) apply(tx *transition, p taskRef) error {
 		}
 	}
 	moved := *p.task.Output // snapshots share the old value
-	moved.Segments = c.Segments
+	moved.Segments = slices.Clone(moved.Segments)
+	for i := range moved.Segments {
+		moved.Segments[i].Path = c.Segments[i].Path
+	}
 	p.task.Output = &moved
 	if p.attempt.MovedTo = c.Machine; c.Machine == p.attempt.Machine {
 		p.attempt.MovedTo = ""
@@ -99,9 +102,8 @@ func (c MoveOutput) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// sameBytes reports whether segments differ at most in their paths: the checksum of the
-// index covers the checksums of all runs.
+// sameBytes reports whether segments are the same files: the checksum of the index covers the
+// checksums of all runs.
 func sameBytes(a, b Segments) bool {
-	a.Path = b.Path
-	return a == b
+	return a.Edge == b.Edge && a.Node == b.Node && a.IndexChecksum == b.IndexChecksum
 }

@@ -35,6 +35,8 @@ import (
 //	Succeeded ──revoke──► Revoked
 //	OutputLost ──revoke──► RevokedLost ──restore──► Succeeded
 //	Lost ──restore──► Succeeded
+//	RevokedLost ──discard──► Revoked
+//	Lost ──discard──► Killed
 type AttemptState int
 
 const (
@@ -183,11 +185,12 @@ const (
 	eventFindOutput                        // the output is there again, or a copy of it
 	eventRevoke                            // its output does not count any more
 	eventRestore                           // its machine is back with its output, which counts again
+	eventDiscard                           // its output must not be restored
 )
 
 var attemptEventNames = [...]string{
 	"preempt", "decline", "suspend", "resume", "finish", "checkpoint", "fail", "time out", "kill", "preempt by kill",
-	"exit", "lose machine", "lose output", "find output", "revoke", "restore",
+	"exit", "lose machine", "lose output", "find output", "revoke", "restore", "discard",
 }
 
 func (e attemptEvent) String() string { return attemptEventNames[e] }
@@ -218,8 +221,8 @@ var attemptTransitions = [...]map[attemptEvent]AttemptState{
 	AttemptPreemptedSuspended: {eventExit: AttemptWorkLost, eventLoseMachine: AttemptWorkLost},
 	AttemptSucceeded:          {eventLoseOutput: AttemptOutputLost, eventRevoke: AttemptRevoked},
 	AttemptOutputLost:         {eventFindOutput: AttemptSucceeded, eventRevoke: AttemptRevokedLost},
-	AttemptLost:               {eventRestore: AttemptSucceeded},
-	AttemptRevokedLost:        {eventRestore: AttemptSucceeded},
+	AttemptLost:               {eventRestore: AttemptSucceeded, eventDiscard: AttemptKilled},
+	AttemptRevokedLost:        {eventRestore: AttemptSucceeded, eventDiscard: AttemptRevoked},
 	AttemptWorkLost:           nil,
 }
 

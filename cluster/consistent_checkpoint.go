@@ -88,6 +88,12 @@ func (tx *transition) rollBackGang(p taskRef, why string) {
 	if back {
 		cause = fmt.Sprintf("its gang is rolled back to its last checkpoint, since %s", why)
 	}
+	tx.restartGang(gang, back, wasted, cause)
+}
+
+// restartGang makes the tasks of a gang resume from its consistent checkpoint, or start over if
+// back is not set.
+func (tx *transition) restartGang(gang []taskRef, back, wasted bool, cause string) {
 	for _, o := range gang {
 		to := o.task.rollbackCheckpoint()
 		if !back {

@@ -204,6 +204,7 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	c.require((t.State == TaskRunning) == (running > 0), "%v is %v with %d running attempts", t.ID, t.State, running)
 	c.require((t.State == TaskSucceeded) == (won == 1) && won <= 1, "%v is %v with %d winners", t.ID, t.State, won)
 	c.require((t.Winner != nil) == (won == 1) && (t.Output != nil) == (won == 1), "%v: winner or output without success", t.ID)
+	c.require(t.Earlier == nil || won == 0, "%v: its output is not compared with the earlier one", t.ID)
 	c.require(s.Bundle.Gang || t.ConsistentCheckpoint == nil && (t.Winner == nil || t.Checkpoint == nil), "%v is %v and keeps a checkpoint", t.ID, t.State)
 	c.require(t.Charged <= max(j.Spec.MaxAttempts[MapSlot], j.Spec.MaxAttempts[ReduceSlot]), "%v charged %d times", t.ID, t.Charged)
 	c.require(len(t.Skip) <= j.Spec.SkipRecords && slices.IsSortedFunc(t.Skip, dag.Position.Compare), "%v skips %v", t.ID, t.Skip)

@@ -120,7 +120,7 @@ func recordTasks(s *Stage) []taskRecord {
 		tasks[i] = taskRecord{
 			State: t.State, Split: t.Split, Part: t.Part, Range: recordRange(t.Range), Ranged: t.Ranged, Skip: t.Skip,
 			Attempts: attempts[first:len(attempts):len(attempts)], Charged: t.Charged,
-			Output: t.Output, Checkpoint: t.Checkpoint, ConsistentCheckpoint: t.ConsistentCheckpoint, Counts: t.counts, Unreached: t.Unreached,
+			Output: t.Output, Earlier: t.Earlier, Checkpoint: t.Checkpoint, ConsistentCheckpoint: t.ConsistentCheckpoint, Counts: t.counts, Unreached: t.Unreached,
 		}
 	}
 	return tasks

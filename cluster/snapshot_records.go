@@ -137,6 +137,7 @@ type taskRecord struct {
 	Counts               []int64     `cbor:"11,keyasint,omitempty"` // parallel to jobRecord.Counters
 	ConsistentCheckpoint *Checkpoint `cbor:"12,keyasint,omitempty"`
 	Unreached            int         `cbor:"13,keyasint,omitempty"`
+	Earlier              []Segments  `cbor:"14,keyasint,omitempty" version:"2"`
 }
 
 // attemptRecord is an Attempt, with the columns of its state (attemptStateInfo) instead of

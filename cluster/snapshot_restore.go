@@ -182,7 +182,7 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 		ID:    TaskID{Job: j.ID, Stage: stage.Code, Number: len(stage.Tasks)},
 		State: record.State, Split: record.Split, Part: record.Part, Range: record.Range.asRange(), Ranged: record.Ranged,
 		Skip: slices.Clip(record.Skip), Charged: record.Charged, Unreached: record.Unreached,
-		Output: record.Output, Checkpoint: record.Checkpoint, ConsistentCheckpoint: record.ConsistentCheckpoint, counts: record.Counts,
+		Output: record.Output, Earlier: record.Earlier, Checkpoint: record.Checkpoint, ConsistentCheckpoint: record.ConsistentCheckpoint, counts: record.Counts,
 	}
 	stage.Tasks = append(stage.Tasks, t)
 	if len(t.counts) > len(j.names) || t.Part < 0 || t.Part > t.ID.Number {

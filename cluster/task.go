@@ -51,6 +51,7 @@ type Task struct {
 	Unreached int            // attempts that failed because a machine with their input did not answer; at most maxUnreached
 	Winner    *Attempt       // attempt whose output counts; nil unless Succeeded
 	Output    *Manifest      // nil unless Succeeded
+	Earlier   []Segments     // what readers may have of the output that was revoked last, without paths; nil if Succeeded
 
 	Checkpoint           *Checkpoint // where to resume; nil: at the beginning
 	ConsistentCheckpoint *Checkpoint // while a gang writes its next checkpoint: the previous one, for a rollback
@@ -100,6 +101,10 @@ type Segments struct {
 	Node          int    `cbor:"Node"`          // number of the Node in its stage; the number of its task if that was split from another
 	Path          string `cbor:"Path"`          // data file with the sorted runs
 	IndexChecksum uint64 `cbor:"IndexChecksum"` // xxhash64 of its index
+
+	// Emitted and Cuts are shuffle.Sums, 0 if they are not known.
+	Emitted uint64 `cbor:"Emitted,omitempty" version:"2"`
+	Cuts    uint64 `cbor:"Cuts,omitempty" version:"2"`
 }
 
 // Piece is one immutable file of a task's output.

@@ -225,6 +225,7 @@ func (tx *transition) finishAttempt(p taskRef, event attemptEvent, m Manifest, c
 	for a := range t.ActiveAttempts() {
 		tx.kill(taskRef{j, stage, t, a}, "another attempt has finished")
 	}
+	tx.compareOutput(p)
 	if stage.RequiredForCommit() {
 		j.requiredLeft--
 		tx.commitWhenDone(j)
@@ -266,6 +267,7 @@ func (tx *transition) revoke(p taskRef, cause string) {
 	t.Winner.Cause = truncated(cause, maxCauseBytes)
 	tx.step(taskRef{p.job, stage, t, t.Winner}, eventRevoke)
 	tx.delta.Revoked = append(tx.delta.Revoked, t.Winner.ID)
+	t.Earlier = earlierOutput(t.Output)
 	t.Winner, t.Output = nil, nil
 	tx.setPending(p.job, stage, t)
 	tx.rollBackGang(p, fmt.Sprintf("%v ended", t.ID))

@@ -14,7 +14,8 @@ import (
 //	1   every command and field of the releases before there was a cluster version
 //	2   SetVersion; dag.Edge.FilesOf; machines of kept files (combineSet); DrainMachine.UntilRestart;
 //	    Machine.DrainDeadline; the number of restores, and numbers of attempts after one; users in entries;
-//	    PreemptAttempt.For; the end of attempts whose output is restored; suspended attempts on drained machines
+//	    PreemptAttempt.For; the end of attempts whose output is restored; suspended attempts on drained machines;
+//	    sums of outputs
 //
 // A new command gets its version from verb.from in the list of verbs, and a new field from a
 // tag beside its cbor tag:
@@ -36,6 +37,9 @@ func (v View) Version() int { return v.s.version }
 
 // NamesBeneficiaries reports whether PreemptAttempt may have For.
 func (v View) NamesBeneficiaries() bool { return v.s.version >= 2 }
+
+// HasSums reports whether Segments may have sums.
+func (v View) HasSums() bool { return v.s.version >= 2 }
 
 // NamesUsers reports whether entries may have a user.
 func (v View) NamesUsers() bool { return v.s.version >= 2 }

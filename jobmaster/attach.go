@@ -217,6 +217,6 @@ func (m *Master) useRetained(a *Attachment) {
 // outputRestored requests that an output that was lost with its machine counts again.
 func (m *Master) outputRestored(a *cluster.Attempt, d *taskproc.Finished) {
 	m.request(cluster.RestoreOutput{
-		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),
+		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: m.manifestOf(d), Counters: countersOf(d.Counters),
 	})
 }

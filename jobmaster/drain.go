@@ -93,7 +93,9 @@ func (m *Master) sendCopyOutput(o control.Order) {
 func (m *Master) lastReport(j *cluster.Job, t *cluster.Task) *taskproc.Finished {
 	done := &taskproc.Finished{OutputBytes: t.Output.Bytes, OutputRecords: t.Output.Records, Range: taskproc.FromRange(t.Range)}
 	for _, s := range t.Output.Segments {
-		done.Outputs = append(done.Outputs, m.mapOutput(j, t, s))
+		o := m.mapOutput(j, t, s)
+		o.Emitted, o.Cuts = s.Emitted, s.Cuts
+		done.Outputs = append(done.Outputs, o)
 	}
 	for _, p := range t.Output.Pieces {
 		done.Pieces = append(done.Pieces, &taskproc.Piece{
@@ -116,7 +118,7 @@ func (m *Master) outputCopied(machine string, id cluster.AttemptID, copied *wire
 	}
 	ev := control.OutputCopied{
 		Attempt: id, Machine: machine, Problem: copied.Error, Useless: copied.BadCheckpoint,
-		Segments: manifestOf(&taskproc.Finished{Outputs: copied.Outputs}).Segments,
+		Segments: m.manifestOf(&taskproc.Finished{Outputs: copied.Outputs}).Segments,
 	}
 	if copied.Checkpoint != nil {
 		c := checkpointOf(copied.Checkpoint)

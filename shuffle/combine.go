@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // PanicError is a panic of a combiner or fold. It may occur in a goroutine of the collector,
@@ -36,6 +38,7 @@ func recoverTo(err *error) {
 type combinerRun struct {
 	combine Combiner      // combiner of the user
 	in, out int64         // number of values that the combiner got, and of records that it emitted
+	keys    uint64        // sum over the keys of the records that were added, for Sums.Emitted
 	values  Values        // argument of the combiner; its source is counted
 	counted countedValues // counts the values of the group
 
@@ -72,6 +75,9 @@ func (c *combinerRun) group(w *dataWriter, key []byte, values valueSource) error
 	}
 	return nil
 }
+
+// noteKey adds the key of n records to the sum over keys.
+func (c *combinerRun) noteKey(key []byte, n int) { c.keys += uint64(n) * xxhash.Sum64(key) }
 
 // add writes a record that the combiner emits. It refuses any key other than the group's
 // key, which would break the order of the run.
@@ -143,6 +149,7 @@ func (b *batch) combine(w *dataWriter, entries []entry, c *combinerRun) error {
 		for n < len(entries) && bytes.Equal(key, b.keyOf(entries[n].at)) {
 			n++
 		}
+		c.noteKey(key, n)
 		if err := c.group(w, key, &batchValues{batch: b, entries: entries[:n]}); err != nil {
 			return err
 		}

@@ -46,6 +46,7 @@ func (t *FoldTable[V]) append(key []byte, v V) {
 	}
 	t.log.value = t.fold.Append(t.log.value[:0], v)
 	if t.addToLog(p, key) {
+		t.keySum += mixKey(key)
 		t.stats.Records++
 		t.stats.Bytes += int64(len(key))
 	} else if t.err == nil { // the table is used again
@@ -116,6 +117,7 @@ func (t *FoldTable[V]) writeLog(ctx context.Context) {
 		}
 	}()
 	defer recoverTo(&err)
+	t.file.noteCut(t.stats.Records)
 	parts, err := t.sortedEntries(t.log.records, t.log.counts, t.log, t.log.place)
 	if err == nil {
 		err = t.file.spill(ctx, func(w *dataWriter, p int) error { return t.writeLogRun(w, parts[p]) })

@@ -8,13 +8,14 @@ import (
 // touch computes the slot of each record and loads it into the cache.
 func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 	slots := uint64(len(t.entries))
-	touched, bytes := uint32(0), int64(0)
+	touched, bytes, keySum := uint32(0), int64(0), uint64(0)
 	for i := range pending {
 		p := &pending[i]
 		b := p.b
 		if p.size > inlineKey+1 {
 			b = uint64(p.size)
 		}
+		keySum += mix(p.a, b)
 		slot, _ := bits.Mul64(t.hash(p.a, b), slots)
 		p.slot = uint32(slot)
 		touched += t.entries[slot].size
@@ -22,6 +23,7 @@ func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 	}
 	t.touched = touched
 	t.stats.Bytes += bytes
+	t.keySum += keySum
 	if len(t.pendingLong) > 0 {
 		t.touchLong(pending)
 	}

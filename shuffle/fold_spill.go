@@ -17,6 +17,7 @@ func (t *FoldTable[V]) spill(ctx context.Context) {
 // background, while the spill of a FoldTable is synchronous: no second table exists to
 // receive records meanwhile.
 func (t *FoldTable[V]) write(ctx context.Context) {
+	t.file.noteCut(t.stats.Records)
 	parts, err := t.sorted()
 	if err == nil {
 		err = t.file.spill(ctx, func(w *dataWriter, p int) error {
@@ -188,6 +189,7 @@ func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
 		return nil, errors.Join(err, t.file.abort(ctx))
 	}
 	t.stats.SpilledRecords, t.stats.MaterializedBytes = t.file.spilled, x.DataLength
+	t.stats.Sums = Sums{Emitted: 1 + t.keySum, Cuts: t.file.cuts}
 	return x, nil
 }
 

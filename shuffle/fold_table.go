@@ -72,6 +72,7 @@ type FoldTable[V any] struct {
 	pendingCount int                       // pending records
 	pendingLong  []byte                    // those keys of pending records that do not fit into an entry
 	seeds        [2]uint64                 // seeds of hash
+	keySum       uint64                    // sum over the keys of combined and logged records, for Sums.Emitted
 	touched      uint32                    // written so that the compiler keeps loads that only fill the cache
 	encoded      []byte                    // buffer for one encoded value
 

@@ -74,6 +74,7 @@ type Stats struct {
 	CombineIn         int64 // records given to the combiner or fold
 	CombineOut        int64 // records that the combiner or fold returned
 	MaterializedBytes int64 // bytes of the published data file
+	Sums              Sums  // of all records; zero before Finish
 }
 
 // Collector is the common part of SortBuffer and FoldTable. One goroutine may use it.

@@ -153,6 +153,7 @@ func (b *SortBuffer) spillAll() {
 func (b *SortBuffer) write(ctx context.Context, s *batch) (err error) {
 	defer recoverTo(&err)
 	parts := s.sorted()
+	b.file.noteCut(int64(s.n))
 	return b.file.spill(ctx, func(w *dataWriter, p int) error {
 		if b.combine != nil {
 			return s.combine(w, parts[p], b.combine)
@@ -176,11 +177,13 @@ func (b *SortBuffer) addLarge(key, value []byte, n int) {
 	if b.err != nil {
 		return
 	}
+	b.file.noteCut(1)
 	b.fail(b.file.spill(b.ctx, func(w *dataWriter, p int) error {
 		if p != partition {
 			return nil
 		}
 		if b.combine != nil {
+			b.combine.noteKey(key, 1)
 			return b.combine.group(w, key, &singleValue{value: value})
 		}
 		w.addPair(key, value)
@@ -242,8 +245,16 @@ func (b *SortBuffer) Finish(ctx context.Context) (*Index, error) {
 		b.err = err
 		return nil, errors.Join(err, b.file.abort(ctx))
 	}
-	b.stats.MaterializedBytes = x.DataLength
+	b.stats.MaterializedBytes, b.stats.Sums = x.DataLength, b.sums(x)
 	return x, nil
+}
+
+// sums returns the sums of all records. A merge that combines has not changed those of keys.
+func (b *SortBuffer) sums(x *Index) Sums {
+	if b.combine != nil {
+		return Sums{Emitted: 1 + b.combine.keys, Cuts: b.file.cuts}
+	}
+	return Sums{Emitted: x.emitted(), Cuts: b.file.cuts}
 }
 
 // minSpillsToCombine is the number of spills from which on the combiner runs again when they

@@ -25,6 +25,7 @@ type spillFile struct {
 	runs    [][]Run     // unmerged runs of each partition
 	made    []string    // files that were completed or begun; abort removes them
 	spilled int64       // total number of records written
+	cuts    uint64      // Sums.Cuts
 }
 
 // spill appends one run per partition. write adds the records of a run.

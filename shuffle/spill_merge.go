@@ -40,6 +40,7 @@ func (f *spillFile) mergeAll(ctx context.Context, l mergeLevel, combine groupWri
 	}
 	factor := mergeFactor(f.opts.Factor, f.opts.Memory, largestBlock(slices.Concat(l.runs...)))
 	for pass := 1; l.maxRuns() > f.opts.MaxRuns; pass++ {
+		f.noteCut(int64(factor))
 		path := fmt.Sprintf("%s.merge%d", f.opts.Path, pass)
 		next, err := f.mergePass(ctx, l, path, factor, combine)
 		if err != nil {

@@ -151,14 +151,17 @@ func (n *NodeRun) publishOne(c Channel, open *openCollector) (*taskproc.MapOutpu
 		return nil, err
 	}
 	n.group.memory.giveBack(open.memory)
-	addCollectorCounters(n.Attempt, open.Stats())
+	stats := open.Stats()
+	addCollectorCounters(n.Attempt, stats)
 	if index, err = n.joinPublished(c, index); err != nil {
 		return nil, err
 	}
+	sums := n.sumsOf(c, stats.Sums)
 	sizes := index.PartitionBytes()
 	output := &taskproc.MapOutput{
 		Edge: int32(c.Edge), Task: n.group.taskOf(n), Attempt: n.Attempt.Start.AttemptId,
 		Path: index.Path, IndexChecksum: index.Checksum, Empty: taskproc.EmptySet(sizes),
+		Emitted: sums.Emitted, Cuts: sums.Cuts,
 	}
 	for _, n := range sizes {
 		output.Bytes += n
@@ -192,6 +195,36 @@ func (n *NodeRun) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index
 		err = &unusableCheckpointError{err} // the new file was verified when it was written
 	}
 	return joined, err
+}
+
+// sumsOf returns the sums of what the task has emitted along an edge: those of a collector, joined
+// with those of attempts before a checkpoint. A Node that reads records in the order of their
+// arrival may cut them differently each time, though it cuts after the same number of records.
+func (n *NodeRun) sumsOf(c Channel, sums shuffle.Sums) shuffle.Sums {
+	for _, o := range n.resumed.GetPublished() {
+		if int(o.Edge) == c.Edge {
+			sums = sums.Join(shuffle.Sums{Emitted: o.Emitted})
+		}
+	}
+	if !n.readsInOrder() {
+		sums.Cuts = 0
+	}
+	return sums
+}
+
+// readsInOrder reports whether the Node gets the same records in the same order each time. Records
+// that several writers send arrive in any order.
+func (n *NodeRun) readsInOrder() bool {
+	return !slices.ContainsFunc(n.inputs, func(c Channel) bool {
+		if !c.isLive() {
+			return false
+		}
+		if c.Kind != dag.ChannelSHM || len(c.Peers) != 1 {
+			return true
+		}
+		writer := n.group.node(c.From, c.Peers[0])
+		return writer == nil || !writer.readsInOrder()
+	})
 }
 
 // store moves what was written for stored channels to the job's output. The files are

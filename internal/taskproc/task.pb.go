@@ -483,10 +483,12 @@ type MapOutput struct {
 	Path          string                 `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`       // data file; its index is PATH.index
 	Address       string                 `protobuf:"bytes,6,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" if the file is local
 	IndexChecksum uint64                 `protobuf:"varint,7,opt,name=index_checksum,json=indexChecksum,proto3" json:"index_checksum,omitempty"`
-	Edge          int32                  `protobuf:"varint,9,opt,name=edge,proto3" json:"edge,omitempty"`      // place in the graph's edges
-	Stored        bool                   `protobuf:"varint,10,opt,name=stored,proto3" json:"stored,omitempty"` // path is a full name in a file system that every machine reaches
-	Empty         []byte                 `protobuf:"bytes,11,opt,name=empty,proto3" json:"empty,omitempty"`    // bit p%8 of byte p/8: partition p has no records; absent if that is not known
-	Bytes         int64                  `protobuf:"varint,12,opt,name=bytes,proto3" json:"bytes,omitempty"`   // stored bytes of all partitions
+	Edge          int32                  `protobuf:"varint,9,opt,name=edge,proto3" json:"edge,omitempty"`        // place in the graph's edges
+	Stored        bool                   `protobuf:"varint,10,opt,name=stored,proto3" json:"stored,omitempty"`   // path is a full name in a file system that every machine reaches
+	Empty         []byte                 `protobuf:"bytes,11,opt,name=empty,proto3" json:"empty,omitempty"`      // bit p%8 of byte p/8: partition p has no records; absent if that is not known
+	Bytes         int64                  `protobuf:"varint,12,opt,name=bytes,proto3" json:"bytes,omitempty"`     // stored bytes of all partitions
+	Emitted       uint64                 `protobuf:"varint,13,opt,name=emitted,proto3" json:"emitted,omitempty"` // with cuts: shuffle.Sums, in the report of an attempt
+	Cuts          uint64                 `protobuf:"varint,14,opt,name=cuts,proto3" json:"cuts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -594,6 +596,20 @@ func (x *MapOutput) GetEmpty() []byte {
 func (x *MapOutput) GetBytes() int64 {
 	if x != nil {
 		return x.Bytes
+	}
+	return 0
+}
+
+func (x *MapOutput) GetEmitted() uint64 {
+	if x != nil {
+		return x.Emitted
+	}
+	return 0
+}
+
+func (x *MapOutput) GetCuts() uint64 {
+	if x != nil {
+		return x.Cuts
 	}
 	return 0
 }
@@ -3817,7 +3833,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\arecords\x18\x05 \x01(\x03R\arecords\x12\x16\n" +
 	"\x06suffix\x18\x06 \x01(\tR\x06suffix\x12\x14\n" +
 	"\x05stage\x18\a \x01(\x05R\x05stage\x12\x12\n" +
-	"\x04part\x18\b \x01(\x05R\x04part\"\xb5\x02\n" +
+	"\x04part\x18\b \x01(\x05R\x04part\"\xe3\x02\n" +
 	"\tMapOutput\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\x05R\x04task\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x18\n" +
@@ -3830,7 +3846,9 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x06stored\x18\n" +
 	" \x01(\bR\x06stored\x12\x14\n" +
 	"\x05empty\x18\v \x01(\fR\x05empty\x12\x14\n" +
-	"\x05bytes\x18\f \x01(\x03R\x05bytesJ\x04\b\b\x10\t\"I\n" +
+	"\x05bytes\x18\f \x01(\x03R\x05bytes\x12\x18\n" +
+	"\aemitted\x18\r \x01(\x04R\aemitted\x12\x12\n" +
+	"\x04cuts\x18\x0e \x01(\x04R\x04cutsJ\x04\b\b\x10\t\"I\n" +
 	"\aCounter\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
