@@ -107,6 +107,8 @@ func (p *copyPhase) taken(o *taskproc.MapOutput, runs []shuffle.Run) {
 	r.fetched[int(o.Edge)] = r.fetched[int(o.Edge)].with(o.Task)
 	if r.main {
 		r.Node.group.fetched.add(r, o)
+	} else {
+		r.writers = append(r.writers, o.Attempt)
 	}
 	r.Node.Attempt.Counters.Add(counter.ShuffledMaps, 1)
 	r.Node.Attempt.Counters.Add(counter.ReduceShuffleBytes, bytes)

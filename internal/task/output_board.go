@@ -51,6 +51,14 @@ func (b *outputBoard) post(update *taskproc.Outputs) {
 	}
 }
 
+// hasOther reports whether an output of an edge can be read that none of these attempts wrote.
+func (b *outputBoard) hasOther(edge int, writers map[string]bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.mu.readable[edge]
+	return all != nil && slices.ContainsFunc(all.Outputs, func(o *taskproc.MapOutput) bool { return !writers[o.Attempt] })
+}
+
 // subscribe begins with all that can be read. The caller closes the subscription.
 func (b *outputBoard) subscribe(edges []int) *subscription {
 	s := &subscription{edges: edges, ready: make(chan struct{}, 1), board: b, pending: make(map[int]*taskproc.Outputs)}

@@ -33,6 +33,7 @@ type Reduce struct {
 	err          error             // error of an unknown input name
 	subscription *subscription     // subscription to the outputs of its edges; open while it copies
 	fetched      map[int]nodeSet   // writers whose outputs the intake has, with those of a checkpoint, by edge
+	writers      []string          // attempts whose outputs are in the intake, unless it is a main one
 	localWriters map[string]string // attempts that wrote the files on this machine that the intake reads, by path
 	memory       int64             // bytes borrowed for the intake
 	intake       *shuffle.Intake   // nil before Groups

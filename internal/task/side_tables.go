@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,8 +28,9 @@ const sideTableIdle = 5 * time.Second
 //	   ├── not built ─────────┘                  └────────── another Node ────────┘ │
 //	   └── idle for sideTableIdle, or an attempt starts that does not read it ──────┘
 //
-// Every broadcast edge has the same records for each of its readers, whichever attempts wrote
-// them. So the job and the edge identify a table.
+// Every broadcast edge has the same records for each of its readers. So the job and the edge
+// identify a table, as long as the outputs that it was built from are those that can be read. If
+// an output was written again, with other records perhaps, the next Node builds another table.
 type SideTables struct {
 	mu struct {
 		sync.Mutex
@@ -42,11 +44,12 @@ type sideID struct {
 	edge int // place in the graph's edges
 }
 
-// sideTable is the table of a side input. Its builder sets table before it closes built, and it
-// does not change then.
+// sideTable is the table of a side input. Its builder sets table and writers before it closes
+// built, and they do not change then.
 type sideTable struct {
-	built chan struct{}
-	table *hashtable.Table // nil if it could not be built
+	built   chan struct{}
+	table   *hashtable.Table // nil if it could not be built
+	writers map[string]bool  // attempts whose outputs the table has
 
 	users     int       // guarded by SideTables.mu; 0: idle, unless it is being built
 	idleSince time.Time // guarded by SideTables.mu; valid if users is 0
@@ -71,14 +74,27 @@ func (s *SideTables) acquire(id sideID) (t *sideTable, build bool) {
 
 // finish ends the building of a table. A nil table means that it failed: the Nodes that wait
 // for it try themselves, since the error is that of another attempt.
-func (s *SideTables) finish(id sideID, t *sideTable, table *hashtable.Table) {
+func (s *SideTables) finish(id sideID, t *sideTable, table *hashtable.Table, writers []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.table = table
+	t.table, t.writers = table, setOf(writers)
 	if table == nil {
-		delete(s.mu.tables, id)
+		s.forgetLocked(id, t)
 	}
 	close(t.built)
+}
+
+// forget makes the next Node build another table. The users of this one keep it.
+func (s *SideTables) forget(id sideID, t *sideTable) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgetLocked(id, t)
+}
+
+func (s *SideTables) forgetLocked(id sideID, t *sideTable) {
+	if s.mu.tables[id] == t {
+		delete(s.mu.tables, id)
+	}
 }
 
 // release ends the use of a table by a Node.
@@ -137,18 +153,21 @@ func (n *NodeRun) SideTable(input string) (*hashtable.Table, error) {
 			return t.table, nil
 		}
 		n.group.sideTables().release(t)
-		if err != nil {
+		if err != nil && err != errOldTable {
 			return nil, err
 		}
 	}
 }
+
+// errOldTable reports that an output that a table has was written again.
+var errOldTable = errors.New("the side was written again")
 
 // buildSideTable builds the table of an input. Whatever happens, the Nodes that wait for it
 // continue.
 func (n *NodeRun) buildSideTable(c Channel, t *sideTable) (err error) {
 	var table *hashtable.Table
 	r := n.Reduce(c.Input)
-	defer func() { n.group.sideTables().finish(sideID{n.Attempt.Start.JobId, c.Edge}, t, table) }()
+	defer func() { n.group.sideTables().finish(sideID{n.Attempt.Start.JobId, c.Edge}, t, table, r.writers) }()
 	defer r.Close()
 	groups, err := r.Groups(nil)
 	if err != nil {
@@ -194,6 +213,10 @@ func (n *NodeRun) awaitSideTable(c Channel, t *sideTable) error {
 	}
 	if t.table == nil {
 		return nil
+	}
+	if n.group.board.hasOther(c.Edge, t.writers) {
+		n.group.sideTables().forget(sideID{n.Attempt.Start.JobId, c.Edge}, t)
+		return errOldTable
 	}
 	n.Attempt.Counters.Add(counter.ReduceInputRecords, t.table.Records())
 	return nil

@@ -101,6 +101,27 @@ func TestNodesShareTheTableOfASide(t *testing.T) {
 	}
 }
 
+// TestTableOfAnEarlierOutputIsNotUsed leaves a table that was built before the side was written
+// again. No reader uses it, and they share a new one.
+func TestTableOfAnEarlierOutputIsNotUsed(t *testing.T) {
+	p := &sideReader{relay: &relay{records: 10, seen: make(map[string][]string)}, t: t}
+	p.inUse.Add(3)
+	r := newRig(t, sideGraph, p)
+	r.server.Sides = new(SideTables)
+	side := sideID{r.start(dag.GroupID{Class: 2}).JobId, 0}
+	earlier, _ := r.server.Sides.acquire(side)
+	empty, err := hashtable.NewBuilder(0).Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.server.Sides.finish(side, earlier, empty, []string{"attempt_1_0001_0_0", "an attempt whose output is lost"})
+	r.run()
+	r.allDone()
+	if tables := slices.Compact(p.tables); len(p.tables) != 3 || len(tables) != 1 || tables[0] == empty {
+		t.Errorf("tables of three readers: %p, the earlier one is %p", p.tables, empty)
+	}
+}
+
 // checkSideCounter checks how many records a reader has counted.
 func checkSideCounter(t *testing.T, done *taskproc.Finished, want int64) {
 	t.Helper()
@@ -163,7 +184,7 @@ func TestIdleTables(t *testing.T) {
 			side, build := s.acquire(id)
 			if build {
 				table, _ := hashtable.NewBuilder(0).Table()
-				s.finish(id, side, table)
+				s.finish(id, side, table, nil)
 			}
 			return side
 		}
