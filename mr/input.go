@@ -2,11 +2,13 @@ package mr
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/format"
 	"github.com/hammr/hammr/internal/format/splits"
+	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
 )
@@ -156,6 +158,15 @@ type fileReader[K, V any] struct {
 	record func(format.Reader) (K, V)
 }
 
+// Err returns the first error. A file that has changed is not tried again.
+func (r *fileReader[K, V]) Err() error {
+	err := r.Parts.Err()
+	if errors.Is(err, splits.ErrChanged) {
+		return &task.FatalError{Err: err}
+	}
+	return err
+}
+
 func (r *fileReader[K, V]) Record() (K, V) { return r.record(r.Parts) }
 
 // Location returns the file and offset of the current record.
@@ -208,6 +219,15 @@ type Part struct {
 	Start    int64  // bytes
 	Length   int64  // bytes
 	FileSize int64  // bytes
+
+	submitted fileVersion // zero for a part that a custom input has made
+}
+
+// fileVersion says which file a part is of, so that a task does not read another one
+// (taskproc.Split_Part).
+type fileVersion struct {
+	modified       int64
+	inode, machine uint64
 }
 
 // Whole returns the range of all records of the split.
@@ -224,6 +244,7 @@ func (s Split) message() *taskproc.Split {
 	for _, p := range s.Parts {
 		m.Parts = append(m.Parts, &taskproc.Split_Part{
 			Path: p.Path, Start: p.Start, Length: p.Length, FileSize: p.FileSize,
+			Modified: p.submitted.modified, Inode: p.submitted.inode, Machine: p.submitted.machine,
 		})
 	}
 	return m
@@ -233,7 +254,7 @@ func (s Split) message() *taskproc.Split {
 func splitOf(m *taskproc.Split, work Range) Split {
 	s := Split{Hosts: m.Hosts, Custom: m.Custom, Range: work, unlocated: m.Unlocated, whole: m.Unsplittable}
 	for _, p := range m.Parts {
-		s.Parts = append(s.Parts, Part{p.Path, p.Start, p.Length, p.FileSize})
+		s.Parts = append(s.Parts, Part{p.Path, p.Start, p.Length, p.FileSize, fileVersion{p.Modified, p.Inode, p.Machine}})
 	}
 	return s
 }

@@ -108,6 +108,12 @@ type FileInfo struct {
 	Group       string
 	Replication int   // copies of each block; 0 if the file system does not replicate
 	BlockSize   int64 // bytes
+
+	// Inode is a number that a file keeps for its life, and that another file of the same name
+	// does not have; 0 if the file system has none. It counts on one Machine, or on every
+	// machine if Machine is 0.
+	Inode   uint64
+	Machine uint64 // a hash
 }
 
 // Block is a range of bytes of a file, with the machines that have a copy.

@@ -3271,6 +3271,9 @@ type Split_Part struct {
 	Length        int64                  `protobuf:"varint,3,opt,name=length,proto3" json:"length,omitempty"`                     // bytes
 	FileSize      int64                  `protobuf:"varint,4,opt,name=file_size,json=fileSize,proto3" json:"file_size,omitempty"` // bytes
 	Ordinal       int32                  `protobuf:"varint,5,opt,name=ordinal,proto3" json:"ordinal,omitempty"`                   // of the file among all files of the job's input
+	Modified      int64                  `protobuf:"varint,6,opt,name=modified,proto3" json:"modified,omitempty"`                 // of the file when the job was submitted, ns since the epoch; 0: unknown, and the file is not checked
+	Inode         uint64                 `protobuf:"varint,7,opt,name=inode,proto3" json:"inode,omitempty"`                       // with machine: storage.FileInfo, when the job was submitted
+	Machine       uint64                 `protobuf:"fixed64,8,opt,name=machine,proto3" json:"machine,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3336,6 +3339,27 @@ func (x *Split_Part) GetFileSize() int64 {
 func (x *Split_Part) GetOrdinal() int32 {
 	if x != nil {
 		return x.Ordinal
+	}
+	return 0
+}
+
+func (x *Split_Part) GetModified() int64 {
+	if x != nil {
+		return x.Modified
+	}
+	return 0
+}
+
+func (x *Split_Part) GetInode() uint64 {
+	if x != nil {
+		return x.Inode
+	}
+	return 0
+}
+
+func (x *Split_Part) GetMachine() uint64 {
+	if x != nil {
+		return x.Machine
 	}
 	return 0
 }
@@ -3793,20 +3817,23 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04skip\x18\x02 \x01(\x03R\x04skip\"a\n" +
 	"\x05Range\x12-\n" +
 	"\x05start\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\x05start\x12)\n" +
-	"\x03end\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\x03end\"\xbf\x02\n" +
+	"\x03end\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\x03end\"\x8c\x03\n" +
 	"\x05Split\x12\x14\n" +
 	"\x05input\x18\x01 \x01(\x05R\x05input\x12/\n" +
 	"\x05parts\x18\x02 \x03(\v2\x19.hammr.task.v1.Split.PartR\x05parts\x12\x14\n" +
 	"\x05hosts\x18\x03 \x03(\tR\x05hosts\x12\x16\n" +
 	"\x06custom\x18\x04 \x01(\fR\x06custom\x12\x1c\n" +
 	"\tunlocated\x18\x05 \x01(\bR\tunlocated\x12\"\n" +
-	"\funsplittable\x18\x06 \x01(\bR\funsplittable\x1a\x7f\n" +
+	"\funsplittable\x18\x06 \x01(\bR\funsplittable\x1a\xcb\x01\n" +
 	"\x04Part\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x16\n" +
 	"\x06length\x18\x03 \x01(\x03R\x06length\x12\x1b\n" +
 	"\tfile_size\x18\x04 \x01(\x03R\bfileSize\x12\x18\n" +
-	"\aordinal\x18\x05 \x01(\x05R\aordinal\"\xfd\x02\n" +
+	"\aordinal\x18\x05 \x01(\x05R\aordinal\x12\x1a\n" +
+	"\bmodified\x18\x06 \x01(\x03R\bmodified\x12\x14\n" +
+	"\x05inode\x18\a \x01(\x04R\x05inode\x12\x18\n" +
+	"\amachine\x18\b \x01(\x06R\amachine\"\xfd\x02\n" +
 	"\x05Graph\x122\n" +
 	"\x06stages\x18\x01 \x03(\v2\x1a.hammr.task.v1.Graph.StageR\x06stages\x12/\n" +
 	"\x05edges\x18\x02 \x03(\v2\x19.hammr.task.v1.Graph.EdgeR\x05edges\x1a_\n" +

@@ -238,6 +238,7 @@ func describe(name string, s *hdfs.FileStatus) storage.FileInfo {
 		Group:       s.GetGroup(),
 		Replication: int(s.GetBlockReplication()),
 		BlockSize:   int64(s.GetBlocksize()),
+		Inode:       s.GetFileId(),
 	}
 }
 

@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"sync"
 	"syscall"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/hammr/hammr/storage"
 )
@@ -86,8 +89,19 @@ func (f *FS) describe(name string, info fs.FileInfo) storage.FileInfo {
 		d.Replication = 1
 	}
 	d.Owner, d.Group = owners(info)
+	if d.Inode = inode(info); d.Inode != 0 {
+		d.Machine = thisMachine()
+	}
 	return d
 }
+
+// thisMachine returns a hash of the name of the machine and of its boot. Containers on one machine
+// have names of their own, and copies of a file that lie in them have inodes of their own.
+var thisMachine = sync.OnceValue(func() uint64 {
+	name, _ := os.Hostname()
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return xxhash.Sum64String(name + "\n" + string(boot))
+})
 
 // Blocks divides the file into blocks of Options.BlockSize without hosts. The blocks exist
 // only for the division into splits, as in Hadoop's LocalFileSystem.

@@ -26,6 +26,14 @@ func owners(info fs.FileInfo) (owner, group string) {
 	return nameOf(&userNames, stat.Uid, userName), nameOf(&groupNames, stat.Gid, groupName)
 }
 
+// inode returns the number of a file in its file system, 0 if it has none.
+func inode(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Ino)
+	}
+	return 0
+}
+
 // nameOf returns the name for a number, looked up once in the life of the process. Later
 // changes of the name have no effect.
 func nameOf(known *sync.Map, number uint32, lookup func(string) string) string {

@@ -75,6 +75,7 @@ type FS struct {
 	mu   struct {
 		sync.RWMutex
 		root *node
+		made uint64 // number of files that were ever made
 	}
 }
 

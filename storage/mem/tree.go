@@ -27,6 +27,7 @@ type node struct {
 	replication int              // recorded, and passed to Placement
 	blockSize   int64
 	createdAs   string // the path that is passed to Placement
+	inode       uint64
 }
 
 // newDir returns an empty directory that is not in the tree yet.
@@ -36,8 +37,11 @@ func (f *FS) newDir() *node {
 
 // newFile returns an empty file with the options of Create. Options that are zero get the
 // defaults of the FS. The file is not in the tree yet: the caller adds it under its name.
+// The lock is held.
 func (f *FS) newFile(name string, opts storage.CreateOptions) *node {
+	f.mu.made++
 	return &node{
+		inode:       f.mu.made,
 		modTime:     f.opts.Now(),
 		replication: cmp.Or(opts.Replication, f.opts.Replication),
 		blockSize:   cmp.Or(opts.BlockSize, f.opts.BlockSize),
@@ -158,7 +162,7 @@ func (f *FS) describe(name string, n *node) storage.FileInfo {
 	info := storage.FileInfo{
 		Path: name, ModTime: n.modTime, IsDir: n.children != nil,
 		Mode: 0o644, Owner: "hammr", Group: "hammr",
-		Size: int64(len(n.data)), Replication: n.replication, BlockSize: n.blockSize,
+		Size: int64(len(n.data)), Replication: n.replication, BlockSize: n.blockSize, Inode: n.inode,
 	}
 	if info.IsDir {
 		info.Mode, info.BlockSize = 0o755, f.opts.BlockSize

@@ -206,9 +206,13 @@ func (c *cutter) flush() {
 
 // part returns the message for a part of a file.
 func part(f File, start, length int64) *taskproc.Split_Part {
-	return &taskproc.Split_Part{
-		Path: f.name(), Start: start, Length: length, FileSize: f.Info.Size,
+	p := &taskproc.Split_Part{
+		Path: f.name(), Start: start, Length: length, FileSize: f.Info.Size, Inode: f.Info.Inode, Machine: f.Info.Machine,
 	}
+	if !f.Info.ModTime.IsZero() {
+		p.Modified = f.Info.ModTime.UnixNano()
+	}
+	return p
 }
 
 // CutAt creates a split for each of the ranges of a plain file. The ranges are contiguous;

@@ -125,7 +125,7 @@ func (p *Parts) openPart(q placed) (format.Reader, error) {
 		return nil, err
 	}
 	o := p.common
-	o.FS, o.Path, o.Size, o.Range = fs, path, q.FileSize, q.own
+	o.FS, o.Path, o.Size, o.Range = &submittedFS{fs, q.Split_Part}, path, q.FileSize, q.own
 	r, err := p.open(p.ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("input %s: %w", q.Path, err)
