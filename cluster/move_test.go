@@ -59,7 +59,7 @@ func TestMoveAttempt(t *testing.T) {
 
 // TestMoveOutput points readers to a copy, as long as it is complete and needed.
 func TestMoveOutput(t *testing.T) {
-	written := []Segments{{Edge: 0, Path: "/a/out", IndexChecksum: 7}}
+	written := []Segments{{Edge: 0, Path: "/a/out", IndexChecksum: 7, Emitted: 3, Cuts: 4}}
 	first := attemptAt(mapTask(0), 0)
 	move := func(machine string, segments ...Segments) MoveOutput { return MoveOutput{first, machine, segments} }
 	copied := Segments{Edge: 0, Path: "/b/out", IndexChecksum: 7}
@@ -91,7 +91,8 @@ func TestMoveOutput(t *testing.T) {
 				return
 			}
 			_, task, a, _ := s.View().Attempt(first)
-			if a.DataMachine() != tt.machineOfData || !slices.Equal(task.Output.Segments, tt.move.Segments) || !slices.Contains(delta.Moved, first) {
+			moved := []Segments{{Edge: 0, Path: tt.move.Segments[0].Path, IndexChecksum: 7, Emitted: 3, Cuts: 4}}
+			if a.DataMachine() != tt.machineOfData || !slices.Equal(task.Output.Segments, moved) || !slices.Contains(delta.Moved, first) {
 				t.Errorf("it lies on %s as %+v, moved were %v", a.DataMachine(), task.Output.Segments, delta.Moved)
 			}
 			other := map[string]string{"a": "b", "b": "a"}[tt.machineOfData]

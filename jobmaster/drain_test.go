@@ -91,7 +91,7 @@ func (p *fakeTasknode) report(attempt string, r *wire.Report) {
 
 // output returns the description of a map's output on the tasknode.
 func (p *fakeTasknode) output(task int32, attempt string) *taskproc.MapOutput {
-	return &taskproc.MapOutput{Task: task, Attempt: attempt, Path: "/" + p.name + "/" + attempt, IndexChecksum: 7}
+	return &taskproc.MapOutput{Task: task, Attempt: attempt, Path: "/" + p.name + "/" + attempt, IndexChecksum: 7, Emitted: 3, Cuts: 4}
 }
 
 // finish ends an attempt. What it wrote for other tasks stays on the tasknode.
@@ -212,7 +212,7 @@ func TestDrainedTasknodeListsNeededData(t *testing.T) {
 			t.Fatalf("drained twice, %q are to end, and copied are %v", a.preempts, b.copies)
 		}
 		if o := b.copies[0]; o.AttemptId != first.AttemptId || len(o.Finished.Outputs) != 1 || o.Finished.Outputs[0].Address != "a:1" ||
-			o.Finished.Outputs[0].Path != "/a/"+first.AttemptId || o.Finished.Outputs[0].IndexChecksum != 7 {
+			o.Finished.Outputs[0].Path != "/a/"+first.AttemptId || o.Finished.Outputs[0].IndexChecksum != 7 || o.Finished.Outputs[0].Emitted != 3 || o.Finished.Outputs[0].Cuts != 4 {
 			t.Errorf("copied is %v", o)
 		}
 		for _, token := range []string{first.ShuffleToken, second.ShuffleToken, b.starts[0].ShuffleToken, b.copies[0].Token} {

@@ -37,6 +37,7 @@ type node struct {
 	start   *taskproc.Start // fields that all attempts share
 	address string          // address of the shuffle server for the attempts' files
 	serial  int
+	emitted uint64 // sum over what maps have emitted (shuffle.Sums)
 	trigger atomic.Pointer[trigger]
 
 	onDecline func() // called when an attempt declines; if nil, the test fails
@@ -218,6 +219,12 @@ func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskpr
 			}
 			ofSplit = append(ofSplit, done.Pieces...)
 			outputs = append(outputs, done.Outputs...)
+			for _, o := range done.Outputs {
+				if o.Emitted == 0 {
+					n.t.Fatalf("%s reports no sums of edge %d", o.Attempt, o.Edge)
+				}
+				n.emitted += o.Emitted - 1
+			}
 			end := done.Range.End
 			if end.Offset == work.End.Offset && end.Skip == work.End.Skip {
 				break
