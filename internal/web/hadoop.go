@@ -42,6 +42,9 @@ func (s *server) serveHadoop(ctx context.Context, rt *Route, w http.ResponseWrit
 	}
 	caller := access.CallerOf(ctx)
 	cfg := &hadoop.Config{Source: hadoopSource{s.cfg.Source, caller.Name}, Self: self, Scheduler: s.cfg.Scheduler, Now: s.cfg.Now}
+	if access.May(caller, access.ReadLog, access.Object{Kind: "job"}) != nil {
+		cfg.Diagnostics = withoutQuotes
+	}
 	c, err := rt.hadoop.Open(ctx, cfg, w, r)
 	if refusal := access.May(caller, rt.Verb, access.Object{Kind: rt.Object}); err != nil && refusal != nil {
 		err = refusal // strangers do not learn what is wrong

@@ -97,6 +97,7 @@ func New(cfg Config) *Handler {
 // call is one request to a route.
 type call struct {
 	*server
+	cfg    Config // of the server, with the source of what the caller may see
 	ctx    context.Context
 	w      http.ResponseWriter
 	r      *http.Request
@@ -108,6 +109,13 @@ type call struct {
 
 	fragment string                  // of the page, if the request is for that
 	kept     map[string]renderedPart // of the fragment; nil if the request is for the whole page
+}
+
+func (s *server) newCall(ctx context.Context, w http.ResponseWriter, r *http.Request, rt *Route) *call {
+	caller := access.CallerOf(ctx)
+	c := &call{server: s, cfg: s.cfg, ctx: ctx, w: w, r: r, route: rt, params: map[string]string{}, caller: caller}
+	c.cfg.Source = s.cfg.sourceFor(caller)
+	return c
 }
 
 // callTime bounds the work for one request.
@@ -124,7 +132,7 @@ func (s *server) serve(rt *Route, w http.ResponseWriter, r *http.Request) {
 		s.serveHadoop(ctx, rt, w, r)
 		return
 	}
-	c := &call{server: s, ctx: ctx, w: w, r: r, route: rt, caller: access.CallerOf(ctx)}
+	c := s.newCall(ctx, w, r, rt)
 	object := access.Object{Kind: rt.Object, ID: r.PathValue(rt.Object)}
 	var err error
 	if access.May(c.caller, rt.Verb, object) == nil { // strangers do not learn which parameters are right
@@ -287,7 +295,7 @@ func (c *call) fail(err error) {
 
 // notFound answers requests for other paths.
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
-	c := &call{server: s, ctx: r.Context(), w: w, r: r, route: &Route{Path: r.URL.Path}, params: map[string]string{}, caller: access.CallerOf(r.Context())}
+	c := s.newCall(r.Context(), w, r, &Route{Path: r.URL.Path})
 	if err := s.cfg.Gate.Check(r.Context(), access.View, access.Object{Kind: "cluster"}); err != nil {
 		c.fail(err) // strangers do not learn which paths exist
 		return
@@ -334,7 +342,8 @@ func (s *server) showLogin(w http.ResponseWriter, r *http.Request) {
 
 // loginPage shows the form to sign in, with what was wrong. It leads to the path to.
 func (s *server) loginPage(w http.ResponseWriter, r *http.Request, status int, problem, to string) {
-	c := &call{server: s, ctx: r.Context(), w: w, r: r, route: &Route{Path: "/login"}, params: map[string]string{}}
+	c := s.newCall(r.Context(), w, r, &Route{Path: "/login"})
+	c.caller = access.Caller{}
 	data := struct{ Problem, To string }{problem, to}
 	if err := c.render(status, "login", "Sign in", data); err != nil {
 		s.cfg.Logger.Error("page failed", "error", err)

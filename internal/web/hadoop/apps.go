@@ -78,7 +78,7 @@ func (c *Call) app(j *apidoc.Job, slotMillis int64) object {
 	running, elapsed, ui := j.Maps.Running+j.Reduces.Running, c.now-j.SubmitTime, "ApplicationMaster"
 	diagnostics := j.WaitsFor
 	if isOver(j.State) {
-		running, elapsed, ui, diagnostics = 0, j.FinishTime-j.SubmitTime, "History", j.Cause
+		running, elapsed, ui, diagnostics = 0, j.FinishTime-j.SubmitTime, "History", c.diagnostics(j.Cause)
 	}
 	progress := 100.0
 	if total := j.Maps.Total + j.Reduces.Total; !isOver(j.State) && total > 0 {

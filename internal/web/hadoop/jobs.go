@@ -85,7 +85,7 @@ func oneJob(c *Call) (*document, error) {
 		return nil, err
 	}
 	if c.isHistory() {
-		return &document{root: "job", body: j.historyJob()}, nil
+		return &document{root: "job", body: c.historyJob(j)}, nil
 	}
 	return &document{root: "job", body: c.masterJob(j)}, nil
 }
@@ -138,7 +138,7 @@ func (c *Call) masterJob(j *job) object {
 		{"reducesTotal", j.Reduces}, {"reducesCompleted", j.ReducesDone}, {"mapProgress", 100 * j.MapProgress}, {"reduceProgress", 100 * j.ReduceProgress},
 		{"mapsPending", j.pending(j.Maps, j.MapsDone, j.MapsRunning)}, {"mapsRunning", j.MapsRunning},
 		{"reducesPending", j.pending(j.Reduces, j.ReducesDone, j.ReducesRunning)}, {"reducesRunning", j.ReducesRunning},
-		{"uberized", false}, {"diagnostics", diagnosticsOf(j.Cause)},
+		{"uberized", false}, {"diagnostics", diagnosticsOf(c.diagnostics(j.Cause))},
 		{"newReduceAttempts", 0}, {"runningReduceAttempts", r.running}, {"failedReduceAttempts", r.failed}, {"killedReduceAttempts", r.killed},
 		{"successfulReduceAttempts", r.successful}, {"newMapAttempts", 0}, {"runningMapAttempts", m.running}, {"failedMapAttempts", m.failed},
 		{"killedMapAttempts", m.killed}, {"successfulMapAttempts", m.successful},
@@ -155,10 +155,10 @@ func (j *job) pending(all, done, running int32) int32 {
 
 // historyJob describes a job as the history server does. It has no time of merges of its own: what
 // follows the shuffle counts as the reduce.
-func (j *job) historyJob() object {
+func (c *Call) historyJob(j *job) object {
 	m, r := j.tally()
 	return append(historyRow(&apidoc.Jobs([]*wire.JobStatus{j.JobStatus})[0]),
-		field{"uberized", false}, field{"diagnostics", diagnosticsOf(j.Cause)}, field{"avgMapTime", m.mean(m.total)}, field{"avgReduceTime", r.mean(r.total)},
+		field{"uberized", false}, field{"diagnostics", diagnosticsOf(c.diagnostics(j.Cause))}, field{"avgMapTime", m.mean(m.total)}, field{"avgReduceTime", r.mean(r.total)},
 		field{"avgShuffleTime", r.mean(r.shuffle)}, field{"avgMergeTime", 0},
 		field{"failedReduceAttempts", r.failed}, field{"killedReduceAttempts", r.killed}, field{"successfulReduceAttempts", r.successful},
 		field{"failedMapAttempts", m.failed}, field{"killedMapAttempts", m.killed}, field{"successfulMapAttempts", m.successful})

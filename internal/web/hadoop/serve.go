@@ -72,8 +72,18 @@ type Config struct {
 	// Scheduler is the shape of /ws/v1/cluster/scheduler: fair, capacity or fifo; "" chooses by the
 	// policy.
 	Scheduler string
+	// Diagnostics returns what the caller may read of the cause of a failure; default all of it.
+	Diagnostics func(cause string) string
 	// Now returns the time.
 	Now func() time.Time
+}
+
+// diagnostics returns what the caller may read of the cause of a failure.
+func (cfg *Config) diagnostics(cause string) string {
+	if cfg.Diagnostics == nil {
+		return cause
+	}
+	return cfg.Diagnostics(cause)
 }
 
 // Schedulers are the values of Config.Scheduler.

@@ -162,13 +162,13 @@ func (c *Call) attempt(j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, n
 	if n := nodes[a.Machine]; n != nil {
 		address, rack = cmp.Or(n.HTTP, address), cmp.Or(n.Rack, rack)
 	}
-	diagnostics := a.Cause
+	diagnostics := c.diagnostics(a.Cause)
 	if a.State == wire.AttemptState_ATTEMPT_PREEMPTED {
 		kept := "work kept"
 		if a.WorkLost {
 			kept = "work lost"
 		}
-		diagnostics = fmt.Sprintf("Preempted by the scheduler (%s): %s", kept, a.Cause)
+		diagnostics = fmt.Sprintf("Preempted by the scheduler (%s): %s", kept, diagnostics)
 	}
 	id, _ := cluster.ParseAttemptID(a.Id) // masters make well-formed ids
 	finish := a.FinishTime

@@ -1,0 +1,112 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// quoted is a record that a failed program quotes.
+const quoted = "ssn=078-05-1120"
+
+// quoting is a cluster with a failed job, whose causes, log and stack quote a record.
+type quoting struct{ *fakeSource }
+
+func newQuoting() *quoting {
+	const cause = "panic: cannot parse " + quoted
+	f := newFake("job")
+	f.jobs[1].Cause = cause
+	for id, r := range f.reports {
+		r.Failures = []report.Failure{{Task: aTask, Attempt: anOver, Tasknode: "n2", Cause: cause, Log: quoted, Stack: quoted}}
+		f.reports[id] = r
+	}
+	return &quoting{f}
+}
+
+func (q *quoting) Explain(ctx context.Context, job, task string) (Answer[apidoc.Explanation], error) {
+	a, err := q.fakeSource.Explain(ctx, job, task)
+	attempts := []apidoc.ExplainedAttempt{{ID: anOver, Tasknode: "n2", State: "FAILED", Cause: "panic: " + quoted}}
+	a.Value.Cause, a.Value.Taken = "panic: "+quoted, attempts
+	if a.Value.Task != nil {
+		t := *a.Value.Task
+		t.Attempts = attempts
+		a.Value.Task = &t
+	}
+	return a, err
+}
+
+// Histories returns no problems: those of the fake have the cause of the job.
+func (q *quoting) Histories(ctx context.Context, query HistoryQuery) (Answer[HistoryPage], error) {
+	a, err := q.fakeSource.Histories(ctx, query)
+	a.Value.Problems = nil
+	return a, err
+}
+
+func (q *quoting) Status(ctx context.Context, job string) (Answer[*wire.JobStatus], error) {
+	a, err := q.fakeSource.Status(ctx, job)
+	if err == nil {
+		a.Value.State, a.Value.Cause, a.Value.FinishTime = wire.JobState_FAILED, "panic: "+quoted, atMillis
+		a.Value.Tasks[0].Attempts[0].Cause, a.Value.Tasks[0].Attempts[0].State = "panic: "+quoted, wire.AttemptState_ATTEMPT_FAILED
+	}
+	return a, err
+}
+
+// TestReadersSeeNoRecords requests all routes that anonymous readers may view, in all forms. None shows
+// what a program has quoted, and the holder of the token sees it.
+func TestReadersSeeNoRecords(t *testing.T) {
+	gate, err := access.New(access.Config{Token: aToken, AnonymousReaders: true, Refuse: Refuse})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := gate.Handler(New(Config{Source: newQuoting(), Gate: gate, Name: "master m1", Now: func() time.Time { return time.UnixMilli(atMillis + 300) }}))
+	get := func(target, token string, header http.Header) string {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost"+target, nil)
+		r.Header = header.Clone()
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	var shown []string
+	for _, rt := range Routes() {
+		if rt.Verb != access.View || rt.Method == http.MethodPost || rt.isStream() {
+			continue
+		}
+		for _, suffix := range []string{"", "?format=csv", "?state=FAILED", "?task=" + aTask} {
+			for _, header := range []http.Header{{}, {fragmentHeader: {"1"}}, {"Accept": {"application/xml"}}} {
+				target := target(rt) + suffix
+				if strings.Contains(get(target, aToken, header), quoted) && !slices.Contains(shown, rt.Path) {
+					shown = append(shown, rt.Path)
+				}
+				if strings.Contains(get(target, "", header), quoted) {
+					t.Errorf("%s %v shows a record to readers", target, header)
+				}
+			}
+		}
+	}
+	for _, path := range []string{
+		"/jobs", "/jobs/{job}", "/jobs/{job}/tasks/{task}", "/api/v1/jobs", "/api/v1/jobs/{job}", "/api/v1/jobs/{job}/failures", "/api/v1/jobs/{job}/explain",
+		"/api/v1/history", "/ws/v1/cluster/apps", "/ws/v1/history/mapreduce/jobs/{job}",
+	} {
+		if !slices.Contains(shown, path) {
+			t.Errorf("%s does not show the record to the holder of the token; these do: %q", path, shown)
+		}
+	}
+	if answer := get("/api/v1/history?cause="+quoted, "", http.Header{}); !strings.Contains(answer, "needs the cluster's token") {
+		t.Errorf("readers may search in causes: %s", answer)
+	}
+	if answer := get("/api/v1/jobs/"+aJob+"/failures", "", http.Header{}); !strings.Contains(answer, `"cause":"panic"`) {
+		t.Errorf("readers do not see the kind of a failure: %s", answer)
+	}
+}
