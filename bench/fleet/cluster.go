@@ -20,7 +20,7 @@ import (
 func startMasters(ctx context.Context, o *Options) (*rig.Rig, error) {
 	return rig.Start(ctx, rig.Config{
 		Hammr: o.Hammr, Dir: filepath.Join(o.Dir, "cluster"), Masters: 3, MastersOnly: true, Expiry: o.Expiry,
-		MasterFlags: append([]string{"--pprof"}, o.MasterFlags...),
+		MasterFlags: append([]string{"--pprof", "--max-connections-per-address", "16384"}, o.MasterFlags...),
 	})
 }
 

@@ -23,7 +23,8 @@ type traffic struct {
 }
 
 // addressOf returns the machine's address on the loopback network, whose addresses all lead
-// to this computer. So masters see as many addresses as machines.
+// to this computer. So masters see as many addresses as machines. They count connections of the whole
+// network as of one caller, so their --max-connections-per-address is raised.
 func addressOf(i int) net.IP { return net.IPv4(127, 77, byte(i/250), byte(i%250+1)) }
 
 var errAway = errors.New("fleet: the machine has no network now")

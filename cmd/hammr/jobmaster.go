@@ -55,7 +55,7 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.Int("nice", &c.Nice, -20, "`niceness` of the process; below 0, other processes delay it less; 0 does not change it"),
 		daemon.Duration("store-delay", &c.StoreDelay, "`time` added to each write to the log, to simulate a slow disk"),
 		daemon.Int("max-connections", &c.MaxConnections, 1, "`number` of connections that --address accepts at once, at most half of the process's limit of open files").Reloadable(),
-		daemon.Int("max-connections-per-address", &c.MaxConnectionsPerAddress, 1, "`number` of these from one IP address; raise it if many machines share one").Reloadable(),
+		daemon.Int("max-connections-per-address", &c.MaxConnectionsPerAddress, 1, "`number` of these from one source, such as an IP address; raise it if many machines share one").Reloadable(),
 		daemon.Int("user-submission-rate", &c.UserSubmissionRate, 0, "`number` of jobs that a user may submit in a second; 0 for any").Reloadable(),
 		daemon.Int("user-submission-burst", &c.UserSubmissionBurst, 1, "`number` of jobs that a user may submit at once").Reloadable(),
 		daemon.Int("user-call-rate", &c.UserCallRate, 0, "`number` of other calls that a user may make in a second; 0 for any").Reloadable(),

@@ -50,7 +50,7 @@ func (c *tasknodeFlags) settings() daemon.Settings {
 		daemon.String("cgroup", &c.Cgroup, "`directory` of a control group that limits the memory of tasks; auto creates one if the machine allows it, none uses none"),
 		daemon.Bool("own-user", &c.RunAsDaemonUser, "run tasks as the tasknode's user, also if that is root; without it, root runs them as the users who submitted the jobs"),
 		daemon.Int("max-connections", &c.MaxConnections, 1, "`number` of connections that --address accepts at once, at most half of the process's limit of open files").Reloadable(),
-		daemon.Int("max-connections-per-address", &c.MaxConnectionsPerAddress, 1, "`number` of these from one IP address; raise it if many machines share one").Reloadable(),
+		daemon.Int("max-connections-per-address", &c.MaxConnectionsPerAddress, 1, "`number` of these from one source, such as an IP address; raise it if many machines share one").Reloadable(),
 		daemon.Int("min-uid", &c.MinUID, 0, "lowest `uid` of users as which root runs tasks; 0 also runs those of root"),
 		daemon.Strings("banned-users", &c.BannedUsers, "`users` as which root runs no tasks"),
 		daemon.Strings("task-env", &c.TaskVariables, "environment `variables` of the tasknode that tasks get, in addition to PATH, HOME, LANG and the like"),

@@ -22,7 +22,7 @@ import (
 const (
 	tasksLimit       = 20_000
 	jobsPerUser      = 30
-	connectionsLimit = 100 // from one address, at the RPC and the shuffle ports
+	connectionsLimit = 1000 // from one address, at the RPC and the shuffle ports
 )
 
 // secret is the value of a variable in the environment of the daemons.

@@ -28,7 +28,6 @@ import (
 // strangers are attacks over the network, without the cluster's token if they need none.
 func strangers() []attack {
 	const tooMany = "too many connections from this address"
-	rpcPort := func(p localcluster.Process) string { return p.Address }
 	pageLimit := daemon.PageLimits(nil).PerAddress
 	return []attack{
 		{"H9", "idle connections to the port of a master", []string{tooMany + "; see --max-connections-per-address"}, idleConnections("m1", connectionsLimit, rpcPort)},
@@ -51,12 +50,11 @@ func strangers() []attack {
 	}
 }
 
-// stranger connects from an address that no daemon uses, so that limits of addresses do not
-// concern them.
+// stranger connects from an address that no daemon uses. It counts as the same source as theirs.
 var stranger = &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, Timeout: 10 * time.Second}
 
 // idleConnections returns an attack that opens more connections than an address may have. Some
-// must be closed, and callers from another address must be served.
+// must be closed, and callers must be served.
 func idleConnections(name string, limit int, port func(localcluster.Process) string) func(*testing.T, *world) string {
 	return func(t *testing.T, w *world) string {
 		const extra = 40
@@ -81,7 +79,7 @@ func idleConnections(name string, limit int, port func(localcluster.Process) str
 }
 
 // openIdle opens connections to an address at once, and returns how many of them were refused or
-// closed within 4 s. A daemon closes idle connections after 5 s, and then admits others.
+// closed within 4 s. A daemon closes idle connections after 5 s.
 func openIdle(t *testing.T, address string, n int) (closed int) {
 	t.Helper()
 	deadline := time.Now().Add(4 * time.Second)
@@ -105,6 +103,64 @@ func openIdle(t *testing.T, address string, n int) (closed int) {
 	}
 	all.Wait()
 	return int(count.Load())
+}
+
+// rpcPort returns the address of a master's calls, or of a tasknode's shuffle server.
+func rpcPort(p localcluster.Process) string { return p.Address }
+
+// withholdBodies returns an attack with requests that are refused, and whose bodies never come, from
+// several addresses of this machine. Other clients are served meanwhile.
+func withholdBodies(name string, connections int, port func(localcluster.Process) string) func(*testing.T, *world) string {
+	return func(t *testing.T, w *world) string {
+		address := port(w.daemons[name])
+		var attackers sync.WaitGroup
+		for i := range 11 {
+			attackers.Go(func() {
+				dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i))}, Timeout: 10 * time.Second}
+				for range connections / 11 {
+					if conn, err := dialer.DialContext(t.Context(), "tcp", address); err == nil {
+						t.Cleanup(func() { conn.Close() })
+						fmt.Fprintf(conn, "POST /hammr.v1.Jobmaster/ListJobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+					}
+				}
+			})
+		}
+		longest := w.longestJobList(t)
+		attackers.Wait()
+		longest = max(longest, w.longestJobList(t))
+		if answer := get(t, "http://"+page(w.daemons[name])+"/health"); answer != "200 ok" {
+			t.Errorf("health of %s: %s", name, answer)
+		}
+		return fmt.Sprintf("job list answered within %v", longest.Round(time.Millisecond))
+	}
+}
+
+// longestJobList runs hammr job list some times, and returns how long the slowest has taken.
+func (w *world) longestJobList(t *testing.T) (longest time.Duration) {
+	t.Helper()
+	for range 4 {
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		if _, err := w.cluster.Program().Run(ctx, "job", "list", "--master", w.cluster.Addresses()[0], "--token-file", w.cluster.TokenFile()); err != nil {
+			t.Errorf("job list: %v", err)
+		}
+		cancel()
+		longest = max(longest, time.Since(began))
+	}
+	return longest
+}
+
+// openSockets lets a map do the same. Its tasknode is on the machine of the masters.
+func openSockets(t *testing.T, w *world) string {
+	done := w.path("scratch", "sockets")
+	id, err := w.submit(t, w.spec(t, "sockets", dag.MapReduce(1, 0), "redteam.address", w.cluster.Addresses()[0], "redteam.path", done))
+	must(t, err)
+	var text []byte
+	must(t, poll(t, func() bool { text, err = os.ReadFile(done); return err == nil }))
+	longest := w.longestJobList(t)
+	must(t, w.cluster.Client().Kill(t.Context(), id, "the attack is over"))
+	w.await(t, id, func(s *wire.JobStatus) bool { return s.FinishTime != 0 })
+	return fmt.Sprintf("%s, job list answered within %v", text, longest.Round(time.Millisecond))
 }
 
 // get sends a request without a token and returns the answer's status and its first bytes.
@@ -243,6 +299,10 @@ func (w *world) checkLogs(t *testing.T) {
 // floods are attacks that fill the cluster, so they are made one after the other.
 func floods() []attack {
 	return []attack{
+		{"N1", "bodies that never come, at the port of a master", []string{"job list answered"}, withholdBodies("m1", 12_000, rpcPort)},
+		{"N1", "bodies that never come, at the page of a master", []string{"job list answered"}, withholdBodies("m2", 3000, page)},
+		{"N1", "bodies that never come, at the shuffle port", []string{"job list answered"}, withholdBodies("n1", 3000, rpcPort)},
+		{"N1", "10,000 sockets of a map", []string{"10000 connections tried"}, openSockets},
 		{"M11", "a flood of progress and refused preemptions", []string{"312 MiB of progress were taken"}, floodTasknode},
 		{"C2b", "job after job with 6000 reduces", []string{"tasks of unfinished jobs exceed the limit of 20000; raise hammr.limits.tasks"}, submitUntilRefused(6000)},
 		{"C2b", "job after job", []string{"unfinished jobs of user", "exceed the limit of 30; raise hammr.limits.jobs.per.user"}, submitUntilRefused(0)},

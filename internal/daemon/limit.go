@@ -2,13 +2,16 @@ package daemon
 
 import (
 	"cmp"
+	"container/list"
 	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/hammr/hammr/internal/httpserver"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
@@ -18,12 +21,13 @@ type Limits struct {
 	// Total bounds all connections. At most half of the process's limit of open files is used.
 	// Default 16384.
 	Total int
-	// PerAddress bounds the connections from one IPv4 address or one IPv6 network of 64 bits.
-	// Default 1024.
+	// PerAddress bounds the connections from one source; see httpserver.SourceOf. Default 1024.
 	PerAddress int
 	// Proxies are networks in which PerAddress does not count: a proxy's connections are those of all
 	// its clients.
 	Proxies []netip.Prefix
+	// IdentityTimeout is how long a connection may last on which no peer has shown a secret. Default 10 s.
+	IdentityTimeout time.Duration
 	// Remedy is the flag that the log names for PerAddress. Default none.
 	Remedy string
 	// Logger receives at most one line a second about refused connections. Default none.
@@ -52,6 +56,7 @@ func (l Limits) BehindProxies(networks []string) Limits {
 // files; 0 if that is not known.
 func (l Limits) capped(files int) Limits {
 	l.Total, l.PerAddress = cmp.Or(l.Total, 16384), cmp.Or(l.PerAddress, 1024)
+	l.IdentityTimeout = cmp.Or(l.IdentityTimeout, 10*time.Second)
 	if files > 0 {
 		l.Total = max(1, min(l.Total, files/2))
 	}
@@ -65,26 +70,37 @@ func (l Limits) isProxy(address netip.Addr) bool {
 	return slices.ContainsFunc(l.Proxies, func(network netip.Prefix) bool { return network.Contains(address) })
 }
 
-// Listener is a TCP listener that closes connections beyond its Limits at once.
+// Listener is a TCP listener that bounds its connections. A new connection beyond the Limits takes the
+// place of the oldest stranger, a connection without an identity (httpserver.Conn), of its source or of
+// all. If there is none, the new one is closed.
+//
+// So strangers, however many they are, refuse no client: a client shows its secret within milliseconds.
 type Listener struct {
 	*net.TCPListener
 	logger  *slog.Logger
 	refused atomic.Int64
-	refusal syncutil.Throttle // log lines about refused connections
+	refusal syncutil.Throttle // log lines about closed connections
 
 	mu struct {
 		sync.Mutex
 		limits    Limits
-		open      int                // accepted connections; none is accepted while it is >= limits.Total
-		byAddress map[netip.Addr]int // the same by source; each > 0, and none is accepted while it is >= limits.PerAddress
+		open      int                    // accepted connections, at most limits.Total unless that was lowered
+		sources   map[netip.Addr]*source // by httpserver.SourceOf; each has open > 0
+		strangers list.List              // of *boundedConn, the oldest first
 	}
+}
+
+// source is what is counted for the connections of one source.
+type source struct {
+	open      int       // at most limits.PerAddress unless that was lowered or a proxy has this address
+	strangers list.List // of *boundedConn, the oldest first
 }
 
 // newListener bounds the connections of a listener.
 func newListener(l *net.TCPListener, limits Limits) *Listener {
 	limits = limits.capped(openFilesLimit())
 	bounded := &Listener{TCPListener: l, logger: limits.Logger}
-	bounded.mu.limits, bounded.mu.byAddress = limits, make(map[netip.Addr]int)
+	bounded.mu.limits, bounded.mu.sources = limits, make(map[netip.Addr]*source)
 	return bounded
 }
 
@@ -119,48 +135,60 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		address := addressOf(conn.RemoteAddr())
-		if bound := l.admit(address); bound != "" {
-			conn.Close()
+		c := &boundedConn{TCPConn: conn, listener: l, address: addressOf(conn.RemoteAddr())}
+		victim, bound := l.admit(c)
+		if victim != nil {
+			_ = victim.TCPConn.Close() // its peer gets no answer
 			l.refused.Add(1)
 			if skipped, ok := l.refusal.Allow(); ok {
-				l.logger.Warn("connection refused", "at", l.Addr(), "from", conn.RemoteAddr(), "cause", bound, "not logged", skipped)
+				l.logger.Warn("connection refused", "at", l.Addr(), "from", victim.RemoteAddr(), "cause", bound, "not logged", skipped)
 			}
-			continue
 		}
-		return &boundedConn{TCPConn: conn, release: func() { l.release(address) }}, nil
+		if victim != c {
+			return c, nil
+		}
 	}
 }
 
-// admit counts a connection, or returns the bound that it would exceed.
-func (l *Listener) admit(address netip.Addr) (bound string) {
-	source := sourceOf(address)
+// admit counts a connection. If there are too many, it returns the one to close, which is not counted
+// anymore, and the bound.
+func (l *Listener) admit(c *boundedConn) (victim *boundedConn, bound string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.mu.open >= l.mu.limits.Total:
-		return "too many connections; see --max-connections"
-	case l.mu.byAddress[source] >= l.mu.limits.PerAddress && !l.mu.limits.isProxy(address):
-		const cause = "too many connections from this address"
-		if l.mu.limits.Remedy == "" {
-			return cause
-		}
-		return cause + "; see " + l.mu.limits.Remedy
+	limits := &l.mu.limits
+	s := l.mu.sources[httpserver.SourceOf(c.address)]
+	if s == nil {
+		s = new(source)
+		l.mu.sources[httpserver.SourceOf(c.address)] = s
 	}
 	l.mu.open++
-	l.mu.byAddress[source]++
-	return ""
+	s.open++
+	c.state.source = s
+	c.state.timer = time.AfterFunc(limits.IdentityTimeout, c.expire)
+	switch {
+	case s.open > limits.PerAddress && !limits.isProxy(c.address):
+		victim, bound = oldest(&s.strangers, c), "too many connections from this address"
+		if limits.Remedy != "" {
+			bound += "; see " + limits.Remedy
+		}
+	case l.mu.open > limits.Total:
+		victim, bound = oldest(&l.mu.strangers, c), "too many connections; see --max-connections"
+	}
+	if victim != c {
+		c.enlistLocked()
+	}
+	if victim != nil {
+		victim.releaseLocked()
+	}
+	return victim, bound
 }
 
-// release ends the count of a connection.
-func (l *Listener) release(address netip.Addr) {
-	source := sourceOf(address)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.mu.open--
-	if l.mu.byAddress[source]--; l.mu.byAddress[source] == 0 {
-		delete(l.mu.byAddress, source)
+// oldest returns the first of a list, or c if it is empty.
+func oldest(strangers *list.List, c *boundedConn) *boundedConn {
+	if first := strangers.Front(); first != nil {
+		return first.Value.(*boundedConn)
 	}
+	return c
 }
 
 func addressOf(remote net.Addr) netip.Addr {
@@ -169,26 +197,4 @@ func addressOf(remote net.Addr) netip.Addr {
 		return netip.Addr{}
 	}
 	return tcp.AddrPort().Addr().Unmap().WithZone("")
-}
-
-// sourceOf returns the unit in which connections are counted. One caller often has a whole IPv6
-// network of 64 bits.
-func sourceOf(address netip.Addr) netip.Addr {
-	if address.Is6() {
-		return netip.PrefixFrom(address, 64).Masked().Addr()
-	}
-	return address
-}
-
-// boundedConn ends the count of its connection at the first Close.
-type boundedConn struct {
-	*net.TCPConn
-	release func()
-	once    sync.Once
-}
-
-// Close implements net.Conn.
-func (c *boundedConn) Close() error {
-	c.once.Do(c.release)
-	return c.TCPConn.Close()
 }

@@ -3,16 +3,21 @@ package daemon
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
-	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // dialFrom connects from a source address of the loopback network.
@@ -27,129 +32,260 @@ func dialFrom(t *testing.T, source, address string) net.Conn {
 	return conn
 }
 
-// served reports whether the server of an echo has accepted a connection.
-func served(t *testing.T, conn net.Conn) bool {
-	t.Helper()
-	if _, err := conn.Write([]byte{7}); err != nil {
-		return false
-	}
-	got := make([]byte, 1)
-	_, err := io.ReadFull(conn, got)
-	return err == nil && got[0] == 7
+// open is a listener without sockets, whose connections come from addresses that the test names.
+type open struct {
+	*Listener
+	t *testing.T
 }
 
-// boundedEcho serves an echo at a bounded listener.
-func boundedEcho(t *testing.T, limits Limits) *Listener {
-	t.Helper()
-	l, err := Listen("address", "127.0.0.1:0", "1", limits)
-	if err != nil {
-		t.Fatal(err)
+func newOpen(t *testing.T, limits Limits) *open {
+	return &open{newListener(nil, limits), t}
+}
+
+// connect admits a connection and returns it with the one that is closed for it, nil for none.
+func (o *open) connect(address string) (c, victim *boundedConn) {
+	o.t.Helper()
+	c = &boundedConn{TCPConn: new(net.TCPConn), listener: o.Listener, address: netip.MustParseAddr(address)}
+	victim, bound := o.admit(c)
+	if (victim == nil) != (bound == "") {
+		o.t.Errorf("victim %v, bound %q", victim, bound)
 	}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() {
-				io.Copy(conn, conn)
-				conn.Close()
-				conn.Close() // counts once
-			})
+	o.checkInvariants()
+	return c, victim
+}
+
+// identified admits a connection that has an identity at once.
+func (o *open) identified(address string) *boundedConn {
+	o.t.Helper()
+	c, victim := o.connect(address)
+	if victim == c {
+		o.t.Fatalf("a connection from %s is refused", address)
+	}
+	c.Identify()
+	o.checkInvariants()
+	return c
+}
+
+// checkInvariants checks that the counts are those of the sources, and the lists too.
+func (o *open) checkInvariants() {
+	o.t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all, strangers := 0, 0
+	for address, s := range o.mu.sources {
+		all, strangers = all+s.open, strangers+s.strangers.Len()
+		if s.open <= 0 || s.strangers.Len() > s.open {
+			o.t.Errorf("source %v has %d connections and %d strangers", address, s.open, s.strangers.Len())
 		}
-	})
-	t.Cleanup(func() { l.Close(); serving.Wait() })
-	return l
+	}
+	if all != o.mu.open || strangers != o.mu.strangers.Len() {
+		o.t.Errorf("the sources have %d connections and %d strangers, the listener %d and %d", all, strangers, o.mu.open, o.mu.strangers.Len())
+	}
+	for e := o.mu.strangers.Front(); e != nil; e = e.Next() {
+		if c := e.Value.(*boundedConn); c.identified.Load() || c.state.retained > 0 || c.state.source == nil {
+			o.t.Errorf("a connection from %v is in the list of strangers", c.address)
+		}
+	}
 }
 
-// TestIdleConnectionsOfOneAddressStopNoOther opens more connections from one address than the
-// bound allows.
-func TestIdleConnectionsOfOneAddressStopNoOther(t *testing.T) {
-	var log bytes.Buffer
-	l := boundedEcho(t, Limits{Total: 5, PerAddress: 3, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	address := l.Addr().String()
-	var first []net.Conn
+// TestStrangersTakeThePlacesOfStrangers opens far more connections without an identity than the bounds
+// allow. Each is accepted in place of the oldest one, and none with an identity is closed.
+func TestStrangersTakeThePlacesOfStrangers(t *testing.T) {
+	o := newOpen(t, Limits{Total: 5, PerAddress: 3})
+	client := o.identified("127.0.0.1")
+	var strangers []*boundedConn
+	for i := range 1000 {
+		c, victim := o.connect(fmt.Sprintf("127.0.%d.%d", i/250, i%250))
+		strangers = append(strangers, c)
+		if i >= 2 && victim != strangers[i-2] {
+			t.Fatalf("stranger %d: the oldest one is not closed", i)
+		}
+	}
+	if o.Open() != 3 {
+		t.Errorf("%d connections are open, the address may have 3", o.Open())
+	}
+	second, third := o.identified("127.0.0.1"), o.identified("127.0.0.9") // in place of strangers
+	for range 2 {
+		o.connect("10.0.0.1")
+	}
+	if _, victim := o.connect("10.0.0.2"); victim == nil || victim.address.String() != "10.0.0.1" {
+		t.Error("beyond the bound in all, no stranger is closed")
+	}
+	o.identified("10.0.0.3")
+	last := o.identified("10.0.0.4")
+	if c, victim := o.connect("10.0.0.5"); victim != c {
+		t.Error("a connection beyond the bound in all is accepted, and all others have an identity")
+	}
+	for _, c := range []*boundedConn{client, second, third, last} {
+		if c.state.source == nil {
+			t.Error("a connection with an identity was closed")
+		}
+		c.Close()
+		c.Close() // counts once
+	}
+	if o.Open() != 1 {
+		t.Errorf("%d connections are open, not 1", o.Open())
+	}
+}
+
+// TestOneAddressStopsNoOther opens connections with an identity.
+func TestOneAddressStopsNoOther(t *testing.T) {
+	o := newOpen(t, Limits{Total: 5, PerAddress: 3})
 	for range 3 {
-		first = append(first, dialFrom(t, "127.0.0.1", address))
-		if !served(t, first[len(first)-1]) {
-			t.Fatal("a connection within the bound is not served")
-		}
+		o.identified("10.0.0.1")
 	}
 	for range 20 {
-		if served(t, dialFrom(t, "127.0.0.1", address)) {
-			t.Fatal("a connection beyond the bound of its address is served")
+		if c, victim := o.connect("10.0.0.1"); victim != c {
+			t.Fatal("a connection beyond the bound of its address is accepted")
 		}
 	}
-	for range 2 {
-		if !served(t, dialFrom(t, "127.0.0.2", address)) {
-			t.Fatal("another address is not served")
-		}
-	}
-	if served(t, dialFrom(t, "127.0.0.3", address)) {
-		t.Fatal("a connection beyond the bound in all is served")
-	}
-	if l.Refused() != 21 || l.Open() != 5 {
-		t.Errorf("%d refused, %d open", l.Refused(), l.Open())
-	}
-	// The server closes its end after it has read the end of the stream, and then the client's
-	// read returns.
-	first[0].(*net.TCPConn).CloseWrite()
-	io.Copy(io.Discard, first[0])
-	for l.Open() == 5 {
-		runtime.Gosched()
-	}
-	if !served(t, dialFrom(t, "127.0.0.3", address)) {
-		t.Error("the place of a closed connection is not free")
-	}
-	if lines := strings.Count(log.String(), "connection refused"); lines < 1 || lines > 20 {
-		t.Errorf("%d lines in the log:\n%s", lines, &log)
+	o.identified("10.0.0.2")
+	o.identified("10.0.0.2")
+	if c, victim := o.connect("10.0.0.3"); victim != c {
+		t.Fatal("a connection beyond the bound in all is accepted")
 	}
 }
 
 // TestProxiesShareTheirAddress opens more connections from a proxy than one address may have.
 func TestProxiesShareTheirAddress(t *testing.T) {
-	var log bytes.Buffer
-	limits := PageLimits(slog.New(slog.NewTextHandler(&log, nil))).BehindProxies([]string{"127.0.0.2/32", "nonsense"})
+	limits := PageLimits(nil).BehindProxies([]string{"10.0.0.2/32", "nonsense"})
 	limits.Total, limits.PerAddress = 4, 1
-	l := boundedEcho(t, limits)
-	address := l.Addr().String()
+	o := newOpen(t, limits)
 	for range 3 {
-		if !served(t, dialFrom(t, "127.0.0.2", address)) {
-			t.Fatal("a connection of the proxy is not served")
+		o.identified("10.0.0.2")
+	}
+	o.identified("10.0.0.1")
+	for _, address := range []string{"10.0.0.2", "10.0.0.1"} {
+		if c, victim := o.connect(address); victim != c {
+			t.Errorf("a connection from %s beyond the bound is accepted", address)
 		}
-	}
-	if !served(t, dialFrom(t, "127.0.0.1", address)) || served(t, dialFrom(t, "127.0.0.2", address)) {
-		t.Error("the bound in all is not 4")
-	}
-	if served(t, dialFrom(t, "127.0.0.1", address)) {
-		t.Error("a second connection of an address that is no proxy is served")
 	}
 }
 
 // TestLimitsAreReplaced lowers the limits below the connections that are open, and raises them.
 func TestLimitsAreReplaced(t *testing.T) {
-	l := boundedEcho(t, Limits{Total: 3, PerAddress: 3})
-	address := l.Addr().String()
-	var open []net.Conn
+	o := newOpen(t, Limits{Total: 3, PerAddress: 3})
 	for range 3 {
-		open = append(open, dialFrom(t, "127.0.0.1", address))
-		if !served(t, open[len(open)-1]) {
-			t.Fatal("a connection within the bound is not served")
-		}
+		o.identified("10.0.0.1")
 	}
-	l.SetLimits(Limits{Total: 2, PerAddress: 1})
-	if served(t, dialFrom(t, "127.0.0.2", address)) {
-		t.Error("a connection beyond the lower bound is served")
+	o.SetLimits(Limits{Total: 2, PerAddress: 1})
+	if c, victim := o.connect("10.0.0.2"); victim != c || o.Open() != 3 {
+		t.Errorf("a connection beyond the lower bound is accepted, or it has closed another: %d open", o.Open())
 	}
-	for _, conn := range open {
-		if !served(t, conn) {
-			t.Error("a connection was closed by the lower bound")
-		}
-	}
-	l.SetLimits(Limits{Total: 10, PerAddress: 4})
-	if !served(t, dialFrom(t, "127.0.0.1", address)) || served(t, dialFrom(t, "127.0.0.1", address)) {
+	o.SetLimits(Limits{Total: 10, PerAddress: 4})
+	o.identified("10.0.0.1")
+	if c, victim := o.connect("10.0.0.1"); victim != c {
 		t.Error("the higher bound of an address is not 4")
+	}
+}
+
+// TestStrangersAreClosed checks how long a connection without an identity lasts.
+func TestStrangersAreClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOpen(t, Limits{})
+		o.identified("10.0.0.1")
+		o.connect("10.0.0.2")
+		retained, _ := o.connect("10.0.0.3")
+		release, again := retained.Retain(), retained.Retain()
+		check := func(after time.Duration, open int) {
+			t.Helper()
+			time.Sleep(after)
+			synctest.Wait()
+			o.checkInvariants()
+			if o.Open() != open {
+				t.Errorf("%d connections are open, not %d", o.Open(), open)
+			}
+		}
+		check(9*time.Second, 3)
+		check(time.Second, 2) // without the stranger
+		check(time.Hour, 2)
+		release()
+		check(time.Hour, 2)
+		again()
+		check(9*time.Second, 2)
+		check(time.Second, 1) // with an identity
+		check(time.Hour, 1)
+	})
+}
+
+// TestClosedPlacesAreFree opens and closes connections at random.
+func TestClosedPlacesAreFree(t *testing.T) {
+	o, random := newOpen(t, Limits{Total: 20, PerAddress: 6}), rand.New(rand.NewPCG(1, 2))
+	var conns []*boundedConn
+	for range 5000 {
+		if len(conns) == 0 || random.IntN(2) == 0 {
+			c, _ := o.connect(fmt.Sprintf("10.0.0.%d", random.IntN(5)))
+			conns = append(conns, c)
+			continue
+		}
+		i := random.IntN(len(conns))
+		switch c := conns[i]; random.IntN(3) {
+		case 0:
+			c.Identify()
+		case 1:
+			c.Retain()()
+		default:
+			c.Close()
+			conns = slices.Delete(conns, i, i+1)
+		}
+		o.checkInvariants()
+		if o.Open() > 20 {
+			t.Fatalf("%d connections are open", o.Open())
+		}
+	}
+	for _, c := range conns {
+		c.Close()
+	}
+	if o.Open() != 0 || len(o.mu.sources) != 0 {
+		t.Errorf("%d connections of %d sources are left", o.Open(), len(o.mu.sources))
+	}
+}
+
+// TestRefusedConnectionsAreLogged uses sockets: a listener closes what it does not accept.
+func TestRefusedConnectionsAreLogged(t *testing.T) {
+	var log bytes.Buffer
+	l, err := Listen("address", "127.0.0.1:0", "1", Limits{PerAddress: 2, Remedy: "--more", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var clients []net.Conn
+	for range 10 {
+		clients = append(clients, dialFrom(t, "127.0.0.1", l.Addr().String()))
+		if _, err := l.Accept(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range clients[:8] {
+		if _, err := io.ReadAll(c); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("a stranger too many: %v", err)
+		}
+	}
+	if l.Refused() != 8 || l.Open() != 2 {
+		t.Errorf("%d refused, %d open", l.Refused(), l.Open())
+	}
+	if !strings.Contains(log.String(), `cause="too many connections from this address; see --more"`) || strings.Count(log.String(), "connection refused") > 8 {
+		t.Errorf("log:\n%s", &log)
+	}
+}
+
+// TestRefusedBodiesAreNotAwaited sends requests whose bodies never come, to a handler that refuses them.
+// The client gets the answer, and the connection ends.
+func TestRefusedBodiesAreNotAwaited(t *testing.T) {
+	l, err := Listen("http", "127.0.0.1:0", "1", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := ServePage(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no token", http.StatusUnauthorized) }))
+	defer stop()
+	for _, head := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked", "Content-Length: 1000\r\nExpect: 100-continue"} {
+		conn := dialFrom(t, "127.0.0.1", l.Addr().String())
+		if _, err := fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", head); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(conn); err != nil || !strings.Contains(string(answer), "401") || !strings.Contains(string(answer), "no token") {
+			t.Errorf("%s: %q, %v", head, answer, err)
+		}
 	}
 }
 
@@ -160,20 +296,6 @@ func TestFileDescriptorsRemain(t *testing.T) {
 		if got := (Limits{}).capped(files); got.Total != want || got.PerAddress != 1024 {
 			t.Errorf("%d files: %+v, want %d connections", files, got, want)
 		}
-	}
-}
-
-func TestConnectionsAreCountedBySource(t *testing.T) {
-	for address, want := range map[string]string{
-		"10.0.0.1:5": "10.0.0.1", "[::ffff:10.0.0.1]:6": "10.0.0.1", "[2001:db8:1:2:3::4]:7": "2001:db8:1:2::", "[fe80::1%lo]:8": "fe80::",
-	} {
-		remote := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(address))
-		if got := sourceOf(addressOf(remote)); got.String() != want {
-			t.Errorf("%s counts as %v, want %s", address, got, want)
-		}
-	}
-	if got := sourceOf(addressOf(&net.UnixAddr{})); got.IsValid() {
-		t.Errorf("an address of another kind counts as %v", got)
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"os"
 	"slices"
 	"syscall"
-	"time"
+
+	"github.com/hammr/hammr/internal/httpserver"
 )
 
 // Listen listens on the address of a setting, within limits. If the address has no port, it
@@ -55,9 +56,7 @@ func AdvertisedAddress(l net.Listener) (string, error) {
 // ServePage serves a daemon's page in a goroutine. stop closes the listener and the
 // connections, and waits for the goroutine.
 func ServePage(l net.Listener, page http.Handler) (stop func()) {
-	server := &http.Server{
-		Handler: page, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
-	}
+	server := httpserver.New(page, nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

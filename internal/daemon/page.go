@@ -150,7 +150,7 @@ func addProfiles(mux *http.ServeMux, token string) {
 		"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
 	} {
 		mux.HandleFunc("/debug/pprof/"+path, func(w http.ResponseWriter, r *http.Request) {
-			if token != "" && !rpc.Authorized(r.Header, token) {
+			if token != "" && !rpc.Authorized(r, token) {
 				w.Header().Set("WWW-Authenticate", "Bearer")
 				http.Error(w, "profiles need the cluster's token", http.StatusUnauthorized)
 				return
@@ -162,7 +162,7 @@ func addProfiles(mux *http.ServeMux, token string) {
 
 var (
 	openMetric    = NewMetric("connections", "open connections", "port")
-	refusedMetric = NewMetric("connections_refused_total", "connections closed at once because there were too many", "port")
+	refusedMetric = NewMetric("connections_refused_total", "connections closed because there were too many", "port")
 )
 
 // listenerMetrics are metrics of a daemon's listeners by their setting.

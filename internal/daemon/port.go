@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hammr/hammr/internal/httpserver"
 )
 
 // Port shares one listener between two kinds of callers: clients, which speak HTTP, and
@@ -186,6 +188,7 @@ func (p *Port) classify(conn net.Conn, in *bufio.Reader) (*connQueue, error) {
 		_, writeErr := fmt.Fprintln(conn, err)
 		return nil, errors.Join(err, writeErr)
 	}
+	httpserver.IdentifyConn(conn)
 	_, err = io.WriteString(conn, "ok\n")
 	return p.masters, err
 }
@@ -284,3 +287,6 @@ type bufferedConn struct {
 
 // Read implements net.Conn.
 func (c *bufferedConn) Read(p []byte) (int, error) { return c.in.Read(p) }
+
+// NetConn returns the connection below, as that of *tls.Conn.
+func (c *bufferedConn) NetConn() net.Conn { return c.Conn }

@@ -57,7 +57,7 @@ type authHandler struct {
 
 // ServeHTTP implements http.Handler.
 func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := g.check(r.Header); err != nil {
+	if err := g.check(r); err != nil {
 		_ = g.errorWriter.Write(w, r, err) // the caller may have disconnected
 		return
 	}
@@ -66,8 +66,8 @@ func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // check returns why a caller is refused, nil if it is accepted. A caller without the token
 // does not learn whether drills are enabled.
-func (g *authHandler) check(h http.Header) error {
-	if !rpc.Authorized(h, g.cfg.Token) {
+func (g *authHandler) check(r *http.Request) error {
+	if !rpc.Authorized(r, g.cfg.Token) {
 		return connect.NewError(connect.CodeUnauthenticated, errors.New("the token is not the cluster's"))
 	}
 	if g.cfg.Control == nil {

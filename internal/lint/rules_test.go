@@ -150,6 +150,9 @@ func TestStyleFindings(t *testing.T) {
 		{"a_test.go", "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n", []string{"a_test.go:3: time.Sleep in a test"}},
 		{"a_test.go", "package a\nimport (\"time\"; \"testing/synctest\")\nfunc f() { time.Sleep(1); synctest.Wait() }\n", nil},
 		{"a.go", "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n", nil},
+		{"a.go", "package a\nimport \"net/http\"\nvar s = &http.Server{}\nvar err = http.ListenAndServe(\"\", nil)\n", []string{"a.go:3: an HTTP server without bounds", "a.go:4: an HTTP server"}},
+		{"internal/httpserver/a.go", "package a\nimport \"net/http\"\nvar s = &http.Server{}\n", nil},
+		{"a_test.go", "package a\nimport \"net/http\"\nvar s = &http.Server{}\n", nil},
 	} {
 		checkFindings(t, styleFindings(parsed(t, c.path, c.text)), c.want...)
 	}

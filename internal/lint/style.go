@@ -23,7 +23,7 @@ func styleFindings(s source) []string {
 	if ast.IsGenerated(s.syntax) {
 		return nil
 	}
-	return slices.Concat(sizeFindings(s), markFindings(s), sleepFindings(s))
+	return slices.Concat(sizeFindings(s), markFindings(s), sleepFindings(s), serverFindings(s))
 }
 
 // sizeFindings reports files and functions that are too long to be read at once.
@@ -75,6 +75,33 @@ func sleepFindings(s source) []string {
 		}
 		if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" {
 			findings = append(findings, s.at(n)+": time.Sleep in a test; wait for the event itself, or use testing/synctest")
+		}
+		return true
+	})
+	return findings
+}
+
+// serverFindings reports HTTP servers that package httpserver has not made, so that they may lack its
+// bounds. Tests may make their own.
+func serverFindings(s source) []string {
+	if s.test() || s.packageName() == "internal/httpserver" {
+		return nil
+	}
+	var findings []string
+	ast.Inspect(s.syntax, func(n ast.Node) bool {
+		var made ast.Expr
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			made = n.Type
+		case *ast.CallExpr:
+			made = n.Fun
+		}
+		sel, ok := made.(*ast.SelectorExpr)
+		if !ok || !slices.Contains([]string{"Server", "Serve", "ListenAndServe", "ServeTLS", "ListenAndServeTLS"}, sel.Sel.Name) {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && x.Name == "http" {
+			findings = append(findings, s.at(n)+": an HTTP server without bounds; make it with httpserver.New")
 		}
 		return true
 	})

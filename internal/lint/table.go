@@ -41,8 +41,9 @@ var importTable = []row{
 	{"storage/hdfs/pipeline", nil},
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
 	{"shuffle", []string{"dag", "storage", "internal/poison", "internal/validate"}},
-	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/syncutil", "internal/taskdir"}},
+	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/httpserver", "internal/syncutil", "internal/taskdir"}},
 	{"internal/endnotify", nil},
+	{"internal/httpserver", nil},
 	{"internal/jhist", []string{"internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/wire"}},
 	{"internal/keys", nil},
 	{"internal/hashtable", nil},
@@ -84,10 +85,10 @@ var importTable = []row{
 		"jobmaster", "cluster", "preempt", "sched", "internal/audit", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},
 	{"tasknode/masterlink", []string{"tasknode", "internal/syncutil", "internal/rpc", "internal/wire"}},
-	{"internal/rpc", []string{"internal/protocol", "internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect"}},
+	{"internal/rpc", []string{"internal/httpserver", "internal/protocol", "internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect"}},
 	{"internal/audit", []string{"internal/rpc"}},
 	{"internal/clean", nil},
-	{"internal/web/access", []string{"internal/audit", "internal/rpc", "internal/syncutil", "internal/validate"}},
+	{"internal/web/access", []string{"internal/audit", "internal/httpserver", "internal/rpc", "internal/syncutil", "internal/validate"}},
 	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
 	{"internal/client/remote", []string{
 		"storage", "internal/client", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/wire",
@@ -140,7 +141,7 @@ var importTable = []row{
 	{"examples/internal/extest", []string{"mr", "mr/mrtest"}},
 	{"internal/scaffold", nil},
 	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/wire"}},
-	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
+	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/httpserver", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
 	{"internal/web/analysis", []string{"internal/apidoc"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/profile", "internal/report", "internal/web/access",
@@ -160,7 +161,7 @@ var importTable = []row{
 		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "preempt", "internal/apidoc", "internal/counter", "internal/report", "internal/syncutil", "internal/taskproc", "internal/web", "internal/web/answers", "internal/web/hadoop", "internal/wire",
 	}},
 	{"internal/web/local", []string{
-		"cluster", "jobmaster", "sched", "storage", "internal/apidoc", "internal/profile", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
+		"cluster", "jobmaster", "sched", "storage", "internal/apidoc", "internal/daemon", "internal/profile", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
 	}},
 	{"internal/web/remote", []string{"sched/registry", "internal/apidoc", "internal/counter", "internal/profile", "internal/report", "internal/rpc", "internal/web", "internal/web/access", "internal/web/answers"}},
 	{"internal/web/leader", []string{

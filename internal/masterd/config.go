@@ -107,7 +107,7 @@ type Config struct {
 	// MaxConnections bounds the open connections of Address. At most half of the files that
 	// the process may open are used for them. Default 16384.
 	MaxConnections int
-	// MaxConnectionsPerAddress bounds the connections of Address from one IP address.
+	// MaxConnectionsPerAddress bounds the connections of Address from one source; see httpserver.SourceOf.
 	// Default 1024.
 	MaxConnectionsPerAddress int
 	// UserSubmissionRate and UserSubmissionBurst bound the submissions of a user: the rate in

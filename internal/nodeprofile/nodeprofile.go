@@ -46,7 +46,7 @@ func (h *Handler) Handlers() map[string]http.Handler {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !rpc.Authorized(r.Header, h.token) {
+	if !rpc.Authorized(r, h.token) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the token is not the cluster's", http.StatusUnauthorized)
 		return

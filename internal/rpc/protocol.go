@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/httpserver"
 	"github.com/hammr/hammr/internal/protocol"
 )
 
@@ -74,12 +75,16 @@ func SetHeaders(h http.Header, token, clusterID string) {
 	h.Set(headerToken, bearer+token)
 }
 
-// Authorized reports whether a call carries the cluster's token. If token is "", no call is
-// authorized. The comparison takes the same time for every token, so that its duration does
+// Authorized reports whether a call carries the cluster's token, and then identifies the caller's
+// connection. If token is "", no call is authorized. The comparison takes the same time for every token, so that its duration does
 // not reveal how much of a guessed token is right.
-func Authorized(h http.Header, token string) bool {
-	text, found := strings.CutPrefix(h.Get(headerToken), bearer)
-	return SameToken(text, token) && found
+func Authorized(r *http.Request, token string) bool {
+	text, found := strings.CutPrefix(r.Header.Get(headerToken), bearer)
+	if !SameToken(text, token) || !found {
+		return false
+	}
+	httpserver.Identify(r.Context())
+	return true
 }
 
 // SameToken reports whether a caller has given the cluster's token. No text is the token "". The

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -10,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hammr/hammr/internal/httpserver"
 	"github.com/hammr/hammr/internal/protocol"
 )
 
@@ -122,18 +122,11 @@ func (t *transport) common(accepted string) (version int, ok bool) {
 // text. logger receives errors of connections; nil discards them. The caller serves and
 // shuts down.
 func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
-	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
-	return &http.Server{
-		Handler:           handler,
-		Protocols:         protocols,
-		HTTP2:             http2Config(),
-		ReadHeaderTimeout: 5 * time.Second,
-		IdleTimeout:       2 * time.Minute, // longer than callers keep idle connections
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
-	}
+	server := httpserver.New(handler, logger)
+	server.Protocols, server.HTTP2, server.MaxHeaderBytes = protocols, http2Config(), 64<<10
+	return server
 }

@@ -88,7 +88,7 @@ type Config struct {
 	// MaxConnections bounds the open connections of Address. At most half of the files that
 	// the process may open are used for them. Default 16384.
 	MaxConnections int
-	// MaxConnectionsPerAddress bounds the connections of Address from one IP address.
+	// MaxConnectionsPerAddress bounds the connections of Address from one source; see httpserver.SourceOf.
 	// Default 8192.
 	MaxConnectionsPerAddress int
 	// MinUID is the lowest uid of users as which a tasknode that runs as root runs tasks. With

@@ -37,7 +37,7 @@ type logHandler struct {
 
 // ServeHTTP implements http.Handler.
 func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !rpc.Authorized(r.Header, h.token) {
+	if !rpc.Authorized(r, h.token) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the token is not the cluster's", http.StatusUnauthorized)
 		return

@@ -35,7 +35,7 @@ func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "This is the RPC address of a hammr jobmaster; browsers need the address of its pages.", http.StatusNotFound)
 		return
 	}
-	if err := g.check(r.Header); err != nil {
+	if err := g.check(r); err != nil {
 		if skipped, ok := g.refusal.Allow(); ok {
 			g.cfg.Logger.Warn("caller refused", "caller", r.RemoteAddr, "call", r.URL.Path, "error", err, "not logged", skipped)
 		}
@@ -52,7 +52,8 @@ func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // check returns why a caller is refused, nil if it is accepted. It checks the token last:
 // the token of another cluster is wrong too, but the error should name the other cluster.
-func (g *authHandler) check(h http.Header) error {
+func (g *authHandler) check(r *http.Request) error {
+	h := r.Header
 	v := h.Get(rpc.HeaderProtocol)
 	if version, err := strconv.Atoi(v); err != nil || !g.cfg.Protocol.Accepts(version) {
 		return rpc.Refuse(wire.Refusal_PROTOCOL, g.cfg.Protocol.String(), fmt.Sprintf("protocol version %q, not %v", v, g.cfg.Protocol))
@@ -60,7 +61,7 @@ func (g *authHandler) check(h http.Header) error {
 	if id := h.Get(rpc.HeaderCluster); id != "" && id != g.cfg.ClusterID {
 		return rpc.Refuse(wire.Refusal_CLUSTER, g.cfg.ClusterID, fmt.Sprintf("cluster %q, not %s", id, g.cfg.ClusterID))
 	}
-	if !rpc.Authorized(h, g.cfg.Token) {
+	if !rpc.Authorized(r, g.cfg.Token) {
 		return rpc.Refuse(wire.Refusal_TOKEN, g.cfg.ClusterID, "not the cluster's token")
 	}
 	return nil

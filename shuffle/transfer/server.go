@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hammr/hammr/internal/httpserver"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
@@ -95,22 +96,14 @@ func (s *Server) Counts() Counts {
 	}
 }
 
-// headerTimeout bounds how long a client may take to send the header of its request.
-const headerTimeout = 10 * time.Second
-
 // shutdownGrace is how long active answers may take after the end of ctx.
 const shutdownGrace = 5 * time.Second
 
 // Serve serves on a listener, which it closes, until ctx ends. Then active answers have
 // shutdownGrace to complete, and Serve returns nil.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{
-		Handler:           s,
-		ReadHeaderTimeout: min(s.cfg.IdleTimeout, headerTimeout),
-		IdleTimeout:       s.cfg.IdleTimeout,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
-	}
+	server := httpserver.New(s, s.cfg.Logger)
+	server.IdleTimeout, server.ReadHeaderTimeout = s.cfg.IdleTimeout, min(s.cfg.IdleTimeout, server.ReadHeaderTimeout)
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(closed)
@@ -201,10 +194,11 @@ func (s *Server) answer(w *response, r *http.Request) error {
 // authorized reports whether a request shows the token of the job in its path. The time of the
 // comparison does not depend on the bytes.
 func (s *Server) authorized(r *http.Request) bool {
-	if s.cfg.Key == "" {
-		return true
-	}
 	shown, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	wanted := JobToken(s.cfg.Key, jobOf(r.URL.Path))
-	return subtle.ConstantTimeCompare([]byte(shown), []byte(wanted)) == 1 && found
+	if s.cfg.Key != "" && (subtle.ConstantTimeCompare([]byte(shown), []byte(wanted)) == 0 || !found) {
+		return false
+	}
+	httpserver.Identify(r.Context())
+	return true
 }

@@ -36,6 +36,7 @@ var attacks = map[string]func(*task) error{
 	"tree":                 makesTree,
 	"swap":                 swapsDirectories,
 	"escape":               startsDaemon,
+	"sockets":              opensSockets,
 	"wait":                 waits,
 }
 

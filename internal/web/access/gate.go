@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/httpserver"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 )
@@ -87,11 +88,24 @@ func (g *Gate) Handler(next http.Handler) http.Handler {
 				g.Refuse(w, r, refusal)
 				return
 			}
-			info.slot = &slot{leave: leave}
+			info.slot = &slot{leave: keepConnection(r.Context(), info.caller, leave)}
 			defer info.slot.end()
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, info)))
 	})
+}
+
+// keepConnection keeps the connection of a caller that is let in. For one without the token, it keeps it
+// until the end of the request, which leave announces: there are as many as Config.Requests allows.
+func keepConnection(ctx context.Context, c Caller, leave func()) func() {
+	switch {
+	case c.Token:
+		httpserver.Identify(ctx)
+	case c.Reader, c.Profiler:
+		release := httpserver.Retain(ctx)
+		return func() { release(); leave() }
+	}
+	return leave
 }
 
 // checkRequest checks what does not depend on the caller.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/hammr/hammr/internal/httpserver"
 )
 
 const (
@@ -78,8 +80,7 @@ func (t *tries) limiterLocked(address string, now time.Time) *rate.Limiter {
 	return newTriesLimiter()
 }
 
-// networkOf returns the part of a client's address that one user has for itself: the address of
-// IPv4, and 64 bits of IPv6.
+// networkOf returns the part of a client's address that counts as one caller; see httpserver.SourceOf.
 func networkOf(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
@@ -89,9 +90,5 @@ func networkOf(remote string) string {
 	if err != nil {
 		return host
 	}
-	address = address.Unmap().WithZone("")
-	if address.Is4() {
-		return address.String()
-	}
-	return netip.PrefixFrom(address, 64).Masked().String()
+	return httpserver.SourceOf(address).String()
 }

@@ -4,10 +4,10 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"time"
 
+	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
 )
@@ -24,23 +24,14 @@ func Serve(source web.Source, name, address string, now func() time.Time) (url s
 	if err != nil {
 		return "", nil, err
 	}
-	l, err := net.Listen("tcp", address)
+	l, err := daemon.Listen("http", address, "", daemon.PageLimits(nil))
 	if err != nil {
-		return "", nil, fmt.Errorf("pages at %s: %w", address, err)
+		return "", nil, err
 	}
 	pages := web.New(web.Config{Source: source, Gate: gate, Name: name, Now: now})
-	server := &http.Server{
-		Handler:           gate.Handler(pages),
-		ReadHeaderTimeout: 5 * time.Second,
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(l) // Serve returns after Close
-	}()
+	stopPage := daemon.ServePage(l, gate.Handler(pages))
 	return "http://" + l.Addr().String(), func() {
-		_ = server.Close() // browsers may be connected
-		_ = pages.Close()  // it has no error
-		<-done
+		stopPage()
+		_ = pages.Close() // it has no error
 	}, nil
 }
