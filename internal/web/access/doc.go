@@ -31,8 +31,8 @@
 //	Authorization: Bearer TOKEN
 //	Authorization: Basic base64(NAME:TOKEN)
 //
-// An address (of IPv6 a /64) may send five wrong tokens a minute. Then it has to wait, with the right
-// token too; browsers that have signed in are not concerned.
+// A source (httpserver.SourceOf) may send five wrong tokens a minute; further ones are refused with
+// status 429. The right token is accepted at any time.
 //
 // If the cluster has no token, every caller counts as its holder, as for calls.
 //

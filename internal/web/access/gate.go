@@ -168,12 +168,11 @@ func credentials(r *http.Request) (name, token string, ok bool) {
 
 // checkToken returns a refusal unless the token is that of the cluster.
 func (g *Gate) checkToken(network, token string, now time.Time) *Refusal {
-	right, wait := g.tries.try(network, now, func() bool { return rpc.SameToken(token, g.cfg.Token) })
-	switch {
-	case right:
+	if rpc.SameToken(token, g.cfg.Token) {
 		return nil
-	case wait > 0:
-		return &Refusal{Status: http.StatusTooManyRequests, RetryAfter: wait, Text: fmt.Sprintf("too many wrong tokens from this address; wait %d s", wholeSeconds(wait))}
+	}
+	if wait := g.tries.wrong(network, now); wait > 0 {
+		return &Refusal{Status: http.StatusTooManyRequests, RetryAfter: wait, Text: fmt.Sprintf("not the cluster's token, and too many wrong ones from this address; wait %d s", wholeSeconds(wait))}
 	}
 	return &Refusal{Status: http.StatusUnauthorized, Text: "not the cluster's token; it is in the file that the masters' --token-file names"}
 }

@@ -20,7 +20,8 @@ const (
 	forgetInterval = time.Second
 )
 
-// tries bounds the wrong tokens that an address may send.
+// tries bounds the wrong tokens that an address may send, so that a program with a wrong token does not
+// fill the audit log. It does not protect the token, which is too long to be guessed (rpc.ReadToken).
 type tries struct {
 	mu struct {
 		sync.Mutex
@@ -40,24 +41,22 @@ func newTriesLimiter() *rate.Limiter {
 	return rate.NewLimiter(rate.Every(time.Minute/triesPerMinute), triesPerMinute)
 }
 
-// try calls isRight and returns its result, unless the address has sent too many wrong tokens. Then
-// it returns how long the address has to wait, without a call: otherwise a guess that is right would
-// show. isRight must be quick: it runs under the lock, so that tries at the same time are counted.
-func (t *tries) try(address string, now time.Time, isRight func() bool) (right bool, wait time.Duration) {
+// wrong counts a wrong token of an address. It returns 0, or how long the address has to wait before
+// the next one because it has sent too many. The right token is not counted and never waits: otherwise
+// whoever shares the address of its holder, as a task or a neighbor behind a NAT does, could lock out
+// the holder.
+func (t *tries) wrong(address string, now time.Time) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	limiter := t.limiterLocked(address, now)
 	if missing := 1 - limiter.TokensAt(now); missing > 0 {
-		return false, max(time.Millisecond, time.Duration(missing/float64(limiter.Limit())*float64(time.Second)))
-	}
-	if isRight() {
-		return true, 0
+		return max(time.Millisecond, time.Duration(missing/float64(limiter.Limit())*float64(time.Second)))
 	}
 	if limiter != t.mu.others {
 		t.mu.addresses[address] = limiter
 	}
 	limiter.AllowN(now, 1)
-	return false, 0
+	return 0
 }
 
 // limiterLocked returns the limiter of an address. That of an address without wrong tries is new
