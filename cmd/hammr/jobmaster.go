@@ -64,7 +64,7 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.Bool("anonymous-readers", &c.AnonymousReaders, "let browsers without the token view the pages; logs and changes need it"),
 		daemon.Strings("page-hosts", &c.PageHosts, "names by which browsers reach the pages, besides IP addresses, localhost and the names of the machine and of --advertise and --http, as `name,...`"),
 		daemon.String("yarn-scheduler", &c.YarnScheduler, "`shape` of /ws/v1/cluster/scheduler: fair, capacity or fifo (default by the policy)"),
-		daemon.Bool("local-notifications", &c.LocalNotifications, "let jobs name URLs of this machine and link-local ones for their end notification"),
+		daemon.Strings("notification-networks", &c.NotificationNetworks, "`networks` that jobs may name for their end notification although they are of this machine or link-local, as 127.0.0.1/32"),
 		daemon.String("http-base", &c.PageBase, "`path` below which browsers see the pages, as /hammr/ behind a proxy"),
 		daemon.Strings("http-proxies", &c.PageProxies, "`networks` of proxies whose X-Forwarded-Proto and X-Forwarded-For count, as 10.0.0.0/24; with https, cookies need TLS"),
 		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http, for holders of the token"),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/endnotify"
 	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/internal/web/hadoop"
 	"github.com/hammr/hammr/jobmaster/raftlog"
@@ -129,9 +130,9 @@ type Config struct {
 	// YarnScheduler is the shape of the scheduler in Hadoop's REST API, one of hadoop.Schedulers.
 	// Default by the policy.
 	YarnScheduler string
-	// LocalNotifications permits end notifications of jobs to addresses of the masters' machines and
-	// link-local ones. Default false.
-	LocalNotifications bool
+	// NotificationNetworks permit end notifications of jobs to addresses that are refused otherwise, such
+	// as those of the masters' machines; each as 10.0.0.0/24. Default none.
+	NotificationNetworks []string
 	// PageBase is the path below which browsers see the pages, for a proxy that serves other things
 	// too. Default "/".
 	PageBase string
@@ -190,7 +191,9 @@ func (c *Config) limits() daemon.Limits {
 func (c *Config) Validate() error {
 	_, err := c.peers()
 	number, notNumber := strconv.ParseUint(c.ClusterID, 10, 63)
+	_, wrongNetwork := endnotify.ParseNetworks(c.NotificationNetworks)
 	return errors.Join(err,
+		validate.That(wrongNetwork == nil, "--notification-networks: %v", wrongNetwork),
 		validate.That(c.ID != "", "--id is missing"),
 		validate.That(c.Dir != "", "--dir is missing"),
 		validate.That(c.TokenFile != "", "--token-file is missing"),

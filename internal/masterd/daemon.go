@@ -251,11 +251,12 @@ func (d *Daemon) openDrills() (err error) {
 // openMaster makes the jobmaster on the log. Run starts it.
 func (d *Daemon) openMaster() (err error) {
 	shuffleKey := transfer.ServerKey(d.token)
+	notified, _ := endnotify.ParseNetworks(d.cfg.NotificationNetworks) // checked by Validate
 	d.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: policyMaker(d.cfg.Logger), Resolve: d.files.Resolve,
 		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile, ""), Decisions: d.cfg.Decisions,
 		TasknodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, TasknodeForget: d.cfg.TasknodeForget,
-		Notify:     endnotify.New(endnotify.Config{AllowLocal: d.cfg.LocalNotifications}).Get,
+		Notify:     endnotify.New(endnotify.Config{Networks: notified}).Get,
 		HistoryDir: d.cfg.HistoryDir, LogDir: d.cfg.JobLogDir, StagingDir: d.cfg.Staging, Retention: d.cfg.Retention,
 		KeepJobs: d.cfg.KeepJobs, KeepTasks: d.cfg.KeepTasks,
 		CommonVersion: d.commonVersion, Masters: d.log.Addresses,
