@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,6 +48,7 @@ func strangers() []attack {
 		{"M9", "segment without a token", []string{"401 not the token of the job in the path"}, func(t *testing.T, w *world) string {
 			return get(t, "http://"+w.daemons["n1"].Address+"/shuffle/job_1_0001/attempt_1_0001_m_000000_0/file.out")
 		}},
+		{"N2", "page that sends the token to an address of its choice", []string{"does not prove that it has the cluster's token"}, addMaster},
 		{"M9", "random bytes and foreign protocols at each port", []string{"no panic"}, sendGarbage},
 		{"M9", "faults injected into a daemon without --drills", []string{"--drills"}, injectFault},
 	}
@@ -161,6 +165,49 @@ func openSockets(t *testing.T, w *world) string {
 	must(t, w.cluster.Client().Kill(t.Context(), id, "the attack is over"))
 	w.await(t, id, func(s *wire.JobStatus) bool { return s.FinishTime != 0 })
 	return fmt.Sprintf("%s, job list answered within %v", text, longest.Round(time.Millisecond))
+}
+
+// addMaster signs in at a page, and lets the masters add a master at a listener of the attacker, as a page
+// with a stolen cookie could do it. The listener must not get the token.
+func addMaster(t *testing.T, w *world) string {
+	var got bytes.Buffer
+	var mu sync.Mutex
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			data := make([]byte, 64<<10)
+			n, _ := conn.Read(data) // what it gets without an answer
+			mu.Lock()
+			got.Write(data[:n])
+			mu.Unlock()
+			fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+			conn.Close()
+		}
+	}()
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	root := "http://" + page(w.daemons["m1"])
+	signedIn, err := browser.PostForm(root+"/login", url.Values{"token": {w.token}, "name": {"mallory"}})
+	must(t, err)
+	signedIn.Body.Close()
+	answer, err := browser.PostForm(root+"/masters/add", url.Values{"master": {"m9"}, "address": {listener.Addr().String()}})
+	must(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	must(t, err)
+	mu.Lock()
+	defer mu.Unlock()
+	if strings.Contains(got.String(), w.token) || !strings.Contains(got.String(), "proof=") {
+		t.Errorf("the listener got %q", got.String())
+	}
+	return html.UnescapeString(string(text))
 }
 
 // get sends a request without a token and returns the answer's status and its first bytes.

@@ -216,8 +216,9 @@ func (d *Daemon) status() string {
 	}
 }
 
-// probeClient keeps no connections, because it rarely probes a tasknode twice.
-var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+// probeTransport keeps no connections, because a master rarely probes a tasknode twice. A transport
+// follows no redirections: a tasknode must not choose what the master asks.
+var probeTransport = &http.Transport{DisableKeepAlives: true}
 
 // probeTasknode asks the page of a tasknode whether the tasknode is alive. Any answer shows
 // that it is, even the answer that it is unhealthy. address is that of its shuffle server, ""
@@ -233,11 +234,14 @@ func probeTasknode(ctx context.Context, page, address string) error {
 		}
 		_ = conn.Close() // nothing was sent
 	}
+	if !rpc.IsAddress(page) {
+		return fmt.Errorf("page of a tasknode: %q is not host:port", page)
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/health", nil)
 	if err != nil {
 		return fmt.Errorf("page of a tasknode: %w", err)
 	}
-	answer, err := probeClient.Do(request)
+	answer, err := probeTransport.RoundTrip(request)
 	if err != nil {
 		return fmt.Errorf("page of a tasknode: %v", err) // no ECONNREFUSED: see above
 	}

@@ -41,7 +41,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { d.master.Run(loop) })
 	running.Go(func() { d.watchdog.Run(loop) })
-	calls := rpc.NewServer(d.calls, d.cfg.Logger)
+	proof := &rpc.ProofHandler{Token: d.token, ID: d.cfg.ID, Address: d.cfg.Advertise, Next: d.calls}
+	calls := rpc.NewServer(proof, d.cfg.Logger)
 	running.Go(func() {
 		if err := calls.Serve(d.port.Clients()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			d.cfg.Logger.Error("RPC server failed", "error", err)

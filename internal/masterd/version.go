@@ -76,11 +76,17 @@ func (d *Daemon) askInfo(ctx context.Context, p raftlog.Peer) (*wire.Info, error
 }
 
 // checkNewcomer refuses a master that does not support the cluster version. The caller holds
-// members.
+// members. Before it sends the token to the address, the master there proves that it has it.
 func (d *Daemon) checkNewcomer(ctx context.Context, p raftlog.Peer) error {
 	version, err := d.master.LeaderVersion(ctx)
 	if err != nil {
 		return err
+	}
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if err := rpc.CheckMaster(asking, d.token, p.ID, p.Address); err != nil {
+		// Not wrapped: see below.
+		return fmt.Errorf("%w: adding master %q at %s: start it first: %v", cluster.ErrRefused, p.ID, p.Address, err)
 	}
 	supported, err := d.askVersion(ctx, p)
 	if err != nil {

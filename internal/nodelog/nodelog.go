@@ -39,8 +39,9 @@ func List(ctx context.Context, page, job, token, clusterID string) ([]string, er
 	return strings.Fields(text), err
 }
 
-// client makes a connection for each request, because users read one log at a time.
-var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+// transport makes a connection for each request, because users read one log at a time. A transport follows
+// no redirections, which would have the token.
+var transport = &http.Transport{DisableKeepAlives: true}
 
 // fetch sends a request to a tasknode's page.
 func fetch(ctx context.Context, page, name, token, clusterID string) (string, http.Header, error) {
@@ -49,7 +50,7 @@ func fetch(ctx context.Context, page, name, token, clusterID string) (string, ht
 		return "", nil, err
 	}
 	rpc.SetHeaders(request.Header, token, clusterID)
-	answer, err := client.Do(request)
+	answer, err := transport.RoundTrip(request)
 	if err != nil {
 		return "", nil, fmt.Errorf("the tasknode's page: %w", err)
 	}

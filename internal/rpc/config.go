@@ -79,13 +79,22 @@ func (c *Config) Validate() error {
 	return errors.Join(append(errs, validate.That(c.Timeout >= 0, "rpc: negative Timeout"))...)
 }
 
-// checkAddress returns an error if text is not host:port with a usable port.
+// checkAddress returns an error if an address of a master is not host:port.
 func checkAddress(address string) error {
-	host, port, err := net.SplitHostPort(address)
-	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || host == "" || bad != nil || n == 0 {
+	if !IsAddress(address) {
 		return fmt.Errorf("master %q: not an address; write host:port", address)
 	}
 	return nil
+}
+
+// IsAddress reports whether a text is host:port with a usable port. The host has only characters of
+// names and of IP addresses, so that a URL with the address leads to no other host and path.
+func IsAddress(text string) bool {
+	host, port, err := net.SplitHostPort(text)
+	n, bad := strconv.ParseUint(port, 10, 16)
+	return err == nil && bad == nil && n > 0 && host != "" && !strings.ContainsFunc(host, func(r rune) bool {
+		return !strings.ContainsRune("-._:", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
 }
 
 // ParseMasters parses a list of masters as users write it, for example "a:7070,b". Items are

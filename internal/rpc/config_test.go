@@ -54,3 +54,15 @@ func FuzzIsSettingsPrefix(f *testing.F) {
 		}
 	})
 }
+
+func TestIsAddress(t *testing.T) {
+	for text, want := range map[string]bool{
+		"m1:7070": true, "10.0.0.1:1": true, "[2001:db8::1]:65535": true, "a_b-c.example:80": true,
+		"": false, "m1": false, "m1:": false, "m1:0": false, "m1:65536": false, ":80": false, "m1:http": false,
+		"evil.example/x?:80": false, "evil.example/:80": false, "evil#:80": false, "user@evil.example:80": false, "a b:80": false, "http://evil.example:80": false, "evil\n:80": false,
+	} {
+		if got := IsAddress(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

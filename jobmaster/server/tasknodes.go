@@ -3,12 +3,14 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	"connectrpc.com/connect"
+	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
@@ -47,6 +49,9 @@ func (t *tasknodes) Attend(ctx context.Context, stream *attendStream) error {
 	if err != nil {
 		return err
 	}
+	if err := checkAddresses(hello.GetJoined()); err != nil {
+		return connect.NewError(connect.CodeInvalidArgument, err)
+	}
 	a, err := t.cfg.Master.Attach(ctx, hello, s.orders.Put, func(cause error) { s.ended <- cause })
 	if err != nil {
 		return t.cfg.callError(err)
@@ -60,6 +65,17 @@ func (t *tasknodes) Attend(ctx context.Context, stream *attendStream) error {
 	err = s.write(ctx)
 	t.cfg.Logger.Info("tasknode detached", "tasknode", hello.Machine, "error", err)
 	return t.cfg.callError(err)
+}
+
+// checkAddresses refuses a tasknode whose addresses are something else: masters ask there for its health,
+// for logs and for profiles.
+func checkAddresses(joined *wire.Report_Joined) error {
+	for what, address := range map[string]string{"page": joined.GetHttp(), "shuffle server": joined.GetAddress()} {
+		if address != "" && !rpc.IsAddress(address) {
+			return fmt.Errorf("address %q of the tasknode's %s is not host:port; see its --http and --advertise", address, what)
+		}
+	}
+	return nil
 }
 
 // maxSkew is the difference between clocks above which a warning is logged, because reports
