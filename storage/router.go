@@ -37,6 +37,10 @@ type Config struct {
 // Router resolves the names that users type to a file system and a path. It opens each file
 // system once, when it is first used, and closes it in Close. It is safe for concurrent use.
 //
+// The names of jobs choose the authorities, so it keeps at most maxOpen file systems, and forgets those
+// that could not be opened. Beyond that it forgets the least recently used one, which it does not close:
+// an operation may use it. The garbage collector closes its connections.
+//
 //	in          relative to WorkDir, or to /user/NAME on HDFS
 //	/in         on the default file system
 //	file:/in, file:///in, hdfs://nn:8020/in, hdfs://nameservice/in, mem:///in
@@ -50,15 +54,20 @@ type Router struct {
 	scheme, authority string
 	mu                struct {
 		sync.Mutex
-		open map[string]*opened // file systems by scheme://authority
+		open  map[string]*opened // file systems by scheme://authority; at most maxOpen
+		calls uint64             // of get
 	}
 }
+
+// maxOpen bounds the file systems that a Router keeps. A cluster has a few HDFS services.
+const maxOpen = 64
 
 // opened is a file system that is open or being opened. Its lock makes concurrent callers wait
 // for one open.
 type opened struct {
-	mu sync.Mutex // locked while opening
-	fs FS         // nil until it is open
+	mu   sync.Mutex // locked while opening
+	fs   FS         // nil until it is open
+	used uint64     // Router.mu.calls of the last use; guarded by Router.mu
 }
 
 // NewRouter validates the configuration. It opens no file system.
@@ -161,9 +170,14 @@ func (r *Router) get(ctx context.Context, u location) (FS, error) {
 	}
 	o := r.mu.open[key]
 	if o == nil {
+		if len(r.mu.open) >= maxOpen {
+			r.forgetOneLocked()
+		}
 		o = &opened{}
 		r.mu.open[key] = o
 	}
+	r.mu.calls++
+	o.used = r.mu.calls
 	r.mu.Unlock()
 
 	o.mu.Lock()
@@ -172,11 +186,36 @@ func (r *Router) get(ctx context.Context, u location) (FS, error) {
 		return o.fs, nil
 	}
 	fsys, err := r.conf.Open[u.scheme](ctx, u.authority)
+	r.settle(key, o, err)
 	if err != nil {
 		return nil, err
 	}
 	o.fs = fsys
 	return fsys, nil
+}
+
+// settle forgets a file system that could not be opened, and keeps one that was opened although it was
+// forgotten meanwhile.
+func (r *Router) settle(key string, o *opened, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch kept := r.mu.open[key]; {
+	case err != nil && kept == o:
+		delete(r.mu.open, key)
+	case err == nil && kept == nil && r.mu.open != nil:
+		r.mu.open[key] = o
+	}
+}
+
+// forgetOneLocked forgets the least recently used file system, other than the default one.
+func (r *Router) forgetOneLocked() {
+	oldest := ""
+	for key, o := range r.mu.open {
+		if key != r.scheme+"://"+r.authority && (oldest == "" || o.used < r.mu.open[oldest].used) {
+			oldest = key
+		}
+	}
+	delete(r.mu.open, oldest)
 }
 
 // Close closes the open file systems. Resolve fails afterwards.

@@ -3,6 +3,7 @@ package storage_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"sync"
@@ -254,5 +255,58 @@ func TestCheckOutput(t *testing.T) {
 		if (err == nil) != c.free || err != nil && !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%s: %v, want it to be free: %v", name, err, c.free)
 		}
+	}
+}
+
+// TestRouterForgetsAuthorities resolves names of many authorities, as jobs can name them.
+func TestRouterForgetsAuthorities(t *testing.T) {
+	opens := make(map[string]int)
+	open := func(_ context.Context, authority string) (storage.FS, error) {
+		if opens[authority]++; strings.HasPrefix(authority, "wrong") {
+			return nil, errors.New("no answer")
+		}
+		return &named{FS: mem.New(mem.Options{}), uri: "hdfs://" + authority}, nil
+	}
+	r, err := storage.NewRouter(storage.Config{Default: "hdfs://nn", User: "ann", WorkDir: "/", Open: map[string]storage.Opener{"hdfs": open}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolve := func(name string) (storage.FS, error) {
+		fsys, _, err := r.Resolve(t.Context(), name)
+		return fsys, err
+	}
+	first, err := resolve("/in")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept storage.FS
+	for i := range 1000 {
+		for _, name := range []string{fmt.Sprintf("hdfs://x:%d/in", i), fmt.Sprintf("hdfs://wrong%d/in", i), "hdfs://often/in"} {
+			fsys, err := resolve(name)
+			if (err != nil) != strings.Contains(name, "wrong") {
+				t.Fatal(err)
+			}
+			if strings.Contains(name, "often") {
+				kept = fsys
+			}
+		}
+	}
+	if n := storage.OpenFileSystems(r); n > 64 {
+		t.Errorf("%d file systems are kept", n)
+	}
+	if again, _ := resolve("/in"); again != first || opens["nn"] != 1 {
+		t.Error("the default file system was forgotten")
+	}
+	if again, _ := resolve("hdfs://often/in"); again != kept || opens["often"] != 1 {
+		t.Error("a file system that is used often was forgotten")
+	}
+	if _, err := resolve("hdfs://x:0/in"); err != nil || opens["x:0"] != 2 {
+		t.Errorf("a forgotten file system was opened %d times: %v", opens["x:0"], err)
+	}
+	if _, err := resolve("hdfs://wrong1/in"); err == nil || opens["wrong1"] != 2 {
+		t.Errorf("a file system that could not be opened was opened %d times: %v", opens["wrong1"], err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }
