@@ -89,7 +89,9 @@ func (e *engine) serveFiles(id string) *browser {
 // filesBrowser starts `hammr ui --history` on a directory.
 func (e *engine) filesBrowser(dir string) *browser {
 	e.t.Helper()
-	return &browser{e.t, "http://" + e.serve("--history", dir), &http.Client{Timeout: 30 * time.Second}}
+	token := filepath.Join(e.t.TempDir(), "token")
+	must(e.t, os.WriteFile(token, []byte("the-token-of-the-files\n"), 0o600))
+	return newBrowser(e.t, e.serve("--history", dir, "--token-file", token), token)
 }
 
 // withNumber returns the id of another job of the same cluster.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -54,8 +55,9 @@ Browsers sign in with the token of the cluster. The pages listen on this machine
 only, unless --http says otherwise.
 
 With --history and without --masters, no cluster is needed: the pages show the
-finished jobs of a directory of histories. They need no sign-in then, and listen
-on this machine only. --drills shows the reports of 'hammr chaos run', with a
+finished jobs of a directory of histories, and listen on this machine only. They
+need a sign-in there too, since a machine has other users: with the secret in
+--token-file or, without that flag, with one that the command prints. --drills shows the reports of 'hammr chaos run', with a
 cluster or without one.
 
 With --sim they show a simulated cluster instead, on this machine only, without
@@ -106,11 +108,18 @@ a token and for reading only. The workload is as for 'hammr sim run'.`,
 // serve serves the pages until ctx ends.
 func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	var masters []string
-	var token, id string
-	if f.cluster.masters != "" {
-		if masters, token, id, err = f.cluster.cluster(); err != nil {
-			return err
-		}
+	var token, id, printed string
+	switch {
+	case f.cluster.masters != "":
+		masters, token, id, err = f.cluster.cluster()
+	case f.cluster.tokenFile != "":
+		token, err = rpc.ReadToken(f.cluster.tokenFile)
+	default: // other users of this machine reach the pages
+		token = rand.Text()
+		printed = "sign in with the token " + token + "\n"
+	}
+	if err != nil {
+		return err
 	}
 	router, err := openFiles(stderr)
 	if err != nil {
@@ -157,7 +166,7 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 	defer pages.Close()
 	stop := daemon.ServePage(listener, gate.Handler(pages))
 	defer stop()
-	fmt.Fprintf(stdout, "http://%s\n", listener.Addr())
+	fmt.Fprintf(stdout, "http://%s\n%s", listener.Addr(), printed)
 	<-ctx.Done()
 	return nil
 }

@@ -66,7 +66,8 @@ func fullDirectory(flag, name string) (string, error) {
 	return "file://" + absolute, err
 }
 
-// checkLoopback refuses an address that other machines reach: without a cluster there is no token.
+// checkLoopback refuses an address that other machines reach: nothing encrypts the sign-in, and without a
+// cluster there is no reason to serve others.
 func checkLoopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -75,5 +76,5 @@ func checkLoopback(address string) error {
 	if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("--http %s: pages without a cluster have no sign-in, so they are served on this machine only: give an address such as 127.0.0.1:%s", address, defaultUIPort)
+	return fmt.Errorf("--http %s: pages without a cluster are served on this machine only: give an address such as 127.0.0.1:%s", address, defaultUIPort)
 }
