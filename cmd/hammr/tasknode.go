@@ -42,6 +42,7 @@ func (c *tasknodeFlags) settings() daemon.Settings {
 		daemon.Int("memory-mb", &c.MemoryMB, 0, "`MiB` of memory that tasks may take together (default hammr.tasknode.memory.mb, else the machine's less 1 GiB)").Reloadable(),
 		daemon.String("address", &c.Address, "`host:port` of the shuffle server; a host is also the source address of connections to HDFS"),
 		daemon.String("http", &c.HTTP, "`host:port` of the HTTP server for health and metrics"),
+		daemon.Strings("page-hosts", &c.PageHosts, "names by which --http is reached, besides IP addresses, localhost and the names of the machine and of --advertise and --http, as `name,...`"),
 		daemon.String("advertise", &c.Advertise, "`host:port` at which others reach --address (default the machine's name)"),
 		daemon.String("rack", &c.Rack, "`rack` of the machine, as /rack1 (default from Hadoop's topology table)").Reloadable(),
 		daemon.String("cluster-id", &c.ClusterID, "`id` of the cluster to join (default any)"),

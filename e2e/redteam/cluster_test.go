@@ -62,7 +62,7 @@ func newWorld(t *testing.T) *world {
 		Environ: []string{"REDTEAM_SECRET=" + secret, "HADOOP_CONF_DIR=" + w.path("conf")},
 		Config: localcluster.Config{
 			Dir: w.path("cluster"), Masters: 3, Tasknodes: 2, MapSlots: 4, ReduceSlots: 3, BeforeStart: w.beforeStart,
-			MasterFlags:   []string{"--staging", "file://" + w.path("shared", "staging"), "--max-connections-per-address", fmt.Sprint(connectionsLimit)},
+			MasterFlags:   []string{"--staging", "file://" + w.path("shared", "staging"), "--anonymous-readers", "--max-connections-per-address", fmt.Sprint(connectionsLimit)},
 			TasknodeFlags: []string{"--own-user=false", "--max-connections-per-address", fmt.Sprint(connectionsLimit), "--http", "0.0.0.0:0", "--pprof", "--max-program", fmt.Sprint(maxProgram)},
 		},
 	})

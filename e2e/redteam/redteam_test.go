@@ -32,7 +32,7 @@ func TestRedTeam(t *testing.T) {
 	job := w.startBystander(t)
 	var done table
 	t.Run("at once", func(t *testing.T) {
-		for _, a := range slices.Concat(submissions(w), reports(w), probes(w, job), strangers()) {
+		for _, a := range slices.Concat(submissions(w), reports(w), probes(w, job), strangers(), doors()) {
 			t.Run(a.threat+" "+a.does, func(t *testing.T) {
 				t.Parallel()
 				done.add(a, a.check(t, w))

@@ -1,5 +1,6 @@
 // Package audit has the line that a daemon logs for each change of the cluster, whether the change
-// is ordered by a call or on a page:
+// is ordered by a call or on a page, and for reads of what belongs to users: logs, profiles, properties
+// of jobs and backups:
 //
 //	msg=audit who=ada from=10.1.2.3:50122 call=Kill object=job_1763700000000_0007 detail="killed by ada" result=done
 //
@@ -8,7 +9,7 @@
 //	done      the change is in the log of the masters
 //	refused   nothing was changed; error has the reason
 //	unknown   the caller or the lead was lost meanwhile: the change may still happen
-//	allowed   the caller may do it; only for changes whose result another line has
+//	allowed   the caller may do it; for reads, and for changes whose result another line has
 //
 // The name is what the caller claims. docs/cluster.md describes the line for users.
 package audit

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/pprof"
+	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/hammr/hammr/internal/httpserver"
 	"github.com/hammr/hammr/internal/rpc"
 )
 
@@ -34,6 +37,9 @@ type PageConfig struct {
 	Handlers map[string]http.Handler
 	// Front serves all other paths, the front page too; default a front page that lists the paths.
 	Front http.Handler
+	// Hosts are names by which the page is reached, besides localhost and the IP addresses of the machine.
+	// Other requests are refused, except by Front, which checks that itself. Default none.
+	Hosts []string
 	// Profiles shows Go's profiles, which cost time and reveal internals; default false.
 	Profiles bool
 	// ProfileToken is the cluster's token, which a request for a profile must show; default "", no
@@ -69,10 +75,31 @@ func NewPage(cfg PageConfig) http.Handler {
 	if cfg.Profiles {
 		addProfiles(mux, cfg.ProfileToken)
 	}
+	hosts := httpserver.NewHosts(cfg.Hosts, nil, nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(IdentityHeader, cfg.Title)
+		// A probe by HTTP/1.0 has no Host. A browser always sends one.
+		if _, pattern := mux.Handler(r); (cfg.Front == nil || pattern != "/") && r.Host != "" && !hosts.Accept(r) {
+			http.Error(w, "this daemon does not have the name of the host in this request; use localhost, an IP address of its machine or one of --page-hosts", http.StatusMisdirectedRequest)
+			return
+		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// PageHosts returns names for PageConfig.Hosts: those of the configuration, the machine's own name, and
+// the hosts of addresses of the daemon, which may lack a port.
+func PageHosts(configured []string, addresses ...string) []string {
+	hosts := slices.Clone(configured)
+	if name, err := os.Hostname(); err == nil {
+		hosts = append(hosts, name)
+	}
+	for _, address := range addresses {
+		if host := httpserver.HostOf(address); host != "" {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
 }
 
 // writeFront writes the front page of a daemon that has no other pages.

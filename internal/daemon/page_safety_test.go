@@ -38,7 +38,7 @@ func TestProfilesNeedTheToken(t *testing.T) {
 	page := daemon.NewPage(daemon.PageConfig{Title: "x", Profiles: true, ProfileToken: "secret"})
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/cmdline", "/debug/pprof/symbol"} {
 		for token, want := range map[string]int{"": http.StatusUnauthorized, "Bearer guess": http.StatusUnauthorized, "Bearer secret": http.StatusOK} {
-			r := httptest.NewRequest(http.MethodGet, path, nil)
+			r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
 			r.Header.Set("Authorization", token)
 			w := httptest.NewRecorder()
 			if page.ServeHTTP(w, r); w.Code != want {

@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -18,7 +19,7 @@ import (
 
 func get(h http.Handler, path string) (int, string) {
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
 	return w.Code, w.Body.String()
 }
 
@@ -113,6 +114,30 @@ func TestLog(t *testing.T) {
 		log.Warn("grave")
 		if !c.check(b.String()) {
 			t.Errorf("%+v: %s", c.config, b.String())
+		}
+	}
+}
+
+// TestPageIsServedForItsNamesOnly requests the paths of a daemon as a page of an attacker could, whose name
+// leads to the daemon (DNS rebinding).
+func TestPageIsServedForItsNamesOnly(t *testing.T) {
+	front := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "checks by itself") })
+	for name, page := range map[string]http.Handler{
+		"with pages":    daemon.NewPage(daemon.PageConfig{Title: "x", Profiles: true, Front: front, Hosts: daemon.PageHosts([]string{"m1.example"}, "adv:7070", ":7080")}),
+		"without pages": daemon.NewPage(daemon.PageConfig{Title: "x", Profiles: true, Hosts: daemon.PageHosts([]string{"m1.example"}, "adv:7070", ":7080")}),
+	} {
+		for _, path := range []string{"/health", "/ready", "/metrics", "/debug/pprof/", "/"} {
+			for host, served := range map[string]bool{
+				"evil.example": false, "evil.example:7080": false, "192.0.2.99": false, "m1.example.evil": false,
+				"localhost:7080": true, "127.0.0.1:7080": true, "[::1]:7080": true, "M1.example": true, "adv:7080": true, "": true,
+			} {
+				r, w := httptest.NewRequest(http.MethodGet, path, nil), httptest.NewRecorder()
+				r.Host = host
+				page.ServeHTTP(w, r)
+				if own := path == "/" && name == "with pages"; (w.Code == http.StatusMisdirectedRequest) == (served || own) {
+					t.Errorf("%s, %s for host %q: %d %q", name, path, host, w.Code, w.Body)
+				}
+			}
 		}
 	}
 }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -86,6 +84,7 @@ func (d *Daemon) newPage() http.Handler {
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
 		Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
 		ProfileToken: d.token,
+		Hosts:        d.pageHosts(),
 		Health:       func(*http.Request) error { return d.health() },
 		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
@@ -164,20 +163,9 @@ func (d *Daemon) openAPI() error {
 // maxAPIRequests is how many requests of one address run at a time at the RPC address.
 const maxAPIRequests = 64
 
-// pageHosts returns the names by which browsers may reach the pages, besides IP addresses and
-// localhost: those of the configuration, the machine's own name, and those of the addresses of this
-// master.
+// pageHosts returns the names by which browsers may reach the pages, besides IP addresses and localhost.
 func (d *Daemon) pageHosts() []string {
-	hosts := slices.Clone(d.cfg.PageHosts)
-	if name, err := os.Hostname(); err == nil {
-		hosts = append(hosts, name)
-	}
-	for _, address := range []string{d.cfg.Advertise, d.cfg.HTTP} {
-		if host, _, err := net.SplitHostPort(address); err == nil && host != "" {
-			hosts = append(hosts, host)
-		}
-	}
-	return hosts
+	return daemon.PageHosts(d.cfg.PageHosts, d.cfg.Advertise, d.cfg.HTTP)
 }
 
 // maxPendingWrite is how long a write to the log may take before this master is unhealthy.

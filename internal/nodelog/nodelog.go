@@ -50,6 +50,7 @@ func fetch(ctx context.Context, page, name, token, clusterID string) (string, ht
 		return "", nil, err
 	}
 	rpc.SetHeaders(request.Header, token, clusterID)
+	rpc.ClaimUser(request)
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
 		return "", nil, fmt.Errorf("the tasknode's page: %w", err)
@@ -59,7 +60,7 @@ func fetch(ctx context.Context, page, name, token, clusterID string) (string, ht
 	switch {
 	case err != nil:
 		return "", nil, fmt.Errorf("the tasknode's page: %w", err)
-	case answer.StatusCode == http.StatusNotFound:
+	case answer.StatusCode == http.StatusNotFound, answer.StatusCode == http.StatusTemporaryRedirect: // the latter for a name with ".."
 		return "", nil, fs.ErrNotExist
 	case answer.StatusCode != http.StatusOK:
 		return "", nil, fmt.Errorf("the tasknode's page at %s: %s: %.200s", page, answer.Status, text)

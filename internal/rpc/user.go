@@ -44,6 +44,16 @@ func WithUser(ctx context.Context, name string) context.Context {
 // setUser sets the header with the name that the caller claims.
 func setUser(h http.Header, name string) { h.Set(HeaderUser, url.PathEscape(name)) }
 
+// ClaimUser sets the header with the name of the user for whom a request is made: that of WithUser, else
+// UserName().
+func ClaimUser(r *http.Request) {
+	name, ok := r.Context().Value(userKey{}).(string)
+	if !ok {
+		name = UserName()
+	}
+	setUser(r.Header, name)
+}
+
 // UserOf returns the name that the caller claims. It has at most maxUserBytes and only
 // printable characters.
 func UserOf(h http.Header) string {

@@ -57,6 +57,9 @@ type Config struct {
 	// HTTP is the host:port of the page of health, metrics and logs. Default "127.0.0.1:7081".
 	// Others read health and logs at Address if HTTP is a loopback address.
 	HTTP string
+	// PageHosts are names by which HTTP is reached, besides localhost, IP addresses, and the names of the
+	// machine, Advertise and HTTP. Default none.
+	PageHosts []string
 	// Advertise is the host:port at which others reach Address. Default the address at which
 	// it listens; if it listens on all addresses, the machine's name and the port.
 	Advertise string

@@ -1,18 +1,22 @@
 package tasknoded
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/audit"
 	"github.com/hammr/hammr/internal/nodelog"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskdir"
@@ -31,13 +35,25 @@ import (
 // It serves logs of running attempts, and logs of ended attempts until their job is removed.
 // It does not serve aggregated logs.
 type logHandler struct {
-	dirs  []string
-	token string
+	dirs   []string
+	token  string
+	logger *slog.Logger // has a line of package audit for each read; of repeated ones, one a minute
+	reads  audit.Reads
 }
 
 // ServeHTTP implements http.Handler.
 func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !rpc.Authorized(r, h.token) {
+	record := audit.Record{
+		Who: rpc.UserOf(r.Header), From: r.RemoteAddr, Call: "ReadLog", Object: cmp.Or(r.PathValue("job"), r.PathValue("attempt")+"/"+r.PathValue("stream")), Result: audit.Allowed,
+	}
+	authorized := rpc.Authorized(r, h.token)
+	if !authorized {
+		record.Who, record.Object, record.Result, record.Err = rpc.UnknownUser, "", "", errors.New("the token is not the cluster's")
+	}
+	if h.reads.First(&record, time.Now()) {
+		record.Log(h.logger)
+	}
+	if !authorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the token is not the cluster's", http.StatusUnauthorized)
 		return

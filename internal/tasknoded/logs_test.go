@@ -1,8 +1,10 @@
 package tasknoded
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/nodelog"
+	"github.com/hammr/hammr/internal/rpc"
 )
 
 // Attempts with logs: in the layout of this version, and in that of older ones.
@@ -37,8 +40,8 @@ func newLogPage(t *testing.T) (page, log string) {
 	}
 	s := httptest.NewServer(daemon.NewPage(daemon.PageConfig{
 		Handlers: map[string]http.Handler{
-			"GET /logs/{attempt}/{stream}": &logHandler{[]string{filepath.Join(dir, "missing"), dir}, "secret"},
-			"GET /logs/{job}":              &logHandler{[]string{filepath.Join(dir, "missing"), dir}, "secret"},
+			"GET /logs/{attempt}/{stream}": &logHandler{dirs: []string{filepath.Join(dir, "missing"), dir}, token: "secret", logger: slog.New(slog.DiscardHandler)},
+			"GET /logs/{job}":              &logHandler{dirs: []string{filepath.Join(dir, "missing"), dir}, token: "secret", logger: slog.New(slog.DiscardHandler)},
 		},
 	}))
 	t.Cleanup(s.Close)
@@ -126,5 +129,24 @@ func TestLogPageRefusesRequests(t *testing.T) {
 	}
 	if text, err := nodelog.Read(t.Context(), page, loggedAttempt, "stderr", "guessed", ""); err == nil || !strings.Contains(err.Error(), "token is not the cluster's") {
 		t.Errorf("with another token: %q, %v", text, err)
+	}
+}
+
+// TestLogReadsAreAudited reads a log three times, and asks for another without the token.
+func TestLogReadsAreAudited(t *testing.T) {
+	var lines bytes.Buffer
+	h := &logHandler{token: "secret", logger: slog.New(slog.NewTextHandler(&lines, nil))}
+	for _, token := range []string{"secret", "secret", "secret", "guess", "guess"} {
+		r := httptest.NewRequest(http.MethodGet, "/logs/"+loggedAttempt+"/stderr", nil)
+		r.SetPathValue("attempt", loggedAttempt)
+		r.SetPathValue("stream", "stderr")
+		rpc.SetHeaders(r.Header, token, "")
+		rpc.ClaimUser(r.WithContext(rpc.WithUser(t.Context(), "ada")))
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	got := strings.Split(strings.TrimSpace(lines.String()), "\n")
+	if len(got) != 2 || !strings.Contains(got[0], "msg=audit who=ada from=192.0.2.1:1234 call=ReadLog object="+loggedAttempt+"/stderr result=allowed") ||
+		!strings.Contains(got[1], "who=unknown") || !strings.Contains(got[1], "result=refused") {
+		t.Errorf("%q", got)
 	}
 }

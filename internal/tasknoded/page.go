@@ -21,6 +21,7 @@ func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
 		ProfileToken: d.token,
+		Hosts:        daemon.PageHosts(d.cfg.PageHosts, d.cfg.Advertise, d.cfg.HTTP),
 		Health:       func(*http.Request) error { return d.health() },
 		Ready:        func(*http.Request) error { return d.ready() },
 		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
@@ -32,7 +33,7 @@ func (d *Daemon) newPage() http.Handler {
 // of the cluster's token.
 func (d *Daemon) sharedHandlers() map[string]http.Handler {
 	handlers := nodeprofile.New(d.token, d.profile).Handlers()
-	logs := &logHandler{d.taskDirs(), d.token}
+	logs := &logHandler{dirs: d.taskDirs(), token: d.token, logger: d.cfg.Logger}
 	handlers["GET /logs/{attempt}/{stream}"], handlers["GET /logs/{job}"] = logs, logs
 	for _, path := range hadoop.NodePaths {
 		handlers[path] = hadoop.NodeManager(d.describe, d.mayRead)

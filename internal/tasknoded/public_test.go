@@ -38,7 +38,7 @@ func TestShufflePortServesLogs(t *testing.T) {
 	tasks := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(log)))))
 	key := transfer.ServerKey("secret")
 	shuffle, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{tasks}, Key: key, Other: daemon.NewPublicPage(nil, nil, map[string]http.Handler{
-		"GET /logs/{attempt}/{stream}": &logHandler{[]string{tasks}, "secret"},
+		"GET /logs/{attempt}/{stream}": &logHandler{dirs: []string{tasks}, token: "secret", logger: slog.New(slog.DiscardHandler)},
 	})})
 	if err != nil {
 		t.Fatal(err)

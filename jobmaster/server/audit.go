@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// auditor writes a line to the log for each call that changes the cluster; package audit has its
-// format. Lines about refused callers and calls above a rate are throttled, because these callers
+// auditor writes a line to the log for each call that changes the cluster or reads secrets of users; package
+// audit has its format. Lines about refused callers and calls above a rate are throttled, because these callers
 // could fill the log.
 type auditor struct {
 	logger     *slog.Logger
@@ -26,6 +26,13 @@ type auditor struct {
 func (a *auditor) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, q connect.AnyRequest) (connect.AnyResponse, error) {
 		kind := callTable[q.Spec().Procedure]
+		if kind.reads != nil {
+			answer, err := next(ctx, q)
+			if object, audited := kind.reads(q.Any()); audited {
+				a.write(&audit.Record{Who: rpc.UserOf(q.Header()), From: q.Peer().Addr, Call: q.Spec().Procedure, Object: object, Err: err})
+			}
+			return answer, err
+		}
 		if !kind.changes {
 			return next(ctx, q)
 		}
@@ -44,7 +51,15 @@ func (a *auditor) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 
 // WrapStreamingHandler implements connect.Interceptor. No stream changes the cluster.
 func (a *auditor) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
-	return next
+	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
+		err := next(ctx, conn)
+		procedure, header := conn.Spec().Procedure, conn.RequestHeader()
+		if reads := callTable[procedure].reads; reads != nil {
+			object, _ := reads(nil)
+			a.write(&audit.Record{Who: rpc.UserOf(header), From: conn.Peer().Addr, Call: procedure, Object: object, Err: err})
+		}
+		return err
+	}
 }
 
 // WrapStreamingClient implements connect.Interceptor. A server does not call it.

@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"log/slog"
 	"regexp"
 	"strings"
@@ -59,6 +60,9 @@ func TestChangesAreAudited(t *testing.T) {
 			_, err := ada.Jobs(t.Context(), true)
 			return err
 		}, ""},
+		{"a status", func() error { _, err := ada.Job(t.Context(), id, false); return err }, ""},
+		{"a status with properties", func() error { _, err := ada.Job(t.Context(), id, true); return err }, `who=ada call=GetJob object=` + id + ` result=done`},
+		{"a backup", func() error { return ada.Backup(t.Context(), io.Discard) }, `who=ada call=Backup object=state result=done`},
 		{"a move", func() error { return ada.MoveJob(t.Context(), id, "nowhere") }, `who=ada call=MoveJob object=` + id + ` detail="to queue nowhere" result=refused error=`},
 		{"an unknown job", func() error { return ada.SetPriority(t.Context(), "job_1_2\x1b[2J", 2) }, `who=ada call=SetPriority object=job_1_2?[2J detail="priority 2" result=refused error=`},
 		{"an exclusion", func() error { return ada.AdmitTasknode(t.Context(), "n1", true) }, `who=ada call=AdmitNode object=n1 detail=remove result=refused error=`},

@@ -13,6 +13,10 @@ import (
 // callTable.
 type callKind struct {
 	changes bool // it changes the cluster, so it is audited
+	// reads returns the id of what a call reads of a user's secrets, such as properties of a job; false
+	// if this request reads none. nil for calls that never do. For a stream the request is nil. Such
+	// reads are audited.
+	reads   func(request any) (object string, audited bool)
 	submits bool // it has the rate of submissions
 	// object returns what the call changes, such as the id of a job, and how, "" if that is
 	// clear. answer is nil if the call was refused. Calls that change nothing have no object.
@@ -23,7 +27,7 @@ type callKind struct {
 var callTable = map[string]callKind{
 	wireconnect.JobmasterGetInfoProcedure:       {},
 	wireconnect.JobmasterFollowProcedure:        {},
-	wireconnect.JobmasterGetJobProcedure:        {},
+	wireconnect.JobmasterGetJobProcedure:        {reads: properties},
 	wireconnect.JobmasterListJobsProcedure:      {},
 	wireconnect.JobmasterListNodesProcedure:     {},
 	wireconnect.JobmasterGetNodeProcedure:       {},
@@ -32,7 +36,7 @@ var callTable = map[string]callKind{
 	wireconnect.JobmasterPreviewPolicyProcedure: {},
 	wireconnect.JobmasterListDecisionsProcedure: {},
 	wireconnect.JobmasterListQueuesProcedure:    {},
-	wireconnect.JobmasterBackupProcedure:        {},
+	wireconnect.JobmasterBackupProcedure:        {reads: func(any) (string, bool) { return "state", true }},
 	wireconnect.TasknodesAttendProcedure:        {}, // a tasknode's reports change the state, but no user asks for that
 
 	wireconnect.JobmasterSubmitProcedure: {changes: true, submits: true, object: submission},
@@ -84,6 +88,12 @@ var callTable = map[string]callKind{
 // changing describes a call that changes the cluster.
 func changing[Q any](object func(*Q) (object, detail string)) callKind {
 	return callKind{changes: true, object: func(request, _ any) (string, string) { return object(request.(*Q)) }}
+}
+
+// properties names the job of which a request gets all properties as they were set.
+func properties(request any) (id string, audited bool) {
+	q := request.(*wire.JobRequest)
+	return q.JobId, q.Tasks
 }
 
 // submission names a job by its id, which only the answer has, and by its name.

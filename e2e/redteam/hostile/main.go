@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -37,6 +38,7 @@ var attacks = map[string]func(*task) error{
 	"swap":                 swapsDirectories,
 	"escape":               startsDaemon,
 	"sockets":              opensSockets,
+	"quotes":               func(*task) error { return errors.New("panic: ssn=078-05-1120") },
 	"wait":                 waits,
 }
 

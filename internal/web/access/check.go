@@ -9,16 +9,21 @@ import (
 )
 
 // Check returns nil if the caller of a request may do something to an object, else a *Refusal; see
-// May. A change is in the audit log with the result allowed or refused. Use Do where the change is
-// made by a call, which is in the audit log itself.
+// May. A change, and a read of a log or a profile, is in the audit log with the result allowed or refused;
+// of repeated reads, one in a minute. Use Do where the change is made by a call, which is in the audit log
+// itself.
 func (g *Gate) Check(ctx context.Context, v Verb, o Object) error {
 	err := May(CallerOf(ctx), v, o)
-	if v.Changes() {
-		record := Record{Call: string(v), Object: o.audited(), Err: err}
-		if err == nil {
-			record.Result = audit.Allowed
-		}
-		g.audit(requestOf(ctx), record)
+	if !v.Changes() && v != ReadLog && v != Profile {
+		return err
+	}
+	r := requestOf(ctx)
+	record := Record{Who: r.caller.Name, From: r.from, Call: string(v), Object: o.audited(), Err: err}
+	if err == nil {
+		record.Result = audit.Allowed
+	}
+	if v.Changes() || g.reads.First(&record, g.cfg.Now()) {
+		g.audit(r, record)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -65,6 +66,7 @@ func TestDoAudits(t *testing.T) {
 	}
 }
 
+// TestCheckAuditsChanges checks that changes, and reads of what tasks print, are audited.
 func TestCheckAuditsChanges(t *testing.T) {
 	r := newRig(t, func(cfg *Config) { cfg.AnonymousReaders = true })
 	job := Object{"job", "job_1_7"}
@@ -75,7 +77,11 @@ func TestCheckAuditsChanges(t *testing.T) {
 			}
 		}
 	}, basic("ada", testToken))
-	want := "who=ada from=10.9.9.9:4711 call=job object=job_1_7 result=allowed\nwho=ada from=10.9.9.9:4711 call=operate object=job_1_7 result=allowed"
+	var lines []string
+	for _, v := range []Verb{ChangeJob, ReadLog, Operate, Profile} {
+		lines = append(lines, fmt.Sprintf("who=ada from=10.9.9.9:4711 call=%s object=job_1_7 result=allowed", v))
+	}
+	want := strings.Join(lines, "\n")
 	if got := strings.Join(auditLines(r.audited()), "\n"); got != want {
 		t.Errorf("audit of the holder:\n%s\nwant\n%s", got, want)
 	}

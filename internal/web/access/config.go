@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/audit"
+	"github.com/hammr/hammr/internal/httpserver"
 	"github.com/hammr/hammr/internal/validate"
 )
 
@@ -78,9 +79,6 @@ func (c *Config) EnsureDefaults() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Addresses == nil {
-		c.Addresses = interfaceAddresses
-	}
 	if c.Audit == nil {
 		c.Audit = func(Record) {}
 	}
@@ -103,7 +101,7 @@ func (c *Config) Validate() error {
 		errs = append(errs, validate.That(err == nil, "access: proxy %q: not a network such as 10.0.0.0/24 or 10.0.0.7/32", text))
 	}
 	for _, name := range c.Hosts {
-		errs = append(errs, validate.That(hostOf(name) != "", "access: host %q: not a name or an IP address, with or without a port", name))
+		errs = append(errs, validate.That(httpserver.HostOf(name) != "", "access: host %q: not a name or an IP address, with or without a port", name))
 	}
 	return errors.Join(errs...)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/audit"
 	"github.com/hammr/hammr/internal/httpserver"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
@@ -19,7 +20,7 @@ const MaxBodyBytes = 1 << 20
 // Gate checks requests before handlers get them. Any goroutine may use it.
 type Gate struct {
 	cfg         Config
-	host        *hostCheck
+	hosts       *httpserver.Hosts
 	crossOrigin *http.CrossOriginProtection
 	cookies     *cookies // nil if the cluster has no token
 	tries       *tries
@@ -29,6 +30,7 @@ type Gate struct {
 	secureCookies *cookies // for browsers with TLS; nil if the cluster has no token
 
 	strangers syncutil.Throttle // audit records of callers without the token
+	reads     audit.Reads       // audit records of reads
 }
 
 // New returns a gate. It starts nothing.
@@ -37,7 +39,7 @@ func New(cfg Config) (*Gate, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	g := &Gate{cfg: cfg, host: newHostCheck(&cfg), crossOrigin: http.NewCrossOriginProtection(), tries: newTries(), running: newRunning()}
+	g := &Gate{cfg: cfg, hosts: httpserver.NewHosts(cfg.Hosts, cfg.Addresses, cfg.Now), crossOrigin: http.NewCrossOriginProtection(), tries: newTries(), running: newRunning()}
 	for _, text := range cfg.Proxies {
 		prefix, _ := netip.ParsePrefix(text) // checked by Validate
 		g.proxies = append(g.proxies, prefix)
@@ -110,8 +112,9 @@ func keepConnection(ctx context.Context, c Caller, leave func()) func() {
 
 // checkRequest checks what does not depend on the caller.
 func (g *Gate) checkRequest(r *http.Request) *Refusal {
-	if refusal := g.host.check(r); refusal != nil {
-		return refusal
+	if !g.hosts.Accept(r) {
+		return &Refusal{Status: http.StatusMisdirectedRequest,
+			Text: "this master does not have the name of the host in this request; use localhost, an IP address of its machine or one of its configured names"}
 	}
 	if g.crossOrigin.Check(r) != nil {
 		return &Refusal{Status: http.StatusForbidden, Text: "this request comes from a page of another origin; only pages of this master may send it (a proxy must pass on the Host header)"}

@@ -43,8 +43,7 @@ func newTriesLimiter() *rate.Limiter {
 
 // wrong counts a wrong token of an address. It returns 0, or how long the address has to wait before
 // the next one because it has sent too many. The right token is not counted and never waits: otherwise
-// whoever shares the address of its holder, as a task or a neighbor behind a NAT does, could lock out
-// the holder.
+// a task, or a neighbor behind a NAT, that shares the address of the holder could lock the holder out.
 func (t *tries) wrong(address string, now time.Time) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,4 +1,4 @@
-package access
+package httpserver
 
 import (
 	"net"
@@ -12,12 +12,12 @@ import (
 // addressesAge is how old the list of the machine's addresses may be.
 const addressesAge = 10 * time.Second
 
-// hostCheck refuses requests for names that are not of this master.
+// Hosts knows by which names a server is reached. A server refuses requests for others.
 //
-// Without it, a page of an attacker could read pages of a master that the browser reaches and the
-// attacker does not: the attacker lets a name of its own point to the master (DNS rebinding). To the
+// Without it, a page of an attacker could read pages of a server that the browser reaches and the
+// attacker does not: the attacker lets a name of its own point to the server (DNS rebinding). To the
 // browser both are then one origin. The Host header still has the attacker's name.
-type hostCheck struct {
+type Hosts struct {
 	names     map[string]bool // in lower case, without port
 	addresses func() ([]netip.Addr, error)
 	now       func() time.Time
@@ -29,32 +29,36 @@ type hostCheck struct {
 	}
 }
 
-func newHostCheck(cfg *Config) *hostCheck {
-	h := &hostCheck{names: map[string]bool{"localhost": true}, addresses: cfg.Addresses, now: cfg.Now}
-	for _, name := range cfg.Hosts {
-		h.names[hostOf(name)] = true
+// NewHosts returns a check that accepts localhost, the IP addresses of the machine and some names, each
+// with or without a port. addresses returns the IP addresses of the machine, nil for those of its
+// interfaces; now is the time, nil for time.Now.
+func NewHosts(names []string, addresses func() ([]netip.Addr, error), now func() time.Time) *Hosts {
+	h := &Hosts{names: map[string]bool{"localhost": true}, addresses: addresses, now: now}
+	if addresses == nil {
+		h.addresses = interfaceAddresses
+	}
+	if now == nil {
+		h.now = time.Now
+	}
+	for _, name := range names {
+		h.names[HostOf(name)] = true
 	}
 	return h
 }
 
-// check returns a refusal with status 421 if the request is for another host.
-func (h *hostCheck) check(r *http.Request) *Refusal {
-	host := hostOf(r.Host)
-	if h.names[host] {
-		return nil
+// Accept reports whether a request is for this server.
+func (h *Hosts) Accept(r *http.Request) bool {
+	host := HostOf(r.Host)
+	if host != "" && h.names[host] {
+		return true
 	}
-	if address, err := netip.ParseAddr(host); err == nil && (address.Unmap().IsLoopback() || h.isOwn(address.Unmap(), r)) {
-		return nil
-	}
-	return &Refusal{
-		Status: http.StatusMisdirectedRequest,
-		Text:   "this master does not have the name of the host in this request; use localhost, an IP address of its machine or one of its configured names",
-	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && (address.Unmap().IsLoopback() || h.isOwn(address.Unmap(), r))
 }
 
 // isOwn reports whether the machine has an IP address: the connection came in at it, or an interface
 // has it.
-func (h *hostCheck) isOwn(address netip.Addr, r *http.Request) bool {
+func (h *Hosts) isOwn(address netip.Addr, r *http.Request) bool {
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && local.AddrPort().Addr().Unmap().WithZone("") == address {
 		return true
 	}
@@ -88,9 +92,9 @@ func interfaceAddresses() ([]netip.Addr, error) {
 	return list, nil
 }
 
-// hostOf returns the name or IP address in a host with or without a port, in lower case and without
+// HostOf returns the name or IP address in a host with or without a port, in lower case and without
 // the brackets and the zone of IPv6. It returns "" if there is none.
-func hostOf(text string) string {
+func HostOf(text string) string {
 	host := text
 	if strings.HasPrefix(text, "[") || strings.Count(text, ":") == 1 {
 		if name, port, err := net.SplitHostPort(text); err == nil {
