@@ -136,7 +136,6 @@ type Graph struct {
 	sides      []anySide
 	properties map[string]string
 	named      outputNames
-	main       *stage // the stage that writes the main output; nil if none does
 	errs       []error
 }
 
@@ -144,8 +143,9 @@ type Graph struct {
 func (g *Graph) Set(property, value string) { g.properties[property] = value }
 
 // addOutput implements outputOwner.
-func (g *Graph) addOutput(name string, open func(*Task) error) {
-	if err := g.named.add(name, open); err != nil {
+func (g *Graph) addOutput(name string, o *ownedOutput) {
+	o.graph = g
+	if err := g.named.add(name, o); err != nil {
 		g.errorf(callerPosition(), "%w", err)
 	}
 }

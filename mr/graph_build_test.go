@@ -173,7 +173,41 @@ var misuses = map[string]misuse{
 		s := mr.Group(g, "b", sums, read.Shuffle())
 		*at = lineNow() + 1
 		mr.WriteAs(s, "x", textual)
-	}, `stage "b": output name "x": declared twice`},
+	}, `stage "b": output name "x": declared twice, first for stage "a"; choose another name`},
+	"a name of WriteAs and AddOutput": {func(g *mr.Graph, at *int) {
+		read := mr.WriteAs(mr.Read(g, "a", lineFile, tokens), "x", textual)
+		*at = lineNow() + 1
+		mr.With(read, mr.AddOutput(g, "x", textual))
+	}, `output name "x": declared twice, first for stage "a"`},
+	"a name of AddOutput and WriteAs": {func(g *mr.Graph, at *int) {
+		x := mr.AddOutput(g, "x", textual)
+		*at = lineNow() + 1
+		mr.With(mr.WriteAs(mr.Read(g, "a", lineFile, tokens), "x", textual), x)
+	}, `stage "a": output name "x": declared twice, first for AddOutput`},
+	"a named output of two sources": {func(g *mr.Graph, at *int) {
+		x := mr.AddOutput(g, "x", textual)
+		a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
+		mr.Write(mr.Group(g, "c", sums, a.Shuffle(), b.Shuffle()), textual)
+		mr.With(a, x)
+		*at = lineNow() + 1
+		mr.With(b, x)
+	}, `stage "b": output "x" is written by stage "a", into files of the same names; add an output of another name for this stage`},
+	"a named output of two other stages": {func(g *mr.Graph, at *int) {
+		x := mr.AddOutput(g, "x", textual)
+		a := mr.With(mr.Read(g, "a", lineFile, tokens), x)
+		b := mr.With(mr.Group(g, "b", sums, a.Shuffle()), x)
+		*at = lineNow() + 1
+		mr.With(mr.Write(mr.Group(g, "c", sums, b.Shuffle()), textual), x)
+	}, `stage "c": output "x" is written by stage "b"`},
+	"a named output of no stage": {func(g *mr.Graph, _ *int) {
+		mr.AddOutput(g, "x", textual)
+		mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
+	}, `output "x": no stage writes to it; give it to one by With`},
+	"a named output of another job": {func(g *mr.Graph, at *int) {
+		read := mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
+		*at = lineNow() + 1
+		mr.With(read, mr.AddOutput(wordCount(), "x", textual))
+	}, `stage "a": output "x", which belongs to another job`},
 	"an output without a format": {func(g *mr.Graph, at *int) {
 		read := mr.Read(g, "a", lineFile, tokens)
 		*at = lineNow() + 1

@@ -3,7 +3,9 @@ package mr
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
@@ -26,6 +28,11 @@ func (g *Graph) check() error {
 	}
 	for _, side := range g.sides {
 		side.check()
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.named)) {
+		if len(g.named[name].writers) == 0 {
+			g.errorf(g.declaredAt, "output %q: no stage writes to it; give it to one by With", name)
+		}
 	}
 	if len(g.errs) == 0 {
 		g.checkShape()

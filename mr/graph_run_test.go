@@ -110,7 +110,7 @@ func TestSourcesWriteTheirOwnFiles(t *testing.T) {
 			}
 			return nil
 		}))
-		mr.WriteAs(read, "words", textual)
+		mr.With(mr.WriteAs(read, "words", textual), long)
 		sum := mr.Group(g, "sum", mr.ReduceFunc(func(t *mr.Task, key string, values iter.Seq[int64], out countEmitter) error {
 			if len(key) > 3 {
 				if err := long.Emit(t, key, fmt.Sprint(t.Stage(), t.Part(), t.Nodes())); err != nil {
@@ -119,7 +119,7 @@ func TestSourcesWriteTheirOwnFiles(t *testing.T) {
 			}
 			return sums.Reduce(t, key, values, out)
 		}), read.Shuffle())
-		mr.Write(sum, textual)
+		mr.With(mr.Write(sum, textual), long)
 	})
 	dir := outputDir(t)
 	mrtest.Command(t, d, inputDir(t, "a long a\n"), dir)
@@ -216,4 +216,18 @@ func TestErrorsNameTheirStage(t *testing.T) {
 			fails(t, c.d, mr.ExitFailed, []string{"-D", "mapreduce.map.maxattempts=1", "-D", "mapreduce.reduce.maxattempts=1", in, in, outputDir(t)}, c.want...)
 		})
 	}
+}
+
+// TestNamedOutputOfAnotherStage writes to an output from a stage to which With has not given it. Its
+// files could have the names of another stage's files.
+func TestNamedOutputOfAnotherStage(t *testing.T) {
+	d := mr.Define("outputs", none{}, func(g *mr.Graph, _ none) {
+		x := mr.AddOutput(g, "x", textual)
+		a := mr.With(mr.Read(g, "a", lineFile, tokens), x)
+		mr.Write(mr.Each(g, "b", mr.MapFunc(func(t *mr.Task, key string, n int64, _ countEmitter) error {
+			return x.Emit(t, key, n)
+		}), a.Shuffle()), textual)
+	})
+	fails(t, d, mr.ExitFailed, []string{"-D", "mapreduce.reduce.maxattempts=1", inputDir(t, "a\n"), outputDir(t)},
+		`stage b, node 0: output "x": not given to the stage that writes to it; mr.With(stage, output) does that`)
 }

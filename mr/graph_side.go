@@ -56,10 +56,7 @@ func (s *Side[K, V]) ValueCodec(codec Codec[V]) *Side[K, V] {
 }
 
 // anySide is a Side of any type.
-type anySide interface {
-	giveTo(to *stage)
-	check()
-}
+type anySide interface{ check() }
 
 // giveTo adds the edge to a stage that reads the side. A stage that reads the job's input has
 // no edges into it.

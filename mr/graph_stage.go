@@ -70,13 +70,16 @@ func Each[K, V, KO, VO any](g *Graph, name string, m Mapper[K, V, KO, VO], in Ch
 	return s
 }
 
-// With gives sides to the functions of a stage.
-func With[K, V any](s *Stage[K, V], sides ...anySide) *Stage[K, V] {
-	for _, side := range sides {
-		side.giveTo(s.stage)
+// With gives sides and named outputs to the functions of a stage.
+func With[K, V any](s *Stage[K, V], given ...sideOrOutput) *Stage[K, V] {
+	for _, g := range given {
+		g.giveTo(s.stage)
 	}
 	return s
 }
+
+// sideOrOutput is a Side or a NamedOutput of any types.
+type sideOrOutput interface{ giveTo(to *stage) }
 
 // Write makes the records of a stage the job's main output: one file per Node, called
 // part-m-… for a stage made by Read and part-r-… for others.
@@ -101,19 +104,14 @@ func WriteAs[K, V any](s *Stage[K, V], name string, out Output[K, V]) *Stage[K, 
 // claimOutput makes the stage the writer of an output. A job has one main output, and any
 // number of named ones.
 func (s *stage) claimOutput(name string) {
-	g := s.graph
 	s.writes = true
-	if name != task.MainOutput {
-		if err := g.named.add(name, nil); err != nil {
-			s.errorfAt(callerPosition(), "%w", err)
-		}
-		return
+	o, add := &ownedOutput{graph: s.graph, writers: []*stage{s}}, s.graph.named.add
+	if name == task.MainOutput {
+		add = s.graph.named.claim
 	}
-	if g.main != nil {
-		s.errorfAt(callerPosition(), "the job's output is written already, by stage %q; use WriteAs to give this one a name", g.main.name)
-		return
+	if err := add(name, o); err != nil {
+		s.errorfAt(callerPosition(), "%w", err)
 	}
-	g.main = s
 }
 
 // Nodes sets the number of Nodes of the stage.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/internal/task"
@@ -90,48 +91,97 @@ func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K,
 
 // NamedOutput is a further output of a job: files called name-r-00000 or name-m-00000.
 type NamedOutput[K, V any] struct {
+	*ownedOutput
 	name   string
 	format Output[K, V]
 }
 
 // AddOutput adds an output to a Job or a Graph. Map and reduce functions write to it through
-// the NamedOutput that it returns. The name has letters and digits only.
+// the NamedOutput that it returns. In a graph, With gives it to the stages whose functions write
+// to it. The name has letters and digits only.
 func AddOutput[KN, VN any](to outputOwner, name string, format Output[KN, VN]) *NamedOutput[KN, VN] {
-	o := &NamedOutput[KN, VN]{name, format}
-	to.addOutput(name, func(t *Task) error {
+	o := &NamedOutput[KN, VN]{name: name, format: format}
+	o.ownedOutput = &ownedOutput{open: func(t *Task) error {
 		_, err := o.writer(t)
 		return err
-	})
+	}}
+	to.addOutput(name, o.ownedOutput)
 	return o
 }
 
 // outputOwner has named outputs: a Job or a Graph.
 type outputOwner interface {
-	addOutput(name string, open func(*Task) error)
+	addOutput(name string, o *ownedOutput)
 }
 
 // addOutput implements outputOwner.
-func (j *Job[K, V, KO, VO]) addOutput(name string, open func(*Task) error) {
-	if err := j.named.add(name, open); err != nil {
+func (j *Job[K, V, KO, VO]) addOutput(name string, o *ownedOutput) {
+	if err := j.named.add(name, o); err != nil {
 		j.addErr(err)
 	}
 }
 
-// outputNames maps the names of further outputs to functions that open them for a task; nil
-// for an output that is open from the start.
-type outputNames map[string]func(*Task) error
+// outputNames are the outputs of a job by name.
+type outputNames map[string]*ownedOutput
+
+// ownedOutput says who writes an output, so that no two stages write the same files.
+type ownedOutput struct {
+	open    func(*Task) error // opens it for a task; nil if it is open from the start
+	graph   *Graph            // nil in a Job, whose map and reduce write different files
+	writers []*stage          // of the graph; at most one source and one other stage, which write name-m- and name-r-
+}
 
 // add declares an output. It refuses the names that MultipleOutputs refuses.
-func (n outputNames) add(name string, open func(*Task) error) error {
-	_, twice := n[name]
-	n[name] = open
-	switch {
-	case !plainName(name) || name == task.MainOutput:
+func (n outputNames) add(name string, o *ownedOutput) error {
+	if !plainName(name) || name == task.MainOutput {
 		return fmt.Errorf("output name %q: use letters and digits, and not %q", name, task.MainOutput)
-	case twice:
-		return fmt.Errorf("output name %q: declared twice", name)
 	}
-	return nil
+	return n.claim(name, o)
+}
+
+// claim refuses a name that another output has.
+func (n outputNames) claim(name string, o *ownedOutput) error {
+	other := n[name]
+	switch {
+	case other == nil:
+		n[name] = o
+		return nil
+	case name == task.MainOutput:
+		return fmt.Errorf("the job's output is written already, by %v; use WriteAs to give this one a name", other)
+	}
+	return fmt.Errorf("output name %q: declared twice, first for %v; choose another name", name, other)
+}
+
+// String says who writes the output.
+func (o *ownedOutput) String() string {
+	if len(o.writers) == 0 {
+		return "AddOutput"
+	}
+	return fmt.Sprintf("stage %q", o.writers[0].name)
+}
+
+// giveTo lets the functions of a stage write to the output. The files of a second stage of its
+// kind would have the same names, and would be joined with those of the first.
+func (o *NamedOutput[K, V]) giveTo(to *stage) {
+	if o.graph != to.graph {
+		to.errorfAt(callerPosition(), "output %q, which belongs to another job", o.name)
+		return
+	}
+	for _, other := range o.writers {
+		if other.source == to.source {
+			to.errorfAt(callerPosition(), "output %q is written by stage %q, into files of the same names; add an output of another name for this stage", o.name, other.name)
+			return
+		}
+	}
+	o.writers = append(o.writers, to)
+}
+
+// checkGiven returns an error unless With has given the output to the stage of the task.
+func (o *ownedOutput) checkGiven(t *Task) error {
+	if o.graph == nil || slices.Contains(o.writers, t.stage) {
+		return nil
+	}
+	return errors.New("not given to the stage that writes to it; mr.With(stage, output) does that")
 }
 
 // openPending opens the outputs that have pending bytes: the attempt before a checkpoint has
@@ -139,8 +189,8 @@ func (n outputNames) add(name string, open func(*Task) error) error {
 // follows.
 func (n outputNames) openPending(t *Task) error {
 	for _, name := range t.node.PendingOutputs() {
-		if open := n[name]; open != nil {
-			if err := open(t); err != nil {
+		if o := n[name]; o != nil && o.open != nil {
+			if err := o.open(t); err != nil {
 				return err
 			}
 		}
@@ -175,6 +225,9 @@ func (o *NamedOutput[K, V]) Emit(t *Task, key K, value V) error {
 func (o *NamedOutput[K, V]) writer(t *Task) (*writer[K, V], error) {
 	if w, ok := t.named[o.name].(*writer[K, V]); ok {
 		return w, nil
+	}
+	if err := o.checkGiven(t); err != nil {
+		return nil, fmt.Errorf("output %q: %w", o.name, err)
 	}
 	w, err := openOutput(t, o.format, o.name)
 	if err == nil {
