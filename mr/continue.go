@@ -10,7 +10,6 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/storage"
 )
 
 // A batch scheduler ends a program together with its cluster, whose jobs are saved and continue
@@ -39,14 +38,11 @@ func (d *Driver) continueJob(ctx context.Context, j anyJob, run JobRun) (*wire.J
 	if err != nil {
 		return nil, err
 	}
-	spec := &wire.JobSpec{Name: jobName(j, c), Properties: c.Map(), User: rpc.UserName()}
-	if run.Out != "" {
-		fsys, p, err := d.files.Resolve(ctx, run.Out)
-		if err != nil {
-			return nil, err
-		}
-		spec.OutputDir = storage.Name(fsys, p)
+	out, err := d.fullName(ctx, run.Out)
+	if err != nil {
+		return nil, err
 	}
+	spec := &wire.JobSpec{Name: jobName(j, c), Properties: c.Map(), User: rpc.UserName(), OutputDir: out}
 	var id string
 	err = d.eachUnclaimed(ctx, func(s *wire.JobStatus) (claimed bool, err error) {
 		if s.Name != spec.Name || s.OutputDir != spec.OutputDir {

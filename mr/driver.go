@@ -199,12 +199,19 @@ func (d *Driver) Resolve(ctx context.Context, name string) (storage.FS, string, 
 // out, for example because it exists. A chain of jobs calls it before its first job, so that
 // hours of work are not lost when the last job refuses its output.
 func (d *Driver) CheckOutput(ctx context.Context, in []string, out string) error {
-	full, err := d.checkOutput(ctx, out)
-	if errors.Is(err, fs.ErrExist) {
+	if out == "" {
+		return fmt.Errorf("%w: %w", ErrUsage, errNoOutput)
+	}
+	full, err := d.fullName(ctx, out)
+	if err != nil {
+		return err
+	}
+	r := &request{files: d.files, run: JobRun{In: in, Out: out}}
+	if err = checkNewOutput(ctx, r); errors.Is(err, fs.ErrExist) {
 		err = d.continuesOutput(ctx, full, err)
 	}
 	if err != nil {
 		return err
 	}
-	return d.checkApart(ctx, in, out)
+	return checkApart(ctx, r)
 }

@@ -80,7 +80,7 @@ func (d *Definition) details(config []byte) (details, error) {
 	if err != nil {
 		return details{}, err
 	}
-	det := details{properties: g.properties, graph: g.shape, counts: make(map[string]nodeCount)}
+	det := details{outputs: g.named.formats(), properties: g.properties, graph: g.shape, counts: make(map[string]nodeCount)}
 	for _, s := range g.stages {
 		det.counts[s.name] = g.nodesOf(s)
 		det.disallow(s.name, s.disallowed)

@@ -90,7 +90,7 @@ func Write[K, V any](s *Stage[K, V], out Output[K, V]) *Stage[K, V] {
 // WriteAs makes the records of a stage a further output of the job, in files whose names
 // begin with name. A name has letters and digits only.
 func WriteAs[K, V any](s *Stage[K, V], name string, out Output[K, V]) *Stage[K, V] {
-	s.claimOutput(name)
+	s.claimOutput(name, out)
 	if out == nil {
 		s.errorfAt(callerPosition(), "no output: use NullOutput to drop what it emits")
 	}
@@ -103,9 +103,9 @@ func WriteAs[K, V any](s *Stage[K, V], name string, out Output[K, V]) *Stage[K, 
 
 // claimOutput makes the stage the writer of an output. A job has one main output, and any
 // number of named ones.
-func (s *stage) claimOutput(name string) {
+func (s *stage) claimOutput(name string, format any) {
 	s.writes = true
-	o, add := &ownedOutput{graph: s.graph, writers: []*stage{s}}, s.graph.named.add
+	o, add := &ownedOutput{untyped: format, graph: s.graph, writers: []*stage{s}}, s.graph.named.add
 	if name == task.MainOutput {
 		add = s.graph.named.claim
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ type NamedOutput[K, V any] struct {
 // to it. The name has letters and digits only.
 func AddOutput[KN, VN any](to outputOwner, name string, format Output[KN, VN]) *NamedOutput[KN, VN] {
 	o := &NamedOutput[KN, VN]{name: name, format: format}
-	o.ownedOutput = &ownedOutput{open: func(t *Task) error {
+	o.ownedOutput = &ownedOutput{untyped: format, open: func(t *Task) error {
 		_, err := o.writer(t)
 		return err
 	}}
@@ -126,6 +127,7 @@ type outputNames map[string]*ownedOutput
 
 // ownedOutput says who writes an output, so that no two stages write the same files.
 type ownedOutput struct {
+	untyped any               // its format
 	open    func(*Task) error // opens it for a task; nil if it is open from the start
 	graph   *Graph            // nil in a Job, whose map and reduce write different files
 	writers []*stage          // of the graph; at most one source and one other stage, which write name-m- and name-r-
@@ -137,6 +139,14 @@ func (n outputNames) add(name string, o *ownedOutput) error {
 		return fmt.Errorf("output name %q: use letters and digits, and not %q", name, task.MainOutput)
 	}
 	return n.claim(name, o)
+}
+
+// formats returns the formats of the outputs.
+func (n outputNames) formats() (all []any) {
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		all = append(all, n[name].untyped)
+	}
+	return all
 }
 
 // claim refuses a name that another output has.
@@ -250,6 +260,9 @@ func NullOutput[K, V any]() Output[K, V] {
 
 // funcOutput is an output without files. openOutput recognizes it and opens no file.
 type funcOutput[K, V any] func(t *Task, key K, value V) error
+
+// withoutFiles marks an output that needs no directory.
+func (funcOutput[K, V]) withoutFiles() {}
 
 func (funcOutput[K, V]) Suffix(*Task) (string, error) { return "", nil }
 

@@ -89,6 +89,17 @@ type sequenceOutput[K, V any] struct {
 	value Writable[V]
 }
 
+// checkCodec refuses a codec with which Hadoop could not read the files.
+func (sequenceOutput[K, V]) checkCodec(c *conf.Conf) error {
+	if kind, err := seqfile.ParseCompression(c.String(conf.OutputCompressType)); err != nil || kind == seqfile.None {
+		return err
+	}
+	if err := seqfile.CheckCodec(c.String(conf.OutputCompressCodec)); err != nil {
+		return fmt.Errorf("%s: %w", conf.OutputCompressCodec, err)
+	}
+	return nil
+}
+
 func (sequenceOutput[K, V]) Suffix(*Task) (string, error) { return "", nil }
 
 // Create implements Output. The header names the codec, so the file's name has no suffix.

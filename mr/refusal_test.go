@@ -78,17 +78,6 @@ func TestPropertiesOfTheUser(t *testing.T) {
 	wantFiles(t, dir, map[string]string{"part-r-00000": "a\t1\n"})
 }
 
-func TestUnknownCodecs(t *testing.T) {
-	for _, property := range []string{"mapreduce.map.output.compress", "mapreduce.output.fileoutputformat.compress"} {
-		dir := outputDir(t)
-		got := mrtest.Exec(t, wordCount(), once("-D", property+"=true", "-D", property+".codec=rar", inputDir(t, "a\n"), dir)...)
-		if got.Code == mr.ExitDone || !strings.Contains(got.Stderr, property+".codec") || !strings.Contains(got.Stderr, "rar") {
-			t.Errorf("%s: exit code %d\n%s", property, got.Code, got.Stderr)
-		}
-		gone(t, dir)
-	}
-}
-
 func TestMissingInput(t *testing.T) {
 	in, dir := filepath.Join(t.TempDir(), "none"), outputDir(t)
 	got := fails(t, wordCount(), mr.ExitFailed, []string{in, dir}, "Input path does not exist: file:"+in)
@@ -112,15 +101,6 @@ func TestOutputThatExists(t *testing.T) {
 	if got := filesIn(t, dir)["kept"]; got != "mine" {
 		t.Errorf("the file holds %q", got)
 	}
-}
-
-func TestOutputWithinInput(t *testing.T) {
-	in := inputDir(t, "a\n")
-	for _, out := range []string{in + "/out", in + "/deep/out"} {
-		fails(t, wordCount(), mr.ExitFailed, []string{in, out}, "wordcount: output directory file:", out+" lies inside the input file:", in+"; choose another one")
-	}
-	onlyIn(t, in, "in-0")
-	mrtest.Command(t, wordCount(), in, in+"-out") // same prefix, but not inside the input
 }
 
 func TestJobsWithErrorsAreRefused(t *testing.T) {

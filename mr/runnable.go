@@ -36,6 +36,7 @@ type anyJob interface {
 // details is the part of a job that does not depend on its types, under one configuration.
 type details struct {
 	inputs     []splitter
+	outputs    []any    // the formats of all outputs
 	readers    []string // the stage that reads each input
 	hasReduce  bool
 	needReduce error // why the job cannot run without reduces; nil if it can
@@ -57,6 +58,7 @@ func (j *Job[K, V, KO, VO]) configType() *configType { return j.config }
 func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
 	const reader = "map" // the name that dag.MapReduce gives the stage
 	d := details{
+		outputs:    append(j.named.formats(), j.output),
 		hasReduce:  j.reducer != nil,
 		needReduce: j.needReduce(),
 		totalOrder: j.route.totalOrder,

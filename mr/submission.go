@@ -9,35 +9,32 @@ import (
 	"maps"
 	"math"
 	"os/user"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/format/seqfile"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 )
 
-// prepare turns a job and a JobRun into a submission. The cheapest checks come first: the
-// configuration and the names, then the output directory. Then it lists the input for the
-// splits. Last, it reads input for the sample of a total order.
+// prepare turns a job and a JobRun into a submission. The cheapest steps come first: the
+// configuration and the checks. Then it lists the input for the splits. Last, it reads input for
+// the sample of a total order.
 func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSpec, []*taskproc.Split, error) {
 	config, det, c, err := d.configure(j, run)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkCodecs(c); err != nil {
+	if err := (&request{d.files, det, c, run}).check(ctx); err != nil {
 		return nil, nil, err
 	}
 	if err := d.chooseReduces(ctx, det, c); err != nil {
 		return nil, nil, err
 	}
-	out, err := d.checkOutput(ctx, run.Out)
+	out, err := d.fullName(ctx, run.Out)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,9 +44,6 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	}
 	d.console.TotalInputFiles(input.files)
 	d.console.Splits(len(input.splits))
-	if err := d.checkApart(ctx, run.In, run.Out); err != nil {
-		return nil, nil, err
-	}
 	spec := &wire.JobSpec{
 		Program: d.program.taskName(j.Name()), User: rpc.UserName(), Group: groupName(), Config: config,
 		OutputDir: out, Inputs: run.In, Reduces: int32(reduces(det, c)),
@@ -193,11 +187,14 @@ func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
 	for _, layer := range []map[string]string{run.Set, d.conf.Map()} {
 		for _, name := range slices.Sorted(maps.Keys(layer)) {
 			if _, err := c.Set(name, layer[name]); err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%w: %w", ErrUsage, err)
 			}
 		}
 	}
-	return c, c.Validate()
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return c, nil
 }
 
 // configJSON encodes the run's typed configuration and checks it, as a task will. Without a
@@ -221,9 +218,8 @@ func configJSON(config *configType, run JobRun) ([]byte, error) {
 	return data, err
 }
 
-// checkOutput refuses an output directory that exists, before any work is done, as
-// FileOutputFormat.checkOutputSpecs does. It returns the directory's full name.
-func (d *Driver) checkOutput(ctx context.Context, out string) (full string, err error) {
+// fullName returns the full name of the output directory; "" for none.
+func (d *Driver) fullName(ctx context.Context, out string) (string, error) {
 	if out == "" {
 		return "", nil
 	}
@@ -231,54 +227,7 @@ func (d *Driver) checkOutput(ctx context.Context, out string) (full string, err 
 	if err != nil {
 		return "", err
 	}
-	full = storage.Name(fsys, p)
-	return full, storage.CheckOutput(ctx, fsys, p, full)
-}
-
-// checkApart refuses an output directory that lies inside an input: the job would read its
-// own output when it runs again. It ignores names that no file system has, because custom
-// formats may understand them.
-func (d *Driver) checkApart(ctx context.Context, inputs []string, out string) error {
-	if out == "" {
-		return nil
-	}
-	fsys, p, err := d.files.Resolve(ctx, out)
-	if err != nil {
-		return err
-	}
-	for _, in := range inputs {
-		inFS, inPath, err := d.files.Resolve(ctx, in)
-		if err == nil && inFS.URI() == fsys.URI() && !storage.HasGlob(inPath) && within(p, inPath) {
-			return fmt.Errorf("output directory %s lies inside the input %s; choose another one",
-				storage.Name(fsys, p), storage.Name(inFS, inPath))
-		}
-	}
-	return nil
-}
-
-// within reports whether inner equals outer or lies below it. Both paths are clean.
-func within(inner, outer string) bool {
-	return inner == outer || strings.HasPrefix(inner, strings.TrimRight(outer, "/")+"/")
-}
-
-// checkCodecs refuses unknown names of codecs. Otherwise the first reduce would report them,
-// after all maps have run. Codecs that are not used are not checked.
-func checkCodecs(c *conf.Conf) error {
-	if c.Bool(conf.MapOutputCompress) {
-		if _, err := shuffle.ParseCodec(c.String(conf.MapOutputCompressCodec)); err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrUsage, conf.MapOutputCompressCodec, err)
-		}
-	}
-	if !c.Bool(conf.OutputCompress) {
-		return nil
-	}
-	if _, err := seqfile.ParseCompression(c.String(conf.OutputCompressType)); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrUsage, conf.OutputCompressType, err)
-	}
-	if _, err := outputCodec(c); err != nil {
-		return fmt.Errorf("%w: %w", ErrUsage, err)
-	}
-	return nil
+	return storage.Name(fsys, p), nil
 }
 
 // qualifyNames replaces the names of inputs and side files by full names, which mean the
@@ -290,21 +239,20 @@ func (d *Driver) qualifyNames(ctx context.Context, spec *wire.JobSpec) error {
 			spec.Inputs[i] = storage.Name(fsys, p)
 		}
 	}
-	side := spec.Properties[conf.Files]
-	if side == "" {
+	if spec.Properties[conf.Files] == "" {
 		return nil
 	}
+	c, err := conf.FromMap(spec.Properties)
+	if err != nil {
+		return err
+	}
 	var full []string
-	for name := range strings.SplitSeq(side, ",") {
-		location, alias, found := strings.Cut(strings.TrimSpace(name), "#")
-		if !found {
-			alias = path.Base(location)
-		}
-		fsys, p, err := d.files.Resolve(ctx, location)
+	for _, f := range sideFiles(c) {
+		fsys, p, err := d.files.Resolve(ctx, f.location)
 		if err != nil {
 			return fmt.Errorf("side file: %w", err)
 		}
-		full = append(full, storage.Name(fsys, p)+"#"+alias)
+		full = append(full, sideFile{storage.Name(fsys, p), f.name}.String())
 	}
 	spec.Properties[conf.Files] = strings.Join(full, ",")
 	return nil

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path"
 	"strings"
 
-	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/storage"
@@ -102,15 +100,11 @@ func (t *Task) Input() (file string, offset int64) {
 // path, or by the name after "#".
 func (t *Task) OpenSide(name string) (io.ReadCloser, error) {
 	var known []string
-	for _, file := range t.node.Attempt.Conf.Strings(conf.Files) {
-		location, alias, found := strings.Cut(file, "#")
-		if !found {
-			alias = path.Base(location)
+	for _, f := range sideFiles(t.node.Attempt.Conf) {
+		if f.name == name {
+			return t.node.Attempt.Open(f.location)
 		}
-		if alias == name {
-			return t.node.Attempt.Open(location)
-		}
-		known = append(known, alias)
+		known = append(known, f.name)
 	}
 	return nil, fmt.Errorf("side file %q: not one of the job's (%s); name it with -files", name, strings.Join(known, ", "))
 }

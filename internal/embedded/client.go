@@ -63,9 +63,6 @@ func (c *localClient) Submit(ctx context.Context, spec *wire.JobSpec, splits []*
 	if id, twice, err := c.register(spec); twice || err != nil {
 		return id, err
 	}
-	if err := c.checkOutput(ctx, spec.OutputDir); err != nil {
-		return "", err
-	}
 	if err := c.stage(spec, splits); err != nil {
 		return "", fmt.Errorf("staging file of the splits: %w", err)
 	}
@@ -90,19 +87,6 @@ func (c *localClient) register(spec *wire.JobSpec) (id string, twice bool, err e
 	}
 	id, twice = c.mu.jobs[submission{spec.ClientId, spec.Sequence}]
 	return id, twice, nil
-}
-
-// checkOutput returns an error if the output directory exists. It is called before anything
-// is staged.
-func (c *localClient) checkOutput(ctx context.Context, name string) error {
-	if name == "" {
-		return nil
-	}
-	fsys, dir, err := c.engine.resolve(ctx, name)
-	if err != nil {
-		return err
-	}
-	return storage.CheckOutput(ctx, fsys, dir, name)
 }
 
 // record records the job of a submission. If the engine has begun to stop, it kills the job.

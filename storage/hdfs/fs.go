@@ -35,10 +35,11 @@ type FS struct {
 	defaults hdfs.ServerDefaults
 	suspects suspects
 	spools   spoolMemory
-	quit     chan struct{}  // Close closes it
-	reached  atomic.Bool    // the cluster has answered once
-	noHosts  sync.Once      // the warning that blocks have no hosts
-	ahead    syncutil.Group // the read-ahead goroutines
+	quit     chan struct{}            // Close closes it
+	reached  atomic.Bool              // the cluster has answered once
+	systems  atomic.Pointer[[]string] // addresses of the NameNodes, for Identify; nil before the first call
+	noHosts  sync.Once                // the warning that blocks have no hosts
+	ahead    syncutil.Group           // the read-ahead goroutines
 }
 
 var _ storage.FS = (*FS)(nil)

@@ -21,14 +21,24 @@ func (f *FS) Identify(ctx context.Context, name string) (storage.Identity, error
 	if err != nil {
 		return storage.Identity{}, err
 	}
-	var systems []string
-	for _, address := range f.cfg.Addresses {
-		systems = append(systems, canonicalAddresses(ctx, address)...)
-	}
 	if raw, ok := strings.CutPrefix(name, rawPrefix); ok {
 		name = "/" + raw
 	}
-	return storage.ByName(systems, name), nil
+	systems := f.systems.Load()
+	if systems == nil {
+		all := f.cfg.systems(ctx)
+		systems = &all
+		f.systems.Store(systems)
+	}
+	return storage.ByName(*systems, name), nil
+}
+
+// systems returns the canonical addresses of the NameNodes.
+func (c *Config) systems(ctx context.Context) (all []string) {
+	for _, address := range c.Addresses {
+		all = append(all, canonicalAddresses(ctx, address)...)
+	}
+	return all
 }
 
 // canonicalAddresses returns the IP addresses of a host:port, with the port. If the name is

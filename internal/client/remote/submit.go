@@ -11,7 +11,6 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -105,9 +104,6 @@ func (c *Client) register(spec *wire.JobSpec) (*wire.JobSpec, *staged) {
 
 // stage writes the files that the cluster needs and names them in spec.
 func (c *Client) stage(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) error {
-	if err := c.checkOutput(ctx, spec.OutputDir); err != nil {
-		return err
-	}
 	if n := proto.Size(spec); n > rpc.MaxJobBytes {
 		return rpc.JobTooLarge(n)
 	}
@@ -124,18 +120,6 @@ func (c *Client) stage(ctx context.Context, spec *wire.JobSpec, splits []*taskpr
 		return fmt.Errorf("staging file of the splits: %w", err)
 	}
 	return nil
-}
-
-// checkOutput refuses an output directory that exists, before anything is staged.
-func (c *Client) checkOutput(ctx context.Context, name string) error {
-	if name == "" {
-		return nil
-	}
-	fsys, dir, err := c.cfg.Resolve(ctx, name)
-	if err != nil {
-		return err
-	}
-	return storage.CheckOutput(ctx, fsys, dir, name)
 }
 
 // area returns the cluster's staging area as a master names it. The client must be able to

@@ -14,6 +14,12 @@ import (
 // errLong means that the decompressed data is longer than allowed.
 var errLong = errors.New("more data than announced")
 
+// CheckCodec returns an error for a codec that a Writer refuses.
+func CheckCodec(name string) error {
+	_, err := codecOf(name)
+	return err
+}
+
 // codecOf returns the codec of a header, which names it by a Java class, or by a short name
 // in the options of a Writer. It refuses a codec for which Hadoop has no class, because no
 // Hadoop reader could open the file.
