@@ -33,17 +33,18 @@ func TestNoReducesWhereTheReducerIsNeeded(t *testing.T) {
 // TestRefusedProperties checks that invalid values are refused before the job runs.
 func TestRefusedProperties(t *testing.T) {
 	for definition, want := range map[string]string{
-		"mapreduce.job.reduces=-1":                              "mapreduce.job.reduces=-1: ",
-		"mapreduce.job.reduces=many":                            "mapreduce.job.reduces=many: ",
-		"mapreduce.task.io.sort.mb=0":                           "mapreduce.task.io.sort.mb=0: ",
-		"mapreduce.map.sort.spill.percent=half":                 "mapreduce.map.sort.spill.percent=half: ",
-		"mapreduce.output.fileoutputformat.compress=maybe":      "mapreduce.output.fileoutputformat.compress=maybe: ",
-		"mapreduce.task.timeout=soon":                           "mapreduce.task.timeout=soon: ",
-		"hammr.input.combined=true":                             "hammr.input.combined=true: unknown property; did you mean hammr.input.combine?",
-		"mapreduce.input.fileinputformat.split.maxsize=1parsec": "mapreduce.input.fileinputformat.split.maxsize=1parsec: ",
-		"mapreduce.shuffle.ssl.enabled=true":                    "mapreduce.shuffle.ssl.enabled=true: not supported: map output travels unencrypted",
-		"mapreduce.client.output.filter=ALL":                    "mapreduce.client.output.filter=ALL: not supported",
-		"novalue":                                               "option -D novalue: write it as property=value",
+		"mapreduce.job.reduces=-1":                                        "mapreduce.job.reduces=-1: ",
+		"mapreduce.job.reduces=many":                                      "mapreduce.job.reduces=many: ",
+		"mapreduce.task.io.sort.mb=0":                                     "mapreduce.task.io.sort.mb=0: ",
+		"mapreduce.map.sort.spill.percent=half":                           "mapreduce.map.sort.spill.percent=half: ",
+		"mapreduce.output.fileoutputformat.compress=maybe":                "mapreduce.output.fileoutputformat.compress=maybe: ",
+		"mapreduce.task.timeout=soon":                                     "mapreduce.task.timeout=soon: ",
+		"hammr.input.combined=true":                                       "hammr.input.combined=true: unknown property; did you mean hammr.input.combine?",
+		"mapreduce.input.fileinputformat.split.maxsize=1parsec":           "mapreduce.input.fileinputformat.split.maxsize=1parsec: ",
+		"mapreduce.shuffle.ssl.enabled=true":                              "mapreduce.shuffle.ssl.enabled=true: not supported: map output travels unencrypted",
+		"mapreduce.client.output.filter=ALL":                              "mapreduce.client.output.filter=ALL: not supported",
+		"mapreduce.input.keyvaluelinerecordreader.key.value.separator=::": "mapreduce.input.keyvaluelinerecordreader.key.value.separator=::: expected one byte; the default is \"\\t\"",
+		"novalue": "option -D novalue: write it as property=value",
 	} {
 		dir := outputDir(t)
 		got := fails(t, wordCount(), mr.ExitUsage, []string{"-D", definition, inputDir(t, "a\n"), dir}, want, "Usage: wordcount <in>")

@@ -52,6 +52,7 @@ type Key struct {
 	// Checks of a value, by checkRange.
 	lo, hi    float64  // bounds of a number; infinite for none
 	exclusive bool     // lo itself is not accepted
+	maxBytes  int      // of a text; 0: any
 	choices   []string // the accepted values; nil for any
 	honoured  []string // values of an unsupported property that ask for what Hammr does anyway
 }
@@ -84,6 +85,9 @@ func (k Key) moreThan(lo, hi float64) Key { k.exclusive = true; return k.between
 // accepted elements.
 func (k Key) oneOf(choices ...string) Key { k.choices = choices; return k }
 
+// oneByte bounds a text to one byte; an empty one means the default.
+func (k Key) oneByte() Key { k.maxBytes = 1; return k }
+
 // ignored marks a property that has no effect. The warning follows name=value.
 func (k Key) ignored(warning string) Key { k.Ignored = warning; return k }
 
@@ -112,6 +116,9 @@ func (k *Key) checkRange(value string) error {
 	}
 	if len(k.choices) > 0 {
 		return k.checkChoice(value)
+	}
+	if k.maxBytes > 0 && len(value) > k.maxBytes {
+		return fmt.Errorf("expected one byte; the default is %s", quote(k.Default))
 	}
 	n, err := k.parse(value)
 	if err == nil && (n < k.lo || n > k.hi || k.exclusive && n == k.lo) {

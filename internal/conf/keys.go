@@ -79,7 +79,7 @@ var declared = []Key{
 	key("mapreduce.input.fileinputformat.split.minsize", Size, "0", "least number of bytes in a split, if its file is that long").renames("mapred.min.split.size"),
 	key("mapreduce.input.fileinputformat.split.maxsize", Size, "9223372036854775807", "greatest number of bytes in a split").atLeast(1).renames("mapred.max.split.size"),
 	key("mapreduce.input.lineinputformat.linespermap", Int, "1", "lines in a split of NLineInputFormat").atLeast(1).renames("mapred.line.input.format.linespermap"),
-	key("mapreduce.input.keyvaluelinerecordreader.key.value.separator", String, "\t", "byte between key and value of a line").renames("key.value.separator.in.input.line"),
+	key("mapreduce.input.keyvaluelinerecordreader.key.value.separator", String, "\t", "byte between key and value of a line").oneByte().renames("key.value.separator.in.input.line"),
 	key("mapreduce.input.linerecordreader.line.maxlength", Size, "2147483647", "longest line in bytes; a longer one is an error").atLeast(1).renames("mapred.linerecordreader.maxlength"),
 	key("textinputformat.record.delimiter", String, "", "bytes that end a text record; empty: LF, CR or CRLF"),
 
