@@ -19,9 +19,9 @@
 // ${hadoop.tmp.dir}, are replaced after all sources have been read.
 //
 // Set checks the kind of a value, so that the getters of declared properties cannot fail.
-// Properties that are not declared are the user's own, and kept as they are. A property of
-// Hadoop that Hammr does not implement is declared too, and Validate refuses it unless it
-// has its default.
+// Properties that are not declared are the user's own, and kept as they are. Those of Hadoop that
+// Hammr does not implement are in hadoop.go: Validate refuses those that would change results,
+// unless they have their defaults.
 package conf
 
 import (
@@ -56,7 +56,7 @@ func (c *Conf) Set(name, text string) (warnings []string, err error) {
 }
 
 // set sets a property. Files of a site hold the properties of all of Hadoop, so warnings about
-// Hadoop's old or misspelt names are only for properties that the user typed. An unknown name
+// Hadoop's old names and about what is ignored are only for properties that the user typed. An unknown name
 // below hammr is an error wherever it is from: no other program has a use for it.
 func (c *Conf) set(name string, v value, typed bool) (warnings []string, err error) {
 	name = strings.TrimSpace(name)
@@ -69,6 +69,9 @@ func (c *Conf) set(name string, v value, typed bool) (warnings []string, err err
 	}
 	k := table[canonical]
 	switch {
+	case k != nil && k.unset != "" && strings.TrimSpace(v.text) == k.unset:
+		delete(c.values, canonical)
+		return warnings, nil
 	case k != nil:
 		if err := k.check(v.text); err != nil {
 			return warnings, property(name, v, err)
@@ -78,10 +81,9 @@ func (c *Conf) set(name string, v value, typed bool) (warnings []string, err err
 		}
 	case strings.HasPrefix(name, "hammr."):
 		return warnings, property(name, v, errors.New("unknown property"+didYouMean(nearest(name, "hammr.", len(name)))))
-	// Most likely misspelt. The value is kept all the same: a program may read it.
-	case strings.HasPrefix(name, "mapreduce.") && typed:
-		if near := nearest(name, "mapreduce.", 2); near != "" {
-			warnings = append(warnings, fmt.Sprintf("%s is not a property that is read here%s", name, didYouMean(near)))
+	default:
+		if text := unknownOfHadoop(name); text != "" {
+			warnings = append(warnings, text)
 		}
 	}
 	c.values[canonical] = v

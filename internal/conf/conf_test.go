@@ -34,7 +34,7 @@ func mustSet(t testing.TB, c *Conf, properties ...string) (warnings []string) {
 // within its bounds, and no two properties share a name.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, k := range declared {
+	for _, k := range all {
 		for _, name := range append([]string{k.Name}, k.Aliases...) {
 			if seen[name] {
 				t.Errorf("%s is declared twice", name)
@@ -51,7 +51,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s has the doc %q", k.Name, k.Doc)
 		}
 	}
-	if keys := Keys(); len(keys) != len(declared) || !slices.IsSortedFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) }) {
+	if keys := Keys(); len(keys) != len(all) || !slices.IsSortedFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("Keys are not all, or not sorted")
 	}
 }
@@ -101,7 +101,7 @@ func TestPropertiesAreReadOrRefused(t *testing.T) {
 	for _, name := range []string{"dfs.nameservices"} { // read by NameNodes in package conf
 		read[name] = true
 	}
-	for _, k := range declared {
+	for _, k := range all {
 		if !read[k.Name] && k.Unsupported == "" && k.Ignored == "" {
 			t.Errorf("%s is declared, and no code reads it: implement it, or mark it unsupported", k.Name)
 		}

@@ -52,6 +52,7 @@ type Key struct {
 	// Checks of a value, by checkRange.
 	lo, hi    float64  // bounds of a number; infinite for none
 	exclusive bool     // lo itself is not accepted
+	unset     string   // a value that Hadoop takes for none; "" for no such value
 	maxBytes  int      // of a text; 0: any
 	choices   []string // the accepted values; nil for any
 	honoured  []string // values of an unsupported property that ask for what Hammr does anyway
@@ -84,6 +85,9 @@ func (k Key) moreThan(lo, hi float64) Key { k.exclusive = true; return k.between
 // oneOf lists the only accepted values, in any case of letters. For a List it lists the
 // accepted elements.
 func (k Key) oneOf(choices ...string) Key { k.choices = choices; return k }
+
+// unsetAt names a value that means the same as none, in Hadoop and so here.
+func (k Key) unsetAt(value string) Key { k.unset = value; return k }
 
 // oneByte bounds a text to one byte; an empty one means the default.
 func (k Key) oneByte() Key { k.maxBytes = 1; return k }

@@ -148,7 +148,12 @@ func (l *loader) finish(env func(string) string) (*Conf, []string, error) {
 			continue // an empty value in a site's file means the default
 		}
 		warnings, err := c.set(g.name, v, g.typed)
-		l.warnings = append(l.warnings, warnings...)
+		for _, w := range warnings {
+			if g.origin != "-D" {
+				w = g.origin + ": " + w
+			}
+			l.warnings = append(l.warnings, w)
+		}
 		if err != nil {
 			l.errs = append(l.errs, err)
 		}

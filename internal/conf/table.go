@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
+// all lists every declared property.
+var all = slices.Concat(declared, refusedKeys, ignoredKeys)
+
 // table and aliases index the declared properties by name and by old name.
-var table, aliases = index(declared)
+var table, aliases = index(all)
 
 // index makes the two maps. A test checks that no name or alias is declared twice.
 func index(keys []Key) (byName map[string]*Key, byAlias map[string]string) {
@@ -22,7 +25,7 @@ func index(keys []Key) (byName map[string]*Key, byAlias map[string]string) {
 
 // Keys returns the declared properties, sorted by name, for help and docs.
 func Keys() []Key {
-	keys := slices.Clone(declared)
+	keys := slices.Clone(all)
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
 	return keys
 }
@@ -41,8 +44,8 @@ func undeprecated(name string) (current string, deprecated bool) {
 // one.
 func nearest(name, prefix string, limit int) string {
 	best := ""
-	for i := range declared {
-		candidate := declared[i].Name
+	for i := range all {
+		candidate := all[i].Name
 		if !strings.HasPrefix(candidate, prefix) {
 			continue
 		}
