@@ -141,7 +141,7 @@ func BenchmarkReader(b *testing.B) {
 // BenchmarkDecoders compares the decoder of a Reader with that of the standard library.
 func BenchmarkDecoders(b *testing.B) {
 	data := words(900_000)
-	d := decoding{stream: pack(b, data, 9)}
+	d := decoding{bytes: pack(b, data, 9)}
 	b.Run("dsnet", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
@@ -153,7 +153,7 @@ func BenchmarkDecoders(b *testing.B) {
 	b.Run("standard", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
-			if _, err := io.Copy(io.Discard, stdbzip2.NewReader(bytes.NewReader(d.stream))); err != nil {
+			if _, err := io.Copy(io.Discard, stdbzip2.NewReader(bytes.NewReader(d.bytes))); err != nil {
 				b.Fatal(err)
 			}
 		}

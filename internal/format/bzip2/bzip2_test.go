@@ -56,7 +56,7 @@ func words(n int) []byte {
 // findSlowly is the dumb twin of findMagic: it looks at one bit at a time.
 func findSlowly(buf []byte, from int) (int, uint64) {
 	for bit := from; bit+magicBits <= 8*len(buf); bit++ {
-		v := uint64(bits(buf, bit, 24))<<24 | uint64(bits(buf, bit+24, 24))
+		v := bitsAt(buf, bit, magicBits)
 		if v == blockMagic || v == endMagic {
 			return bit, v
 		}
@@ -203,11 +203,11 @@ func TestDamageIsNamed(t *testing.T) {
 	bad := bytes.Clone(file)
 	bad[len(bad)/3] ^= 4
 	for name, data := range map[string][]byte{
-		"bzip2 block at byte 4: ":     bad,
-		"file ends within a block":    file[:len(file)/3],
-		"byte 0: no bzip2 header":     []byte("plain text"),
-		"byte 0: no bzip2 header ":    []byte("BZ"),
-		"bzip2 block at byte 4: file": file[:20],
+		"bzip2 data at byte 4: ":     bad,
+		"file ends within a block":   file[:len(file)/3],
+		"byte 0: no bzip2 header":    []byte("plain text"),
+		"byte 0: no bzip2 header ":   []byte("BZ"),
+		"bzip2 data at byte 4: file": file[:20],
 	} {
 		_, err := unpack("dir/f.bz2", bytes.NewReader(data), 0, 2)
 		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), strings.TrimSpace(name)) || !strings.HasPrefix(err.Error(), "dir/f.bz2") {

@@ -16,7 +16,8 @@ import (
 type decoding struct {
 	start  int64  // bit of the file at which the block begins
 	end    int64  // bit of the file at which the mark behind the block begins
-	stream []byte // the block in the form of a stream
+	bytes  []byte // the block in the form of a stream of its own
+	stream stream // the stream up to the end of the block
 	done   chan struct{}
 
 	// These fields belong to the goroutine until done is closed.
@@ -37,7 +38,7 @@ func (d *decoding) decode() {
 		return
 	}
 	d.plain.Reset()
-	_, d.err = d.plain.ReadFrom(stdbzip2.NewReader(bytes.NewReader(d.stream)))
+	_, d.err = d.plain.ReadFrom(stdbzip2.NewReader(bytes.NewReader(d.bytes)))
 }
 
 // decodeFast decodes the block by dsnet's decoder. A panic of the decoder is an error: the
@@ -54,7 +55,7 @@ func (d *decoding) decodeFast() (err error) {
 		}
 	}
 	d.plain.Reset()
-	if err := d.decoder.Reset(bytes.NewReader(d.stream)); err != nil {
+	if err := d.decoder.Reset(bytes.NewReader(d.bytes)); err != nil {
 		return err
 	}
 	_, err = io.Copy(&d.plain, d.decoder)

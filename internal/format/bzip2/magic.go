@@ -38,14 +38,14 @@ func findMagic(buf []byte, from int) (bit int, magic uint64) {
 	return -1, 0
 }
 
-// bits returns the n bits of buf that begin at bit at. n is at most 32.
-func bits(buf []byte, at, n int) uint32 {
+// bitsAt returns the n bits of buf that begin at bit at. n is at most 57.
+func bitsAt(buf []byte, at, n int) uint64 {
 	var v uint64
 	for i := at / 8; i <= (at+n-1)/8; i++ {
 		v = v<<8 | uint64(buf[i])
 	}
 	last := (at + n - 1) % 8
-	return uint32(v >> (7 - last) & (1<<n - 1))
+	return v >> (7 - last) & (1<<n - 1)
 }
 
 // appendStream appends a stream that holds the one block whose bits are
@@ -68,7 +68,7 @@ func appendStream(dst, buf []byte, from, to int) []byte {
 		}
 	}
 	put(endMagic, magicBits/8)
-	put(uint64(bits(buf, from+magicBits, 32)), 4) // checksum of the stream, which equals the checksum of its only block
+	put(bitsAt(buf, from+magicBits, 32), 4) // checksum of the stream, which equals the checksum of its only block
 	if spare > 0 {
 		put(0, 1)
 	}

@@ -29,7 +29,10 @@ type Reader struct {
 
 	base int64  // offset of buf[0] in the file
 	buf  []byte // bytes of the file from the first block that is not delivered
-	next int    // bit of buf at which the search for the next block begins
+	next int    // bit of buf that is accounted for up to here
+
+	expected expectation // what begins at next
+	stream   stream      // the stream that contains next
 
 	queue   []*decoding // blocks that are not delivered, in order
 	free    []*decoding
@@ -49,8 +52,12 @@ type block struct{ file, plain int64 }
 // with the first block whose first bit is at or after that offset. The function First
 // reports whether this is the first block of the file.
 func NewReader(name string, src io.Reader, from int64) *Reader {
+	expected := anything
+	if from == 0 {
+		expected = aHeader
+	}
 	return &Reader{
-		name: name, src: src, base: from, offset: from, limit: math.MaxInt64,
+		expected: expected, name: name, src: src, base: from, offset: from, limit: math.MaxInt64,
 		ahead: min(maxAhead, runtime.GOMAXPROCS(0)),
 	}
 }
@@ -107,9 +114,6 @@ var errClosed = errors.New("bzip2: read after Close")
 
 // nextBlock delivers the next block into unread; io.EOF is the end of the file.
 func (r *Reader) nextBlock() error {
-	if err := r.checkHeader(); err != nil {
-		return err
-	}
 	if r.current != nil {
 		r.free, r.current = append(r.free, r.current), nil
 	}
@@ -122,6 +126,9 @@ func (r *Reader) nextBlock() error {
 		return r.retry(d)
 	}
 	r.queue = r.queue[1:]
+	if d.cutErr == errAhead {
+		return r.nextBlock()
+	}
 	if d.cutErr != nil {
 		r.offset = r.base + int64(r.next/8)
 		return d.cutErr
@@ -151,6 +158,8 @@ func (r *Reader) startNext() *decoding {
 		close(d.done)
 		return d
 	}
+	r.stream.add(uint32(bitsAt(r.buf, start+magicBits, 32)))
+	d.stream = r.stream
 	r.cut(d, start, end)
 	r.next = end
 	go d.decode()
@@ -170,7 +179,7 @@ func (r *Reader) take() *decoding {
 // cut sets the block of d to the bits [start, end) of buf.
 func (r *Reader) cut(d *decoding, start, end int) {
 	d.start, d.end = 8*r.base+int64(start), 8*r.base+int64(end)
-	d.stream = appendStream(d.stream[:0], r.buf, start, end)
+	d.bytes = appendStream(d.bytes[:0], r.buf, start, end)
 }
 
 // deliver makes the plain bytes of a block those that Read returns.
@@ -194,7 +203,7 @@ func (r *Reader) retry(d *decoding) error {
 		r.cut(d, start, end)
 		d.done = make(chan struct{})
 		if d.decode(); d.err == nil {
-			r.next = end
+			r.next, r.expected, r.stream = end, aMark, d.stream
 			r.deliver(d)
 			return nil
 		}
@@ -216,5 +225,5 @@ func (r *Reader) corrupt(offset int64, err error) error {
 	if r.end != nil && r.end != io.EOF {
 		return r.end
 	}
-	return fmt.Errorf("%s: %w: bzip2 block at byte %d: %w", r.name, storage.ErrCorrupt, offset, err)
+	return fmt.Errorf("%s: %w: bzip2 data at byte %d: %w", r.name, storage.ErrCorrupt, offset, err)
 }

@@ -10,40 +10,24 @@ const (
 	headerSize    = 4 // bytes before the first block of a file
 	readSize      = 256 << 10
 	maxBlockBytes = 4 << 20 // compressed; the format allows about 2.3 MB
+	headerBits    = 8 * headerSize
 	minBlockBits  = magicBits + 32
 )
 
-// checkHeader refuses a file that does not begin as bzip2 files do.
-func (r *Reader) checkHeader() error {
-	if r.base > 0 || len(r.buf) > 0 {
-		return nil
-	}
-	r.more()
-	switch {
-	case len(r.buf) == 0 && r.end != nil:
-		return r.end
-	case len(r.buf) < headerSize || string(r.buf[:3]) != "BZh" || r.buf[3] < '1' || r.buf[3] > '9':
-		return r.corrupt(0, errors.New("no bzip2 header"))
-	}
-	return nil
-}
-
-// findBlock returns the bit of buf at which the next block begins.
-func (r *Reader) findBlock() (int, error) {
+// search moves to the first mark at or after next. io.EOF means that there is none.
+func (r *Reader) search() error {
 	for {
 		r.drop()
-		bit, magic := findMagic(r.buf, r.next)
+		bit, _ := findMagic(r.buf, r.next)
 		switch {
-		case magic == blockMagic:
-			return bit, nil
 		case bit >= 0:
-			r.next = bit + minBlockBits
+			r.next, r.expected = bit, aMark
+			return nil
 		case r.end != nil:
-			return 0, r.end
-		default:
-			r.next = max(r.next, 8*len(r.buf)-magicBits)
-			r.more()
+			return r.end
 		}
+		r.next = max(r.next, 8*len(r.buf)-magicBits)
+		r.more()
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 )
 
@@ -109,8 +108,8 @@ func ReuseFrames(plain io.ReadCloser, r *bufio.Reader) (ok bool, err error) {
 	case *zlibReader:
 		z.r = r
 		return true, z.z.(zlib.Resetter).Reset(r, nil)
-	case *gzip.Reader:
-		return true, z.Reset(r)
+	case *gzipMembers:
+		return true, z.reset(r)
 	}
 	return false, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/hammr/hammr/internal/format/bzip2"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -19,6 +20,7 @@ type Reader struct {
 	source source
 	buffer *bufio.Reader
 	plain  io.ReadCloser // nil before the first Read
+	blocks *bzip2.Reader // plain, if it is a bzip2 file
 	err    error
 }
 
@@ -81,6 +83,11 @@ func (z *Reader) open() error {
 		z.plain = io.NopCloser(z.buffer)
 		return nil
 	}
+	if z.codec == bzip2Codec {
+		z.blocks = bzip2.NewReader(z.name, z.buffer, 0)
+		z.plain = z.blocks
+		return nil
+	}
 	plain, err := z.codec.open(z.buffer)
 	if err != nil {
 		return z.explain(err)
@@ -95,7 +102,7 @@ func (z *Reader) explain(err error) error {
 	switch {
 	case z.source.err != nil:
 		return z.source.err
-	case err == io.EOF && z.plain != nil, z.codec == nil:
+	case err == io.EOF && z.plain != nil, z.codec == nil, z.blocks != nil:
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%s: %w: %s data ends in the middle, after %d bytes", z.name, storage.ErrCorrupt, z.codec.name, z.source.n)
@@ -104,8 +111,13 @@ func (z *Reader) explain(err error) error {
 }
 
 // Consumed returns the number of compressed bytes used so far: those read from the file,
-// without those that wait in the buffer.
-func (z *Reader) Consumed() int64 { return z.source.n - int64(z.buffer.Buffered()) }
+// without those that wait in the buffer. Of a bzip2 file it counts whole blocks.
+func (z *Reader) Consumed() int64 {
+	if z.blocks != nil {
+		return z.blocks.Offset()
+	}
+	return z.source.n - int64(z.buffer.Buffered())
+}
 
 // Close releases the memory of the codec; it does not close the file. A Read after Close is
 // an error.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	stdbzip2 "compress/bzip2"
+	"errors"
 	"io"
 
 	"github.com/dsnet/compress/bzip2"
@@ -17,7 +18,7 @@ import (
 var gzipCodec = &Codec{
 	name: "gzip", extension: ".gz", classes: []string{"GzipCodec"}, aliases: []string{"gz"},
 	frameBytes: frameBytes, levels: [2]int{1, 9},
-	open: func(r *bufio.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
+	open: openGzip,
 	encoder: func(level int) (encoder, error) {
 		w, err := gzip.NewWriterLevel(nil, orDefault(level, gzip.DefaultCompression))
 		return streamEncoder(w), err
@@ -38,7 +39,8 @@ var deflateCodec = &Codec{
 	},
 }
 
-// bzip2Codec is the only codec whose files can be split: package bzip2 finds its blocks.
+// bzip2Codec is the only codec whose files can be split: package bzip2 finds its blocks. A
+// Reader of a file uses that package, too; open is for the small pieces of a SequenceFile.
 var bzip2Codec = &Codec{
 	name: "bzip2", extension: ".bz2", classes: []string{"BZip2Codec"}, aliases: []string{"bz2"},
 	frameBytes: bzip2FrameBytes, levels: [2]int{1, 9},
@@ -99,8 +101,13 @@ func orDefault(level, other int) int {
 }
 
 // openS2 reads framed s2 and framed snappy, which differ in a header that the package
-// understands.
-func openS2(r *bufio.Reader) (io.ReadCloser, error) { return io.NopCloser(s2.NewReader(r)), nil }
+// understands. A reader may skip chunks of the types 0x80 to 0xfd, but the first two are
+// refused: no program writes them, and one flipped bit turns a chunk of data (0x00 or 0x01)
+// into them.
+func openS2(r *bufio.Reader) (io.ReadCloser, error) {
+	refuse := func(io.Reader) error { return errors.New("chunk of a type that no program writes") }
+	return io.NopCloser(s2.NewReader(r, s2.ReaderSkippableCB(0x80, refuse), s2.ReaderSkippableCB(0x81, refuse))), nil
+}
 
 // s2Level converts levels 1 to 3.
 func s2Level(level int) []s2.WriterOption {
@@ -137,6 +144,69 @@ func streamEncoder(w resetter) encoder {
 type bzip2Writer struct{ *bzip2.Writer }
 
 func (w bzip2Writer) Reset(to io.Writer) { _ = w.Writer.Reset(to) }
+
+// gzipMembers reads one gzip member after another. As the gzip program does, it accepts zero
+// padding behind the last member: tapes and some disks round the length of a file up.
+type gzipMembers struct {
+	r *bufio.Reader
+	z *gzip.Reader
+}
+
+func openGzip(r *bufio.Reader) (io.ReadCloser, error) {
+	g := &gzipMembers{r, new(gzip.Reader)}
+	return g, g.reset(r)
+}
+
+// reset begins with the first member of r.
+func (g *gzipMembers) reset(r *bufio.Reader) error {
+	g.r = r
+	err := g.z.Reset(r)
+	g.z.Multistream(false)
+	return err
+}
+
+// Read continues with the next member when one ends.
+func (g *gzipMembers) Read(p []byte) (int, error) {
+	for {
+		n, err := g.z.Read(p)
+		if n > 0 || err != io.EOF {
+			return n, unlessEOF(err)
+		}
+		if err := skipPadding(g.r); err != nil {
+			return 0, err
+		}
+		if !hasMagic(g.r, gzipMagic) {
+			return 0, errPadding
+		}
+		if err := g.reset(g.r); err != nil {
+			return 0, unexpected(err)
+		}
+	}
+}
+
+func (g *gzipMembers) Close() error { return g.z.Close() }
+
+var (
+	gzipMagic  = []byte{0x1F, 0x8B}
+	errPadding = errors.New("neither a member nor zero padding up to the end of the file")
+)
+
+// skipPadding returns io.EOF if r has only zero bytes up to its end, and nil if its first byte
+// is not zero.
+func skipPadding(r *bufio.Reader) error {
+	for at := 0; ; at++ {
+		b, err := r.Peek(1)
+		switch {
+		case err != nil:
+			return err
+		case b[0] != 0 && at == 0:
+			return nil
+		case b[0] != 0:
+			return errPadding
+		}
+		r.Discard(1)
+	}
+}
 
 // zlibReader reads one zlib stream after another.
 type zlibReader struct {
