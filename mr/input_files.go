@@ -3,6 +3,7 @@ package mr
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/hammr/hammr/internal/conf"
@@ -33,10 +34,26 @@ func TextStrings() Input[int64, string] {
 // offsetAndValue returns the record of formats without keys.
 func offsetAndValue(r format.Reader) (int64, []byte) { return r.Offset(), r.Value() }
 
-func lineOpener(c *conf.Conf) format.Opener { return text.Lines(lineOptions(c)) }
+func lineOpener(c *conf.Conf) format.Opener { return refusing(text.Lines(lineOptions(c))) }
 
 func lineOptions(c *conf.Conf) text.Options {
-	return text.Options{Delimiter: []byte(c.String(conf.RecordDelimiter))}
+	return text.Options{
+		Delimiter:       []byte(c.String(conf.RecordDelimiter)),
+		KeepMark:        c.Bool(conf.KeepByteOrderMark),
+		AllowCompressed: c.Bool(conf.CompressedAsLines),
+	}
+}
+
+// refusing ends the job at once if a file is refused, because each attempt would fail in the
+// same way. It names the property that allows the file.
+func refusing(open format.Opener) format.Opener {
+	return func(ctx context.Context, o format.Open) (format.Reader, error) {
+		r, err := open(ctx, o)
+		if errors.Is(err, text.ErrCompressed) {
+			return nil, &task.FatalError{Err: fmt.Errorf("%w; or set %s=true to read it as it is", err, conf.CompressedAsLines)}
+		}
+		return r, err
+	}
 }
 
 // splittableText reports whether a file of lines can be read from an offset within it. A
@@ -52,7 +69,7 @@ func splittableText(c *conf.Conf, path string) bool {
 func KeyValueText() Input[[]byte, []byte] {
 	return &fileInput[[]byte, []byte]{
 		open: func(c *conf.Conf) format.Opener {
-			return text.KeyValues(separator(c), lineOptions(c))
+			return refusing(text.KeyValues(separator(c), lineOptions(c)))
 		},
 		splittable: splittableText,
 		record:     func(r format.Reader) ([]byte, []byte) { return r.Key(), r.Value() },

@@ -24,6 +24,8 @@ type Input struct {
 // searched if recursive is set and is an error otherwise. A glob matches a hidden name only
 // if the last component of the pattern starts with the same character.
 //
+// A file that CheckRegular refuses is an error, also in a directory.
+//
 // Files are returned in the order of the patterns and, within a pattern, sorted by path. A
 // file that two patterns match is returned twice. The error reports every pattern that
 // failed, and wraps fs.ErrNotExist if a pattern matches nothing.
@@ -91,6 +93,9 @@ func inputMatches(ctx context.Context, fsys FS, name string) ([]FileInfo, error)
 // inputsUnder returns the file itself, or the files of the directory.
 func inputsUnder(ctx context.Context, fsys FS, info FileInfo, recursive bool) ([]Input, error) {
 	if !info.IsDir {
+		if err := CheckRegular(ctx, fsys, info); err != nil {
+			return nil, fmt.Errorf("input %w", err)
+		}
 		return []Input{{FileInfo: info, FS: fsys, Name: Name(fsys, info.Path)}}, nil
 	}
 	children, err := fsys.List(ctx, info.Path)

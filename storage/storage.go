@@ -103,7 +103,7 @@ type FileInfo struct {
 	Size        int64  // bytes; 0 for a directory
 	IsDir       bool
 	ModTime     time.Time
-	Mode        fs.FileMode // permission bits
+	Mode        fs.FileMode // permission bits; and the type bits of a file that is neither regular nor a directory
 	Owner       string
 	Group       string
 	Replication int   // copies of each block; 0 if the file system does not replicate

@@ -21,7 +21,8 @@ import (
 // and TextOutput leaves it out.
 type nothing = struct{}
 
-// Job sorts lines. Only LF ends a line: a CR before it is part of the line.
+// Job sorts lines. Only LF ends a line: a CR before it is part of the line, and so is a byte
+// order mark at the start of a file.
 var Job = mr.New("sort",
 	mr.TextLines(),
 	mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, nothing]) error {
@@ -30,7 +31,9 @@ var Job = mr.New("sort",
 	}),
 	mr.IdentityReducer[[]byte, nothing](),
 	mr.TextOutput[[]byte, nothing](),
-).TotalOrder().Set("textinputformat.record.delimiter", "\n")
+).TotalOrder().
+	Set("textinputformat.record.delimiter", "\n").
+	Set("hammr.input.keep.byte.order.mark", "true")
 
 // Program returns the command.
 func Program() *mr.Program {

@@ -122,6 +122,8 @@ var declared = []Key{
 	// Hammr's own properties, below hammr. An unknown name below hammr is an error, so a
 	// misspelt one is found.
 	key("hammr.input.combine", Bool, "true", "combine small files in one split; Hadoop has a map for each file"),
+	key("hammr.input.keep.byte.order.mark", Bool, "false", "keep a UTF-8 byte order mark at the start of a file as part of its first line; Hadoop drops it"),
+	key("hammr.input.compressed.as.lines", Bool, "false", "read lines from a file that begins as a compressed file does although its extension names no such codec; such a file is refused otherwise"),
 	key("hammr.tasknode.health.script", String, "", "program that a tasknode runs to check its machine; a line that begins with ERROR takes the machine out of use"),
 	key("hammr.job.reduces.auto", Bool, "false", "if mapreduce.job.reduces is set nowhere, have as many reduces as this process has slots, or 0.95 times those of the cluster"),
 	key("hammr.job.local.disk.limit", Size, "0", "bytes that the job may occupy on the local disks of a machine; its largest attempt there fails above that; 0: no limit").atLeast(0),

@@ -54,6 +54,8 @@ const (
 	SplitMinSize      = "mapreduce.input.fileinputformat.split.minsize"
 	SplitMaxSize      = "mapreduce.input.fileinputformat.split.maxsize"
 	InputCombine      = "hammr.input.combine"
+	KeepByteOrderMark = "hammr.input.keep.byte.order.mark"
+	CompressedAsLines = "hammr.input.compressed.as.lines"
 	LinesPerMap       = "mapreduce.input.lineinputformat.linespermap"
 	KeyValueSeparator = "mapreduce.input.keyvaluelinerecordreader.key.value.separator"
 	LineMaxLength     = "mapreduce.input.linerecordreader.line.maxlength"

@@ -86,6 +86,7 @@ func (f *FS) describe(name string, info fs.FileInfo) storage.FileInfo {
 	}
 	if !d.IsDir {
 		d.Size = info.Size()
+		d.Mode |= info.Mode().Type()
 		d.Replication = 1
 	}
 	d.Owner, d.Group = owners(info)

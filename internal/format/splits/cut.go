@@ -178,10 +178,14 @@ func (c *cutter) emit(f File, start, length int64, blocks []storage.Block) {
 	})
 }
 
+// maxParts is the largest number of files in one split. It bounds the message that carries the
+// split, and the files that one task opens, if the files have few bytes or none.
+const maxParts = 10_000
+
 // combine adds a whole file to the pending split. If that split would become longer than
-// size, combine starts a new one.
+// size, or have more than maxParts files, combine starts a new one.
 func (c *cutter) combine(f File, blocks []storage.Block, size int64) {
-	if c.pending != nil && c.pendingBytes+f.Info.Size > size {
+	if c.pending != nil && (c.pendingBytes+f.Info.Size > size || len(c.pending.Parts) == maxParts) {
 		c.flush()
 	}
 	if c.pending == nil {

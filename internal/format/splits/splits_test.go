@@ -356,3 +356,26 @@ func TestSplitsOfLines(t *testing.T) {
 		t.Errorf("splits\n%s", got)
 	}
 }
+
+// TestCombinedSplitsHaveABound combines empty files, whose bytes never fill a split.
+func TestCombinedSplitsHaveABound(t *testing.T) {
+	w := newWorld()
+	for i := range 2*maxParts + 1 {
+		w.files = append(w.files, File{w.fs, storage.FileInfo{Path: fmt.Sprintf("/%06d", i), BlockSize: 1000}})
+	}
+	var next int
+	for i, s := range w.cut(t, Options{Combine: true}) {
+		if want := min(maxParts, len(w.files)-next); len(s.Parts) != want {
+			t.Errorf("split %d has %d files, want %d", i, len(s.Parts), want)
+		}
+		for _, p := range s.Parts {
+			if want := w.files[next].name(); p.Path != want {
+				t.Fatalf("%s, want %s", p.Path, want)
+			}
+			next++
+		}
+	}
+	if next != len(w.files) {
+		t.Errorf("%d files, want %d", next, len(w.files))
+	}
+}

@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/format"
@@ -24,14 +25,16 @@ type plainReader struct {
 	begin  int64 // offset of the first record
 	line   []byte
 	offset int64 // offset of line
-	at     dag.Position
-	err    error
+
+	keepMark bool // see Options
+	at       dag.Position
+	err      error
 }
 
 // openPlain opens the file at the offset that lookBehind returns and skips to the first
 // record of the range.
-func openPlain(ctx context.Context, o format.Open, delim []byte) (format.Reader, error) {
-	from, err := lookBehind(ctx, o, delim)
+func openPlain(ctx context.Context, o format.Open, opts Options) (format.Reader, error) {
+	from, err := lookBehind(ctx, o, opts.Delimiter)
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +43,13 @@ func openPlain(ctx context.Context, o format.Open, delim []byte) (format.Reader,
 		return nil, err
 	}
 	r := &plainReader{
-		scan: newScanner(source, from, delim, o), open: o, source: source,
+		scan: newScanner(source, from, opts.Delimiter, o), open: o, source: source, keepMark: opts.KeepMark,
 		end: o.Range.End.Offset, extra: o.Range.End.Skip, offset: -1, at: o.Range.Start,
+	}
+	if from == 0 {
+		if err := opts.begin(o, &r.scan); err != nil {
+			return nil, errors.Join(err, source.Close())
+		}
 	}
 	r.findStart()
 	return r, nil
@@ -76,7 +84,7 @@ func (r *plainReader) Next() bool {
 		r.line, r.err = nil, explain(r.open, &r.scan)
 		return false
 	}
-	if offset == 0 {
+	if offset == 0 && !r.keepMark {
 		line = bytes.TrimPrefix(line, byteOrderMark)
 	}
 	r.line, r.offset = line, offset

@@ -57,6 +57,14 @@ func (s *scanner) offset() int64 { return s.base + int64(s.next) }
 // error.
 func (s *scanner) ended() bool { return s.next == s.end && s.srcErr != nil }
 
+// peek returns the next n bytes, or as many as there are, and leaves them in the stream.
+func (s *scanner) peek(n int) []byte {
+	if s.end-s.next < n && s.srcErr == nil {
+		s.fill()
+	}
+	return s.buf[s.next:min(s.end, s.next+n)]
+}
+
 // scan cuts off the next record. It returns false at the end of the stream and
 // after an error; see failure.
 func (s *scanner) scan() ([]byte, bool) {

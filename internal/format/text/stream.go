@@ -25,6 +25,8 @@ type streamReader struct {
 	line   []byte
 	offset int64 // see method Offset
 	err    error
+
+	keepMark bool // see Options
 }
 
 // blockSource reads the plain bytes of a file that is compressed in blocks. Its blocks
@@ -41,12 +43,12 @@ type blockSource interface {
 
 // openCompressed opens a file that is read from its start. A Position is then a number of
 // records: {0, n}.
-func openCompressed(ctx context.Context, o format.Open, delim []byte) (format.Reader, error) {
+func openCompressed(ctx context.Context, o format.Open, opts Options) (format.Reader, error) {
 	source, err := input.Open(ctx, o, 0)
 	if err != nil {
 		return nil, err
 	}
-	return newStreamReader(o, delim, oneBlock{source}), nil
+	return newStreamReader(o, opts, oneBlock{source}, true)
 }
 
 // oneBlock is a file that can only be read from its start. All records are in the block at
@@ -55,12 +57,21 @@ type oneBlock struct{ *input.Source }
 
 func (oneBlock) Block(int64) int64 { return 0 }
 
-// newStreamReader reads the lines of the stream; its first byte has the offset 0.
-func newStreamReader(o format.Open, delim []byte, source blockSource) *streamReader {
-	return &streamReader{
-		scan: newScanner(source, 0, delim, o), open: o, source: source,
-		width: int64(max(1, len(delim))), next: dag.Position{Offset: -1}, at: o.Range.Start, offset: -1,
+// newStreamReader reads the lines of the stream; its first byte has the offset 0. It may be the
+// first byte of the file.
+func newStreamReader(o format.Open, opts Options, source blockSource, first bool) (*streamReader, error) {
+	r := &streamReader{
+		scan: newScanner(source, 0, opts.Delimiter, o), open: o, source: source, keepMark: opts.KeepMark || !first,
+		width: int64(max(1, len(opts.Delimiter))), next: dag.Position{Offset: -1}, at: o.Range.Start, offset: -1,
 	}
+	if !first {
+		r.scan.skip()
+		return r, nil
+	}
+	if err := opts.begin(o, &r.scan); err != nil {
+		return nil, errors.Join(err, source.Close())
+	}
+	return r, nil
 }
 
 // Next implements format.Reader. To find the range's start, it reads and drops the records
@@ -80,7 +91,7 @@ func (r *streamReader) Next() bool {
 		if r.next.Less(r.open.Range.Start) {
 			continue
 		}
-		if offset == 0 {
+		if offset == 0 && !r.keepMark {
 			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
 		r.line, r.offset, r.at = line, offset+r.shift, r.next
@@ -91,7 +102,9 @@ func (r *streamReader) Next() bool {
 }
 
 // place computes the Position of the record at offset. The record belongs to the block that
-// holds the last byte of the delimiter before the record.
+// holds the first byte of the delimiter before the record: a reader that begins at the next block
+// would not recognize a delimiter whose first bytes are in the block before. Of CR LF only the LF
+// counts, because such a reader takes an LF alone for a line end.
 func (r *streamReader) place(offset int64) {
 	block := r.source.Block(offset - r.width)
 	if block == r.next.Offset {
@@ -117,7 +130,7 @@ func (r *streamReader) Close() error           { return r.source.Close() }
 
 // openBlocks opens a bzip2 file at the first block of the range. It skips the bytes before
 // the first delimiter: they end a record of the previous range.
-func openBlocks(ctx context.Context, o format.Open, delim []byte) (format.Reader, error) {
+func openBlocks(ctx context.Context, o format.Open, opts Options) (format.Reader, error) {
 	from := o.Range.Start.Offset
 	if bzip2.First(from) {
 		from = 0
@@ -128,11 +141,7 @@ func openBlocks(ctx context.Context, o format.Open, delim []byte) (format.Reader
 	}
 	blocks := bzip2.NewReader(input.Name(o), source, from)
 	blocks.Limit(o.Range.End.Offset)
-	r := newStreamReader(o, delim, &bzip2Source{blocks, source, from})
-	if from > 0 {
-		r.scan.skip()
-	}
-	return r, nil
+	return newStreamReader(o, opts, &bzip2Source{blocks, source, from}, from == 0)
 }
 
 // bzip2Source reads the blocks of a bzip2 file and closes the file.

@@ -94,3 +94,32 @@ func cutsOf(random *rand.Rand, whole []record, size int64) []dag.Position {
 	random.Shuffle(len(cuts), func(i, j int) { cuts[i], cuts[j] = cuts[j], cuts[i] })
 	return cuts[:min(len(cuts), 9)] // each cut costs one decoding of the file
 }
+
+// TestDelimiterAcrossBlocks divides a delimiter between two blocks. Each record belongs to one
+// of two ranges that are divided at the second block.
+func TestDelimiterAcrossBlocks(t *testing.T) {
+	for _, delim := range []string{"", "#=#;", "\r\n"} {
+		end := delim
+		if delim == "" {
+			end = "\r\n"
+		}
+		for width := range len(end) + 1 {
+			data := []byte("one" + end + "two" + end + "three")
+			half := len("one") + width
+			file := append(bzip2File(t, data[:half]), bzip2File(t, data[half:])...)
+			o := put(t, "/f.bz2", file)
+			open := Lines(Options{Delimiter: []byte(delim)})
+			want := values(readAll(t, open, o))
+			if !slices.Equal(want, []string{"one", "two", "three"}) {
+				t.Fatalf("delimiter %q divided at %d: %q", delim, width, want)
+			}
+			for cut := int64(5); cut < o.Size; cut++ {
+				head, tail := o, o
+				head.Range.End, tail.Range.Start = dag.Position{Offset: cut}, dag.Position{Offset: cut}
+				if got := append(values(readAll(t, open, head)), values(readAll(t, open, tail))...); !slices.Equal(got, want) {
+					t.Errorf("delimiter %q divided at %d, ranges at %d: %q", delim, width, cut, got)
+				}
+			}
+		}
+	}
+}

@@ -17,22 +17,32 @@ type Options struct {
 	// Delimiter ends a record instead of LF, CR LF and CR. If it is empty, these line ends
 	// apply. Hadoop's textinputformat.record.delimiter.
 	Delimiter []byte
+	// KeepMark keeps a UTF-8 byte order mark at the start of a file in its first line. Hadoop's
+	// LineRecordReader drops it, as the default does.
+	KeepMark bool
+	// AllowCompressed reads lines from a file that begins as compressed files do. By default
+	// such a file is refused, see ErrCompressed.
+	AllowCompressed bool
 }
+
+// ErrCompressed marks a file that begins as compressed files do, although its extension names
+// no codec, or another one. Its lines would be noise.
+var ErrCompressed = errors.New("its lines would be noise")
 
 // Lines opens readers whose values are lines; they have no keys.
 func Lines(opts Options) format.Opener {
-	delim := bytes.Clone(opts.Delimiter)
-	if len(delim) == 0 {
-		delim = nil
+	opts.Delimiter = bytes.Clone(opts.Delimiter)
+	if len(opts.Delimiter) == 0 {
+		opts.Delimiter = nil
 	}
 	return func(ctx context.Context, o format.Open) (format.Reader, error) {
 		switch codec := compress.ByExtension(o.Path); {
 		case codec == nil:
-			return openPlain(ctx, o, delim)
-		case codec.Splittable() && Splittable(o.Path, delim):
-			return openBlocks(ctx, o, delim)
+			return openPlain(ctx, o, opts)
+		case codec.Splittable() && Splittable(o.Path, opts.Delimiter):
+			return openBlocks(ctx, o, opts)
 		}
-		return openCompressed(ctx, o, delim)
+		return openCompressed(ctx, o, opts)
 	}
 }
 
@@ -94,6 +104,19 @@ func CutEvery(ctx context.Context, n int, o format.Open, lines format.Opener) ([
 }
 
 var byteOrderMark = []byte("\uFEFF")
+
+// begin refuses a file whose first bytes are no text. The scanner is at the start of the file.
+func (opts Options) begin(o format.Open, s *scanner) error {
+	head := s.peek(compress.SignatureBytes)
+	if name, codec := compress.Detect(head); name != "" && !opts.AllowCompressed {
+		remedy := "decompress it first, or store it as .gz, .zst or .bz2"
+		if codec != nil && !input.Compressed(o.Path) {
+			remedy = "rename it to end in " + codec.Extension()
+		}
+		return fmt.Errorf("%s: content begins as %s file does, but is not decompressed, so %w; %s", input.Name(o), name, ErrCompressed, remedy)
+	}
+	return nil
+}
 
 // keyValueReader divides each line into key and value, which are views of the line.
 type keyValueReader struct {
