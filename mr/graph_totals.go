@@ -2,6 +2,7 @@ package mr
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/hammr/hammr/internal/task"
 )
@@ -13,7 +14,8 @@ import (
 //	totals := ranks.Totals()
 //	ranks = mr.With(mr.CoGroup(g, "round-2", &round{last: totals}, links, ranks.Shuffle()), totals)
 //
-// A stage between the two sums them in one Node. It is called s-totals if this stage is s.
+// A stage between the two sums them in one Node. It is called s-totals if this stage is s. A
+// total that does not fit an int64 fails the job.
 func (s *Stage[K, V]) Totals() *Side[string, int64] {
 	numbers, sum := &Stage[string, int64]{stage: s.stage}, Sum[string, int64]()
 	totals := Group(s.graph, s.name+"-totals", sum, numbers.Gather().Combine(sum))
@@ -47,7 +49,11 @@ func (w totalsWriter[K, V]) error() error { return w.to.error() }
 // end implements targetWriter.
 func (w totalsWriter[K, V]) end(paused bool) error {
 	for name, total := range w.task.totals {
-		w.to.Emit(name, total.Value())
+		n, exact := total.Exact()
+		if !exact {
+			return &task.FatalError{Err: fmt.Errorf("total %q of a node: it does not fit an int64", name)}
+		}
+		w.to.Emit(name, n)
 	}
 	return errors.Join(w.to.error(), w.to.end(paused))
 }

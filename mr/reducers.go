@@ -65,17 +65,16 @@ type Number interface {
 // key.
 type FoldReducer[K, V any] struct {
 	fold func(acc, v V) V
+
+	// Of a Sum of integers, else nil:
+	partial func(acc, v V) (V, bool) // false if the sum does not fit V
+	total   func() total[V]
 }
 
 // Fold makes a FoldReducer of an associative function. acc is the result for the values
 // before v.
 func Fold[K, V any](f func(acc, v V) V) FoldReducer[K, V] {
-	return FoldReducer[K, V]{f}
-}
-
-// Sum adds the values of each key.
-func Sum[K any, V Number]() FoldReducer[K, V] {
-	return Fold[K](func(acc, v V) V { return acc + v })
+	return FoldReducer[K, V]{fold: f}
 }
 
 // Min keeps the least value of each key.
@@ -98,13 +97,14 @@ func (r FoldReducer[K, V]) Reduce(t *Task, key K, values iter.Seq[V], out Emitte
 	return r.forAttempt().Reduce(t, key, values, out)
 }
 
-func (r FoldReducer[K, V]) folder() func(acc, v V) V { return r.fold }
-
 // forAttempt returns the reducer of one attempt for values of the default codec.
 func (r FoldReducer[K, V]) forAttempt() Reducer[K, V, K, V] { return r.forValues(valueCodec[V]()) }
 
 // forValues implements keeper. It binds the method add once, so that a group allocates nothing.
 func (r FoldReducer[K, V]) forValues(codec Codec[V]) Reducer[K, V, K, V] {
+	if r.partial != nil {
+		return newSumLoop(r)
+	}
 	l := &foldLoop[K, V]{fold: r.fold, own: ownDecoded(codec)}
 	l.step = l.add
 	return l
@@ -151,5 +151,5 @@ func (l *foldLoop[K, V]) add(v V) bool {
 // folding is implemented by combiners that fold. The collector then uses a hash table instead
 // of a sort for each spill.
 type folding[V any] interface {
-	folder() func(acc, v V) V
+	folder() func(acc, v V) (V, bool)
 }

@@ -164,12 +164,12 @@ func TestIntakeSurvivesEveryFault(t *testing.T) {
 
 func TestPanicOfAFoldIsAnErrorOfTheTable(t *testing.T) {
 	fold := sumFold
-	fold.Fold = func(acc, v int64) int64 {
+	fold.Fold = Always(func(acc, v int64) int64 {
 		if v == 7 {
 			panic(errors.New("seven"))
 		}
 		return acc + v
-	}
+	})
 	table, err := NewFoldTable(t.Context(), testOptions(t, 2), fold)
 	if err != nil {
 		t.Fatal(err)

@@ -1,12 +1,16 @@
 package shuffle
 
-import "context"
+import (
+	"bytes"
+	"context"
+)
 
 // A table of keys that hardly repeat combines little, and each of its records costs a cache
 // miss. Such a table is bypassed: records are encoded and appended to a log, and equal keys
 // are folded where sorting brings them together.
 //
 //	table ── full, keys hardly repeat: spill, startBypass ──► log
+//	table ── a value cannot be folded: spill, startBypass ──► log
 //	  ▲                                                        │ full: spill
 //	  └───────────── keys repeat: spill ───────────────────────┘
 //
@@ -32,6 +36,41 @@ func (t *FoldTable[V]) startBypass() {
 	clear(t.counts)
 	t.used, t.values = 0, 0
 	t.resize(minSlots)
+}
+
+// unfoldedRecord is a record that waits for passOn.
+type unfoldedRecord[V any] struct {
+	key []byte
+	v   V
+}
+
+// setAside keeps a record that cannot be folded into its entry. It will be counted again.
+func (t *FoldTable[V]) setAside(e *foldEntry[V], p *pendingFold[V]) {
+	key := bytes.Clone(t.keyBytes(e))
+	t.unfolded = append(t.unfolded, unfoldedRecord[V]{key, p.v})
+	t.stats.Records--
+	t.stats.Bytes -= int64(len(key))
+}
+
+// passOn adds the records that were set aside to the log, which may have several records of one
+// key. So a table that cannot fold is bypassed for as long as its keys hardly repeat or the log
+// has space: folds that fail are rare, or the sums of the job do not fit anyway.
+func (t *FoldTable[V]) passOn() {
+	var err error
+	defer func() { t.fail(err) }()
+	defer recoverTo(&err)
+	records := t.unfolded
+	t.unfolded = nil
+	if t.log == nil {
+		if t.spill(t.ctx); t.err == nil {
+			t.startBypass()
+		}
+	}
+	for _, r := range records {
+		if t.err == nil {
+			t.Emit(r.key, r.v)
+		}
+	}
 }
 
 // append adds a record to the log.
@@ -128,7 +167,7 @@ func (t *FoldTable[V]) writeLog(ctx context.Context) {
 // writeLogRun writes records in the order of their entries, and folds those of equal keys.
 func (t *FoldTable[V]) writeLogRun(w *dataWriter, order []entry) error {
 	values := &logValues{log: t.log}
-	for touched := 0; len(order) > 0 && w.err == nil; t.stats.CombineOut++ {
+	for touched := 0; len(order) > 0 && w.err == nil; {
 		if touched <= 0 {
 			touched = min(len(order), touchAhead)
 			t.log.touchKeys(order[:touched])
@@ -136,6 +175,7 @@ func (t *FoldTable[V]) writeLogRun(w *dataWriter, order []entry) error {
 		n := t.log.equalKeys(order)
 		if n == 1 {
 			w.add(t.log.record(order[0].at))
+			t.stats.CombineOut++
 		} else {
 			values.entries = order[:n]
 			if _, err := t.foldGroup(w, t.log.keyOf(order[0].at), values); err != nil {

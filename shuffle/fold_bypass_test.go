@@ -115,7 +115,7 @@ func numberedKeys(n int) []pair {
 
 func TestFoldTableBypassPanics(t *testing.T) {
 	fails := sumFold
-	fails.Fold = func(acc, v int64) int64 { panic("fold") }
+	fails.Fold = func(acc, v int64) (int64, bool) { panic("fold") }
 	o := testOptions(t, 1)
 	table, err := NewFoldTable(context.Background(), o, fails)
 	if err != nil {

@@ -59,10 +59,12 @@ func (t *FoldTable[V]) combine(p *pendingFold[V]) {
 		e := &entries[i]
 		if e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && binary.LittleEndian.Uint64(e.key[8:]) == p.b {
 			if t.keepsStrings {
-				t.foldStrings(e, p.v)
-				return
+				t.foldStrings(e, p)
+			} else if v, ok := t.fold.Fold(e.v, p.v); ok {
+				e.v = v
+			} else {
+				t.setAside(e, p)
 			}
-			e.v = t.fold.Fold(e.v, p.v)
 			return
 		}
 		if e.size == 0 {
@@ -82,10 +84,12 @@ func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 		e := &t.entries[i]
 		if e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && string(t.keyBytes(e)) == string(key) {
 			if t.keepsStrings {
-				t.foldStrings(e, p.v)
-				return
+				t.foldStrings(e, p)
+			} else if v, ok := t.fold.Fold(e.v, p.v); ok {
+				e.v = v
+			} else {
+				t.setAside(e, p)
 			}
-			e.v = t.fold.Fold(e.v, p.v)
 			return
 		}
 		if e.size == 0 {
@@ -95,9 +99,13 @@ func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 	}
 }
 
-// foldStrings folds v into the value of an entry, and copies the strings of the result.
-func (t *FoldTable[V]) foldStrings(e *foldEntry[V], v V) {
-	v = t.fold.Fold(e.v, v)
+// foldStrings folds a record into its entry, and copies the strings of the result.
+func (t *FoldTable[V]) foldStrings(e *foldEntry[V], p *pendingFold[V]) {
+	v, ok := t.fold.Fold(e.v, p.v)
+	if !ok {
+		t.setAside(e, p)
+		return
+	}
 	t.keepStrings(&v, &e.v)
 	e.v = v
 }

@@ -126,12 +126,11 @@ func (t *FoldTable[V]) place(sorted []entry, next []int, from, to int) {
 func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource) error {
 	n, err := t.foldGroup(w, key, values)
 	t.stats.CombineIn += n
-	t.stats.CombineOut++
 	return err
 }
 
-// foldGroup writes a key with its values folded, and returns their number. A value that is alone is
-// written as it is.
+// foldGroup writes a key with its values folded, and returns how many it was given. A value that
+// is alone is written as it is, and so are two that cannot be folded.
 func (t *FoldTable[V]) foldGroup(w *dataWriter, key []byte, values valueSource) (int64, error) {
 	values.NextValue() // a group has a value
 	t.encoded = append(t.encoded[:0], values.Value()...)
@@ -140,9 +139,15 @@ func (t *FoldTable[V]) foldGroup(w *dataWriter, key []byte, values valueSource) 
 		acc, err := t.decode(t.encoded)
 		for again := true; again && err == nil; again = values.NextValue() {
 			var v V
-			if v, err = t.decode(values.Value()); err == nil {
-				acc = t.fold.Fold(acc, v)
-				n++
+			if v, err = t.decode(values.Value()); err != nil {
+				break
+			}
+			n++
+			if folded, ok := t.fold.Fold(acc, v); ok {
+				acc = folded
+			} else {
+				t.writeFolded(w, key, t.fold.Append(t.encoded[:0], acc))
+				acc = v
 			}
 		}
 		if err != nil {
@@ -150,8 +155,13 @@ func (t *FoldTable[V]) foldGroup(w *dataWriter, key []byte, values valueSource) 
 		}
 		t.encoded = t.fold.Append(t.encoded[:0], acc)
 	}
-	w.addPair(key, t.encoded)
+	t.writeFolded(w, key, t.encoded)
 	return n, nil
+}
+
+func (t *FoldTable[V]) writeFolded(w *dataWriter, key, value []byte) {
+	w.addPair(key, value)
+	t.stats.CombineOut++
 }
 
 // decode decodes a value. A value that may refer to the bytes gets a copy of them, because
@@ -169,7 +179,9 @@ func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
 	if t.finished {
 		return nil, errors.New("collector: already finished or aborted")
 	}
-	t.drain()
+	for again := true; again; again = t.pendingCount > 0 && t.err == nil { // passOn may emit
+		t.drain()
+	}
 	switch {
 	case t.err != nil:
 	case t.log != nil && t.log.records > 0:

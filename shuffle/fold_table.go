@@ -17,10 +17,19 @@ import (
 // Fold combines values of type V. The values of a key are folded in the order in which they
 // were added. Partial results are folded in the order of the parts. Fold must be
 // associative, but need not be commutative.
+//
+// A Fold that returns false changes nothing: the result would be no V, such as a sum that is
+// too large. Then both values are passed on, so a key may have several values in the output,
+// and in any order: such a Fold must be commutative.
 type Fold[V any] struct {
-	Fold   func(acc, v V) V                      // folds v into acc; may reuse the memory of acc
+	Fold   func(acc, v V) (V, bool)              // folds v into acc; may reuse the memory of acc
 	Append func(dst []byte, v V) []byte          // appends the bytes of v
 	Decode func(src []byte) (value V, err error) // decodes a value; it may refer to src, but its strings may not
+}
+
+// Always returns the function of a Fold that can fold any two values.
+func Always[V any](fold func(acc, v V) V) func(acc, v V) (V, bool) {
+	return func(acc, v V) (V, bool) { return fold(acc, v), true }
 }
 
 // FoldTable combines records as they are added, in a hash table by key whose values are
@@ -61,6 +70,8 @@ type FoldTable[V any] struct {
 	text    textStore      // strings of values that refer to nothing else
 	values  int64          // total bytes of values that own has copied
 	space   []byte         // memory for sorting; an arena, nil before the first spill
+
+	unfolded []unfoldedRecord[V] // of the batch: records that cannot be folded into their entries
 
 	bypass bool       // the table is bypassed from the next batch on
 	log    *recordLog // takes the records while the table is bypassed; else nil
@@ -152,9 +163,17 @@ func (t *FoldTable[V]) Emit(key []byte, v V) {
 	}
 }
 
-// drain combines the batch. A panic of the fold or of a codec becomes an error of the table,
-// because the record that Emit is adding did not cause it.
+// drain combines the batch, and passes on the records that cannot be folded.
 func (t *FoldTable[V]) drain() {
+	t.combineBatch()
+	if len(t.unfolded) > 0 {
+		t.passOn()
+	}
+}
+
+// combineBatch combines the batch. A panic of the fold or of a codec becomes an error of the table,
+// because the record that Emit is adding did not cause it.
+func (t *FoldTable[V]) combineBatch() {
 	defer t.drained()
 	if t.text.wasteful() {
 		t.compactText()
@@ -181,7 +200,7 @@ func (t *FoldTable[V]) drain() {
 	}
 }
 
-// drained recovers from a panic in drain, which defers it, and empties the batch.
+// drained recovers from a panic in combineBatch, which defers it, and empties the batch.
 func (t *FoldTable[V]) drained() {
 	if v := recover(); v != nil {
 		t.fail(&PanicError{Value: v, Stack: debug.Stack()})

@@ -137,7 +137,7 @@ func TestFoldTableDistinguishesKeys(t *testing.T) {
 
 func TestFoldTableCopiesValues(t *testing.T) {
 	latest := Fold[[]byte]{
-		Fold:   func(_, v []byte) []byte { return v },
+		Fold:   Always(func(_, v []byte) []byte { return v }),
 		Append: func(dst, v []byte) []byte { return append(dst, v...) },
 		Decode: func(src []byte) ([]byte, error) { return src, nil },
 	}

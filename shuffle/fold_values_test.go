@@ -22,7 +22,7 @@ type labelled struct {
 // labelledFold folds labelled values. The JSON form keeps all fields.
 func labelledFold(fold func(acc, v labelled) labelled) Fold[labelled] {
 	return Fold[labelled]{
-		Fold: fold,
+		Fold: Always(fold),
 		Append: func(dst []byte, v labelled) []byte {
 			b, err := json.Marshal(v)
 			if err != nil {
@@ -157,7 +157,7 @@ func TestFoldTableCountsOnlyKeptStrings(t *testing.T) {
 	o := testOptions(t, 1)
 	o.Memory = 4 << 20
 	last := joinFold
-	last.Fold = func(_, v string) string { return v }
+	last.Fold = Always(func(_, v string) string { return v })
 	table, err := NewFoldTable(context.Background(), o, last)
 	if err != nil {
 		t.Fatal(err)

@@ -167,7 +167,7 @@ func zipfRecords(r *rand.Rand, n int) []pair {
 
 // sumFold adds numbers. Its values have a fixed size.
 var sumFold = Fold[int64]{
-	Fold:   func(acc, v int64) int64 { return acc + v },
+	Fold:   Always(func(acc, v int64) int64 { return acc + v }),
 	Append: func(dst []byte, v int64) []byte { return binary.AppendVarint(dst, v) },
 	Decode: func(src []byte) (int64, error) {
 		v, n := binary.Varint(src)
@@ -180,7 +180,7 @@ var sumFold = Fold[int64]{
 
 // joinFold joins strings with commas, so that the result depends on the order of folding.
 var joinFold = Fold[string]{
-	Fold:   func(acc, v string) string { return acc + "," + v },
+	Fold:   Always(func(acc, v string) string { return acc + "," + v }),
 	Append: func(dst []byte, v string) []byte { return append(dst, v...) },
 	Decode: func(src []byte) (string, error) { return string(src), nil },
 }

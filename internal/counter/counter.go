@@ -14,6 +14,7 @@ package counter
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 )
@@ -30,11 +31,25 @@ func (id ID) isUsers() bool {
 	return !engine
 }
 
-// Counter is one number that any goroutine may add to.
-type Counter struct{ value atomic.Int64 }
+// Counter is one number that any goroutine may add to. A count beyond an int64 is shown as the
+// nearest int64.
+//
+//	the exact count = value + wraps·2⁶⁴
+type Counter struct {
+	value atomic.Int64
+	wraps atomic.Int64
+}
 
 // Add adds n, which may be negative.
-func (c *Counter) Add(n int64) { c.value.Add(n) }
+func (c *Counter) Add(n int64) {
+	if now := c.value.Add(n); (now < now-n) != (n < 0) {
+		if n < 0 {
+			c.wraps.Add(-1)
+		} else {
+			c.wraps.Add(1)
+		}
+	}
+}
 
 // Max raises the counter to n if it is lower.
 func (c *Counter) Max(n int64) {
@@ -45,8 +60,22 @@ func (c *Counter) Max(n int64) {
 	}
 }
 
-// Value returns the current count.
-func (c *Counter) Value() int64 { return c.value.Load() }
+// Value returns the current count, or the nearest int64.
+func (c *Counter) Value() int64 {
+	n, _ := c.Exact()
+	return n
+}
+
+// Exact returns the current count, or the nearest int64 and false if it does not fit an int64.
+func (c *Counter) Exact() (n int64, exact bool) {
+	switch wraps := c.wraps.Load(); {
+	case wraps > 0:
+		return math.MaxInt64, false
+	case wraps < 0:
+		return math.MinInt64, false
+	}
+	return c.value.Load(), true
+}
 
 // ErrLimit marks a job that has more user counters than its limit.
 var ErrLimit = errors.New("too many counters")

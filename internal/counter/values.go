@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -15,12 +16,20 @@ type Values map[string]map[string]int64
 // IsPeak reports whether a job shows the highest value of the counter, and not the sum.
 func (id ID) IsPeak() bool { return kinds[id] == highest }
 
-// Total adds values of a counter, or returns the higher one if it is a peak.
+// Total adds values of a counter, or returns the higher one if it is a peak. A sum beyond an
+// int64 is the nearest int64: a counter only informs, so it fails no job.
 func Total(a, b int64, peak bool) int64 {
 	if peak {
 		return max(a, b)
 	}
-	return a + b
+	switch sum := a + b; {
+	case a > 0 && b > 0 && sum < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && sum >= 0:
+		return math.MinInt64
+	default:
+		return sum
+	}
 }
 
 // Add adds n to one counter. If jobs show the highest value of the counter, Add raises it to
