@@ -2,6 +2,7 @@ package allocation
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,9 +15,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/hammr/hammr/internal/meminfo"
+	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/procfs"
 )
 
@@ -136,21 +137,21 @@ func (s *server) open(ctx context.Context, q openRequest) (treeInfo, error) {
 }
 
 // makePlace makes the directory and the link of a place. What an earlier allocation has left
-// there, because its machine failed, is removed.
+// there, because its machine failed, is removed. Other users know the name of the link from
+// earlier allocations, so the directory has a name that they cannot have taken.
 func (s *server) makePlace(p place) (dir string, err error) {
 	base := os.ExpandEnv(p.Base)
-	if base == "" {
-		base = os.TempDir()
-	}
-	dir = filepath.Join(base, filepath.Base(p.Link)+".files")
-	if err := os.RemoveAll(dir); err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if base, err = filepath.Abs(cmp.Or(base, os.TempDir())); err != nil {
 		return "", fmt.Errorf("--local-dir: %w", err)
 	}
-	if err := removeLink(p.Link); err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+	if err := removePlace(p.Link); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(base, 0o700); err != nil {
+		return "", fmt.Errorf("--local-dir: %w", err)
+	}
+	if dir, err = os.MkdirTemp(base, filepath.Base(p.Link)+"-"); err != nil {
+		return "", fmt.Errorf("--local-dir: %w", err)
 	}
 	if err := os.Symlink(dir, p.Link); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
@@ -159,8 +160,9 @@ func (s *server) makePlace(p place) (dir string, err error) {
 	return dir, nil
 }
 
-// removeLink removes a link that this user has made. Names in /tmp are open to all users.
-func removeLink(link string) error {
+// removePlace removes a link that this user has made, and the directory that it names. Names in
+// /tmp are open to all users: after the directory was removed, its name may be that of another.
+func removePlace(link string) error {
 	info, err := os.Lstat(link)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -168,11 +170,25 @@ func removeLink(link string) error {
 	if err != nil {
 		return err
 	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if info.Mode().Type() != os.ModeSymlink || !ok || int(owner.Uid) != os.Getuid() {
+	if info.Mode().Type() != os.ModeSymlink || !isOwn(info) {
 		return fmt.Errorf("%s is not a link of this user: remove it", link)
 	}
+	dir, err := os.Readlink(link)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() && isOwn(info) {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
 	return os.Remove(link)
+}
+
+// isOwn reports whether a file belongs to this user.
+func isOwn(info os.FileInfo) bool {
+	owner, err := owndir.Owner(info)
+	return err == nil && owner == os.Geteuid()
 }
 
 // freeAddress returns a port that is free on this machine, with the machine's name. Masters need

@@ -74,8 +74,8 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Files that an allocation has left which could not end are removed.
-	old := filepath.Join(base, "n1.files", "old")
-	if err := errors.Join(os.MkdirAll(old, 0o700), os.Symlink("nowhere", link)); err != nil {
+	old := filepath.Join(base, "n1-1", "old")
+	if err := errors.Join(os.MkdirAll(old, 0o700), os.Symlink(filepath.Dir(old), link)); err != nil {
 		t.Fatal(err)
 	}
 	a := c.ask(request{Open: &openRequest{Place: place{Link: link, Base: "$LOCAL_BASE"}, Saved: saved, Want: info}})
@@ -84,6 +84,10 @@ func TestServe(t *testing.T) {
 	}
 	if _, err := os.Stat(old); err == nil {
 		t.Errorf("%s is left", old)
+	}
+	made, err := os.Readlink(link)
+	if err != nil {
+		t.Fatal(err)
 	}
 	local := filepath.Join(link, diskDir, tasksDir)
 	if got := len(files(t, local+"/.")); got != info.Files {
@@ -128,10 +132,41 @@ func TestServe(t *testing.T) {
 		t.Errorf("stop again: %+v", a)
 	}
 	c.end()
-	for _, path := range []string{link, filepath.Join(base, "n1.files")} {
+	for _, path := range []string{link, made} {
 		if _, err := os.Lstat(path); err == nil {
 			t.Errorf("%s is left", path)
 		}
+	}
+}
+
+// TestPlaceOfAnotherUser opens a place where another user has made what earlier allocations have
+// made there: it is neither used nor removed, and stops no allocation.
+func TestPlaceOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to give files to another user")
+	}
+	base, link := t.TempDir(), filepath.Join(t.TempDir(), "n1")
+	const stranger = 54321
+	bait := filepath.Join(base, "n1-1")
+	err := errors.Join(os.Mkdir(bait, 0o777), os.WriteFile(filepath.Join(bait, "kept"), nil, 0o600), os.Lchown(bait, stranger, stranger), os.Symlink(bait, link))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := new(server).makePlace(place{Link: link, Base: base})
+	if err != nil || dir == bait {
+		t.Fatalf("made %s: %v", dir, err)
+	}
+	if info, err := os.Stat(link); err != nil || !isOwn(info) || info.Mode().Perm() != 0o700 {
+		t.Errorf("the directory of the link: %v, %v", info, err)
+	}
+	if _, err := os.Stat(filepath.Join(bait, "kept")); err != nil {
+		t.Errorf("the other user's directory was removed: %v", err)
+	}
+	if err := errors.Join(os.Remove(link), os.Symlink(dir, link), os.Lchown(link, stranger, stranger)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := new(server).makePlace(place{Link: link, Base: base}); err == nil || !strings.Contains(err.Error(), "not a link of this user: remove it") {
+		t.Errorf("a link of another user: %v", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/procfs"
 )
 
@@ -68,7 +69,7 @@ func openState(ctx context.Context, dir string) (*stateDir, error) {
 	if err := checkStateDir(dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := owndir.Make(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("--state: %w", err)
 	}
 	bounded, cancel := context.WithTimeout(ctx, lockWait)
@@ -117,7 +118,7 @@ func (s *stateDir) manifestFile() string { return s.path("state.json") }
 func (s *stateDir) read(command []string) (*manifest, error) {
 	newCluster := strconv.FormatInt(time.Now().UnixMilli(), 10)
 	m := &manifest{Version: manifestVersion, Cluster: newCluster, Command: slices.Clone(command)}
-	err := jsonfile.Read(s.manifestFile(), m)
+	err := jsonfile.ReadOwn(s.manifestFile(), m)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return m, nil
@@ -157,7 +158,7 @@ func (s *stateDir) write(m *manifest) error {
 // token makes the secret of the cluster unless it exists, and returns the name of its file.
 func (s *stateDir) token() (file string, err error) {
 	file = s.path("token")
-	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := owndir.ReadFile(file); !errors.Is(err, fs.ErrNotExist) {
 		return file, err
 	}
 	return file, os.WriteFile(file, []byte(strings.ToLower(rand.Text())+"\n"), 0o600)

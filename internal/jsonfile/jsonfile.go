@@ -7,12 +7,26 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/hammr/hammr/internal/owndir"
 )
 
 // Read parses a file. The error names the file, and wraps fs.ErrNotExist if the file does
 // not exist. Fields that the document lacks keep their values.
 func Read(path string, into any) error {
 	data, err := os.ReadFile(path)
+	return parse(path, data, err, into)
+}
+
+// ReadOwn is Read for a document that names programs or processes: it refuses a file that another
+// user than this one and root can change.
+func ReadOwn(path string, into any) error {
+	data, err := owndir.ReadFile(path)
+	return parse(path, data, err, into)
+}
+
+// parse parses the content of a file, unless reading it has failed.
+func parse(path string, data []byte, err error, into any) error {
 	if err != nil {
 		return err
 	}

@@ -35,9 +35,9 @@ var importTable = []row{
 	{"control", []string{"dag", "cluster", "sched", "preempt"}},
 
 	// Data: file systems, sorting, formats. These know no jobs.
-	{"storage", nil},
+	{"storage", []string{"internal/login"}},
 	{"storage/...", []string{"storage"}},
-	{"storage/hdfs", []string{"storage", "storage/hdfs/pipeline", "internal/conf", "internal/meminfo", "internal/syncutil"}},
+	{"storage/hdfs", []string{"storage", "storage/hdfs/pipeline", "internal/conf", "internal/login", "internal/meminfo", "internal/syncutil"}},
 	{"storage/hdfs/pipeline", nil},
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
 	{"shuffle", []string{"dag", "storage", "internal/poison", "internal/validate"}},
@@ -70,11 +70,11 @@ var importTable = []row{
 	// messages only.
 	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/joblog", "internal/profile", "internal/protocol", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", []string{"internal/validate"}},
-	{"tasknode/disks", []string{"internal/failpoint", "internal/syncutil", "internal/validate"}},
+	{"tasknode/disks", []string{"internal/failpoint", "internal/owndir", "internal/syncutil", "internal/validate"}},
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskdir", "internal/taskproc", "internal/validate"}},
 	{"jobmaster", []string{
 		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/idle", "sched/placement", "storage",
-		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/percentile", "internal/syncutil", "internal/validate", "internal/wire",
+		"internal/clean", "internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/percentile", "internal/syncutil", "internal/validate", "internal/wire",
 		"internal/taskproc", "jobmaster/board", "jobmaster/history",
 	}},
 	{"jobmaster/histindex", []string{"cluster", "storage", "jobmaster/history"}},
@@ -85,7 +85,7 @@ var importTable = []row{
 		"jobmaster", "cluster", "preempt", "sched", "internal/audit", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},
 	{"tasknode/masterlink", []string{"tasknode", "internal/syncutil", "internal/rpc", "internal/wire"}},
-	{"internal/rpc", []string{"internal/httpserver", "internal/protocol", "internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect"}},
+	{"internal/rpc", []string{"internal/httpserver", "internal/protocol", "internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect", "internal/login"}},
 	{"internal/audit", []string{"internal/rpc"}},
 	{"internal/clean", nil},
 	{"internal/web/access", []string{"internal/audit", "internal/httpserver", "internal/rpc", "internal/syncutil", "internal/validate"}},
@@ -95,7 +95,7 @@ var importTable = []row{
 	}},
 	{"internal/embedded", []string{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
-		"internal/client", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
+		"internal/client", "internal/owndir", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
 	}},
 	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/percentile", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
@@ -111,10 +111,12 @@ var importTable = []row{
 		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter", "internal/disturb",
 		"internal/embedded", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...", "internal/hashtable", "internal/keys",
 		"internal/poison", "internal/report", "internal/rpc", "internal/task",
-		"internal/taskproc", "internal/wire",
+		"internal/taskproc", "internal/wire", "internal/interrupt", "internal/login",
 	}},
 	{"mr/mrtest", []string{"mr", "internal/disturb"}},
-	{"internal/conf", nil},
+	{"internal/conf", []string{"internal/login"}},
+	{"internal/interrupt", nil},
+	{"internal/login", nil},
 	{"internal/counter", nil},
 	{"internal/failpoint", []string{"internal/syncutil"}},
 	{"internal/joblog", []string{"storage"}},
@@ -170,17 +172,17 @@ var importTable = []row{
 	}},
 	{"internal/masterd", []string{
 		"cluster", "jobmaster", "jobmaster/board", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
-		"internal/conf", "internal/daemon", "internal/endnotify", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/nodeprofile", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
+		"internal/conf", "internal/daemon", "internal/endnotify", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/nodeprofile", "internal/owndir", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
 		"internal/audit", "internal/web", "internal/web/access", "internal/web/board", "internal/web/files", "internal/web/hadoop", "internal/web/leader", "jobmaster/histindex",
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",
-		"internal/audit", "internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/nodelog", "internal/nodeprofile", "internal/notice", "internal/procfs", "internal/profile", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/web/hadoop", "internal/wire",
+		"internal/audit", "internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/nodelog", "internal/nodeprofile", "internal/notice", "internal/procfs", "internal/profile", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/web/hadoop", "internal/wire", "internal/owndir",
 	}},
 	{"internal/doctor", []string{
 		"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/failpoint", "internal/meminfo", "internal/percentile", "internal/protocol", "internal/rpc", "internal/wire",
 	}},
-	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
+	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{
 		"internal/client/remote", "internal/faultrpc", "internal/hostfile", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/wire",
 	}},
@@ -189,7 +191,7 @@ var importTable = []row{
 		"internal/client", "internal/hostfile", "internal/minihdfs", "internal/rpc", "internal/suspend", "internal/syncutil", "internal/validate", "internal/wire",
 	}},
 	{"internal/allocation", []string{
-		"internal/daemon", "internal/hostfile", "internal/jsonfile", "internal/masterd", "internal/meminfo", "internal/procfs", "internal/report", "internal/rpc",
+		"internal/daemon", "internal/hostfile", "internal/jsonfile", "internal/masterd", "internal/meminfo", "internal/owndir", "internal/procfs", "internal/report", "internal/rpc",
 		"internal/suspend", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire",
 	}},
 	{"internal/suspend", []string{"internal/client", "internal/syncutil", "internal/wire"}},
@@ -224,12 +226,13 @@ var importTable = []row{
 
 	// Tools for tests. Nothing that ships imports them, except the laboratory; the HDFS of a
 	// cluster over ssh is that of internal/minihdfs.
-	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
+	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/sshcluster/sshtest", []string{"internal/procfs", "internal/syncutil"}},
 	{"internal/lint", nil},
 	{"internal/netns", nil},
-	{"internal/jsonfile", nil},
+	{"internal/jsonfile", []string{"internal/owndir"}},
+	{"internal/owndir", nil},
 	{"internal/procfs", []string{"internal/syncutil"}},
 	{"deploy/systemdtest", nil},
 	{"e2e", nil},

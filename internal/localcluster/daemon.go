@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -188,8 +189,9 @@ func (l *layout) master(cfg Config, m masterLayout) program {
 // masters learn them when it joins. --own-user runs tasks as this user.
 func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 	dir := filepath.Join(cfg.Dir, n.Name)
+	anyPort := net.JoinHostPort(n.Host, "0")
 	args := []string{
-		"tasknode", "--name", n.Name, "--dir", dir, "--local-dir", daemon.EscapeItem(dir), "--address", n.Host + ":0", "--http", n.Host + ":0",
+		"tasknode", "--name", n.Name, "--dir", dir, "--local-dir", daemon.EscapeItem(dir), "--address", anyPort, "--http", anyPort,
 		"--masters", l.addresses(), "--token-file", filepath.Join(cfg.Dir, TokenFile), "--own-user",
 		"--map-slots", strconv.Itoa(n.MapSlots), "--reduce-slots", strconv.Itoa(n.ReduceSlots),
 	}

@@ -11,11 +11,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/procfs"
 )
 
 // Down ends the cluster of a directory: the processes of cluster.json whose ids have not
-// been reused. Tasknodes end first, so that they can end their tasks. The directory stays,
+// been reused, and whose directories are those of daemons in this directory. Tasknodes end first, so that they can end their tasks. The directory stays,
 // and Up starts the cluster again. running reports whether a cluster ran. Down also works
 // after a crash of the process that called Up, because it reads the processes from a file.
 func Down(ctx context.Context, dir string) (running bool, err error) {
@@ -24,6 +25,9 @@ func Down(ctx context.Context, dir string) (running bool, err error) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, layoutFile)); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
+	}
+	if err := owndir.Check(dir); err != nil {
+		return false, err
 	}
 	unlock, err := lock(ctx, dir)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/internal/owndir"
 )
 
 // layout lists the parts of a cluster, running or not. Masters keep their ports, because other
@@ -49,9 +50,13 @@ const localhost = "127.0.0.1"
 func readOrCreateLayout(cfg Config) (*layout, error) {
 	l := new(layout)
 	path := filepath.Join(cfg.Dir, layoutFile)
-	err := jsonfile.Read(path, l)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return l, err
+	err := jsonfile.ReadOwn(path, l)
+	token := filepath.Join(cfg.Dir, TokenFile)
+	if err == nil {
+		return l, createToken(token)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	if err := checkEmpty(cfg.Dir); err != nil {
 		return nil, err
@@ -59,7 +64,7 @@ func readOrCreateLayout(cfg Config) (*layout, error) {
 	if l, err = newLayout(cfg); err != nil {
 		return nil, err
 	}
-	if err := createToken(filepath.Join(cfg.Dir, TokenFile)); err != nil {
+	if err := createToken(token); err != nil {
 		return nil, err
 	}
 	return l, jsonfile.Write(path, l, fileMode)
@@ -115,12 +120,13 @@ func (l *layout) add(cfg Config, n int) {
 	}
 }
 
-// createToken writes a random secret, unless there is one. A cluster that is started again
-// keeps its secret, so that clients with a copy stay valid.
+// createToken writes a random secret, unless there is one that only this user can change. A
+// cluster that is started again keeps its secret, so that clients with a copy stay valid.
 func createToken(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		_, err := owndir.ReadFile(path)
+		return err
 	}
 	if err != nil {
 		return err

@@ -2,7 +2,9 @@ package localcluster
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/hammr/hammr/internal/jsonfile"
@@ -85,12 +87,37 @@ func ReadState(dir string) (*State, error) {
 // runs. The file of a start in progress is newer than cluster.json.
 func readRunning(dir string) (*State, error) {
 	s := new(State)
-	err := jsonfile.Read(filepath.Join(dir, startingFile), s)
+	err := jsonfile.ReadOwn(filepath.Join(dir, startingFile), s)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = jsonfile.Read(filepath.Join(dir, StateFile), s)
+		err = jsonfile.ReadOwn(filepath.Join(dir, StateFile), s)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return s, err
+	return s, errors.Join(err, s.checkDirs(dir))
+}
+
+// checkDirs refuses a process that is not of a daemon of this directory, as after a copy of the
+// directory: Process.Alive proves only that the process is that of the directory which it names.
+func (s *State) checkDirs(dir string) error {
+	tasknodes, masters := s.processes()
+	for _, group := range []map[string]Process{tasknodes, masters} {
+		for name, p := range group {
+			if p.PID > 0 && !sameDir(p.Dir, filepath.Join(dir, name)) {
+				return fmt.Errorf("%s names process %d of %s, which is not in this directory: end that cluster with its own directory, and remove the file",
+					filepath.Join(dir, StateFile), p.PID, p.Dir)
+			}
+		}
+	}
+	return nil
+}
+
+// sameDir reports whether two paths are of one directory, or equal.
+func sameDir(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/procfs"
 )
 
@@ -61,7 +62,7 @@ func startOrAdd(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 		return nil, err
 	}
 	cfg.Dir = dir
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := owndir.Make(dir, 0o755); err != nil {
 		return nil, err
 	}
 	unlock, err := lock(ctx, dir)

@@ -22,6 +22,7 @@ import (
 	"github.com/hammr/hammr/internal/endnotify"
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/web"
@@ -142,6 +143,12 @@ const raftDir = "raft"
 // resolveCluster finds the id of the cluster in the configuration or in the directory, or
 // makes a new id.
 func (d *Daemon) resolveCluster() error {
+	if d.cfg.Dir == "" {
+		return nil // Validate reports it
+	}
+	if err := owndir.Make(d.cfg.Dir, 0o700); err != nil {
+		return fmt.Errorf("--dir: %w", err)
+	}
 	id, err := readClusterFile(d.cfg.Dir)
 	d.isNew = id == "" && !d.cfg.Join
 	switch {

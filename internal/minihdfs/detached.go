@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/syncutil"
 )
@@ -59,6 +60,9 @@ func Up(ctx context.Context, cfg Config) (*State, error) {
 		return nil, fmt.Errorf("minihdfs: %w", err)
 	}
 	cfg.Dir = dir
+	if err := owndir.Make(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("minihdfs: %w", err)
+	}
 	if state, err := readState(dir); err == nil && state.Supervisor.alive() {
 		return state, nil
 	}
@@ -71,9 +75,6 @@ func Up(ctx context.Context, cfg Config) (*State, error) {
 // startSupervisor starts the supervisor in a session of its own, so that it outlives this
 // process and its terminal. It reads the configuration from config.json.
 func startSupervisor(ctx context.Context, cfg Config) (*State, error) {
-	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
-		return nil, fmt.Errorf("minihdfs: %w", err)
-	}
 	os.Remove(statePath(cfg.Dir))
 	if err := jsonfile.Write(filepath.Join(cfg.Dir, "config.json"), cfg, 0o600); err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func Supervise(ctx context.Context, dir string) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	var cfg Config
-	if err := jsonfile.Read(filepath.Join(dir, "config.json"), &cfg); err != nil {
+	if err := jsonfile.ReadOwn(filepath.Join(dir, "config.json"), &cfg); err != nil {
 		return err
 	}
 	c, err := Start(ctx, cfg)
@@ -190,5 +191,5 @@ func processOf(pid int, address string) Process {
 // readState reads StateFile. The error wraps fs.ErrNotExist if there is none.
 func readState(dir string) (*State, error) {
 	state := new(State)
-	return state, jsonfile.Read(statePath(dir), state)
+	return state, errors.Join(owndir.Check(dir), jsonfile.ReadOwn(statePath(dir), state))
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/procfs"
 )
 
@@ -72,7 +73,7 @@ func cacheDir() (string, error) {
 	hash := fnv.New64a()
 	hash.Write(pom)
 	dir := filepath.Join(user, "hammr", "hadoop-"+hex.EncodeToString(hash.Sum(nil)))
-	return dir, os.MkdirAll(dir, 0o755)
+	return dir, owndir.Make(dir, 0o755) // the jars are programs
 }
 
 // isDir reports whether a directory exists under a path.

@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
@@ -96,14 +97,14 @@ func (d *Daemon) resolve() (err error) {
 	d.cfg.Masters, _ = d.cfg.masters() // Validate reports this error
 	d.cfg.Dir, err = filepath.Abs(d.cfg.Dir)
 	errs = append(errs, err)
-	d.cfg.LocalDirs, err = absolute(d.cfg.LocalDirs)
-	errs = append(errs, err)
 	if len(d.cfg.LocalDirs) == 0 {
 		d.cfg.LocalDirs = d.cfg.Conf.Strings(conf.LocalDir)
 	}
 	if len(d.cfg.LocalDirs) == 0 {
 		d.cfg.LocalDirs = []string{d.cfg.Dir}
 	}
+	d.cfg.LocalDirs, err = absolute(d.cfg.LocalDirs)
+	errs = append(errs, err)
 	d.script.logger = d.cfg.Logger
 	d.script.use(d.healthSettings(&d.cfg))
 	return errors.Join(append(errs, d.openFiles())...)
@@ -151,7 +152,7 @@ func (d *Daemon) taskDirs() []string {
 
 // lockDir locks the directory, because only one tasknode at a time may use it.
 func (d *Daemon) lockDir() error {
-	if err := os.MkdirAll(d.cfg.Dir, 0o755); err != nil {
+	if err := owndir.Make(d.cfg.Dir, 0o755); err != nil {
 		return fmt.Errorf("--dir: %w", err)
 	}
 	lock, err := os.OpenFile(filepath.Join(d.cfg.Dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
@@ -92,7 +93,26 @@ func userOf(dir string) (pid int, err error) {
 	if err != nil || pid <= 1 {
 		return 0, fmt.Errorf("%s does not name the process of the tasknode; it may be of an older version that cannot be restarted in place", path)
 	}
-	return pid, nil
+	return pid, checkOwner(dir, pid)
+}
+
+// checkOwner refuses a process of another user than the owner of the directory, who may have
+// written any id into it.
+func checkOwner(dir string, pid int) error {
+	var owners [2]int
+	for i, name := range []string{dir, fmt.Sprintf("/proc/%d", pid)} {
+		info, err := os.Stat(name)
+		if err == nil {
+			owners[i], err = owndir.Owner(info)
+		}
+		if err != nil {
+			return fmt.Errorf("tasknode in %s, process %d: %w", dir, pid, err)
+		}
+	}
+	if owners[0] != owners[1] {
+		return fmt.Errorf("%s belongs to uid %d, and names process %d of uid %d, which cannot be its tasknode", dir, owners[0], pid, owners[1])
+	}
+	return nil
 }
 
 // recordPID writes the id of this process to the lock file.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/owndir"
 )
 
 // Names of this package's own files in a directory. The names of job directories begin with
@@ -29,7 +30,7 @@ var ErrInUse = errors.New("another tasknode uses it; give each its own")
 // lockDir locks a directory for this process as long as the returned file is open. It makes
 // the directory if it is missing.
 func lockDir(dir string) (lock *os.File, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := owndir.Make(dir, 0o755); err != nil {
 		return nil, err
 	}
 	// The file is opened only for reading, so that an operator can still remount the disk
