@@ -97,6 +97,13 @@ is_ready() {
 	fi
 }
 
+# owned succeeds if the directory is of this user, and a link to it is of this user or
+# of root. In /var/tmp another user may have made either first.
+owned() {
+	case $(stat -c %u "$dir") in 0 | "$(id -u)") ;; *) return 1 ;; esac
+	[ -O "$dir" ] && [ -d "$dir" ]
+}
+
 # survey describes this machine and changes nothing. The completed hostfile comes
 # last, since it has lines of its own.
 survey() {
@@ -120,7 +127,7 @@ survey() {
 	if [ ! -e "$dir" ]; then
 		[ -w "$parent" ] && say state absent || say state "not writable"
 		return
-	elif [ ! -O "$dir" ] || [ ! -d "$dir" ]; then
+	elif ! owned; then
 		say state "not owned"
 		return
 	elif [ ! -e "$dir/cluster" ]; then
@@ -183,10 +190,13 @@ create() {
 	[ -s "$1" ] || fail "cannot write $1"
 }
 
-# prepare makes the directory for one cluster and one machine.
+# prepare makes the directory for one cluster and one machine. Since the survey
+# another user may have made it.
 prepare() {
 	mkdir -p "$dir" || fail "cannot make $dir"
-	chmod 711 "$dir" # tasks of other users reach their files in it
+	owned || fail "$dir belongs to another user, or is a link of another user; choose another directory with dir="
+	# Tasks of other users reach their files in it.
+	chmod 711 "$dir" || fail "cannot set the mode of $dir"
 	create "$dir/host" "$host"
 	if [ "$(cat "$dir/host")" != "$host" ]; then
 		fail "$dir is also the directory of $(cat "$dir/host"); give each machine its own, as with dir=/data/{host}"
