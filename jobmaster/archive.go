@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/jobmaster/history"
 )
@@ -137,6 +138,7 @@ func (m *Master) writeHistoryOf(j *cluster.Job) {
 			}
 		}()
 		h, line := &history.Job{Version: version, Status: status()}, summary.Encode()
+		h.Status.Properties = clean.Properties(h.Status.Properties) // files live longer than secrets should
 		if err := m.askHistory(l.ctx, id, h); err != nil {
 			failed(err)
 		} else if m.retryWriteHistory(l, id, h) {

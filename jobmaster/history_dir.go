@@ -77,7 +77,7 @@ func (m *Master) writeHistoryFile(ctx context.Context, name string, write func(i
 		return err
 	}
 	temporary := fmt.Sprintf("%s.%d.tmp", file, m.cfg.Now().UnixNano())
-	if err := storage.WriteFile(ctx, fsys, temporary, write); err != nil {
+	if err := storage.WriteFile(ctx, fsys, temporary, storage.CreateOptions{Private: true}, write); err != nil {
 		return err
 	}
 	if err := fsys.Rename(ctx, temporary, file); err != nil {

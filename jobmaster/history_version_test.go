@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -65,6 +66,23 @@ func TestHistoryHasCountersInputsAndEvents(t *testing.T) {
 		}
 		if s, err := w.leader().Job(w.ctx, id, true); err != nil || len(s.Tasks) != 4 || s.State != wire.JobState_SUCCEEDED {
 			t.Errorf("the leader answers %v, %v", s, err)
+		}
+	})
+}
+
+// TestHistoryHidesSecrets looks for the password of a job in the file of its history.
+func TestHistoryHidesSecrets(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		w.elect(0)
+		w.addTasknode("a", 1, 1)
+		spec := w.spec(1, 1)
+		spec.Properties = map[string]string{"app.db.password": "hunter2", "app.size": "3"}
+		id := w.submitSpec(spec)
+		w.wantSucceeded(id)
+		w.sleep(1e9)
+		got := w.readHistory(id + history.CompressedSuffix).Status.Properties
+		if got["app.size"] != "3" || got["app.db.password"] != clean.Hidden {
+			t.Errorf("properties in the history: %v", got)
 		}
 	})
 }

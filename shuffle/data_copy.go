@@ -21,7 +21,7 @@ import (
 func Join(ctx context.Context, fsys storage.FS, path string, parts []*Index) (x *Index, err error) {
 	x = &Index{Path: path, Partitions: make([][]Run, len(parts[0].Partitions))}
 	hash := xxhash.New()
-	err = storage.WriteFile(ctx, fsys, path, func(w io.Writer) error {
+	err = storage.WriteFile(ctx, fsys, path, storage.CreateOptions{}, func(w io.Writer) error {
 		for _, part := range parts {
 			if err := x.appendPart(ctx, fsys, io.MultiWriter(w, hash), part); err != nil {
 				return err

@@ -79,7 +79,7 @@ func LoadIndex(r io.Reader) (*Index, error) {
 // write creates the index file next to the data file.
 func (x *Index) write(ctx context.Context, fsys storage.FS) error {
 	path := IndexPath(x.Path)
-	err := storage.WriteFile(ctx, fsys, path, func(w io.Writer) error {
+	err := storage.WriteFile(ctx, fsys, path, storage.CreateOptions{}, func(w io.Writer) error {
 		_, err := w.Write(x.Encode())
 		return err
 	})

@@ -294,8 +294,8 @@ func (j *joining) clean(ctx context.Context) error {
 }
 
 // WriteFile creates a file and calls write to fill it. After an error the file is removed.
-func WriteFile(ctx context.Context, fsys FS, name string, write func(io.Writer) error) error {
-	w, err := fsys.Create(ctx, name, CreateOptions{})
+func WriteFile(ctx context.Context, fsys FS, name string, opts CreateOptions, write func(io.Writer) error) error {
+	w, err := fsys.Create(ctx, name, opts)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,19 @@ type CreateOptions struct {
 	// NoParents makes Create fail with fs.ErrNotExist if the parent does not exist. An
 	// attempt that runs on after its job has ended then cannot make the job's directory again.
 	NoParents bool
+
+	// Private makes the file and its missing parents readable only for their owner and their group,
+	// which is that of the directory: modes PrivateFile and PrivateDir. Local files that root makes
+	// also get the owner of the directory, whose daemon reads them.
+	Private bool
 }
+
+// Modes of what CreateOptions.Private makes. Others may pass a directory, because a missing parent
+// may be that of directories which are not private, but they cannot list it.
+const (
+	PrivateFile fs.FileMode = 0o640
+	PrivateDir  fs.FileMode = 0o751
+)
 
 // FileInfo describes a file or a directory.
 type FileInfo struct {

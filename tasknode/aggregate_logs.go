@@ -157,7 +157,7 @@ func (c *logCopy) add(ctx context.Context, path, attempt, stream string) {
 		return
 	}
 	if c.file == nil {
-		if c.file, c.failed = c.fsys.Create(ctx, c.path, storage.CreateOptions{}); c.failed != nil {
+		if c.file, c.failed = c.fsys.Create(ctx, c.path, storage.CreateOptions{Private: true}); c.failed != nil {
 			return
 		}
 		c.logs = joblog.NewWriter(c.file)

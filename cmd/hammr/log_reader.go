@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/joblog"
 	"github.com/hammr/hammr/internal/nodelog"
+	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 )
@@ -24,7 +25,8 @@ import (
 // logs to one file in the log directory and then removes its own. So a log that is not in the
 // directory may still be on its tasknode; and if it is not there either, it may have come to
 // the directory meanwhile. The layout of older versions, in which each attempt has a directory
-// of its own, is read too.
+// of its own, is read too. The files are readable for the daemons' user and their group only;
+// other holders of the token read them through a master.
 type logReader struct {
 	*query
 	router *storage.Router // file systems of the log directory
@@ -32,6 +34,7 @@ type logReader struct {
 	dirs   []*joblog.Dir              // the log directory of the job, and the one that older masters gave it
 	pages  map[string]string          // host:port of each tasknode's web page, by tasknode; nil before the first use
 	failed map[string]bool            // tasknodes that have not answered
+	closed bool                       // this user may not list the log directory
 	local  map[string]map[string]bool // ATTEMPT/STREAM of logs that are still on a tasknode, by tasknode; only if the job is over
 	logs   []apidoc.AttemptLog
 }
@@ -42,7 +45,7 @@ func (l *logReader) read(ctx context.Context, attempts []*wire.TaskStatus_Attemp
 	if err := l.openDirs(ctx); err != nil {
 		return err
 	}
-	if l.over() {
+	if l.over() && !l.closed {
 		if err := l.listLocal(ctx, attempts); err != nil {
 			return err
 		}
@@ -69,8 +72,13 @@ func (l *logReader) text(ctx context.Context, a *wire.TaskStatus_Attempt, stream
 	if !l.over() && a.State == wire.AttemptState_ATTEMPT_RUNNING {
 		return l.readFromTasknode(ctx, a, stream)
 	}
+	if l.closed {
+		return l.readFromMaster(ctx, a.Id, stream)
+	}
 	text, err := l.readKept(ctx, a, stream)
 	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return l.readFromMaster(ctx, a.Id, stream)
 	case !errors.Is(err, fs.ErrNotExist):
 		return text, err
 	case !l.over() && !l.hasDir(a):
@@ -104,6 +112,10 @@ func (l *logReader) openDirs(ctx context.Context) error {
 			return err
 		}
 		d, err := joblog.OpenDir(ctx, fsys, dir)
+		if errors.Is(err, fs.ErrPermission) {
+			l.closed = true
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -126,6 +138,24 @@ func (l *logReader) readKept(ctx context.Context, a *wire.TaskStatus_Attempt, st
 		}
 	}
 	return "", fs.ErrNotExist
+}
+
+// readFromMaster reads a log as pages do: a master reads the file. Any master answers.
+func (l *logReader) readFromMaster(ctx context.Context, attempt, stream string) (string, error) {
+	source, err := l.openSource()
+	if err != nil {
+		return "", err
+	}
+	var text []byte
+	for {
+		part, err := source.Log(ctx, attempt, stream, web.LogRange{From: int64(len(text)), Max: web.MaxLogBytes})
+		if errors.Is(err, web.ErrUnknown) {
+			err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+		}
+		if text = append(text, part.Text...); err != nil || len(part.Text) == 0 || int64(len(text)) >= part.Size {
+			return string(text), errors.Join(err, source.Close())
+		}
+	}
 }
 
 // maxListings is the number of tasknodes that are asked at the same time.

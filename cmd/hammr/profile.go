@@ -71,15 +71,20 @@ write it to a file for 'go tool pprof'. The kind is one of
 
 // takeProfile takes a profile of the object that the argument names. Any master answers.
 func (q *query) takeProfile(ctx context.Context, object string, p profile.Query) ([]byte, error) {
-	masters, token, id, err := q.flags.cluster()
-	if err != nil {
-		return nil, err
-	}
-	source, err := webremote.New(webremote.Config{RPC: rpc.Config{Masters: masters, Token: token, ClusterID: id}})
+	source, err := q.openSource()
 	if err != nil {
 		return nil, err
 	}
 	p.Seconds = max(p.Seconds, 1) // the API checks it for all kinds
 	data, err := source.Profile(ctx, web.ProfileQuery{Object: object, ID: q.args[0], Query: p})
 	return data.Bytes, errors.Join(err, source.Close())
+}
+
+// openSource opens the REST API of the masters. The caller calls Close.
+func (q *query) openSource() (*webremote.Source, error) {
+	masters, token, id, err := q.flags.cluster()
+	if err != nil {
+		return nil, err
+	}
+	return webremote.New(webremote.Config{RPC: rpc.Config{Masters: masters, Token: token, ClusterID: id}})
 }

@@ -114,7 +114,7 @@ func (g *groupRun) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.Fro
 		return nil, &unwrittenError{err}
 	}
 	path := g.Attempt.LocalFile("checkpoint")
-	err = storage.WriteFile(g.Attempt.ctx, g.Attempt.Local, path, func(w io.Writer) error {
+	err = storage.WriteFile(g.Attempt.ctx, g.Attempt.Local, path, storage.CreateOptions{}, func(w io.Writer) error {
 		_, err := w.Write(encoded)
 		return err
 	})

@@ -157,9 +157,15 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 }
 
 // MkdirAll implements storage.FS. It is idempotent, so it can be retried safely.
-func (f *FS) MkdirAll(ctx context.Context, dir string) error {
+func (f *FS) MkdirAll(ctx context.Context, dir string) error { return f.mkdirAll(ctx, dir, dirMode) }
+
+// dirMode is the mode of directories that are not private.
+const dirMode fs.FileMode = 0o755
+
+// mkdirAll is MkdirAll with a mode.
+func (f *FS) mkdirAll(ctx context.Context, dir string, mode fs.FileMode) error {
 	return f.do(ctx, f.reads, "make directory", dir, func(c *session, _ int) error {
-		return c.MkdirAll(clean(dir), 0o755)
+		return c.MkdirAll(clean(dir), mode)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs/pipeline"
 )
 
@@ -36,6 +37,7 @@ type upload struct {
 	path        string // path being written; equal to target until the first error of the NameNode
 	replication int
 	blockSize   int64
+	private     bool // CreateOptions.Private
 
 	writer    blockWriter // nil while again has no file
 	committed int64       // bytes in blocks that are complete according to the NameNode
@@ -61,10 +63,10 @@ type blockWriter interface {
 // because its lease belongs to the client that failed.
 func (u *upload) create() error {
 	return u.fs.do(u.ctx, u.fs.writes, "create", u.path, func(c *session, try int) error {
-		w, err := c.CreateFile(u.path, u.replication, u.blockSize, 0o644)
+		w, err := c.CreateFile(u.path, u.replication, u.blockSize, u.mode())
 		if errors.Is(err, fs.ErrExist) && try > 0 && isEmptyFile(c, u.path) {
 			if err = c.Remove(u.path); err == nil {
-				w, err = c.CreateFile(u.path, u.replication, u.blockSize, 0o644)
+				w, err = c.CreateFile(u.path, u.replication, u.blockSize, u.mode())
 			}
 		}
 		if err != nil {
@@ -73,6 +75,14 @@ func (u *upload) create() error {
 		u.writer = u.newFileWriter(c, idOf(w))
 		return nil
 	})
+}
+
+// mode returns the mode of the file.
+func (u *upload) mode() fs.FileMode {
+	if u.private {
+		return storage.PrivateFile
+	}
+	return 0o644
 }
 
 // isEmptyFile reports whether a path is a file without bytes, which was created and not

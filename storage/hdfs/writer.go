@@ -67,7 +67,7 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 		return nil, f.explain("create", name, err)
 	}
 	w := &writer{}
-	w.upload = upload{fs: f, target: name, path: name, replication: opts.Replication, blockSize: opts.BlockSize,
+	w.upload = upload{fs: f, target: name, path: name, replication: opts.Replication, blockSize: opts.BlockSize, private: opts.Private,
 		spool: spool{memory: &f.spools, dir: f.cfg.SpoolDir}}
 	w.upload.ctx, w.cancel = context.WithCancel(ctx)
 	if err := f.begin(&w.upload, opts.NoParents); err != nil {
@@ -87,7 +87,7 @@ func (f *FS) begin(u *upload, noParents bool) error {
 		return fmt.Errorf("hdfs: create %s: block size %d, replication %d: the size must be a multiple of 512", f.URI()+u.target, u.blockSize, u.replication)
 	}
 	if !noParents { // the NameNode refuses a file without its parent
-		if err := f.makeParent(u.ctx, u.target); err != nil {
+		if err := f.makeParent(u.ctx, u.target, u.private); err != nil {
 			return err
 		}
 	}
@@ -107,9 +107,12 @@ func (f *FS) begin(u *upload, noParents bool) error {
 
 // makeParent creates the directory of a file. If the directory's name belongs to a file, the
 // error names the file to be created, as the contract requires.
-func (f *FS) makeParent(ctx context.Context, name string) error {
-	dir := path.Dir(name)
-	if err := f.MkdirAll(ctx, dir); err != nil {
+func (f *FS) makeParent(ctx context.Context, name string, private bool) error {
+	mode := dirMode
+	if private {
+		mode = storage.PrivateDir
+	}
+	if err := f.mkdirAll(ctx, path.Dir(name), mode); err != nil {
 		return fmt.Errorf("hdfs: create %s: %w", f.URI()+name, err)
 	}
 	return nil

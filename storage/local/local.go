@@ -83,10 +83,14 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 	if err != nil {
 		return nil, err
 	}
-	file, err := createExclusive(name)
+	create, mkdirAll := createExclusive, func(dir string) error { return os.MkdirAll(dir, dirMode) }
+	if opts.Private {
+		create, mkdirAll = createPrivate, makePrivate
+	}
+	file, err := create(name)
 	if errors.Is(err, fs.ErrNotExist) && !opts.NoParents {
-		if err = os.MkdirAll(path.Dir(name), dirMode); err == nil {
-			file, err = createExclusive(name)
+		if err = mkdirAll(path.Dir(name)); err == nil {
+			file, err = create(name)
 		}
 	}
 	if err != nil {

@@ -28,6 +28,7 @@ type node struct {
 	blockSize   int64
 	createdAs   string // the path that is passed to Placement
 	inode       uint64
+	private     bool // CreateOptions.Private
 }
 
 // newDir returns an empty directory that is not in the tree yet.
@@ -46,6 +47,7 @@ func (f *FS) newFile(name string, opts storage.CreateOptions) *node {
 		replication: cmp.Or(opts.Replication, f.opts.Replication),
 		blockSize:   cmp.Or(opts.BlockSize, f.opts.BlockSize),
 		createdAs:   name,
+		private:     opts.Private,
 	}
 }
 
@@ -163,6 +165,9 @@ func (f *FS) describe(name string, n *node) storage.FileInfo {
 		Path: name, ModTime: n.modTime, IsDir: n.children != nil,
 		Mode: 0o644, Owner: "hammr", Group: "hammr",
 		Size: int64(len(n.data)), Replication: n.replication, BlockSize: n.blockSize, Inode: n.inode,
+	}
+	if n.private {
+		info.Mode = storage.PrivateFile
 	}
 	if info.IsDir {
 		info.Mode, info.BlockSize = 0o755, f.opts.BlockSize

@@ -203,3 +203,18 @@ func (s suite) abort() {
 	s.write("part", []byte("again"))
 	s.wantData("part", []byte("again"))
 }
+
+// private compares the modes of files with and without CreateOptions.Private. Histories and logs
+// quote what users have in their records and properties.
+func (s suite) private() {
+	for name, opts := range map[string]storage.CreateOptions{"new/open": {}, "new/private": {Private: true}} {
+		w, err := s.fs.Create(s.ctx(), s.path(name), opts)
+		s.must(err)
+		s.must(w.Close())
+		info, err := s.fs.Stat(s.ctx(), s.path(name))
+		s.must(err)
+		if others := info.Mode.Perm()&0o007 != 0; others == opts.Private || info.Mode.Perm()&^0o644 != 0 {
+			s.t.Errorf("mode of %s: %04o", name, info.Mode.Perm())
+		}
+	}
+}

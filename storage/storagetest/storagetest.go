@@ -46,6 +46,7 @@ func Run(t *testing.T, setup Setup) {
 		{"open refuses", suite.openRefuses},
 		{"create refuses", suite.createRefuses},
 		{"create at once", suite.createAtOnce},
+		{"private", suite.private},
 		{"abort", suite.abort},
 		{"stat", suite.stat},
 		{"list", suite.list},

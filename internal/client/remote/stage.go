@@ -107,7 +107,7 @@ func (a stagingArea) place(ctx context.Context, file string, length int64, conte
 		return nil
 	}
 	temporary := path.Join(path.Dir(file), fmt.Sprintf(".%s.%s", path.Base(file), rand.Text()))
-	err := storage.WriteFile(ctx, a.fsys, temporary, func(w io.Writer) error {
+	err := storage.WriteFile(ctx, a.fsys, temporary, storage.CreateOptions{}, func(w io.Writer) error {
 		_, err := io.Copy(w, content)
 		return err
 	})
