@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/login"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -42,7 +42,7 @@ func (d *Driver) continueJob(ctx context.Context, j anyJob, run JobRun) (*wire.J
 	if err != nil {
 		return nil, err
 	}
-	spec := &wire.JobSpec{Name: jobName(j, c), Properties: c.Map(), User: rpc.UserName(), OutputDir: out}
+	spec := &wire.JobSpec{Name: jobName(j, c), Properties: c.Map(), User: login.Name(), OutputDir: out}
 	var id string
 	err = d.eachUnclaimed(ctx, func(s *wire.JobStatus) (claimed bool, err error) {
 		if s.Name != spec.Name || s.OutputDir != spec.OutputDir {

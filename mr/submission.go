@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/login"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -45,7 +45,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	d.console.TotalInputFiles(input.files)
 	d.console.Splits(len(input.splits))
 	spec := &wire.JobSpec{
-		Program: d.program.taskName(j.Name()), User: rpc.UserName(), Group: groupName(), Config: config,
+		Program: d.program.taskName(j.Name()), User: login.Name(), Group: groupName(), Config: config,
 		OutputDir: out, Inputs: run.In, Reduces: int32(reduces(det, c)),
 	}
 	if det.hasReduce && spec.Reduces == 0 && det.needReduce != nil {
@@ -86,7 +86,7 @@ func jobName(j anyJob, c *conf.Conf) string { return cmp.Or(c.String(conf.JobNam
 // groupName returns the primary Unix group of the user, "" if it is unknown. Pools may be
 // chosen by group.
 func groupName() string {
-	u, err := user.Lookup(rpc.UserName())
+	u, err := user.Lookup(login.Name())
 	if err != nil {
 		return ""
 	}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/hammr/hammr/internal/login"
 )
 
 // Opener opens the file system of an authority: "host:port", the name of a nameservice, or
@@ -24,8 +26,7 @@ type Config struct {
 	// Default is the file system of names without a scheme, as in fs.defaultFS:
 	// "hdfs://host:port" or "file:///". Default "file:///".
 	Default string
-	// User owns /user/NAME, the directory of relative names on HDFS. Default
-	// $HADOOP_USER_NAME, else $USER.
+	// User owns /user/NAME, the directory of relative names on HDFS. Default login.Name.
 	User string
 	// WorkDir is the directory of relative local names. Default: the working directory of
 	// the process.
@@ -79,7 +80,7 @@ func NewRouter(conf Config) (*Router, error) {
 		}
 		conf.WorkDir = dir
 	}
-	conf.User = cmp.Or(conf.User, os.Getenv("HADOOP_USER_NAME"), os.Getenv("USER"), "hammr")
+	conf.User = cmp.Or(conf.User, login.Name())
 	r := &Router{conf: conf}
 	r.mu.open = map[string]*opened{}
 	scheme, authority, err := r.parseDefault(conf.Default)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hammr/hammr/internal/login"
 )
 
 // Limits for the expansion of one value. Values that contain each other many times would
@@ -102,26 +104,16 @@ func (e *expander) lookup(name string) (string, bool) {
 	}
 	switch name {
 	case "user.name":
-		return user(e.env), true
+		return login.NameIn(e.env), true
 	case "user.home":
 		return e.env("HOME"), true
 	case "java.io.tmpdir":
 		return os.TempDir(), true
 	case "hadoop.tmp.dir":
-		return filepath.Join(os.TempDir(), "hadoop-"+user(e.env)), true
+		return filepath.Join(os.TempDir(), "hadoop-"+login.NameIn(e.env)), true
 	}
 	if k := table[current]; k != nil {
 		return k.Default, true
 	}
 	return "", false
-}
-
-// user returns the user's name as Hadoop finds it, without a system call.
-func user(env func(string) string) string {
-	for _, name := range []string{"HADOOP_USER_NAME", "USER"} {
-		if u := env(name); u != "" {
-			return u
-		}
-	}
-	return "hammr"
 }

@@ -121,7 +121,7 @@ func TestInclude(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	env := environment("HOME=/home/ann", "USER=ann", "PORT=99")
+	env := environment("HOME=/home/ann", "HADOOP_USER_NAME=ann", "USER=eve", "PORT=99")
 	c, _ := mustLoad(t, Sources{Env: env, Define: []string{
 		"base=/data/${user.name}", "my.dir=${base}/x", "both=${my.dir},${base}", "env=${env.PORT}${env.NONE}", "def=${env.NONE-1}${env.NONE:-2}${env.PORT-3}",
 		"unknown=${nothing}", "open=${base", "empty=${}", "mapreduce.job.reduces=${env.PORT}", "io.sort.mb=${mapreduce.job.reduces}",

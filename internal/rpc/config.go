@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/login"
 	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/validate"
 )
@@ -34,7 +35,7 @@ type Config struct {
 	// ClusterID is the id of the cluster; default "", any cluster.
 	ClusterID string
 	// User is the name that calls claim, for the masters' audit log and rates; default
-	// UserName().
+	// login.Name().
 	User string
 	// Timeout is how long Do searches for the leader; default DefaultTimeout.
 	Timeout time.Duration
@@ -60,7 +61,7 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	c.Timeout, c.Protocol = cmp.Or(c.Timeout, DefaultTimeout), cmp.Or(c.Protocol, Protocol)
 	if c.User == "" {
-		c.User = UserName()
+		c.User = login.Name()
 	}
 	if c.OnWait == nil {
 		c.OnWait = func(error) {}

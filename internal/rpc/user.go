@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"os"
-	"os/user"
 	"strings"
 	"unicode"
 )
@@ -19,18 +17,6 @@ const UnknownUser = "unknown"
 
 // maxUserBytes bounds the name of a caller.
 const maxUserBytes = 128
-
-// UserName returns the user for whom this process acts, by Hadoop's rule for clusters without
-// Kerberos: HADOOP_USER_NAME, else the user of the process.
-func UserName() string {
-	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
-		return name
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return UnknownUser
-}
 
 // userKey is the key of a user in a context.
 type userKey struct{}

@@ -36,17 +36,6 @@ func TestUserOf(t *testing.T) {
 	}
 }
 
-func TestUserName(t *testing.T) {
-	t.Setenv("HADOOP_USER_NAME", "ada")
-	if got := UserName(); got != "ada" {
-		t.Errorf("with HADOOP_USER_NAME: %q", got)
-	}
-	t.Setenv("HADOOP_USER_NAME", "")
-	if got := UserName(); got == "" || got == "ada" {
-		t.Errorf("without it: %q", got)
-	}
-}
-
 // TestWithUser sends requests by a transport that has a user, for that user and for another one.
 func TestWithUser(t *testing.T) {
 	var got string

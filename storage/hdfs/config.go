@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/user"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/login"
 	"github.com/hammr/hammr/internal/meminfo"
 )
 
@@ -116,7 +116,7 @@ func (c *Config) EnsureDefaults() {
 	if c.URI == "" && len(addresses) > 0 {
 		c.URI = "hdfs://" + addresses[0]
 	}
-	c.User = cmp.Or(c.User, defaultUser())
+	c.User = cmp.Or(c.User, login.Name())
 	c.SpoolDir = cmp.Or(c.SpoolDir, os.TempDir())
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -187,16 +187,4 @@ func withPort(address, port string) string {
 		return address
 	}
 	return net.JoinHostPort(strings.Trim(address, "[]"), port)
-}
-
-// defaultUser returns the user by Hadoop's rule without Kerberos: HADOOP_USER_NAME, else the
-// user of the process.
-func defaultUser() string {
-	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
-		return name
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return "root"
 }
