@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -24,9 +25,10 @@ const machineName = "localhost"
 // Start's context. Close waits for all of them.
 type Engine struct {
 	cfg          Config
-	dir          string // a temporary directory that only this engine uses
-	cluster      string // its id
-	stopPages    func() // stops the pages; nil without pages
+	dir          string   // a temporary directory that only this engine uses
+	lock         *os.File // locks dir as long as it is open
+	cluster      string   // its id
+	stopPages    func()   // stops the pages; nil without pages
 	master       *jobmaster.Master
 	client       *localClient
 	stopMaster   context.CancelFunc // stops the jobmaster
@@ -44,28 +46,19 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	dir, err := makeDir(cfg.LocalDir)
+	dir, lock, err := makeDir(cfg.LocalDir)
 	if err != nil {
 		return nil, fmt.Errorf("embedded: directory for temporary files: %w", err)
 	}
-	e := &Engine{cfg: cfg, dir: dir}
+	e := &Engine{cfg: cfg, dir: dir, lock: lock}
 	if err := e.start(ctx); err != nil {
-		os.RemoveAll(dir)
-		return nil, err
+		return nil, errors.Join(err, e.removeDir())
 	}
 	return e, nil
 }
 
-// makeDir makes a temporary directory in parent. It also makes parent if that is missing, as
-// Hadoop does with its local directories.
-func makeDir(parent string) (string, error) {
-	if parent != "" {
-		if err := os.MkdirAll(parent, 0o755); err != nil {
-			return "", err
-		}
-	}
-	return os.MkdirTemp(parent, "hammr-")
-}
+// removeDir removes the temporary files.
+func (e *Engine) removeDir() error { return errors.Join(os.RemoveAll(e.dir), e.lock.Close()) }
 
 // start starts the jobmaster, then the tasknode, then the goroutine that stops both. Their
 // contexts do not end with ctx, because jobs must be killed and their output removed first.
@@ -128,7 +121,7 @@ func (e *Engine) Close() error {
 		e.tasknodeDone.Wait()
 		e.stopMaster()
 		e.masterDone.Wait()
-		e.closeErr = os.RemoveAll(e.dir)
+		e.closeErr = e.removeDir()
 	})
 	return e.closeErr
 }
