@@ -215,3 +215,29 @@ func FuzzXML(f *testing.F) {
 		}
 	})
 }
+
+// TestEncodings reads files in the encodings that editors write, or names the encoding.
+func TestEncodings(t *testing.T) {
+	for name, c := range map[string]struct{ text, value, fault string }{
+		"UTF-8":           {xmlOf("a=é"), "é", ""},
+		"byte order mark": {"\ufeff" + xmlOf("a=é"), "é", ""},
+		"declared UTF-8":  {`<?xml version="1.0" encoding="UTF-8"?>` + xmlOf("a=é"), "é", ""},
+		"Latin 1":         {`<?xml version="1.0" encoding="ISO-8859-1"?>` + xmlOf("a=\xe9"), "é", ""},
+		"ASCII":           {`<?xml version="1.0" encoding="US-ASCII"?>` + xmlOf("a=e"), "e", ""},
+		"another":         {`<?xml version="1.0" encoding="windows-1252"?>` + xmlOf("a=e"), "", "encoding windows-1252 is not read; save the file as UTF-8"},
+		"UTF-16":          {"\xff\xfe<\x00", "", "core-site.xml: the file is in UTF-16; save it as UTF-8"},
+		"UTF-16 BE":       {"\xfe\xff\x00<", "", "the file is in UTF-16"},
+	} {
+		dir := write(t, map[string]string{"core-site.xml": c.text})
+		conf, _, err := Load(Sources{Dir: dir, Env: environment()})
+		if c.fault != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil || conf.String("a") != c.value {
+			t.Errorf("%s: %q, %v", name, conf.String("a"), err)
+		}
+	}
+}

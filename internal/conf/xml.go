@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"bufio"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -73,7 +75,12 @@ func includePath(name, href string) (string, error) {
 func readXML(r io.Reader, name string, include func(href string) ([]setting, error)) ([]setting, error) {
 	// One byte more than allowed shows that a file is too long.
 	limited := &io.LimitedReader{R: r, N: maxFileBytes + 1}
-	x := &xmlReader{dec: xml.NewDecoder(limited), name: filepath.Base(name), include: include}
+	text := bufio.NewReader(limited)
+	if head, _ := text.Peek(2); string(head) == "\xfe\xff" || string(head) == "\xff\xfe" {
+		return nil, fmt.Errorf("%s: the file is in UTF-16; save it as UTF-8", name)
+	}
+	x := &xmlReader{dec: xml.NewDecoder(text), name: filepath.Base(name), include: include}
+	x.dec.CharsetReader = charsetReader
 	err := x.document()
 	if limited.N <= 0 {
 		err = fmt.Errorf("file is longer than %d bytes", maxFileBytes)
@@ -83,6 +90,32 @@ func readXML(r io.Reader, name string, include func(href string) ([]setting, err
 		return nil, fmt.Errorf("%s:%d: %w", name, line, err)
 	}
 	return x.settings, nil
+}
+
+// charsetReader returns the bytes of a file in UTF-8. Files that declare other encodings than these
+// are rare.
+func charsetReader(label string, r io.Reader) (io.Reader, error) {
+	switch strings.ToLower(label) {
+	case "us-ascii", "ascii":
+		return r, nil
+	case "iso-8859-1", "latin1":
+		return &latin1Reader{in: bufio.NewReader(r)}, nil
+	}
+	return nil, fmt.Errorf("encoding %s is not read; save the file as UTF-8", label)
+}
+
+// latin1Reader converts ISO 8859-1 to UTF-8.
+type latin1Reader struct{ in *bufio.Reader }
+
+func (l *latin1Reader) Read(p []byte) (n int, err error) {
+	for n+utf8.RuneLen(0xff) <= len(p) {
+		b, err := l.in.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		n += utf8.EncodeRune(p[n:], rune(b))
+	}
+	return n, nil
 }
 
 // xmlReader reads one file of Hadoop's format:
