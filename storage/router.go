@@ -279,6 +279,9 @@ func splitName(name string) (u location, ok bool) {
 		slash = len(u.path)
 	}
 	u.authority, u.path = u.path[:slash], u.path[slash:]
+	if u.scheme == "file" && strings.EqualFold(u.authority, "localhost") {
+		u.authority = "" // by RFC 8089
+	}
 	if u.path == "" {
 		u.path = "/"
 	}

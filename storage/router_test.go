@@ -222,6 +222,7 @@ func TestCanonicalName(t *testing.T) {
 		"hdfs:///a":                 "hdfs:///a",
 		"file:/tmp/x":               "file:///tmp/x",
 		"file:///tmp/./x":           "file:///tmp/x",
+		"file://localhost/tmp/x":    "file:///tmp/x",
 	} {
 		if got := storage.CanonicalName(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
