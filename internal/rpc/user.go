@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"github.com/hammr/hammr/internal/login"
 )
 
 // HeaderUser is the header with the name that the caller claims, percent-encoded. Nothing
@@ -31,11 +33,11 @@ func WithUser(ctx context.Context, name string) context.Context {
 func setUser(h http.Header, name string) { h.Set(HeaderUser, url.PathEscape(name)) }
 
 // ClaimUser sets the header with the name of the user for whom a request is made: that of WithUser, else
-// UserName().
+// login.Name().
 func ClaimUser(r *http.Request) {
 	name, ok := r.Context().Value(userKey{}).(string)
 	if !ok {
-		name = UserName()
+		name = login.Name()
 	}
 	setUser(r.Header, name)
 }
