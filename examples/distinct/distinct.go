@@ -11,8 +11,9 @@ import "github.com/hammr/hammr/mr"
 
 type nothing = struct{}
 
-// Job writes each line once, sorted within each part. The combiner drops what
-// a map has seen before.
+// Job writes each line once, sorted within each part. LF, CR LF and CR end a line, and a byte
+// order mark at the start of a file is no part of it. The combiner drops what a map has seen
+// before.
 var Job = mr.New("distinct",
 	mr.TextLines(),
 	mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, nothing]) error {

@@ -46,6 +46,7 @@ func openPlain(ctx context.Context, o format.Open, opts Options) (format.Reader,
 		scan: newScanner(source, from, opts.Delimiter, o), open: o, source: source, keepMark: opts.KeepMark,
 		end: o.Range.End.Offset, extra: o.Range.End.Skip, offset: -1, at: o.Range.Start,
 	}
+	r.scan.size = o.Size
 	if from == 0 {
 		if err := opts.begin(o, &r.scan); err != nil {
 			return nil, errors.Join(err, source.Close())

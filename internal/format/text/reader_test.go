@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -356,5 +357,27 @@ func TestNoAllocationPerLine(t *testing.T) {
 			t.Errorf("%s: %v allocations a line", name, n)
 		}
 		r.Close()
+	}
+}
+
+// TestLongLineTakesTwiceItsLength reads a line that is much longer than the buffer. The memory
+// for the copies that the growing buffer makes is bounded: that of one line, and of all shorter
+// buffers together.
+func TestLongLineTakesTwiceItsLength(t *testing.T) {
+	const length = 40 << 20
+	o := put(t, "/f", bytes.Repeat([]byte("0123456789abcdef"), length/16))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := Lines(Options{})(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if !r.Next() || len(r.Value()) != length || r.Next() || r.Err() != nil {
+		t.Fatalf("%d bytes, %v", len(r.Value()), r.Err())
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 3*length-length/4 {
+		t.Errorf("%d bytes were allocated for a line of %d", took, length)
 	}
 }

@@ -30,6 +30,7 @@ type scanner struct {
 	next int
 	end  int
 	base int64 // offset of buf[0] in the stream
+	size int64 // length of the stream; 0 if it is unknown
 
 	lf       int // first LF at or after next, end if there is none; stale if before next
 	cr       int // first CR at or after next, end if there is none
@@ -207,7 +208,7 @@ func (s *scanner) fill() {
 // compact moves the unread bytes to the front of the buffer.
 func (s *scanner) compact() {
 	if s.next == 0 && s.end == len(s.buf) {
-		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+		s.grow()
 		return
 	}
 	copy(s.buf, s.buf[s.next:s.end])
@@ -217,4 +218,16 @@ func (s *scanner) compact() {
 	s.cr -= s.next
 	s.searched -= s.next
 	s.next = 0
+}
+
+// grow doubles the full buffer, but not beyond what the stream has: the last doubling for a long
+// line would often be for nothing. append would allocate up to 2.4 times the length.
+func (s *scanner) grow() {
+	length := 2 * len(s.buf)
+	if rest := s.size - s.base; s.size > 0 && int64(length) > rest {
+		length = max(len(s.buf), int(rest)) + bufferSize
+	}
+	grown := make([]byte, length)
+	copy(grown, s.buf)
+	s.buf = grown
 }
