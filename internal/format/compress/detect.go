@@ -12,7 +12,7 @@ type signature struct {
 	codec *Codec // nil if the files cannot be read
 }
 
-// signatures lists compressors and archivers whose files nobody would take for text.
+// signatures lists compressors and archivers whose files are never text.
 // Brotli, deflate and raw blocks have no signature.
 var signatures = []signature{
 	{[]byte("\x1F\x8B\x08"), "a gzip", gzipCodec},
