@@ -37,14 +37,14 @@ func TestSortUnderAllVariants(t *testing.T) {
 }
 
 // TestSortLikeSort compares the output with the output of LC_ALL=C sort. There are two input
-// files, and the last one does not end with an LF.
+// files. The first one begins with a byte order mark, and the last one does not end with an LF.
 func TestSortLikeSort(t *testing.T) {
 	sort, err := exec.LookPath("sort")
 	if err != nil {
 		t.Skipf("no sort to compare with: %v", err)
 	}
 	lines := binaryLines(5000)
-	a := mrtest.File(t, "a", extest.Text(lines[:2000]))
+	a := mrtest.File(t, "a", "\ufeff"+extest.Text(lines[:2000]))
 	b := mrtest.File(t, "b", strings.TrimSuffix(extest.Text(lines[2000:]), "\n"))
 	cmd := exec.Command(sort, a, b)
 	cmd.Env = []string{"LC_ALL=C"}
