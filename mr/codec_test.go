@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -84,7 +85,7 @@ func TestKeysWithoutCodec(t *testing.T) {
 	type odd struct{ A, B int }
 	job := keysOf(func(string) odd { return odd{} })
 	fails(t, job, mr.ExitFailed, []string{inputDir(t, "a\n"), outputDir(t)},
-		"job keys: no ordered codec for keys of type mr_test.odd: use a string,", "or give a codec with KeyCodec\n")
+		"job keys: stage \"map\": no ordered codec for keys of type mr_test.odd: use a string,", "or give a codec with KeyCodec\n")
 	if got, want := mrtest.Run(t, job.KeyCodec(mr.JSON[odd]()), "a b\n").Text(), "{0 0}\t{}\n"; got != want {
 		t.Errorf("with a codec: %q, want %q", got, want)
 	}
@@ -142,7 +143,11 @@ func TestValueCodecs(t *testing.T) {
 }
 
 func TestUnencodableValue(t *testing.T) {
-	job := carried(nil, func(string) chan int { return nil }, func(chan int) string { return "" })
-	fails(t, job, mr.ExitFailed, []string{"-D", "mapreduce.map.maxattempts=1", inputDir(t, "a\n"), outputDir(t)},
-		"json: unsupported type: chan int", "in-0 at byte 0\n")
+	job := carried(nil, func(string) float64 { return 0 }, func(float64) string { return "" }).ValueCodec(mr.JSON[float64]())
+	notANumber := carried(mr.JSON[float64](), func(string) float64 { return math.NaN() }, func(float64) string { return "" })
+	if got, want := mrtest.Run(t, job, "a\n").Text(), "a\t\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	fails(t, notANumber, mr.ExitFailed, []string{"-D", "mapreduce.map.maxattempts=1", inputDir(t, "a\n"), outputDir(t)},
+		"json: unsupported value: NaN", "in-0 at byte 0\n")
 }

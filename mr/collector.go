@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"unsafe"
 
@@ -30,6 +31,23 @@ func newRoute[K, V any]() route[K, V] {
 	r := route[K, V]{values: valueCodec[V]()}
 	r.keys, r.keyErr = keyCodec[K]()
 	return r
+}
+
+// check returns why the keys or values of the route cannot be encoded, or would arrive changed.
+func (r *route[K, V]) check() error { return errors.Join(r.checkKeys(), r.checkValues()) }
+
+func (r *route[K, V]) checkKeys() error {
+	if err := keys.CheckType(r.keys); err != nil {
+		return fmt.Errorf("keys of type %v: %w; or give a codec with KeyCodec", reflect.TypeFor[K](), err)
+	}
+	return r.keyErr
+}
+
+func (r *route[K, V]) checkValues() error {
+	if err := keys.CheckType(r.values); err != nil {
+		return fmt.Errorf("values of type %v: %w; or give a codec with ValueCodec", reflect.TypeFor[V](), err)
+	}
+	return nil
 }
 
 // collect makes the collector of an attempt and the emitter that feeds it. opts and the
@@ -197,7 +215,8 @@ type groupCombine[K, V any] struct {
 	group    *shuffle.Values
 	out      encoder[K, V]
 	emit     Emitter[K, V] // emits to out
-	err      error         // error of decoding a value
+	ended    bool          // a range has reached the last value of the group
+	err      error         // error of decoding a value, or of a range after the end
 
 	lentKey, lentValue *poison.Lender
 }
@@ -208,7 +227,7 @@ func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit fu
 	if err != nil {
 		return fmt.Errorf("decoding a key: %w", err)
 	}
-	c.group, c.out.add = values, emit
+	c.group, c.out.add, c.ended = values, emit, false
 	err = c.combiner.Reduce(c.task, k, c.values, c.emit)
 	c.lentKey.End()
 	c.lentValue.End()
@@ -218,8 +237,12 @@ func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit fu
 	return err
 }
 
-// each ranges over the values of the current group.
+// each ranges over the values of the current group, as groupLoop.values does.
 func (c *groupCombine[K, V]) each(yield func(V) bool) {
+	if c.ended {
+		c.err = fmt.Errorf("combiner: %w", rangedAgain(c.task, "values"))
+		return
+	}
 	for c.group.Next() {
 		v, err := c.value(c.group.Value())
 		if err != nil {
@@ -231,4 +254,5 @@ func (c *groupCombine[K, V]) each(yield func(V) bool) {
 		}
 	}
 	c.lentValue.End()
+	c.ended = true
 }

@@ -63,14 +63,14 @@ func configured(job mr.Runnable, config any) *mr.Program {
 
 func TestConfigurationIsValidatedBeforeTheJob(t *testing.T) {
 	for want, program := range map[string]*mr.Program{
-		"configured: configuration: MinLength -1: expected at least 0\n":                           configured(longWords(), limits{MinLength: -1}),
-		"configured: configuration: json: unknown field \"Other\"\n":                               configured(longWords(), struct{ Other int }{1}),
-		"cannot unmarshal string into Go struct field limits.MinLength of type int\n":              configured(longWords(), struct{ MinLength string }{"x"}),
-		"configuration: json: unsupported type: chan int\n":                                        configured(longWords(), make(chan int)),
-		"configured: a configuration for a job that declares none; use WithConfig\n":               configured(wordCount(), limits{}),
-		"job wordcount: configuration: json: unsupported type: func()\n":                           configured(mr.WithConfig(wordCount(), struct{ F func() }{}), nil),
-		"configured: configuration: MinLength -7: expected at least 0\n":                           configured(mr.WithConfig(wordCount(), limits{MinLength: -7}), nil),
-		"mr.ConfigOf[mr_test.limits]: the job's configuration is a <nil>; declare it with WithCon": configured(unconfigured(), nil),
+		"configured: configuration: MinLength -1: expected at least 0\n":                                        configured(longWords(), limits{MinLength: -1}),
+		"configured: configuration: a struct { Other int } for a job whose configuration is a mr_test.limits\n": configured(longWords(), struct{ Other int }{1}),
+		"configured: configuration: a nil pointer; leave it out for the defaults\n":                             configured(longWords(), (*limits)(nil)),
+		"configured: configuration: a chan int for a job whose configuration is a mr_test.limits\n":             configured(longWords(), make(chan int)),
+		"configured: a configuration for a job that declares none; use WithConfig\n":                            configured(wordCount(), limits{}),
+		"job wordcount: configuration: field F of struct { F func() }: JSON has no form for a func()\n":         configured(mr.WithConfig(wordCount(), struct{ F func() }{}), nil),
+		"configured: configuration: MinLength -7: expected at least 0\n":                                        configured(mr.WithConfig(wordCount(), limits{MinLength: -7}), nil),
+		"mr.ConfigOf[mr_test.limits]: the job's configuration is a <nil>; declare it with WithCon":              configured(unconfigured(), nil),
 	} {
 		dir := outputDir(t)
 		got := fails(t, program, mr.ExitFailed, []string{"-D", "mapreduce.map.maxattempts=1", inputDir(t, "a\n"), dir}, want)

@@ -134,6 +134,7 @@ type Graph struct {
 	stages     []*stage // in the order of their calls
 	links      []*link  // in the order of their calls
 	sides      []anySide
+	changed    []*channelFiles // of changed copies of channels
 	properties map[string]string
 	named      outputNames
 	errs       []error

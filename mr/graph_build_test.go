@@ -328,6 +328,18 @@ var misuses = map[string]misuse{
 		s := mr.Group(g, "c", sums, a.Shuffle(), b.Shuffle().ValueCodec(mr.JSON[int64]()))
 		mr.Write(s, textual)
 	}, `stage "c": channels with different codecs`},
+	"a changed channel that is dropped": {func(g *mr.Graph, at *int) {
+		c := mr.Read(g, "a", lineFile, tokens).Shuffle()
+		mr.Write(mr.Group(g, "b", sums, c), textual)
+		*at = lineNow() + 1
+		c.Combine(sums)
+	}, `a changed channel that no stage reads`},
+	"a partition function of a pipe": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Each(g, "b", same, read.Pipe().Partition(func(string, int) int { return 0 }))
+		mr.Write(s, textual)
+	}, `stage "a": partition function on a one-to-one channel`},
 	"a name of further outputs": {func(g *mr.Graph, at *int) {
 		mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
 		*at = lineNow() + 1
@@ -364,6 +376,49 @@ func TestMisuse(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s: no line with %q and %q in\n%v", name, place, c.want, err)
+		}
+	}
+}
+
+// TestStoredSideAfterWith checks that the order of the calls does not matter.
+func TestStoredSideAfterWith(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		d := mr.Define("stored", none{}, func(g *mr.Graph, _ none) {
+			read := mr.Read(g, "read", lineFile, tokens)
+			side := read.Broadcast()
+			if first {
+				side.Stored()
+			}
+			mr.Write(mr.With(mr.Each(g, "last", same, mr.Read(g, "other", lineFile, tokens).Shuffle()), side), textual)
+			if !first {
+				side.Stored()
+			}
+		})
+		for _, e := range graphOf(t, d).Edges {
+			if e.Stored != (e.From == "read") {
+				t.Errorf("stored before With: %v: edge %v", first, e)
+			}
+		}
+	}
+}
+
+// TestOptionsWithoutEffect builds jobs with options that would be ignored.
+func TestOptionsWithoutEffect(t *testing.T) {
+	mapOnly := func() *mr.Job[string, int64, string, int64] { return mr.MapOnly("only", lineFile, tokens, textual) }
+	const noReduce = " in a job without reduce phase"
+	for want, job := range map[string]mr.Runnable{
+		"a combiner" + noReduce:                               mapOnly().Combine(sums),
+		"a partition function" + noReduce:                     mapOnly().Partition(func(string, int) int { return 0 }),
+		"a codec of keys between map and reduce" + noReduce:   mapOnly().KeyCodec(mr.JSON[string]()),
+		"a codec of values between map and reduce" + noReduce: mapOnly().ValueCodec(mr.JSON[int64]()),
+		"GroupFirst" + noReduce:                               mapOnly().GroupFirst(),
+		"TotalOrder" + noReduce:                               mapOnly().TotalOrder(),
+		"TotalOrder with a partition function":                wordCount().TotalOrder().Partition(func(string, int) int { return 0 }),
+		"no output: use NullOutput for a job that writes":     wordCount().WithOutput(nil),
+	} {
+		_, err := (&mr.Program{Name: "p", Jobs: []mr.Runnable{job}}).Graphs(1, 1)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

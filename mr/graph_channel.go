@@ -19,7 +19,7 @@ const (
 )
 
 // Channel carries the records of a stage to another stage. It is a value: its methods return
-// a changed copy. The zero value is a channel that no stage has made; connect refuses it.
+// a changed copy, which a stage must read. The zero value is a channel that no stage has made; connect refuses it.
 type Channel[K, V any] struct {
 	from       *Stage[K, V]
 	kind       dag.Channel // file, TCP or memory
@@ -35,6 +35,22 @@ type Channel[K, V any] struct {
 // that read the channel. A method that changes the channel gives it other files.
 type channelFiles struct {
 	owner *link // the edge of the first stage that reads them; nil before
+
+	// Of a changed copy of a Channel:
+	changedAt string // file:line of the call that made it
+	used      bool   // a stage reads it, or it was changed again
+}
+
+// changed returns a copy of the channel that has other files. The graph checks that the copy
+// is used: otherwise the change would have no effect.
+func (c Channel[K, V]) changed() Channel[K, V] {
+	if c.from == nil {
+		return c
+	}
+	c.files.used = true
+	c.files = &channelFiles{changedAt: callerPosition()}
+	c.from.graph.changed = append(c.from.graph.changed, c.files)
+	return c
 }
 
 // Shuffle carries records in files, each key to one Node of the reader, as between map and
@@ -82,8 +98,8 @@ func (s *Stage[K, V]) Keep() Channel[K, V] { return s.Via(dag.ChannelFile, dag.O
 // not run again. The price is to write the files a second time. The property
 // hammr.job.channel.stored does this for all files of a job.
 func (c Channel[K, V]) Stored() Channel[K, V] {
-	c.stored, c.files = true, new(channelFiles)
-	return c
+	c.stored = true
+	return c.changed()
 }
 
 // Combine sets the combiner, as Job.Combine does. Only channels of files have one.
@@ -91,28 +107,31 @@ func (c Channel[K, V]) Combine(r Reducer[K, V, K, V]) Channel[K, V] {
 	if c.kind != dag.ChannelFile && c.from != nil {
 		c.from.errorfAt(callerPosition(), "combiner on a channel that is no file; combine in a stage of its own, whose output is one")
 	}
-	c.route.combiner, c.files = r, new(channelFiles)
-	return c
+	c.route.combiner = r
+	return c.changed()
 }
 
 // Partition sets which Node of the reader, 0 to partitions-1, gets a key, as Job.Partition
 // does. The default is HashPartition. It applies to all-to-all channels.
 func (c Channel[K, V]) Partition(f func(key K, partitions int) int) Channel[K, V] {
-	c.route.partition, c.files = f, new(channelFiles)
-	return c
+	if c.connection != dag.AllToAll && c.from != nil {
+		c.from.errorfAt(callerPosition(), "partition function on a %v channel, whose connection decides which node gets a record; use Shuffle", c.connection)
+	}
+	c.route.partition = f
+	return c.changed()
 }
 
 // KeyCodec sets how keys are encoded, as Job.KeyCodec does. Channels that one stage merges
 // must have the same codecs.
 func (c Channel[K, V]) KeyCodec(codec Codec[K]) Channel[K, V] {
-	c.route.keys, c.route.keyErr, c.files = codec, nil, new(channelFiles)
-	return c
+	c.route.keys, c.route.keyErr = codec, nil
+	return c.changed()
 }
 
 // ValueCodec sets how values are encoded.
 func (c Channel[K, V]) ValueCodec(codec Codec[V]) Channel[K, V] {
-	c.route.values, c.files = codec, new(channelFiles)
-	return c
+	c.route.values = codec
+	return c.changed()
 }
 
 // HashPartition returns the default partition of an encoded key. A []byte or string is
@@ -137,6 +156,9 @@ func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 // a channel are one target, however many stages read them.
 func (c Channel[K, V]) connect(to *stage, sorted bool) bool {
 	l := c.link(to)
+	if c.files != nil {
+		c.files.used = true
+	}
 	if !to.graph.link(l) {
 		return false
 	}
@@ -144,7 +166,7 @@ func (c Channel[K, V]) connect(to *stage, sorted bool) bool {
 	if l.filesOf() == "" {
 		c.from.targets = append(c.from.targets, channelTarget[K, V]{to: to.name, route: &c.route})
 	}
-	c.checkKeys(to, sorted)
+	c.checkCodecs(to, sorted)
 	return true
 }
 

@@ -26,6 +26,11 @@ func (g *Graph) check() error {
 	for _, l := range g.links {
 		g.checkCounts(l)
 	}
+	for _, f := range g.changed {
+		if !f.used {
+			g.errorf(f.changedAt, "a changed channel that no stage reads: a method of a Channel changes a copy, which it returns; give that copy to the stage")
+		}
+	}
 	for _, side := range g.sides {
 		side.check()
 	}
@@ -159,11 +164,19 @@ func (s *stage) checkLive() {
 	}
 }
 
-// checkKeys refuses a channel whose keys must be encoded and have no codec. Only a pipe
-// within one process passes keys as they are; sorting and partitioning need encoded keys.
-func (c Channel[K, V]) checkKeys(to *stage, sorted bool) {
-	encoded := sorted || c.kind != dag.ChannelSHM || c.connection == dag.AllToAll
-	if encoded && c.route.keyErr != nil {
-		to.errorfAt(c.declaredAt, "channel of stage %q: %w", c.from.name, c.route.keyErr)
+// checkCodecs refuses a channel whose keys or values must be encoded and have no codec that
+// keeps them. Only a pipe within one process passes records as they are; sorting and
+// partitioning need encoded keys.
+func (c Channel[K, V]) checkCodecs(to *stage, sorted bool) {
+	encoded := sorted || c.kind != dag.ChannelSHM
+	var errs []error
+	if encoded || c.connection == dag.AllToAll || c.route.keyErr == nil && !copiesInPlace[K]() {
+		errs = append(errs, c.route.checkKeys())
+	}
+	if encoded || !copiesInPlace[V]() {
+		errs = append(errs, c.route.checkValues())
+	}
+	if err := errors.Join(errs...); err != nil {
+		to.errorfAt(c.declaredAt, "channel of stage %q: %w", c.from.name, err)
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 // CoReducer gets each key once with its values of two channels, each in the order that Group
 // has. A key may have no values in one of them. left is ranged over before right; values that
-// are left over are skipped. A CoReducer may also implement Setup, Closer, and either Stateful
+// are left over are skipped. A range that was left early is continued by the next one; a range
+// after the end fails the job, and so does a range over left after one over right. A CoReducer may also implement Setup, Closer, and either Stateful
 // or NotResumable. The rules for the bytes of keys and values are those of Reducer.
 type CoReducer[K, L, R, KO, VO any] interface {
 	Reduce(t *Task, key K, left iter.Seq[L], right iter.Seq[R], out Emitter[KO, VO]) error
@@ -80,19 +81,39 @@ type coGroup[K, L, R, KO, VO any] struct {
 	right      iter.Seq[R]
 	groups     *shuffle.Groups
 	lent       *poison.Lender // lends the current value
-	current    bool           // groups has a current value, which no iterator has returned
+	current    bool           // groups has a current value
+	taken      bool           // an iterator has returned it; its bytes are valid until the next value
 	isRight    bool           // it is of the right channel
+	leftEnded  bool           // no more left values may be asked for
+	rightEnded bool
 }
 
 // Reduce implements Reducer.
 func (c *coGroup[K, L, R, KO, VO]) Reduce(t *Task, key K, _ iter.Seq[struct{}], out Emitter[KO, VO]) error {
-	c.groups, c.isRight = c.loop.groups, false
+	c.groups, c.isRight, c.leftEnded, c.rightEnded = c.loop.groups, false, false, false
 	c.next()
-	return c.user.Reduce(t, key, c.left, c.right, out)
+	err := c.user.Reduce(t, key, c.left, c.right, out)
+	c.leftEnded, c.rightEnded = true, true
+	return err
+}
+
+// checkEnded panics if user code asks for values after their end.
+func (c *coGroup[K, L, R, KO, VO]) checkEnded(ended bool, what string) {
+	if ended {
+		panic(thrown{rangedAgain(c.loop.task, what)})
+	}
+}
+
+// skipTaken moves to the value with which a range begins.
+func (c *coGroup[K, L, R, KO, VO]) skipTaken() {
+	if c.taken {
+		c.next()
+	}
 }
 
 // next moves to the next value of the group. Progress is reported between values.
 func (c *coGroup[K, L, R, KO, VO]) next() {
+	c.taken = false
 	if c.current = c.groups.NextValue(); !c.current {
 		c.lent.End()
 		return
@@ -105,26 +126,35 @@ func (c *coGroup[K, L, R, KO, VO]) next() {
 
 // eachLeft ranges over the values of the left channel.
 func (c *coGroup[K, L, R, KO, VO]) eachLeft(yield func(L) bool) {
+	c.checkEnded(c.leftEnded, "left values")
+	c.skipTaken()
 	for c.current && !c.isRight {
 		v, err := c.leftValue(c.groups.Value())
+		c.taken = true
 		if !c.decoded(err) || !yield(v) {
 			return
 		}
 		c.next()
 	}
+	c.leftEnded = true
 }
 
 // eachRight ranges over the values of the right channel, and skips the values of the left one that were not read.
 func (c *coGroup[K, L, R, KO, VO]) eachRight(yield func(R) bool) {
+	c.checkEnded(c.rightEnded, "right values")
+	c.skipTaken()
+	c.leftEnded = true
 	for ; c.current; c.next() {
 		if !c.isRight {
 			continue
 		}
 		v, err := c.rightValue(c.groups.Value())
+		c.taken = true
 		if !c.decoded(err) || !yield(v) {
 			return
 		}
 	}
+	c.rightEnded = true
 }
 
 // decoded reports whether a value could be decoded. If not, the attempt ends after the group.

@@ -221,6 +221,12 @@ func copyFuncOf[T any](codec keys.Codec[T]) copyFunc[T] {
 	}
 }
 
+// copiesInPlace reports whether copyFuncOf copies values without encoding them.
+func copiesInPlace[T any]() bool {
+	_, fixed := byteSliceOffsets(reflect.TypeFor[T](), 0)
+	return fixed
+}
+
 // byteSliceOffsets returns the offsets, in bytes from the start of a value, of each []byte.
 // fixed is false for types that refer to memory in any other way.
 func byteSliceOffsets(t reflect.Type, at uintptr) (places []uintptr, fixed bool) {

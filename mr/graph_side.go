@@ -31,9 +31,14 @@ func (s *Stage[K, V]) Broadcast() *Side[K, V] {
 	return side
 }
 
-// Stored stores the files as Channel.Stored does.
+// Stored stores the files as Channel.Stored does, for all stages that read the side.
 func (s *Side[K, V]) Stored() *Side[K, V] {
 	s.stored = true
+	for _, l := range s.from.graph.links {
+		if l.files == &s.files { // given before
+			l.stored = true
+		}
+	}
 	return s
 }
 
@@ -75,13 +80,13 @@ func (s *Side[K, V]) giveTo(to *stage) {
 	}
 }
 
-// check refuses a side that no stage reads, or whose keys have no order.
+// check refuses a side that no stage reads, or whose records cannot be encoded.
 func (s *Side[K, V]) check() {
 	if !s.given {
 		s.from.errorfAt(s.declaredAt, "a side that no stage reads: give it to one by With")
 	}
-	if s.route.keyErr != nil {
-		s.from.errorfAt(s.declaredAt, "%w", s.route.keyErr)
+	if err := s.route.check(); err != nil {
+		s.from.errorfAt(s.declaredAt, "side: %w", err)
 	}
 }
 

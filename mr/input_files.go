@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/format"
@@ -148,8 +149,9 @@ func FixedLength(length int) Input[int64, []byte] {
 	}
 }
 
-// JSONLines reads each line as the JSON document of a T. If a line is not such a document,
-// the task fails with an error that names the line.
+// JSONLines reads each line as the JSON document of a T. If a line is not such a document, or
+// not UTF-8, the task fails with an error that names the line. In a field of type any, a number
+// becomes a float64, which has 53 bits.
 func JSONLines[T any]() Input[int64, T] { return jsonLines[T]{TextLines()} }
 
 // jsonLines divides its input as TextLines does.
@@ -171,12 +173,19 @@ type jsonReader[T any] struct {
 	located
 }
 
+// errNotUTF8 is the error of a line whose strings encoding/json would change.
+var errNotUTF8 = errors.New("bytes that are not UTF-8; convert the file, or read it with TextLines")
+
 // Record implements Reader. It panics with an error, which the record loop recovers and blames
 // on the record.
 func (r *jsonReader[T]) Record() (int64, T) {
 	var v T
 	offset, line := r.Reader.Record()
-	if err := json.Unmarshal(line, &v); err != nil {
+	err := errNotUTF8
+	if utf8.Valid(line) {
+		err = json.Unmarshal(line, &v)
+	}
+	if err != nil {
 		panic(thrown{fmt.Errorf("line that is not the JSON of a %T: %w", v, err)})
 	}
 	return offset, v

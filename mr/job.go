@@ -72,11 +72,22 @@ func (j *Job[K, V, KO, VO]) init(noReducer bool) {
 	if noReducer {
 		j.addErr(errors.New("no reducer: use MapOnly for a job without reduce phase"))
 	}
+	j.checkOutput()
+}
+
+func (j *Job[K, V, KO, VO]) checkOutput() {
 	if j.output == nil {
 		j.addErr(errors.New("no output: use NullOutput for a job that writes nothing"))
 	}
 	if err := declarationErrorOf(j.output); err != nil {
 		j.addErr(fmt.Errorf("output: %w", err))
+	}
+}
+
+// needsReduce refuses an option that has no effect in a job without reduce phase.
+func (j *Job[K, V, KO, VO]) needsReduce(option string) {
+	if j.reducer == nil {
+		j.addErr(fmt.Errorf("%s in a job without reduce phase", option))
 	}
 }
 
@@ -102,9 +113,7 @@ func AddInput[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], in Input[KI, VI], 
 // spills, possibly in another goroutine than the mapper's. Its Setup is called, its Close is
 // not.
 func (j *Job[K, V, KO, VO]) Combine(c Reducer[K, V, K, V]) *Job[K, V, KO, VO] {
-	if j.reducer == nil {
-		j.addErr(errors.New("a combiner in a job without reduce phase"))
-	}
+	j.needsReduce("a combiner")
 	j.route.combiner = c
 	return j
 }
@@ -112,18 +121,21 @@ func (j *Job[K, V, KO, VO]) Combine(c Reducer[K, V, K, V]) *Job[K, V, KO, VO] {
 // Partition sets which reduce, 0 to partitions-1, gets a key. The default hashes the encoded
 // key, or its first component under GroupFirst.
 func (j *Job[K, V, KO, VO]) Partition(f func(key K, partitions int) int) *Job[K, V, KO, VO] {
+	j.needsReduce("a partition function")
 	j.route.partition = f
 	return j
 }
 
 // KeyCodec sets how keys are encoded. The reducer gets its keys in the order of their bytes.
 func (j *Job[K, V, KO, VO]) KeyCodec(c Codec[K]) *Job[K, V, KO, VO] {
+	j.needsReduce("a codec of keys between map and reduce")
 	j.route.keys, j.route.keyErr = c, nil
 	return j
 }
 
 // ValueCodec sets how values are encoded between map and reduce.
 func (j *Job[K, V, KO, VO]) ValueCodec(c Codec[V]) *Job[K, V, KO, VO] {
+	j.needsReduce("a codec of values between map and reduce")
 	j.route.values = c
 	return j
 }
@@ -132,6 +144,7 @@ func (j *Job[K, V, KO, VO]) ValueCodec(c Codec[V]) *Job[K, V, KO, VO] {
 // values ordered by the whole key: a secondary sort. The key type must be a Pair or Triple.
 // The reducer gets the group's first key.
 func (j *Job[K, V, KO, VO]) GroupFirst() *Job[K, V, KO, VO] {
+	j.needsReduce("GroupFirst")
 	j.route.groupFirst = true
 	return j
 }
@@ -139,6 +152,7 @@ func (j *Job[K, V, KO, VO]) GroupFirst() *Job[K, V, KO, VO] {
 // TotalOrder partitions keys by ranges, so that the output files, concatenated, are sorted.
 // It finds the ranges by sampling the input. With one reduce it samples nothing.
 func (j *Job[K, V, KO, VO]) TotalOrder() *Job[K, V, KO, VO] {
+	j.needsReduce("TotalOrder")
 	j.route.totalOrder = true
 	return j
 }
@@ -161,7 +175,8 @@ func (j *Job[K, V, KO, VO]) WithOutput(out Output[KO, VO]) *Job[K, V, KO, VO] {
 	c := *j
 	c.output = out
 	c.sources = slices.Clone(j.sources)
-	c.properties = maps.Clone(j.properties)
+	c.properties, c.named, c.errs = maps.Clone(j.properties), maps.Clone(j.named), slices.Clone(j.errs)
+	c.checkOutput()
 	return &c
 }
 
@@ -175,8 +190,13 @@ func (j *Job[K, V, KO, VO]) addErr(err error) { j.errs = append(j.errs, err) }
 // that built it.
 func (j *Job[K, V, KO, VO]) check() error {
 	errs := j.errs
-	if j.reducer != nil && j.route.keyErr != nil {
-		errs = append(errs, j.route.keyErr)
+	if j.reducer != nil {
+		if err := j.route.check(); err != nil {
+			errs = append(errs, fmt.Errorf("stage \"map\": %w", err))
+		}
+	}
+	if j.route.totalOrder && j.route.partition != nil {
+		errs = append(errs, errors.New("TotalOrder with a partition function, which decides instead of it; leave one out"))
 	}
 	if j.route.groupFirst {
 		if _, ok := j.route.keys.(keys.Grouper); !ok {

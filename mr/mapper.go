@@ -24,7 +24,9 @@ type Mapper[KI, VI, KO, VO any] interface {
 }
 
 // Reducer gets each key once with all its values, in order, and produces any number of
-// records. values may be ranged over once; values that are left are skipped. It may also
+// records. values may be ranged over once. A range that was left early is continued by the next
+// one, and values that are left at the end are skipped. A range after one that reached the end,
+// or after Reduce has returned, fails the job. It may also
 // implement Setup, Closer, and either Stateful or NotResumable.
 //
 // The bytes of the key are valid until Reduce returns. The bytes of a value are valid until

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -87,6 +88,25 @@ func TestSecondarySort(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestTotalOrderKeepsGroups orders a secondary sort by ranges: each group is in one output file,
+// and the files are in order.
+func TestTotalOrderKeepsGroups(t *testing.T) {
+	text, all := someReadings(500)
+	want := make(map[string]bool)
+	for _, r := range all {
+		want[r.name] = true
+	}
+	dir := outputDir(t)
+	mrtest.Command(t, secondarySort().TotalOrder().Reduces(3), inputDir(t, text), dir)
+	var got []string
+	for line := range strings.Lines(strings.Join(mrtest.Parts(t, dir), "")) {
+		got = append(got, strings.Fields(line)[0])
+	}
+	if sorted := slices.Sorted(maps.Keys(want)); !slices.Equal(got, sorted) {
+		t.Errorf("groups %q, want %q", got, sorted)
 	}
 }
 

@@ -24,6 +24,10 @@ func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) 
 		return func([]byte) int { return 0 }, nil
 	case r.partition != nil:
 		return r.userPartition(t, n), nil
+	case r.totalOrder && r.groupFirst:
+		ranges, err := rangePartition(t)
+		groupLen := r.groupPrefix()
+		return func(key []byte) int { return ranges(key[:groupLen(key)]) }, err
 	case r.totalOrder:
 		return rangePartition(t)
 	case r.groupFirst:

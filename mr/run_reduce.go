@@ -12,7 +12,12 @@ import (
 // reduceAll calls the reducer for each key group. It first waits for the outputs of all maps.
 // groups is nil if the attempt was checkpointed while it waited; the next attempt then
 // continues to copy.
-func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) error {
+func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = recovered(v)
+		}
+	}()
 	groups, err := r.Groups(j.route.groupPrefix())
 	if err != nil || groups == nil {
 		return err
@@ -67,6 +72,7 @@ type groupLoop[K, V, KO, VO any] struct {
 	outErr  func() error // returns the first error of writing what out emits
 
 	watch     task.SignalFlag
+	ended     bool           // no more values of the group may be asked for
 	decodeErr error          // error of decoding a value; ends the attempt
 	lent      *poison.Lender // lends the current value
 }
@@ -95,9 +101,11 @@ func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("decoding a key: %w", err)
 		}
+		g.ended = false
 		if err := g.reducer.Reduce(g.task, key, values, g.out); err != nil {
 			return false, err
 		}
+		g.ended = true
 		if err := g.err(); err != nil {
 			return false, err
 		}
@@ -105,8 +113,19 @@ func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 	}
 }
 
-// values ranges over the values of the current group.
+// rangedAgain returns the error of user code that asks for values which are not there any more.
+// Without it, the code would find none and compute with that.
+func rangedAgain(t *Task, what string) error {
+	return &task.FatalError{Err: fmt.Errorf("stage %q ranges over the %s of a key again after their end; keep what it needs in the first range", t.Stage(), what)}
+}
+
+// values ranges over the values of the current group, from the value after the last one that was
+// taken. It panics if an earlier range reached the end.
 func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
+	if g.ended {
+		g.decodeErr = rangedAgain(g.task, "values")
+		panic(thrown{g.decodeErr})
+	}
 	for g.groups.NextValue() {
 		if g.watch.Signalled() {
 			g.attempt.PollProgress()
@@ -121,6 +140,7 @@ func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
 		}
 	}
 	g.lent.End()
+	g.ended = true
 }
 
 // err returns an error of decoding, reading or writing, which the reducer cannot see.

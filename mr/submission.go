@@ -3,7 +3,6 @@ package mr
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -210,9 +209,9 @@ func configJSON(config *configType, run JobRun) ([]byte, error) {
 	if config == nil {
 		return nil, errors.New("a configuration for a job that declares none; use WithConfig")
 	}
-	data, err := json.Marshal(run.Config)
+	data, err := config.encode(run.Config)
 	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
+		return nil, err
 	}
 	_, err = config.decode(data)
 	return data, err

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 	"strings"
 
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/keys"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/storage"
 )
@@ -145,7 +147,7 @@ func ConfigOf[T any](t *Task) *T {
 }
 
 // WithConfig declares T as the type of the job's configuration, a struct that encoding/json
-// can encode, and sets its defaults. If T or *T has a method Validate() error, it is called
+// can encode without a loss, and sets its defaults. JobRun.Config replaces them as a whole. If T or *T has a method Validate() error, it is called
 // before the job is submitted.
 func WithConfig[T, K, V, KO, VO any](j *Job[K, V, KO, VO], defaults T) *Job[K, V, KO, VO] {
 	var err error
@@ -156,29 +158,52 @@ func WithConfig[T, K, V, KO, VO any](j *Job[K, V, KO, VO], defaults T) *Job[K, V
 }
 
 // configType is the type of a job's configuration. The configuration travels as JSON: the
-// driver encodes what differs from the defaults, and each task decodes it over the defaults of
-// its own binary.
+// driver encodes the one of the run, which replaces the defaults as a whole. A task of a run
+// without one uses the defaults of its own binary.
 type configType struct {
-	// decode reads JSON over the defaults and validates the result, a pointer to the type.
-	// Empty data means the defaults.
+	// encode returns the JSON of a configuration, a value of the type or a pointer to one.
+	encode func(config any) ([]byte, error)
+
+	// decode reads JSON and validates the result, a pointer to the type. Empty data means the
+	// defaults.
 	decode func(data []byte) (any, error)
 }
 
-// newConfigType encodes the defaults once. Each decode starts from a new copy of them, so
-// that a change by one task does not affect other tasks.
+// newConfigType encodes the defaults once. Each decode makes a new copy of them, so that a
+// change by one task does not affect other tasks.
 func newConfigType[T any](defaults T) (*configType, error) {
-	base, err := json.Marshal(defaults)
-	if err != nil {
-		err = fmt.Errorf("configuration: %w", err)
-	}
+	base, err := encodeConfig[T](defaults)
 	decode := func(data []byte) (any, error) {
+		if len(data) == 0 {
+			data = base
+		}
 		c := new(T)
-		if err := errors.Join(decodeStrict(base, c), decodeStrict(data, c)); err != nil {
+		if err := decodeStrict(data, c); err != nil {
 			return nil, err
 		}
 		return c, validate(c)
 	}
-	return &configType{decode}, err
+	return &configType{encodeConfig[T], decode}, err
+}
+
+// encodeConfig encodes a configuration. It refuses what JSON would change, as the codec of
+// values does.
+func encodeConfig[T any](config any) (data []byte, err error) {
+	switch c := config.(type) {
+	case T:
+		data, err = keys.JSON[T]{}.Encode(c)
+	case *T:
+		if c == nil {
+			return nil, errors.New("configuration: a nil pointer; leave it out for the defaults")
+		}
+		data, err = keys.JSON[T]{}.Encode(*c)
+	default:
+		return nil, fmt.Errorf("configuration: a %T for a job whose configuration is a %v", config, reflect.TypeFor[T]())
+	}
+	if err != nil {
+		err = fmt.Errorf("configuration: %w", err)
+	}
+	return data, err
 }
 
 // decodeStrict refuses fields that the type does not have, since they would be lost silently.

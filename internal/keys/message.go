@@ -4,24 +4,64 @@ import (
 	"bytes"
 	"encoding/gob"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/hammr/hammr/internal/lossless"
 )
 
+// TypeChecker is a codec that does not suit all values of its type.
+type TypeChecker interface {
+	// CheckType returns why the codec would lose or change values of its type, whatever they
+	// are; nil if it would not. The error names the field.
+	CheckType() error
+}
+
+// CheckType returns the result of codec.CheckType; nil if the codec does not have it.
+func CheckType(codec any) error {
+	if c, ok := codec.(TypeChecker); ok {
+		return c.CheckType()
+	}
+	return nil
+}
+
 // JSON encodes values with encoding/json, without a newline. Its byte order has no meaning,
-// so JSON suits values, and keys that only need to be grouped.
+// so JSON suits values, and keys that only need to be grouped. It refuses what would decode
+// to another value: see package lossless.
 type JSON[T any] struct{}
 
+// CheckType implements TypeChecker.
+func (JSON[T]) CheckType() error {
+	_, err := lossless.JSONOf(reflect.TypeFor[T]())
+	return err
+}
+
 // Append panics with an *EncodeError if encoding/json cannot encode v, for example a
-// channel.
-func (JSON[T]) Append(dst []byte, v T) []byte {
-	b, err := json.Marshal(v)
+// channel, or would change it, such as a string that is not UTF-8. It encodes a pointer to
+// v, so that encoding/json finds the methods of *T.
+func (c JSON[T]) Append(dst []byte, v T) []byte {
+	b, err := c.Encode(v)
 	if err != nil {
 		panic(&EncodeError{"json", fmt.Sprintf("%T", v), err})
 	}
 	return append(dst, b...)
+}
+
+// Encode returns the encoding of v, or the error with which Append panics.
+func (JSON[T]) Encode(v T) ([]byte, error) {
+	t, err := lossless.JSONOf(reflect.TypeFor[T]())
+	if err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(&v)
+	if err != nil {
+		return nil, err
+	}
+	return b, t.Check(reflect.ValueOf(&v).Elem(), b)
 }
 
 func (JSON[T]) Decode(src []byte) (v T, err error) {
@@ -33,13 +73,24 @@ func (JSON[T]) Decode(src []byte) (v T, err error) {
 
 // Gob encodes values with encoding/gob. Each value carries its own type
 // description, some tens of bytes; for small values JSON or a tuple is
-// smaller and faster.
+// smaller and faster. Like JSON, it refuses what would decode to another value.
 type Gob[T any] struct{}
 
-// Append panics with an *EncodeError if gob cannot encode v.
-func (Gob[T]) Append(dst []byte, v T) []byte {
+// CheckType implements TypeChecker.
+func (Gob[T]) CheckType() error { return lossless.CheckGobType(reflect.TypeFor[T]()) }
+
+// Append panics with an *EncodeError if gob cannot encode v, or would change it, such as a
+// slice that is empty and not nil.
+func (c Gob[T]) Append(dst []byte, v T) []byte {
 	w := bytes.NewBuffer(dst)
-	if err := gob.NewEncoder(w).Encode(&v); err != nil {
+	err := c.CheckType()
+	if err == nil {
+		err = lossless.CheckGob(reflect.ValueOf(&v).Elem())
+	}
+	if err == nil {
+		err = gob.NewEncoder(w).Encode(&v)
+	}
+	if err != nil {
 		panic(&EncodeError{"gob", fmt.Sprintf("%T", v), err})
 	}
 	return w.Bytes()
@@ -69,9 +120,17 @@ func Proto[T proto.Message]() Codec[T] {
 // messages without reflection on T.
 type protobuf[T any] struct{ message protoreflect.MessageType }
 
-// Append panics with an *EncodeError if a required field is missing.
+var errNilMessage = errors.New("a nil message, which would decode as an empty one")
+
+// Append panics with an *EncodeError if a required field is missing, or if v is nil: a nil
+// message would decode as an empty one.
 func (c protobuf[T]) Append(dst []byte, v T) []byte {
-	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(dst, any(v).(proto.Message))
+	m := any(v).(proto.Message)
+	var b []byte
+	err := errNilMessage
+	if m.ProtoReflect().IsValid() {
+		b, err = proto.MarshalOptions{Deterministic: true}.MarshalAppend(dst, m)
+	}
 	if err != nil {
 		panic(&EncodeError{"proto", fmt.Sprintf("%T", v), err})
 	}
