@@ -57,7 +57,7 @@ func inputsOf(ctx context.Context, router *Router, pattern string, recursive boo
 	}
 	var inputs []Input
 	for _, match := range matches {
-		found, err := inputsUnder(ctx, fsys, match, recursive)
+		found, err := inputsUnder(ctx, fsys, match, recursive, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -90,13 +90,21 @@ func inputMatches(ctx context.Context, fsys FS, name string) ([]FileInfo, error)
 	return matches, nil
 }
 
-// inputsUnder returns the file itself, or the files of the directory.
-func inputsUnder(ctx context.Context, fsys FS, info FileInfo, recursive bool) ([]Input, error) {
+// inputsUnder returns the file itself, or the files of the directory. above are the directories
+// that contain it: a link to one of them would give its files many times.
+func inputsUnder(ctx context.Context, fsys FS, info FileInfo, recursive bool, above []Identity) ([]Input, error) {
 	if !info.IsDir {
 		if err := CheckRegular(ctx, fsys, info); err != nil {
 			return nil, fmt.Errorf("input %w", err)
 		}
 		return []Input{{FileInfo: info, FS: fsys, Name: Name(fsys, info.Path)}}, nil
+	}
+	id, err := Identify(ctx, fsys, info.Path)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(above, id.Same) {
+		return nil, fmt.Errorf("%s is a link to a directory that contains it: its files would be read again and again; remove the link, or name the inputs without it", Name(fsys, info.Path))
 	}
 	children, err := fsys.List(ctx, info.Path)
 	if err != nil {
@@ -111,7 +119,7 @@ func inputsUnder(ctx context.Context, fsys FS, info FileInfo, recursive bool) ([
 			return nil, fmt.Errorf("Not a file: %s: to read directories within the input set mapreduce.input.fileinputformat.input.dir.recursive=true", //nolint:staticcheck // Hadoop's wording
 				Name(fsys, child.Path))
 		}
-		found, err := inputsUnder(ctx, fsys, child, recursive)
+		found, err := inputsUnder(ctx, fsys, child, recursive, append(above, id))
 		if err != nil {
 			return nil, err
 		}
