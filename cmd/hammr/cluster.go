@@ -156,7 +156,7 @@ func (f *sshFlags) with(ctx context.Context, cmd *cobra.Command, run func(ctx co
 	}
 	err = errors.Join(run(ctx, c, stdout, stderr), c.Close())
 	if ctx.Err() != nil { // interruptible prints nothing then
-		fmt.Fprintf(stderr, "Interrupted; 'hammr cluster status --hostfile %s' shows what runs. Repeat the command to continue.\n", f.hostfile)
+		fmt.Fprintf(stderr, "Interrupted; 'hammr cluster status --hostfile %s' shows what runs. Repeat the command to continue.\n", hostfile.Word(f.hostfile))
 		if err != nil && !errors.Is(err, context.Canceled) {
 			fmt.Fprintln(stderr, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/sshcluster"
@@ -148,7 +149,7 @@ func (r *clusterRun) collect(ctx context.Context) error {
 // is waited for.
 func (r *clusterRun) stop(ctx context.Context) error {
 	if r.keep {
-		fmt.Fprintf(r.stderr, "The cluster runs; 'hammr cluster stop --hostfile %s' stops it.\n", r.hostfile)
+		fmt.Fprintf(r.stderr, "The cluster runs; 'hammr cluster stop --hostfile %s' stops it.\n", hostfile.Word(r.hostfile))
 		return nil
 	}
 	if err := r.cluster.Look(ctx); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/sshcluster"
 )
 
@@ -82,18 +83,18 @@ func (f *sshFlags) announce(c *sshcluster.Cluster, begin time.Time, stdout, stde
 	masters := plan.Masters()
 	// The cluster runs without the copy; commands then need another flag.
 	if err := keepToken(f.tokenFile, plan.ClusterID, masters); err != nil {
-		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", f.tokenFile, err)
+		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", hostfile.Word(f.tokenFile), err)
 	}
 	export := ""
 	if name := plan.FileSystem(); name != "" {
 		if err := plan.WriteClientConf(f.clientConf()); err != nil {
 			return err
 		}
-		export = fmt.Sprintf("export HADOOP_CONF_DIR=%s    # %s\n", f.clientConf(), name)
+		export = fmt.Sprintf("export HADOOP_CONF_DIR=%s    # %s\n", hostfile.Word(f.clientConf()), name)
 	}
 	fmt.Fprintln(stdout, strings.Join(masters, ","))
 	fmt.Fprintf(stderr, "The cluster %s is ready after %v. To use it:\n%s%s  hammr cluster stop --hostfile %s\n",
-		plan.ClusterID, time.Since(begin).Round(10*time.Millisecond), export, useText(masters, f.tokenFile), f.hostfile)
+		plan.ClusterID, time.Since(begin).Round(10*time.Millisecond), export, useText(masters, f.tokenFile), hostfile.Word(f.hostfile))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
@@ -72,7 +73,7 @@ func hdfsUp(ctx context.Context, cfg minihdfs.Config, stdout, stderr io.Writer) 
   hammr fs -fs %s -ls /
   export HADOOP_CONF_DIR=%s    # makes -fs unnecessary
   hammr dev hdfs down --dir %s
-`, len(state.DataNodes), state.HTTP, state.URI, state.Conf, cfg.Dir)
+`, len(state.DataNodes), state.HTTP, state.URI, hostfile.Word(state.Conf), hostfile.Word(cfg.Dir))
 	return nil
 }
 

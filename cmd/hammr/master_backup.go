@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/masterd"
 )
 
@@ -72,6 +73,6 @@ the cluster answers. Run it as the user of the daemon.`,
 
 // writeNextSteps prints what is left to do after a restore or a recovery.
 func writeNextSteps(to io.Writer, id, dir, address string) {
-	fmt.Fprintf(to, "Master %s is the only master now, at %s. Start it: hammr jobmaster --id %s --dir %s ...\n", id, address, id, dir)
+	fmt.Fprintf(to, "Master %s is the only master now, at %s. Start it: hammr jobmaster --id %s --dir %s ...\n", id, address, hostfile.Word(id), hostfile.Word(dir))
 	fmt.Fprintln(to, "Then start others with --join and empty directories, and add each: hammr master add ID HOST:PORT")
 }

@@ -158,14 +158,14 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 		return err
 	}
 	if err := keepToken(token, c.State.ID, c.State.Addresses()); err != nil {
-		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", token, err)
+		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", hostfile.Word(token), err)
 	}
 	fmt.Fprintln(stdout, strings.Join(c.State.Addresses(), ","))
 	fmt.Fprintf(stderr, "%d masters and %d tasknodes are ready after %v.\nPages: http://%s (sign in with the token in %s)\nTo use them:\n%s",
 		len(c.State.Masters), len(c.State.Tasknodes), time.Since(start).Round(10*time.Millisecond), c.State.Masters[0].HTTP, token,
 		useText(c.State.Addresses(), token))
 	if cfg.Detach {
-		fmt.Fprintf(stderr, "  hammr down --dir %s\n", cfg.Dir)
+		fmt.Fprintf(stderr, "  hammr down --dir %s\n", hostfile.Word(cfg.Dir))
 		c.Release()
 		return nil
 	}

@@ -15,5 +15,16 @@ func ShellWords(shell []string, host string) []string {
 	return words
 }
 
+// Word returns a text as one word of a POSIX shell, quoted only if it has to be.
+func Word(text string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,", r)
+	}
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
+		return text
+	}
+	return Quote(text)
+}
+
 // Quote returns a text as one word of a POSIX shell.
 func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

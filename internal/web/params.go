@@ -228,15 +228,7 @@ func taskOf(id string) string {
 }
 
 // shellWord quotes a word for a shell if it needs that.
-func shellWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:", r)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return hostfile.Quote(word)
-}
+var shellWord = hostfile.Word
 
 // contains reports whether a list has a text.
 func contains(list []string, text string) bool { return slices.Contains(list, text) }
