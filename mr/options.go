@@ -54,8 +54,18 @@ func parseArgs(args, own []string) (*options, error) {
 		}
 		args = rest
 	}
+	if i := slices.IndexFunc(args, isGeneric); i >= 0 {
+		return nil, fmt.Errorf("option %s behind the argument %s: generic options come before the arguments; an argument that begins with - goes after an argument --", args[i], args[i-1])
+	}
 	o.args = append(args, behind...)
 	return o, nil
+}
+
+// isGeneric reports whether an argument is a generic option that no program takes for its own.
+// Hadoop takes it for an argument there, so that a property would be the name of the output.
+func isGeneric(arg string) bool {
+	definition, isDefine := strings.CutPrefix(arg, "-D")
+	return isDefine && (definition == "" || strings.Contains(definition, "=")) || slices.Contains([]string{"-conf", "-fs", "-files"}, arg)
 }
 
 // takeLong takes the long options out of args. It returns the arguments before "--" and the

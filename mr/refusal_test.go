@@ -2,6 +2,7 @@ package mr_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,6 +65,29 @@ func TestUnknownOptionsAreRefused(t *testing.T) {
 	fails(t, wordCount(), mr.ExitUsage, []string{"--local", in, dir}, "option --local: unknown")
 	gone(t, dir)
 	fails(t, wordCount(), mr.ExitFailed, []string{"--", "--local", dir}, "--local")
+	gone(t, dir)
+}
+
+// TestOptionsBehindArguments refuses generic options where Hadoop takes them for arguments: -D would
+// be an input, and its property the output.
+func TestOptionsBehindArguments(t *testing.T) {
+	in, dir := inputDir(t, "a\n"), outputDir(t)
+	for _, options := range [][]string{{"-D", "a=b"}, {"-Da=b"}, {"-conf", "x.xml"}, {"-fs", "file:///"}, {"-files", in + "/in-0"}} {
+		fails(t, wordCount(), mr.ExitUsage, append([]string{in, dir}, options...), "option "+options[0]+" behind the argument "+dir+": generic options come before the arguments")
+		gone(t, dir)
+	}
+	fails(t, wordCount(), mr.ExitFailed, []string{in, "--", "-D", dir}, "Input path does not exist")
+}
+
+// TestLoopOfLinks names a link among the inputs that leads back to a directory above it.
+func TestLoopOfLinks(t *testing.T) {
+	in, dir := inputDir(t, "a\n"), outputDir(t)
+	loop := filepath.Join(in, "sub", "loop")
+	if err := errors.Join(os.Mkdir(filepath.Dir(loop), 0o755), os.Symlink("..", loop)); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, wordCount(), mr.ExitFailed, []string{"-D", "mapreduce.input.fileinputformat.input.dir.recursive=true", in, dir},
+		"file:"+loop+" is a link to a directory that contains it")
 	gone(t, dir)
 }
 
