@@ -97,8 +97,9 @@ type CreateOptions struct {
 	NoParents bool
 
 	// Private makes the file and its missing parents readable only for their owner and their group,
-	// which is that of the directory: modes PrivateFile and PrivateDir. Local files that root makes
-	// also get the owner of the directory, whose daemon reads them.
+	// which is that of the directory: modes PrivateFile and PrivateDir. On local files the group has
+	// no rights unless the directory has the setgid bit, and files that root makes get the owner of
+	// the directory, whose daemon reads them.
 	Private bool
 }
 
