@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/interrupt"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/task"
 )
@@ -129,16 +128,21 @@ func Main(r Runnable) {
 // returns the exit code. In a process that is a task it does not return. See ServeTask.
 func Exec(r Runnable, args []string) int {
 	ServeTask(r)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	return Run(ctx, r, args, os.Stdout, os.Stderr)
 }
 
 // Run runs a job or program with args and returns the exit code. If ctx ends, that counts as
-// Ctrl-C.
+// Ctrl-C. If a write to stdout fails, a program that has succeeded fails with ExitFailed.
 func Run(ctx context.Context, r Runnable, args []string, stdout, stderr io.Writer) int {
 	p := r.program()
+	out := console.NewOutput(stdout)
+	return out.Finish(p.Name, run(ctx, p, args, out, stderr), stderr)
+}
+
+// run runs a program with args and returns the exit code.
+func run(ctx context.Context, p *Program, args []string, stdout, stderr io.Writer) int {
 	opts, err := parseArgs(args, p.Options)
 	switch {
 	case err != nil:

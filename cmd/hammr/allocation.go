@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/hammr/hammr/internal/allocation"
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/interrupt"
 	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/rpc"
 )
@@ -141,7 +143,8 @@ func (s *saveSignals) wait(ctx context.Context, patience time.Duration) {
 
 // run runs the program. USR1, USR2 and TERM save it for another allocation; Ctrl-C ends it.
 func (f *allocationFlags) run(cmd *cobra.Command, s batchScheduler, cfg allocation.Config) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	others := slices.DeleteFunc(interrupt.Signals(), func(s os.Signal) bool { return s == syscall.SIGTERM })
+	ctx, stop := signal.NotifyContext(context.Background(), others...)
 	defer stop()
 	signals := catchSaveSignals()
 	var err error

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/interrupt"
 )
 
 // settingFlag is a flag that records its value. A daemon's settings are set later, from all
@@ -71,7 +72,7 @@ func withSettings(cmd *cobra.Command, c daemonFlags) *cobra.Command {
 		}
 		reload := &daemon.Reloader{InUse: settings, Load: func() (daemon.Settings, error) { return loadAgain(c, sources) }}
 		reload.Catch()
-		return untilSignal(func(ctx context.Context) error { return c.run(ctx, cmd, reload) })
+		return untilDaemonSignal(func(ctx context.Context) error { return c.run(ctx, cmd, reload) })
 	}
 	return cmd
 }
@@ -113,9 +114,21 @@ func reloading[C any](ctx context.Context, reload *daemon.Reloader, d reloadable
 // untilSignal runs a daemon until SIGTERM or Ctrl-C. This end is a success, because an
 // operator has stopped the daemon. A second signal ends the process at once.
 func untilSignal(run func(ctx context.Context) error) error {
+	ctx, stop := interrupt.Context(context.Background())
+	defer stop()
+	return until(ctx, run)
+}
+
+// untilDaemonSignal is untilSignal for a daemon, which reloads its settings at SIGHUP.
+func untilDaemonSignal(run func(ctx context.Context) error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	return until(ctx, run)
+}
+
+// until runs a command that ctx ends, which is no error.
+func until(ctx context.Context, run func(ctx context.Context) error) error {
 	if err := run(ctx); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
 		return runError{err}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,7 +88,7 @@ func (l *logReader) write() error {
 		return l.printJSON(l.logs)
 	}
 	show := func(text string) string { return text }
-	if f, ok := l.stdout.(*os.File); ok && console.IsTerminal(f) {
+	if f := console.FileOf(l.stdout); f != nil && console.IsTerminal(f) {
 		show = clean.Text
 	}
 	for _, log := range l.logs {

@@ -11,7 +11,7 @@
 //	0    done
 //	1    refused, failed, or no answer
 //	2    a wrong command line, or input that a user can correct
-//	130  Ctrl-C or SIGTERM
+//	130  Ctrl-C, SIGTERM, or SIGHUP unless it is ignored
 //
 // # Where what is
 //

@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/interrupt"
 )
 
 // exitError ends the program with an exit code. No message follows: its cause has been
@@ -47,13 +48,14 @@ func (e runError) Unwrap() error { return e.error }
 // returns, the exit code is 130.
 func interruptible(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		ctx, stop := interrupt.Context(context.Background())
 		defer stop()
-		context.AfterFunc(ctx, stop)
 		err := f(ctx, cmd, args)
 		var exit exitError
 		var usage usageError
 		switch {
+		case errors.Is(context.Cause(ctx), syscall.EPIPE):
+			return exitError(exitFailed)
 		case ctx.Err() != nil:
 			return exitError(exitInterrupted)
 		case err == nil, errors.As(err, &exit), errors.As(err, &usage):
@@ -70,10 +72,18 @@ func execute(args []string, stdout, stderr io.Writer) int {
 
 // executeOn runs a command line and returns the exit code. An error is printed once, here,
 // with the prefix "hammr:"; only errors of the command line add a hint to --help.
+//
+// A command whose output cannot be written fails, see console.Output.
 func executeOn(root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+	out := console.NewOutput(stdout)
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
+	return out.Finish("hammr", runRoot(root, stderr), stderr)
+}
+
+// runRoot runs the command line of the tree, prints its error and returns the exit code.
+func runRoot(root *cobra.Command, stderr io.Writer) int {
 	cmd, err := root.ExecuteC()
 	var exit exitError
 	var usage usageError
@@ -86,6 +96,8 @@ func executeOn(root *cobra.Command, args []string, stdout, stderr io.Writer) int
 	case errors.As(err, &usage):
 		fmt.Fprintln(stderr, "hammr:", err)
 		return exitUsage
+	case errors.As(err, &failed) && errors.Is(err, syscall.EPIPE): // the reader of a pipe has had enough
+		return exitFailed
 	case errors.As(err, &failed):
 		fmt.Fprintln(stderr, "hammr:", err)
 		return exitFailed
@@ -106,7 +118,7 @@ operate a cluster, and a generator for your own programs.`,
 		Example: `  hammr run wordcount README.md /tmp/counts   # run a bundled program
   hammr fs -cat '/tmp/counts/part-*'          # print its output
   hammr new mywords                           # create your own program
-  hammr up --dir /tmp/cluster                 # a whole cluster on this machine`,
+  hammr up --dir ~/hammr-cluster             # a whole cluster on this machine`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       ownVersion(),

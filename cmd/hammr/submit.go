@@ -9,11 +9,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/examples"
+	"github.com/hammr/hammr/internal/interrupt"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/mr"
 )
@@ -102,7 +102,7 @@ func submitFile(path string, args []string, help bool, stdout, stderr io.Writer)
 	interrupts := make(chan os.Signal, 1) // the terminal sends them to the program too
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), interrupt.Signals()[1:]...) // all but Ctrl-C
 	defer stop()
 	seen := &jobIDDetector{to: stdout}
 	err := runFile(ctx, path, args, seen, stderr)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/hammr/hammr/storage"
@@ -103,6 +104,8 @@ func (s *shell) exitCode(cmd *command, err error) int {
 		fmt.Fprintf(s.Stderr, "-%s: %s\n%s -%s %s\n", s.name, usage.msg, usagePrefix, cmd.name, cmd.usage)
 		return exitUsage
 	// Before err: what an interrupted command returns is a consequence.
+	case errors.Is(context.Cause(s.ctx), syscall.EPIPE):
+		return exitFailed
 	case s.ctx.Err() != nil:
 		fmt.Fprintf(s.Stderr, "%s: Interrupted\n", s.name)
 		return exitInterrupted
@@ -130,8 +133,8 @@ func (s *shell) unknown(name string) {
 // leaves these errors out.
 func (s *shell) report(err error) {
 	s.reported++
-	if s.ctx.Err() != nil {
-		return // printed once, as "Interrupted"
+	if s.ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
+		return // printed once, as "Interrupted"; not at all if the reader of a pipe has had enough
 	}
 	s.out.Flush()
 	// Errors of HDFS have Java stacks in their further lines.
