@@ -60,7 +60,7 @@ func pageAddress(listens, advertised string) (string, error) {
 // DataNode at that address. Otherwise it is "", and the system chooses.
 func sourceAddress(address string) string {
 	host, _, err := net.SplitHostPort(daemon.WithDefaultPort(address, "0"))
-	if ip := net.ParseIP(host); err != nil || ip == nil || ip.IsUnspecified() || host == "127.0.0.1" {
+	if ip := net.ParseIP(host); err != nil || ip == nil || ip.IsUnspecified() || host == "127.0.0.1" || ip.Equal(net.IPv6loopback) {
 		return ""
 	}
 	return host

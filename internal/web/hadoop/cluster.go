@@ -1,6 +1,7 @@
 package hadoop
 
 import (
+	"net"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -171,7 +172,10 @@ func nodeID(n *apidoc.Tasknode) string {
 }
 
 func node(n *apidoc.Tasknode) object {
-	host, _, _ := strings.Cut(nodeID(n), ":")
+	host, _, err := net.SplitHostPort(nodeID(n))
+	if err != nil { // it is a name
+		host = nodeID(n)
+	}
 	slots, used := n.MapSlots+n.ReduceSlots, n.MapsRunning+n.ReducesRunning
 	if !usable(n) {
 		slots, used = 0, 0
