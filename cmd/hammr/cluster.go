@@ -53,7 +53,8 @@ type sshFlags struct {
 	timeout                           time.Duration
 	dryRun                            bool
 
-	file hostfile.File // set by prepare
+	file    hostfile.File // set by prepare
+	jobUser string        // user of the jobs that the command submits, "" for none
 }
 
 // sshCommand returns a command that works on the machines of a hostfile. It adds the shared
@@ -180,6 +181,7 @@ func (f *sshFlags) config(stdout, stderr io.Writer) (cfg sshcluster.Config, err 
 	var lines sync.Mutex
 	cfg = sshcluster.Config{
 		File: f.file, Shell: strings.Fields(f.shell), Program: f.program, TokenFile: f.tokenFile, Timeout: f.timeout, Check: checkDaemon,
+		JobUser: f.jobUser,
 		Progress: func(host, text string) {
 			lines.Lock()
 			defer lines.Unlock()

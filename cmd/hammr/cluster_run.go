@@ -15,6 +15,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/hostfile"
+	"github.com/hammr/hammr/internal/login"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/sshcluster"
@@ -26,14 +27,16 @@ import (
 func newClusterRun() *cobra.Command {
 	var out string
 	var keep bool
-	f := new(sshFlags)
+	f := &sshFlags{jobUser: login.Name()}
 	cmd := &cobra.Command{
 		Use:   "run --hostfile FILE [--out DIR] -- PROGRAM ARGS...",
 		Short: "Start a cluster, run a program on it, and stop it",
 		Long: `Start a cluster as 'hammr cluster start' does, run a program of this machine on
 it, collect the reports of its jobs and the logs of the daemons in a directory,
 and stop the cluster. PROGRAM is a file, or the name of a bundled program. The
-exit code is that of the program. A cluster that runs already is not stopped.`,
+exit code is that of the program. A cluster that runs already is not stopped.
+Tasknodes that run as root refuse jobs of root: run the command as another user,
+or with --set tasknode.own-user=true.`,
 		Example: `  hammr cluster run --hostfile hosts --staging file:///nfs/hammr \
     -- wordcount file:///nfs/in file:///nfs/out`,
 		Args: someArgs("a program"),

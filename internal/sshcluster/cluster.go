@@ -31,6 +31,9 @@ type Config struct {
 	AtOnce int
 	// Check checks the settings of a daemon as the daemon does. Default no check.
 	Check func(role string, settings map[string]string) error
+	// JobUser is the user of the jobs that the caller will submit: Start refuses tasknodes that
+	// would refuse them, since they run as root. Default "": not known.
+	JobUser string
 	// Progress receives a line about a machine. It is called by several goroutines at once.
 	// Default none.
 	Progress func(host, text string)

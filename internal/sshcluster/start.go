@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/hostfile"
 )
 
 // Start starts all daemons that do not run, and returns when all are ready.
@@ -63,8 +65,21 @@ func (c *Cluster) checkStart(prog *program) error {
 		for _, role := range h.hammrRoles() {
 			errs = append(errs, otherVersion(h, role, s, prog))
 		}
+		if settings, err := c.plan.settings(h, hostfile.Tasknode); err == nil && h.has(hostfile.Tasknode) { // checkSettings has the error
+			errs = append(errs, checkJobUser(h, s.user, c.cfg.JobUser, settings))
+		}
 	}
 	return errors.Join(append(errs, c.checkSettings())...)
+}
+
+// checkJobUser returns an error if a tasknode that user runs will refuse every attempt of jobs of
+// root. It trusts settings that admit root; the tasknode checks them.
+func checkJobUser(h *Host, user, jobUser string, settings map[string]string) error {
+	own, _ := strconv.ParseBool(settings["own-user"]) // checkSettings has the error
+	if user != "root" || jobUser != "root" || own || settings["min-uid"] == "0" {
+		return nil
+	}
+	return fmt.Errorf("%s: its tasknode runs as root, and refuses the jobs of root; run this command as another user, or let tasks run as root with --set tasknode.own-user=true", h.Name)
 }
 
 // checkSettings checks the settings of all daemons as they do it themselves.

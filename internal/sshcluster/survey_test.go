@@ -59,6 +59,28 @@ func TestParseSurvey(t *testing.T) {
 	}
 }
 
+// TestJobsOfRoot compares which tasknodes refuse jobs of root.
+func TestJobsOfRoot(t *testing.T) {
+	for _, c := range []struct {
+		user, jobUser string
+		settings      map[string]string
+		refused       bool
+	}{
+		{"root", "root", nil, true},
+		{"root", "root", map[string]string{"own-user": "false"}, true},
+		{"root", "root", map[string]string{"own-user": "true"}, false},
+		{"root", "root", map[string]string{"min-uid": "0", "banned-users": "bin"}, false},
+		{"root", "ada", nil, false},
+		{"ada", "root", nil, false},
+		{"root", "", nil, false},
+	} {
+		err := checkJobUser(&Host{Name: "a1"}, c.user, c.jobUser, c.settings)
+		if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "--set tasknode.own-user=true") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	prog := &program{hash: "abc", size: 100 << 20, arch: "amd64"}
 	good := survey{os: "Linux", arch: "x86_64", user: "ada", dir: "/d", state: "absent", free: 1 << 30}
