@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/format/splits"
 	"github.com/hammr/hammr/jobmaster/board"
 	"github.com/hammr/hammr/jobmaster/history"
 	"github.com/hammr/hammr/preempt"
@@ -157,7 +158,7 @@ func (m *Master) keepInputs(r *record) {
 		in := &r.inputs[i]
 		for _, p := range s.Parts {
 			if in.Files == 0 {
-				in.File, in.Start = p.Path, p.Start
+				in.File, in.Start = splits.DecodePath(p.Path), p.Start
 			}
 			in.Length, in.Files = in.Length+p.Length, in.Files+1
 		}

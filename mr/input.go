@@ -243,7 +243,7 @@ func (s Split) message() *taskproc.Split {
 	m := &taskproc.Split{Hosts: s.Hosts, Custom: s.Custom, Unlocated: s.unlocated, Unsplittable: s.whole}
 	for _, p := range s.Parts {
 		m.Parts = append(m.Parts, &taskproc.Split_Part{
-			Path: p.Path, Start: p.Start, Length: p.Length, FileSize: p.FileSize,
+			Path: splits.EncodePath(p.Path), Start: p.Start, Length: p.Length, FileSize: p.FileSize,
 			Modified: p.submitted.modified, Inode: p.submitted.inode, Machine: p.submitted.machine,
 		})
 	}
@@ -254,7 +254,7 @@ func (s Split) message() *taskproc.Split {
 func splitOf(m *taskproc.Split, work Range) Split {
 	s := Split{Hosts: m.Hosts, Custom: m.Custom, Range: work, unlocated: m.Unlocated, whole: m.Unsplittable}
 	for _, p := range m.Parts {
-		s.Parts = append(s.Parts, Part{p.Path, p.Start, p.Length, p.FileSize, fileVersion{p.Modified, p.Inode, p.Machine}})
+		s.Parts = append(s.Parts, Part{splits.DecodePath(p.Path), p.Start, p.Length, p.FileSize, fileVersion{p.Modified, p.Inode, p.Machine}})
 	}
 	return s
 }

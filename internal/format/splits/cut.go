@@ -211,7 +211,7 @@ func (c *cutter) flush() {
 // part returns the message for a part of a file.
 func part(f File, start, length int64) *taskproc.Split_Part {
 	p := &taskproc.Split_Part{
-		Path: f.name(), Start: start, Length: length, FileSize: f.Info.Size, Inode: f.Info.Inode, Machine: f.Info.Machine,
+		Path: EncodePath(f.name()), Start: start, Length: length, FileSize: f.Info.Size, Inode: f.Info.Inode, Machine: f.Info.Machine,
 	}
 	if !f.Info.ModTime.IsZero() {
 		p.Modified = f.Info.ModTime.UnixNano()

@@ -83,7 +83,7 @@ func wanted(all []*taskproc.Split) []*file {
 			}
 			f := byName[p.Path]
 			if f == nil {
-				f = &file{name: p.Path}
+				f = &file{name: DecodePath(p.Path)}
 				byName[p.Path] = f
 				files = append(files, f)
 			}

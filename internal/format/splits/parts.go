@@ -120,7 +120,7 @@ func (p *Parts) nextPart() bool {
 
 // openPart opens a reader of one part. Errors name the input.
 func (p *Parts) openPart(q placed) (format.Reader, error) {
-	fs, path, err := p.resolve(q.Path)
+	fs, path, err := p.resolve(DecodePath(q.Path))
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (p *Parts) openPart(q placed) (format.Reader, error) {
 	o.FS, o.Path, o.Size, o.Range = &submittedFS{fs, q.Split_Part}, path, q.FileSize, q.own
 	r, err := p.open(p.ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("input %s: %w", q.Path, err)
+		return nil, fmt.Errorf("input %s: %w", DecodePath(q.Path), err)
 	}
 	return r, nil
 }
@@ -180,5 +180,5 @@ func (p *Parts) Path() string {
 	if p.current.Split_Part == nil {
 		return ""
 	}
-	return p.current.Path
+	return DecodePath(p.current.Path)
 }
