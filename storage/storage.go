@@ -96,10 +96,9 @@ type CreateOptions struct {
 	// attempt that runs on after its job has ended then cannot make the job's directory again.
 	NoParents bool
 
-	// Private makes the file and its missing parents readable only for their owner and their group,
-	// which is that of the directory: modes PrivateFile and PrivateDir. On local files the group has
-	// no rights unless the directory has the setgid bit, and files that root makes get the owner of
-	// the directory, whose daemon reads them.
+	// Private makes the file and its missing parents readable only for their owner and the directory's
+	// group: modes PrivateFile and PrivateDir. On local files the group has rights only if the directory
+	// has the setgid bit, and files of root get the owner of the directory, whose daemon reads them.
 	Private bool
 }
 
