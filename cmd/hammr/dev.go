@@ -21,15 +21,15 @@ func newDev() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "dev",
 		Short:   "Run services for development, and write manual pages",
-		Example: "  hammr dev hdfs up --dir /tmp/hdfs",
+		Example: "  hammr dev hdfs up --dir ~/hammr-hdfs",
 	}, newManual(), group(&cobra.Command{
 		Use:   "hdfs",
 		Short: "Run a real HDFS on this machine for development",
 		Long: `Run a real HDFS on this machine for development: a NameNode and some DataNodes
 of Hadoop, on their own loopback addresses. It needs Java and, the first time,
 Maven, which fetches Hadoop's jars (65 MB). It is not made for large data.`,
-		Example: `  hammr dev hdfs up --dir /tmp/hdfs
-  hammr dev hdfs down --dir /tmp/hdfs`,
+		Example: `  hammr dev hdfs up --dir ~/hammr-hdfs
+  hammr dev hdfs down --dir ~/hammr-hdfs`,
 	}, newHDFSUp(), newHDFSDown(), newHDFSSupervise()))
 }
 
@@ -43,7 +43,7 @@ func newHDFSUp() *cobra.Command {
 		Short: "Start an HDFS that keeps its files in DIR",
 		Long: `Start an HDFS that keeps its files in DIR, and print its URI. If DIR has the
 files of an earlier HDFS, it has them again. If one runs there, nothing changes.`,
-		Example: `  hammr fs -fs "$(hammr dev hdfs up --dir /tmp/hdfs)" -put README.md /in`,
+		Example: `  hammr fs -fs "$(hammr dev hdfs up --dir ~/hammr-hdfs)" -put README.md /in`,
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			return hdfsUp(ctx, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -83,7 +83,7 @@ func newHDFSDown() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "down --dir DIR",
 		Short:   "Stop the HDFS of DIR and keep its files",
-		Example: "  hammr dev hdfs down --dir /tmp/hdfs",
+		Example: "  hammr dev hdfs down --dir ~/hammr-hdfs",
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			if _, err := os.Stat(filepath.Join(dir, minihdfs.StateFile)); errors.Is(err, fs.ErrNotExist) {

@@ -22,7 +22,7 @@ func newClusterDown() *cobra.Command {
 		Long: `Stop the cluster of DIR: the processes in DIR/cluster.json, if they are still
 the ones that were started. Its files are kept, and 'hammr up --dir DIR' starts
 it again.`,
-		Example: "  hammr down --dir /tmp/cluster",
+		Example: "  hammr down --dir ~/hammr-cluster",
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			state, _ := localcluster.ReadState(dir) // Down reports the error

@@ -39,13 +39,14 @@ func newClusterUp() *cobra.Command {
 		Long: `Start a whole cluster on this machine, each daemon in its own process, and print
 the addresses of its masters. All files are in DIR: logs, cluster.json for
 programs, the token, and the daemons' files. If DIR has a cluster already, it is
-started again; if that cluster runs, only its missing daemons are started.
+started again; if that cluster runs, only its missing daemons are started. A DIR
+of another user, or one that others can write to, is refused.
 
 The cluster ends with this command, at Ctrl-C; with --detach it runs until
 'hammr down'.`,
-		Example: `  hammr up --dir /tmp/cluster --masters 3 --tasknodes 4 --detach
-  hammr up --dir /tmp/cluster --add 2
-  export HAMMR_MASTER=$(hammr up --dir /tmp/cluster --detach)`,
+		Example: `  hammr up --dir ~/hammr-cluster --masters 3 --tasknodes 4 --detach
+  hammr up --dir ~/hammr-cluster --add 2
+  export HAMMR_MASTER=$(hammr up --dir ~/hammr-cluster --detach)`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()

@@ -47,7 +47,7 @@ func checkToken(file, dir string) Finding {
 	reader := uidOf(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault("copy the cluster's token there; for a new cluster: head -c 32 /dev/urandom | base64 > "+file, "%s: does not exist", file)
+		return fault("copy the cluster's token there; for a new cluster: (umask 077; head -c 32 /dev/urandom | base64 > "+file+")", "%s: does not exist", file)
 	case err != nil:
 		return fault("let the daemon's user read the file", "%s", oneLine(err))
 	case rpc.OthersCanUse(info, cmp.Or(max(reader, 0), os.Getuid())):
