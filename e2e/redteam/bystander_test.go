@@ -32,7 +32,7 @@ func (w *world) startBystander(t *testing.T) *bystanderJob {
 		"-D", "mapreduce.input.fileinputformat.split.maxsize=65536", "-D", "mapreduce.job.reduce.slowstart.completedmaps=0.1",
 		"-D", "mapreduce.map.memory.mb=256", "-D", "mapreduce.reduce.memory.mb=256",
 		"-D", "mapreduce.map.speculative=false", "-D", "mapreduce.reduce.speculative=false", "file://"+j.in, "file://"+j.out)
-	cmd.Env = append(w.cluster.Environ(), "HOME="+w.path("out"), "USER="+w.alice.name, "HADOOP_USER_NAME="+w.alice.name, "PATH="+os.Getenv("PATH"))
+	cmd.Env = append(w.cluster.Environ(), "HOME="+w.path("out"), "USER="+w.alice.name, "HADOOP_USER_NAME="+w.alice.name, "HAMMR_TOKEN_FILE="+w.mastersToken(), "PATH="+os.Getenv("PATH"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: w.alice.credential()}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

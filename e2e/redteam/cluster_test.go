@@ -62,7 +62,7 @@ func newWorld(t *testing.T) *world {
 		Environ: []string{"REDTEAM_SECRET=" + secret, "HADOOP_CONF_DIR=" + w.path("conf")},
 		Config: localcluster.Config{
 			Dir: w.path("cluster"), Masters: 3, Tasknodes: 2, MapSlots: 4, ReduceSlots: 3, BeforeStart: w.beforeStart,
-			MasterFlags:   []string{"--staging", "file://" + w.path("shared", "staging"), "--anonymous-readers", "--max-connections-per-address", fmt.Sprint(connectionsLimit)},
+			MasterFlags:   []string{"--token-file", w.mastersToken(), "--staging", "file://" + w.path("shared", "staging"), "--anonymous-readers", "--max-connections-per-address", fmt.Sprint(connectionsLimit)},
 			TasknodeFlags: []string{"--own-user=false", "--max-connections-per-address", fmt.Sprint(connectionsLimit), "--http", "0.0.0.0:0", "--pprof", "--max-program", fmt.Sprint(maxProgram)},
 		},
 	})
@@ -82,6 +82,9 @@ func (w *world) path(elements ...string) string {
 	return filepath.Join(append([]string{w.dir}, elements...)...)
 }
 
+// mastersToken returns the copy of the token for the masters, which run as alice.
+func (w *world) mastersToken() string { return w.path("conf", "token") }
+
 // makeFiles makes the files of the users, the token and the configuration. Every user may stage
 // files, as on an HDFS on which all may write to the staging directory.
 func (w *world) makeFiles(t *testing.T) {
@@ -96,7 +99,9 @@ func (w *world) makeFiles(t *testing.T) {
 			special |= os.ModeSticky
 		}
 		must(t, os.Chmod(w.path(name), special))
-		w.alice.own(t, w.path(name))
+		if name != "cluster" { // root trusts it
+			w.alice.own(t, w.path(name))
+		}
 	}
 	w.before = map[string]string{w.path("precious", "splits"): "splits of the past\n", w.path("precious", "part"): "12345", w.path("precious", "secret"): "root only\n"}
 	for i := range 50 {
@@ -108,9 +113,11 @@ func (w *world) makeFiles(t *testing.T) {
 	}
 	w.alice.own(t, w.path("precious", "splits"), w.path("precious", "part"))
 	must(t, os.Chmod(w.path("precious", "secret"), 0o600))
-	token := w.path("cluster", localcluster.TokenFile)
-	must(t, os.WriteFile(token, []byte(strings.ToLower(rand.Text())+"\n"), 0o600))
-	w.alice.own(t, token)
+	word := []byte(strings.ToLower(rand.Text()) + "\n")
+	for _, name := range []string{w.path("cluster", localcluster.TokenFile), w.mastersToken()} {
+		must(t, os.WriteFile(name, word, 0o600))
+	}
+	w.alice.own(t, w.mastersToken())
 	must(t, os.WriteFile(w.path("conf", "mapred-site.xml"), fmt.Appendf(nil,
 		`<configuration><property><name>hammr.limits.tasks</name><value>%d</value></property>
 <property><name>hammr.limits.jobs.per.user</name><value>%d</value></property></configuration>`, tasksLimit, jobsPerUser), 0o644))

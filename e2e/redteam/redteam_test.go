@@ -43,6 +43,10 @@ func TestRedTeam(t *testing.T) {
 		t.Run(a.threat+" "+a.does, func(t *testing.T) { done.add(a, a.check(t, w)) })
 	}
 	job.finish(t, w)
+	t.Run("N5 histories and logs of all jobs", func(t *testing.T) {
+		a := attack{"N5", "histories and logs of all jobs", []string{"Permission denied"}, readData(job)}
+		done.add(a, a.check(t, w))
+	})
 	w.checkDaemons(t)
 	w.checkLogs(t)
 	for _, a := range restarts() {

@@ -1,0 +1,309 @@
+package redteam
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/testcluster"
+)
+
+// TestDirectoriesOfOthers makes the attacks of a local user who has made a directory, or files in
+// it, before root names it to a command. Root's commands must start no program of mallory's and end
+// no process of root's, and must refuse the directory by its name.
+func TestDirectoriesOfOthers(t *testing.T) {
+	if reason := reasonToSkip(); reason != "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(reason)
+		}
+		t.Skip(reason)
+	}
+	dir, err := os.MkdirTemp("", "redteam-")
+	must(t, err)
+	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	must(t, os.Chmod(dir, 0o777|os.ModeSticky))
+	w := &world{dir: dir, alice: newAccount(t, "a"), mallory: newAccount(t, "m")}
+	var done table
+	for _, a := range disks() {
+		t.Run(a.threat+" "+a.does, func(t *testing.T) { done.add(a, a.check(t, w)) })
+	}
+	done.print()
+}
+
+// disks are attacks by directories and files. The name of mallory's account is in each refusal.
+func disks() []attack {
+	const mallorys = "belongs to user " + accountPrefix
+	return []attack{
+		{"N3", "a layout with a program, for hammr up", []string{mallorys}, upInForeignDirectory},
+		{"N3", "a file of a layout in root's own directory", []string{mallorys}, upWithForeignLayout},
+		{"N3", "a directory that all can write, for hammr up", []string{"mode 0777, other users can write to it; run chmod go-w "}, upInOpenDirectory},
+		{"N3", "a link to a directory, for hammr up", []string{mallorys}, upThroughForeignLink},
+		{"N3", "a process of root in cluster.json, for hammr down", []string{mallorys}, downOfForeignDirectory},
+		{"N3", "a process of root in hdfs.json, for hammr dev hdfs down", []string{mallorys}, hdfsDownOfForeignDirectory},
+		{"N3", "a configuration, for hammr dev hdfs up", []string{mallorys}, inForeignDirectory("dev", "hdfs", "up", "--dir")},
+		{"N3", "the directory of a master", []string{mallorys}, daemonInForeignDirectory("jobmaster", "--id", "m1")},
+		{"N3", "the directory of a tasknode", []string{mallorys}, daemonInForeignDirectory("tasknode", "--name", "n1", "--masters", "127.0.0.1:1")},
+		{"N3", "a local directory of a tasknode", []string{mallorys}, localDirOfForeignUser},
+		{"N3", "a state, for hammr slurm run", []string{mallorys}, slurmInForeignDirectory},
+		{"N4", "the directory of hammr cluster start, during the start", []string{"belongs to another user"}, clusterStartRace},
+		{"N3", "a process of root in the lock of a tasknode", []string{"which cannot be its tasknode"}, restartInForeignDirectory},
+	}
+}
+
+// foreignDir makes a directory of mallory's with files of the given content.
+func (w *world) foreignDir(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir, err := os.MkdirTemp(w.dir, "foreign-")
+	must(t, err)
+	must(t, os.Chmod(dir, 0o755))
+	for name, text := range files {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+		w.mallory.own(t, filepath.Join(dir, name))
+	}
+	w.mallory.own(t, dir)
+	return dir
+}
+
+// token is the content of a valid file of a token.
+const token = "thissecretisknowntomallory\n"
+
+// evilFiles returns mallory's layout, which starts a program that makes the file proof.
+func (w *world) evilFiles(dir, proof string) map[string]string {
+	return map[string]string{
+		"token": token,
+		"evil":  "#!/bin/sh\nid >" + proof + "\n",
+		"layout.json": fmt.Sprintf(`{"id":"1","masters":[{"id":"m1","address":"127.0.0.1:16999","http":"127.0.0.1:16998"}],
+"tasknodes":[{"name":"n1","host":"127.0.0.1","mapSlots":1,"reduceSlots":1}],"tasknodeFlags":["--health-script=%s/evil"]}`, dir),
+	}
+}
+
+// command runs a command of root's in a home of its own, and returns what it has printed. It must
+// fail.
+func (w *world) command(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a daemon that starts does not end
+	defer cancel()
+	cmd := exec.CommandContext(ctx, hammr, args...)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "SLURM_JOB_ID=1", "SLURM_JOB_NODELIST=localhost")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Errorf("hammr %s succeeded", strings.Join(args, " "))
+	}
+	return string(out)
+}
+
+// up runs hammr up in a directory, and checks that mallory's program did not run.
+func (w *world) up(t *testing.T, dir, proof string) string {
+	t.Helper()
+	t.Cleanup(func() { _ = exec.Command(hammr, "down", "--dir", dir).Run() }) // it runs only if the attack succeeds
+	out := w.command(t, "up", "--detach", "--dir", dir)
+	if id, err := os.ReadFile(proof); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a program of mallory's ran: %s %v", id, err)
+	}
+	return out
+}
+
+func upInForeignDirectory(t *testing.T, w *world) string {
+	proof := filepath.Join(t.TempDir(), "proof")
+	dir := w.foreignDir(t, nil)
+	for name, text := range w.evilFiles(dir, proof) {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
+	}
+	return w.up(t, dir, proof)
+}
+
+// ownDir makes a directory of root's with mallory's layout; the files are of root but for those
+// that are named.
+func (w *world) ownDir(t *testing.T, proof string, mallorys ...string) (dir string) {
+	t.Helper()
+	dir, err := os.MkdirTemp(w.dir, "own-")
+	must(t, err)
+	for name, text := range w.evilFiles(dir, proof) {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
+	}
+	for _, name := range mallorys {
+		w.mallory.own(t, filepath.Join(dir, name))
+	}
+	return dir
+}
+
+func upWithForeignLayout(t *testing.T, w *world) string {
+	proof := filepath.Join(t.TempDir(), "proof")
+	first := w.up(t, w.ownDir(t, proof, "layout.json"), proof)
+	dir := w.ownDir(t, proof, "token")
+	must(t, os.Remove(filepath.Join(dir, "layout.json")))
+	must(t, os.Remove(filepath.Join(dir, "evil")))
+	return first + w.up(t, dir, proof)
+}
+
+func upInOpenDirectory(t *testing.T, w *world) string {
+	proof := filepath.Join(t.TempDir(), "proof")
+	dir := w.ownDir(t, proof)
+	must(t, os.Chmod(dir, 0o777))
+	return w.up(t, dir, proof)
+}
+
+func upThroughForeignLink(t *testing.T, w *world) string {
+	proof := filepath.Join(t.TempDir(), "proof")
+	link := w.path("link")
+	must(t, os.Symlink(w.ownDir(t, proof), link))
+	w.mallory.own(t, link)
+	return w.up(t, link, proof)
+}
+
+// victim starts a process of root's that mallory wants to end. It returns its id, its start time
+// and a check that it runs.
+func victim(t *testing.T, args ...string) (pid int, started string, check func()) {
+	t.Helper()
+	cmd := exec.Command("sh", append([]string{"-c", "read line"}, args...)...)
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
+	must(t, err)
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return cmd.Process.Pid, fields[19], func() {
+		must(t, in.Close())
+		if err := <-ended; err == nil || strings.Contains(err.Error(), "signal") {
+			t.Errorf("a process of root was ended: %v", err)
+		}
+	}
+}
+
+func downOfForeignDirectory(t *testing.T, w *world) string {
+	dir := w.foreignDir(t, w.evilFiles("/", "/dev/null"))
+	pid, started, check := victim(t, dir)
+	defer check()
+	process := fmt.Sprintf(`{"pid":%d,"started":"%s","dir":"%s","address":"x"}`, pid, started, dir)
+	state := filepath.Join(dir, localcluster.StateFile)
+	must(t, os.WriteFile(state, []byte(`{"id":"1","tasknodes":[`+strings.Replace(process, "{", `{"name":"n1",`, 1)+`]}`), 0o644))
+	w.mallory.own(t, state)
+	return w.command(t, "down", "--dir", dir)
+}
+
+func hdfsDownOfForeignDirectory(t *testing.T, w *world) string {
+	pid, started, check := victim(t)
+	defer check()
+	dir := w.foreignDir(t, map[string]string{"hdfs.json": fmt.Sprintf(`{"supervisor":{"pid":%d,"started":"%s"}}`, pid, started)})
+	return w.command(t, "dev", "hdfs", "down", "--dir", dir)
+}
+
+// inForeignDirectory returns an attack on a command whose last argument is a directory.
+func inForeignDirectory(args ...string) func(*testing.T, *world) string {
+	return func(t *testing.T, w *world) string {
+		dir := w.foreignDir(t, nil)
+		defer exec.Command(hammr, "dev", "hdfs", "down", "--dir", dir).Run() // it runs only if the attack succeeds
+		return w.command(t, append(args[:len(args):len(args)], dir)...)
+	}
+}
+
+// daemonInForeignDirectory returns an attack on a daemon by its directory.
+func daemonInForeignDirectory(args ...string) func(*testing.T, *world) string {
+	return func(t *testing.T, w *world) string {
+		return w.daemon(t, append(args[:len(args):len(args)], "--dir", w.foreignDir(t, nil))...)
+	}
+}
+
+// daemon runs a daemon, which must not start.
+func (w *world) daemon(t *testing.T, args ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "token")
+	must(t, os.WriteFile(file, []byte(token), 0o600))
+	return w.command(t, append(args, "--token-file", file, "--address", "127.0.0.1:0", "--http", "127.0.0.1:0")...)
+}
+
+func localDirOfForeignUser(t *testing.T, w *world) string {
+	dir := w.foreignDir(t, nil)
+	tasks := filepath.Join(dir, "tasks")
+	must(t, os.Mkdir(tasks, 0o755))
+	w.mallory.own(t, tasks)
+	return w.daemon(t, "tasknode", "--name", "n1", "--masters", "127.0.0.1:1", "--dir", t.TempDir(), "--local-dir", dir)
+}
+
+func slurmInForeignDirectory(t *testing.T, w *world) string {
+	state := w.foreignDir(t, map[string]string{"lock": "", "token": token})
+	programs := t.TempDir()
+	for name, prints := range map[string]string{"scontrol": "localhost", "squeue": "1:00:00"} {
+		must(t, os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\necho "+prints+"\n"), 0o755))
+	}
+	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
+	return w.command(t, "slurm", "run", "--state", state, "--", "/bin/false")
+}
+
+// restartInForeignDirectory names a process in the lock of a tasknode, which another process of
+// mallory's has locked.
+func restartInForeignDirectory(t *testing.T, w *world) string {
+	pid, _, check := victim(t)
+	defer check()
+	dir := w.foreignDir(t, map[string]string{"lock": strconv.Itoa(pid) + "\n"})
+	lock, err := os.Open(filepath.Join(dir, "lock"))
+	must(t, err)
+	defer lock.Close()
+	must(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+	return w.command(t, "node", "restart", "--dir", dir)
+}
+
+// clusterStartRace makes the directory of a machine after hammr cluster start has found none, and
+// before it copies the program there.
+func clusterStartRace(t *testing.T, w *world) string {
+	target, race, hosts := w.path("race"), filepath.Join(t.TempDir(), "race"), filepath.Join(t.TempDir(), "hosts")
+	must(t, os.WriteFile(race, fmt.Appendf(nil, `#!/bin/sh
+case $1 in "sh -c"*) [ -e %[1]s ] || { mkdir -p %[1]s/bin && chown -R %[2]s %[1]s; } ;; esac
+exec sh -c "$1"
+`, target, w.mallory.name), 0o755))
+	must(t, os.WriteFile(hosts, fmt.Appendf(nil, "127.0.0.1\n* dir=%s staging=file://%s slots=1\n", target, w.path("staging")), 0o644))
+	defer exec.Command(hammr, "cluster", "stop", "--hostfile", hosts, "--shell", race).Run() // it runs only if the attack succeeds
+	out := w.command(t, "cluster", "start", "--hostfile", hosts, "--shell", race)
+	if files, err := filepath.Glob(filepath.Join(target, "bin", "*")); err != nil || len(files) > 0 {
+		t.Errorf("mallory's directory has %q, %v", files, err)
+	}
+	return out
+}
+
+// readData returns an attack that reads all histories and logs of jobs as mallory, after alice's job
+// is over. With the token, hammr job logs reads them through a master.
+func readData(job *bystanderJob) func(*testing.T, *world) string {
+	return func(t *testing.T, w *world) string { return w.readData(t, job.id) }
+}
+
+func (w *world) readData(t *testing.T, job string) string {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	must(t, testcluster.Poll(ctx, func(context.Context) (bool, error) {
+		histories, err := filepath.Glob(w.path("shared", "history", "*", "job_*"))
+		return len(histories) > 0, err
+	}))
+	var refusals strings.Builder
+	read := 0
+	for _, dir := range []string{w.path("shared", "history"), w.path("shared", "joblogs")} {
+		must(t, filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
+			if errors.Is(err, os.ErrNotExist) && name == dir { // no task has printed anything
+				return nil
+			}
+			if err != nil || e.IsDir() {
+				return err
+			}
+			cmd := exec.Command("cat", name)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: w.mallory.credential()}
+			out, err := cmd.CombinedOutput()
+			if read++; err == nil {
+				t.Errorf("mallory has read %d bytes of %s", len(out), name)
+			}
+			refusals.Write(out)
+			return nil
+		}))
+	}
+	return fmt.Sprintf("%s(%d files)", &refusals, read)
+}
