@@ -20,9 +20,9 @@ import (
 
 // command is one run of a program.
 type command struct {
-	program string   // default: hammr
-	args    []string // its command line
-	env     []string // added to the environment of every command
+	program string        // default: hammr
+	args    []string      // its command line
+	env     []string      // added to the environment of every command
 	limit   time.Duration // 0: defaultLimit
 	// credential is the user to run as; nil is the user of the test.
 	credential *syscall.Credential
