@@ -101,7 +101,7 @@ func TestStressFindsFaults(t *testing.T) {
 			}
 			return nil
 		})), "two undisturbed runs differ"},
-		"where splits are":        {grouped("splits", bytesMapper(&numbering{})), "where the input is divided"},
+		"where splits are":        {grouped("splits", bytesMapper(&numbering{})), "map 0, attempt 0: is "},
 		"state that is not saved": {mr.New("state", mr.TextLines(), pairing, mr.Reducer[[]byte, []byte, []byte, []byte](&forgetful{}), out), "is checkpointed at"},
 		"an attempt that runs again": {grouped("again", mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out bytesEmit) error {
 			if strings.HasSuffix(t.ID(), "_0") {
