@@ -138,8 +138,9 @@ func (m *Master) writeHistoryOf(j *cluster.Job) {
 			}
 		}()
 		h, line := &history.Job{Version: version, Status: status()}, summary.Encode()
+		err := m.askHistory(l.ctx, id, h)
 		h.Status.Properties = clean.Properties(h.Status.Properties) // files live longer than secrets should
-		if err := m.askHistory(l.ctx, id, h); err != nil {
+		if err != nil {
 			failed(err)
 		} else if m.retryWriteHistory(l, id, h) {
 			m.postUnder(l, func() { m.historyWritten(id, line) })
