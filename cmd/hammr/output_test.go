@@ -20,7 +20,7 @@ func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 // a pipe that nobody reads.
 func TestFullOutput(t *testing.T) {
 	lines := [][]string{
-		{"version"}, {"conf"}, {"fs", "-ls", "/"}, {"fs", "-help"}, {"run"}, {"run", "wordcount", "-h"}, {"dag", "wordcount"},
+		{"version"}, {"conf"}, {"fs", "-ls", "/"}, {"fs", "-help"}, {"run"}, {"dag", "wordcount"},
 		{"sim", "run", "--jobs", "1", "--nodes", "1"},
 	}
 	var walk func(cmd *cobra.Command, path []string)
