@@ -29,15 +29,15 @@ func firstOf(values counts) int64 {
 	return 0
 }
 
-// keeping keeps the values of its last key until Close.
-type keeping struct{ values counts }
+// keepingReducer keeps the values of its last key until Close.
+type keepingReducer struct{ values counts }
 
-func (k *keeping) Reduce(_ *mr.Task, _ string, values counts, _ countEmitter) error {
+func (k *keepingReducer) Reduce(_ *mr.Task, _ string, values counts, _ countEmitter) error {
 	k.values = values
 	return nil
 }
 
-func (k *keeping) Close(_ *mr.Task, out countEmitter) error {
+func (k *keepingReducer) Close(_ *mr.Task, out countEmitter) error {
 	out.Emit("kept", total(k.values))
 	return nil
 }
@@ -60,7 +60,7 @@ func TestRangesOverValues(t *testing.T) {
 		"not at all":        {sumOf(func(counts) int64 { return 0 }), "a\t0\nb\t0\n"},
 		"left and resumed":  {sumOf(func(v counts) int64 { return 10*firstOf(v) + total(v) }), "a\t12\nb\t10\n"},
 		"twice":             {sumOf(func(v counts) int64 { return total(v) + total(v) }), ""},
-		"after its reducer": {&keeping{}, ""},
+		"after its reducer": {&keepingReducer{}, ""},
 	} {
 		job := func() *mr.Job[string, int64, string, int64] {
 			return mr.New("ranges", mr.TextStrings(), tokensOf(), c.reducer, textual)

@@ -147,7 +147,7 @@ func openSequenceFile(ctx context.Context, o format.Open) (format.Reader, error)
 // records reads all ranges of a file and returns the records, each with its lengths.
 func (c *flipCase) records(file []byte, split int) (records []byte, err error) {
 	fsys := mem.New(mem.Options{})
-	if err := storage.WriteFile(context.Background(), fsys, c.path, func(w io.Writer) error {
+	if err := storage.WriteFile(context.Background(), fsys, c.path, storage.CreateOptions{}, func(w io.Writer) error {
 		_, err := w.Write(file)
 		return err
 	}); err != nil {

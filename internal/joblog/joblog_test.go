@@ -170,7 +170,7 @@ func TestDirectoryHasBothLayouts(t *testing.T) {
 	fsys := mem.New(mem.Options{})
 	put := func(name string, content []byte) {
 		t.Helper()
-		err := storage.WriteFile(t.Context(), fsys, name, func(w io.Writer) error {
+		err := storage.WriteFile(t.Context(), fsys, name, storage.CreateOptions{}, func(w io.Writer) error {
 			_, err := w.Write(content)
 			return err
 		})

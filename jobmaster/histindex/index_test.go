@@ -54,7 +54,7 @@ func newFiles(t testing.TB) *files {
 
 func (f *files) write(name, text string) {
 	f.Helper()
-	err := storage.WriteFile(context.Background(), f.FS, "/history/"+name, func(w io.Writer) error {
+	err := storage.WriteFile(context.Background(), f.FS, "/history/"+name, storage.CreateOptions{}, func(w io.Writer) error {
 		_, err := w.Write([]byte(text))
 		return err
 	})

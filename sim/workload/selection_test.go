@@ -31,7 +31,7 @@ func writeHistory(t *testing.T, fsys storage.FS, dir, id, pool string, version i
 		name += ".zst"
 	}
 	text += `{"type":"end","tasks":1}`
-	err := storage.WriteFile(t.Context(), fsys, name, func(w io.Writer) error {
+	err := storage.WriteFile(t.Context(), fsys, name, storage.CreateOptions{}, func(w io.Writer) error {
 		if version == 1 {
 			_, err := io.WriteString(w, text)
 			return err

@@ -237,7 +237,7 @@ func TestLogs(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	files, _, _ := s.cfg.Resolve(t.Context(), "mem:/")
-	err := storage.WriteFile(t.Context(), files, "/joblogs/"+overJob+"/"+overID+"/stdout", func(w io.Writer) error {
+	err := storage.WriteFile(t.Context(), files, "/joblogs/"+overJob+"/"+overID+"/stdout", storage.CreateOptions{}, func(w io.Writer) error {
 		_, err := w.Write([]byte("kept\n"))
 		return err
 	})
