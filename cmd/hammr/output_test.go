@@ -17,7 +17,7 @@ type failingWriter struct{ err error }
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
 // TestFullOutput lets all commands print their help, and some their results, to a full disk and to
-// a pipe that nobody reads.
+// a pipe without a reader.
 func TestFullOutput(t *testing.T) {
 	lines := [][]string{
 		{"version"}, {"conf"}, {"fs", "-ls", "/"}, {"fs", "-help"}, {"run"}, {"dag", "wordcount"},

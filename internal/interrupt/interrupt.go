@@ -24,8 +24,8 @@ func Signals() []os.Signal {
 	return signals
 }
 
-// Context returns a context that ends with parent, at one of Signals, or when nobody reads the
-// standard output or the standard error any more, with the cause syscall.EPIPE. After the first
+// Context returns a context that ends with parent, at one of Signals, or when the
+// standard output or the standard error has lost its reader, with the cause syscall.EPIPE. After the first
 // signal the next one ends the process at once. The caller calls stop at the end of its work; writes
 // to a closed pipe only return errors until then.
 func Context(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
@@ -53,7 +53,7 @@ func Context(parent context.Context) (ctx context.Context, stop context.CancelFu
 	}
 }
 
-// closed reports whether a file is a pipe that nobody reads. SIGPIPE does not tell to which file
+// closed reports whether a file is a pipe without a reader. SIGPIPE does not name the file to which
 // the process has written: it may be the connection to another process.
 func closed(f *os.File) bool {
 	fds := []unix.PollFd{{Fd: int32(f.Fd())}}
