@@ -134,7 +134,7 @@ func checkSideNames(_ context.Context, r *request) error {
 	return nil
 }
 
-// checkSideFiles refuses side files that do not exist, and directories.
+// checkSideFiles refuses side files that do not exist, directories, and what is no regular file.
 func checkSideFiles(ctx context.Context, r *request) error {
 	for _, f := range sideFiles(r.conf) {
 		fsys, p, err := r.files.Resolve(ctx, f.location)
@@ -147,6 +147,9 @@ func checkSideFiles(ctx context.Context, r *request) error {
 		}
 		if info.IsDir {
 			return fmt.Errorf("side file %s: %s is a directory; name a file", f.name, storage.Name(fsys, p))
+		}
+		if err := storage.CheckRegular(ctx, fsys, info); err != nil {
+			return fmt.Errorf("side file %s: %w", f.name, err)
 		}
 	}
 	return nil

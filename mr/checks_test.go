@@ -58,6 +58,8 @@ var refusals = []struct {
 	}, mr.ExitFailed, "side file it: "},
 	{"side files", wordCountJob, func(_ *testing.T, in, out string) []string { return []string{"-files", in, in, out} },
 		mr.ExitFailed, "is a directory; name a file"},
+	{"side files", wordCountJob, func(_ *testing.T, in, out string) []string { return []string{"-files", "/dev/null#side", in, out} },
+		mr.ExitFailed, "/dev/null is a device; a job reads only regular files"},
 	{"new output", wordCountJob, func(_ *testing.T, in, _ string) []string { return []string{in, filepath.Dir(in)} },
 		mr.ExitFailed, "already exists"},
 	{"output apart from inputs", wordCountJob, func(_ *testing.T, in, _ string) []string { return []string{in, in + "/deep/out"} },

@@ -74,6 +74,20 @@ func (m *numbering) Map(_ *mr.Task, _ int64, line []byte, out bytesEmit) error {
 	return nil
 }
 
+// counting is a mapper that emits the number of its lines at the end.
+type counting struct{ n int64 }
+
+func (m *counting) Map(_ *mr.Task, _ int64, line []byte, out bytesEmit) error {
+	m.n++
+	pairs(line, out)
+	return nil
+}
+
+func (m *counting) Close(_ *mr.Task, out bytesEmit) error {
+	out.Emit([]byte("lines"), fmt.Append(nil, m.n))
+	return nil
+}
+
 // forgetful is a reducer that numbers groups, and is not Stateful.
 type forgetful struct{ n int64 }
 
@@ -101,7 +115,8 @@ func TestStressFindsFaults(t *testing.T) {
 			}
 			return nil
 		})), "two undisturbed runs differ"},
-		"where splits are":        {grouped("splits", bytesMapper(&numbering{})), "map 0, attempt 0: is "},
+		"where splits are":        {grouped("splits", bytesMapper(&counting{})), "It depends on where the input is divided"},
+		"state of a mapper":       {grouped("numbers", bytesMapper(&numbering{})), "map 0, attempt 0: is "},
 		"state that is not saved": {mr.New("state", mr.TextLines(), pairing, mr.Reducer[[]byte, []byte, []byte, []byte](&forgetful{}), out), "is checkpointed at"},
 		"an attempt that runs again": {grouped("again", mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out bytesEmit) error {
 			if strings.HasSuffix(t.ID(), "_0") {
