@@ -113,7 +113,7 @@ func (b *numbered) UnmarshalBinary(src []byte) error {
 }
 
 var handWritten = []reflect.Type{
-	reflect.TypeFor[hidden](), reflect.TypeFor[tagged](), reflect.TypeFor[inner](), reflect.TypeFor[Outer](), reflect.TypeFor[embedding](),
+	reflect.TypeOf(hidden{sum: 1}), reflect.TypeFor[tagged](), reflect.TypeFor[inner](), reflect.TypeFor[Outer](), reflect.TypeFor[embedding](),
 	reflect.TypeFor[shadowing](), reflect.TypeFor[pointing](), reflect.TypeFor[namedOne](), reflect.TypeFor[timed](), reflect.TypeFor[onlyTimed](),
 	reflect.TypeFor[fields](), reflect.TypeFor[both](), reflect.TypeFor[half](), reflect.TypeFor[textual](), reflect.TypeFor[textKey](),
 	reflect.TypeFor[stringKey](), reflect.TypeFor[nonZero](), reflect.TypeFor[list](), reflect.TypeFor[tree](), reflect.TypeFor[ownTime](),
