@@ -10,7 +10,7 @@ import (
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := syscall.Mount("e2e", dir, "tmpfs", 0, "size="+size); err != nil {
+	if err := syscall.Mount("e2e", dir, "tmpfs", 0, "size="+size+",mode=0755"); err != nil {
 		t.Skipf("no small disk: mount: %v", err)
 	}
 	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })

@@ -184,9 +184,12 @@ func checkApart(ctx context.Context, r *request) error {
 		return err
 	}
 	for _, in := range r.run.In {
+		if r.files.CheckName(in) != nil {
+			continue
+		}
 		fsys, p, err := r.files.Resolve(ctx, in)
 		if err != nil {
-			continue
+			return err
 		}
 		for _, dir := range inputDirs(ctx, fsys, p) {
 			if id, err := storage.Identify(ctx, fsys, dir); err == nil && id.Contains(outID) {

@@ -3,6 +3,7 @@ package mr_test
 import (
 	"iter"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hammr/hammr/mr"
@@ -73,7 +74,10 @@ func (m keepsSide) Map(t *mr.Task, _, _ []byte, out bytesEmitter) error {
 // keepsWritten returns an output that keeps views of what it writes.
 func keepsWritten(to *strings.Builder) mr.Output[[]byte, []byte] {
 	var last []byte
+	var mu sync.Mutex // several reduces write
 	return mr.FuncOutput(func(_ *mr.Task, _, value []byte) error {
+		mu.Lock()
+		defer mu.Unlock()
 		to.Write(last)
 		last = value
 		return nil

@@ -7,14 +7,14 @@ import (
 )
 
 func TestParseArgs(t *testing.T) {
-	o, err := parseArgs(strings.Fields("-D a=b --quiet -Dc=d=e -fs hdfs://nn:1 -conf x.xml -files f,g#h in --report=r.json -D out --workers 3 --pool nightly"), nil)
+	o, err := parseArgs(strings.Fields("-D a=b --quiet -Dc=d=e -fs hdfs://nn:1 -conf x.xml -files f,g#h in --report=r.json -x out --workers 3 --pool nightly"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"mapreduce.job.queuename=nightly", "a=b", "c=d=e"}; !slices.Equal(o.define, want) {
 		t.Errorf("define %q, want %q", o.define, want)
 	}
-	if want := []string{"in", "-D", "out"}; !slices.Equal(o.args, want) {
+	if want := []string{"in", "-x", "out"}; !slices.Equal(o.args, want) {
 		t.Errorf("args %q, want %q", o.args, want)
 	}
 	if o.fs != "hdfs://nn:1" || o.files != "f,g#h" || !slices.Equal(o.conf, []string{"x.xml"}) {

@@ -123,21 +123,9 @@ func (r *Router) checkScheme(u location) error {
 // Resolve returns the file system and the absolute path of a name, which may be a glob. The
 // path is clean: it has no "..", no "//" and no trailing slash.
 func (r *Router) Resolve(ctx context.Context, name string) (FS, string, error) {
-	if name == "" {
-		return nil, "", errors.New("empty path; a file or directory has to be named")
-	}
-	u, full := splitName(name)
-	switch {
-	case !full:
-		u = location{r.scheme, r.authority, name}
-	case u.authority == "" && u.scheme == r.scheme:
-		u.authority = r.authority
-	case u.authority == "" && u.scheme == "hdfs":
-		return nil, "", fmt.Errorf("%s names no NameNode and the default file system is %s://%s; write hdfs://host:port%s or set fs.defaultFS",
-			name, r.scheme, r.authority, u.path)
-	}
-	if err := r.checkScheme(u); err != nil {
-		return nil, "", fmt.Errorf("path %q: %w", name, err)
+	u, err := r.locate(name)
+	if err != nil {
+		return nil, "", err
 	}
 	fsys, err := r.get(ctx, u)
 	if err != nil {
@@ -147,6 +135,33 @@ func (r *Router) Resolve(ctx context.Context, name string) (FS, string, error) {
 		u.path = r.home(u.scheme) + "/" + u.path
 	}
 	return fsys, path.Clean(u.path), nil
+}
+
+// CheckName returns an error if no file system can have the name. It opens none.
+func (r *Router) CheckName(name string) error {
+	_, err := r.locate(name)
+	return err
+}
+
+// locate divides a name, and adds what it leaves to the default file system.
+func (r *Router) locate(name string) (location, error) {
+	if name == "" {
+		return location{}, errors.New("empty path; a file or directory has to be named")
+	}
+	u, full := splitName(name)
+	switch {
+	case !full:
+		u = location{r.scheme, r.authority, name}
+	case u.authority == "" && u.scheme == r.scheme:
+		u.authority = r.authority
+	case u.authority == "" && u.scheme == "hdfs":
+		return location{}, fmt.Errorf("%s names no NameNode and the default file system is %s://%s; write hdfs://host:port%s or set fs.defaultFS",
+			name, r.scheme, r.authority, u.path)
+	}
+	if err := r.checkScheme(u); err != nil {
+		return location{}, fmt.Errorf("path %q: %w", name, err)
+	}
+	return u, nil
 }
 
 // home returns the directory of relative names.

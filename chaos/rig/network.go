@@ -51,7 +51,7 @@ func (r *Rig) isolate(lc *localcluster.Config) error {
 			return nil
 		}
 		mounted[name] = true
-		return syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", r.cfg.SmallDisks))
+		return syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0755", r.cfg.SmallDisks))
 	}
 	return nil
 }

@@ -51,12 +51,17 @@ func (b *outputBoard) post(update *taskproc.Outputs) {
 	}
 }
 
-// hasOther reports whether an output of an edge can be read that none of these attempts wrote.
-func (b *outputBoard) hasOther(edge int, writers map[string]bool) bool {
+// compare reports whether an output of an edge can be read that none of these attempts wrote, and whether the
+// outputs of all writers can be read.
+func (b *outputBoard) compare(edge int, writers map[string]bool) (other, complete bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := b.mu.readable[edge]
-	return all != nil && slices.ContainsFunc(all.Outputs, func(o *taskproc.MapOutput) bool { return !writers[o.Attempt] })
+	if all == nil {
+		return false, false
+	}
+	other = slices.ContainsFunc(all.Outputs, func(o *taskproc.MapOutput) bool { return !writers[o.Attempt] })
+	return other, all.Complete
 }
 
 // subscribe begins with all that can be read. The caller closes the subscription.

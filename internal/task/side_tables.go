@@ -200,10 +200,10 @@ func (n *NodeRun) pollBuilding(record int64) error {
 	return context.Cause(n.Attempt.ctx)
 }
 
-// awaitSideTable waits for a table that another Node builds. If it gets one, the Node counts the
-// records as if it had read them itself. So the counters of a job do not depend on which Nodes
-// share a process. Neither Node reports the side as fetched, because an attempt that resumes
-// reads it again.
+// awaitSideTable waits for a table that another Node builds, and until it is known that the table has the
+// output of each writer. If it gets one, the Node counts the records as if it had read them itself. So the
+// counters of a job do not depend on which Nodes share a process. Neither Node reports the side as fetched,
+// because an attempt that resumes reads it again.
 func (n *NodeRun) awaitSideTable(c Channel, t *sideTable) error {
 	defer n.beginWait()()
 	select {
@@ -214,9 +214,22 @@ func (n *NodeRun) awaitSideTable(c Channel, t *sideTable) error {
 	if t.table == nil {
 		return nil
 	}
-	if n.group.board.hasOther(c.Edge, t.writers) {
-		n.group.sideTables().forget(sideID{n.Attempt.Start.JobId, c.Edge}, t)
-		return errOldTable
+	outputs := n.group.board.subscribe([]int{c.Edge})
+	defer outputs.close()
+	for {
+		other, complete := n.group.board.compare(c.Edge, t.writers)
+		if other {
+			n.group.sideTables().forget(sideID{n.Attempt.Start.JobId, c.Edge}, t)
+			return errOldTable
+		}
+		if complete {
+			break
+		}
+		select {
+		case <-outputs.ready:
+		case <-n.Attempt.ctx.Done():
+			return context.Cause(n.Attempt.ctx)
+		}
 	}
 	n.Attempt.Counters.Add(counter.ReduceInputRecords, t.table.Records())
 	return nil

@@ -43,19 +43,22 @@ func TestStagedFiles(t *testing.T) {
 	}
 }
 
-func TestOutputThatExistsIsRefused(t *testing.T) {
+// TestExistingOutputFailsTheJob submits a job without the checks of package mr.
+func TestExistingOutputFailsTheJob(t *testing.T) {
 	r := newRig(t, 1)
 	if err := r.fs.MkdirAll(t.Context(), "/out"); err != nil {
 		t.Fatal(err)
 	}
+	c := r.client()
 	spec, splits := job(1, 0)
 	spec.OutputDir = "mem:/out"
-	_, err := r.client().Submit(t.Context(), spec, splits)
-	if !errors.Is(err, fs.ErrExist) {
-		t.Errorf("error is %v", err)
+	id, err := c.Submit(t.Context(), spec, splits)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := r.fs.Stat(t.Context(), "/staging"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("something is staged: %v", err)
+	status, err := c.Watch(t.Context(), id, nil)
+	if err != nil || status.State != wire.JobState_FAILED || !strings.Contains(status.Cause, "already exists") {
+		t.Errorf("status is %v, %v", status, err)
 	}
 }
 
