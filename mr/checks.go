@@ -119,7 +119,7 @@ func checkInputNames(_ context.Context, r *request) error {
 	return nil
 }
 
-// checkSideNames refuses side files that tasks could not tell apart.
+// checkSideNames refuses side files that have one name for tasks.
 func checkSideNames(_ context.Context, r *request) error {
 	seen := make(map[string]bool)
 	for _, f := range sideFiles(r.conf) {

@@ -6,7 +6,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Sums tell whether two attempts at one task have collected the same records. A deterministic
+// Sums show whether two attempts at one task have collected the same records. A deterministic
 // program emits the same records each time, in the same order. But where the records are cut
 // into runs depends on the memory of the process and on checkpoints, and so does what a combiner
 // gets at once. So the data files may differ.

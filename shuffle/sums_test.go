@@ -22,11 +22,11 @@ func keepAll(key []byte, values *Values, emit func(key, value []byte)) error {
 }
 
 // summed collects records in one of three ways.
-func summed(t testing.TB, how string, o Options, records []pair) (*Index, Sums) {
+func summed(t testing.TB, kind string, o Options, records []pair) (*Index, Sums) {
 	t.Helper()
 	var stats Stats
 	var x *Index
-	switch how {
+	switch kind {
 	case "fold":
 		x, stats = collectFolded(t, o, joinFold, records, func(s string) string { return s })
 	case "combine":
@@ -57,22 +57,22 @@ func drawCuts(t testing.TB, rt *rapid.T) Options {
 func TestSumsOfEqualRecordsAreEqual(t *testing.T) {
 	alike := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		how, records := rapid.SampledFrom([]string{"sort", "combine", "fold"}).Draw(rt, "how"), drawRecords(rt)
-		x, first := summed(t, how, drawCuts(t, rt), records)
-		y, second := summed(t, how, drawCuts(t, rt), records)
+		kind, records := rapid.SampledFrom([]string{"sort", "combine", "fold"}).Draw(rt, "kind"), drawRecords(rt)
+		x, first := summed(t, kind, drawCuts(t, rt), records)
+		y, second := summed(t, kind, drawCuts(t, rt), records)
 		if first.Emitted != second.Emitted || first.Emitted == 0 {
-			rt.Fatalf("%s: %d records have the sums %x and %x", how, len(records), first, second)
+			rt.Fatalf("%s: %d records have the sums %x and %x", kind, len(records), first, second)
 		}
 		if first.Cuts == second.Cuts {
 			if alike++; x.Checksum != y.Checksum {
-				rt.Fatalf("%s: %d records, cut in the same way, are other bytes", how, len(records))
+				rt.Fatalf("%s: %d records, cut in the same way, are other bytes", kind, len(records))
 			}
 		}
 		cut := rapid.IntRange(0, len(records)).Draw(rt, "checkpoint")
-		_, before := summed(t, how, drawCuts(t, rt), records[:cut])
-		_, after := summed(t, how, drawCuts(t, rt), records[cut:])
+		_, before := summed(t, kind, drawCuts(t, rt), records[:cut])
+		_, after := summed(t, kind, drawCuts(t, rt), records[cut:])
 		if joined := before.Join(after); joined != (Sums{Emitted: first.Emitted}) {
-			rt.Fatalf("%s: %d records, joined after %d, have the sums %x, want %x", how, len(records), cut, joined, first.Emitted)
+			rt.Fatalf("%s: %d records, joined after %d, have the sums %x, want %x", kind, len(records), cut, joined, first.Emitted)
 		}
 	})
 	if alike == 0 {
@@ -84,7 +84,7 @@ func TestSumsOfEqualRecordsAreEqual(t *testing.T) {
 // differ; with a combiner, a changed key is seen with any options.
 func TestSumsOfOtherRecordsDiffer(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		how, records := rapid.SampledFrom([]string{"sort", "combine", "fold"}).Draw(rt, "how"), append(drawRecords(rt), pair{"k", "v"})
+		kind, records := rapid.SampledFrom([]string{"sort", "combine", "fold"}).Draw(rt, "kind"), append(drawRecords(rt), pair{"k", "v"})
 		changed, i := slices.Clone(records), rapid.IntRange(0, len(records)-1).Draw(rt, "record")
 		changesKey := rapid.Bool().Draw(rt, "changes the key") && records[i].key != ""
 		if changesKey {
@@ -94,14 +94,14 @@ func TestSumsOfOtherRecordsDiffer(t *testing.T) {
 		}
 		o := drawCuts(t, rt)
 		other := o
-		if changesKey && how != "sort" {
+		if changesKey && kind != "sort" {
 			other = drawCuts(t, rt)
 		}
-		x, first := summed(t, how, o, records)
+		x, first := summed(t, kind, o, records)
 		other.Path = testOptions(t, 3).Path
-		y, second := summed(t, how, other, changed)
+		y, second := summed(t, kind, other, changed)
 		if first.Emitted == second.Emitted && (first.Cuts != second.Cuts || x.Checksum == y.Checksum) {
-			rt.Fatalf("%s: record %d of %d is another one, and the sums are %x and %x", how, i, len(records), first, second)
+			rt.Fatalf("%s: record %d of %d is another one, and the sums are %x and %x", kind, i, len(records), first, second)
 		}
 	})
 }

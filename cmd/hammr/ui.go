@@ -57,8 +57,8 @@ only, unless --http says otherwise.
 With --history and without --masters, no cluster is needed: the pages show the
 finished jobs of a directory of histories, and listen on this machine only. They
 need a sign-in there too, since a machine has other users: with the secret in
---token-file or, without that flag, with one that the command prints. --drills shows the reports of 'hammr chaos run', with a
-cluster or without one.
+--token-file or, without that flag, with one that the command prints. --drills
+shows the reports of 'hammr chaos run', with a cluster or without one.
 
 With --sim they show a simulated cluster instead, on this machine only, without
 a token and for reading only. The workload is as for 'hammr sim run'.`,

@@ -108,7 +108,7 @@ func TestWhatIfPageShowsWhatTheCommandPrints(t *testing.T) {
 	page, err := io.ReadAll(answer.Body)
 	answer.Body.Close()
 	text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(page), " ")
-	for _, part := range []string{"2 jobs on 2 nodes with 2 map and 1 reduce slots each; the histories show 1 nodes", "3.3 %", "hammr sim whatif --history file://" + dir, "--policy &#39;fair,hfsp&#39;"} {
+	for _, part := range []string{"2 jobs on 2 nodes with 2 map and 1 reduce slots each; the histories show 1 nodes", "3.3 %", "hammr sim whatif --history file://" + dir, "--policy fair,hfsp"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in the page (%v): %s", part, err, text)
 		}

@@ -88,7 +88,7 @@ func ignored(name, def, why string) Key {
 	return key(name, String, def, "ignored: "+why).ignored("is ignored: " + why)
 }
 
-// harmless are properties that Hammr accepts and does not read, by the reason why nobody misses
+// harmless are properties that Hammr accepts and does not read, by the reason why no user misses
 // anything. A name that ends in a dot stands for all that begin with it.
 var harmless = []struct{ why, names string }{
 	{"Hammr's policies, Hadoop's scheduler and bundled programs read them", `mapred.fairscheduler. mapred.hfsp-scheduler.

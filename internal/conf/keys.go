@@ -44,7 +44,7 @@ var declared = []Key{
 	key("mapreduce.job.queuename", Class, "default", "pool that the job is put into").renames("mapred.job.queue.name", "pool.name", "mapred.fairscheduler.pool"),
 	key("mapreduce.job.priority", Class, "NORMAL", "rank among the jobs of a pool").renames("mapred.job.priority").oneOf("VERY_HIGH", "HIGH", "NORMAL", "DEFAULT", "LOW", "VERY_LOW"),
 	key("mapreduce.job.tags", List, "", "words to find the job by").unsupported("jobs cannot be listed by tag; use mapreduce.job.name"),
-	key("mapreduce.job.redacted-properties", List, "", "names of properties whose values are shown to nobody, beside those that look like secrets"),
+	key("mapreduce.job.redacted-properties", List, "", "names of properties whose values are not shown, beside those that look like secrets"),
 	key("mapreduce.job.acl-view-job", String, " ", "users and groups who may see the job; Hammr lets everyone who has the cluster's token").unsupported("jobs have no access lists; everyone with the cluster's token may see every job", "*"),
 	key("mapreduce.job.acl-modify-job", String, " ", "users and groups who may change the job; Hammr lets everyone who has the cluster's token").unsupported("jobs have no access lists; everyone with the cluster's token may change every job", "*"),
 	key("mapreduce.job.end-notification.url", String, "", "URL that a master fetches when the job ends, with $jobId and $jobStatus replaced; a run without a cluster fetches none").renames("job.end.notification.url"),

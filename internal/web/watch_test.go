@@ -437,7 +437,7 @@ func BenchmarkFragment(b *testing.B) {
 type longSource struct {
 	*fakeSource
 	jobs      []apidoc.Job
-	questions int
+	questions atomic.Int64
 }
 
 func newLong(jobs int) *longSource {
@@ -449,7 +449,7 @@ func newLong(jobs int) *longSource {
 }
 
 func (s *longSource) Jobs(_ context.Context, q JobQuery) (Answer[JobPage], error) {
-	s.questions++
+	s.questions.Add(1)
 	page, err := SelectJobs(s.jobs, q, "1")
 	return Answer[JobPage]{Value: page}, err
 }
@@ -460,10 +460,10 @@ func TestHubSeesChangesBehindTheFirstPage(t *testing.T) {
 	for _, jobs := range []int{20, MaxLimit, 2*MaxLimit + 500} {
 		s := newLong(jobs)
 		h := newHub(s)
-		s.questions = 0
+		s.questions.Store(0)
 		_ = h.print(t.Context(), "jobs")
-		if want := 1 + 3*min(jobs/(2*MaxLimit), 1); s.questions != want {
-			t.Errorf("%d jobs: %d questions about the list, want %d", jobs, s.questions, want)
+		if got, want := int(s.questions.Load()), 1+3*min(jobs/(2*MaxLimit), 1); got != want {
+			t.Errorf("%d jobs: %d questions about the list, want %d", jobs, got, want)
 		}
 		for what, change := range map[string]func(*apidoc.Job){
 			"its progress": func(j *apidoc.Job) { j.Name += "x" },

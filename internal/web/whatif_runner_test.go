@@ -128,7 +128,7 @@ func TestWhatIfProcess(t *testing.T) {
 	if got.State != apidoc.WhatIfDone || got.Result.Notes[0] != "19" || got.Result.History != args {
 		t.Errorf("%+v with the result %+v, want priority 19 and %s", got, got.Result, args)
 	}
-	if want := "hammr sim whatif --history /history --pool 'a b' --policy 'fair,hfsp' --nodes 7 --conf 'fair:x=1'"; got.Command != want {
+	if want := "hammr sim whatif --history /history --pool 'a b' --policy fair,hfsp --nodes 7 --conf 'fair:x=1'"; got.Command != want {
 		t.Errorf("command %s, want %s", got.Command, want)
 	}
 	for range maxWhatIfs {

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"errors"
-	"io/fs"
 	"strings"
 	"testing"
 

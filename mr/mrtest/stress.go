@@ -119,18 +119,18 @@ func stress(t testing.TB, job Job, c Case) string {
 	}
 	for round := range uint64(stressRounds) {
 		rng := rand.New(rand.NewPCG(stressSeed, round))
-		how := conditions{set: drawSetting(rng), plan: disturb.Draw(rng.Uint64())}
-		if d := s.difference(how); d != "" {
-			return fmt.Sprintf("%s (seed %d, round %d)", s.shrink(how, d), stressSeed, round)
+		under := conditions{set: drawSetting(rng), plan: disturb.Draw(rng.Uint64())}
+		if d := s.difference(under); d != "" {
+			return fmt.Sprintf("%s (seed %d, round %d)", s.shrink(under, d), stressSeed, round)
 		}
 	}
 	return ""
 }
 
-// shrink describes the smallest part of how that still changes the output: a property, a
+// shrink describes the smallest part of the conditions that still changes the output: a property, a
 // disturbance, or as few of them as it finds by leaving out one after another.
-func (s *stressed) shrink(how conditions, difference string) string {
-	set, happened := maps.Clone(how.set), how.plan.Happened()
+func (s *stressed) shrink(under conditions, difference string) string {
+	set, happened := maps.Clone(under.set), under.plan.Happened()
 	changed := func(set setting, these []disturb.Disturbance) bool {
 		d := s.difference(conditions{set, disturb.These(these)})
 		difference = cmp.Or(d, difference)
@@ -141,7 +141,7 @@ func (s *stressed) shrink(how conditions, difference string) string {
 			return described(nil, one) + difference
 		}
 	}
-	for name := range how.set {
+	for name := range under.set {
 		without := maps.Clone(set)
 		if delete(without, name); changed(without, happened) {
 			set = without
@@ -180,9 +180,9 @@ func described(set setting, happened []disturb.Disturbance) string {
 }
 
 // difference runs the job and says how its output differs from the first; "" if it does not.
-func (s *stressed) difference(how conditions) string {
+func (s *stressed) difference(under conditions) string {
 	s.t.Helper()
-	got, failure := s.run(how)
+	got, failure := s.run(under)
 	if failure != "" {
 		return "The job fails:\n" + failure
 	}
@@ -211,14 +211,14 @@ func firstDifference(got, want string) string {
 }
 
 // run runs the job once and returns the files of its output, or what it has printed if it fails.
-func (s *stressed) run(how conditions) (files map[string]string, failure string) {
+func (s *stressed) run(under conditions) (files map[string]string, failure string) {
 	s.t.Helper()
 	c := s.c
-	c.plan, c.Set = how.plan, maps.Clone(s.c.Set)
+	c.plan, c.Set = under.plan, maps.Clone(s.c.Set)
 	if c.Set == nil {
 		c.Set = make(map[string]string)
 	}
-	maps.Copy(c.Set, how.set)
+	maps.Copy(c.Set, under.set)
 	dir := s.t.TempDir()
 	out := filepath.Join(dir, "output")
 	_, code, log := c.try(s.t, s.job.Name(), s.job, dir, out)

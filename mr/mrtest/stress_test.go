@@ -65,7 +65,7 @@ var pairing = mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out bytesEmit) e
 	return nil
 })
 
-// numbering is a mapper whose numbers begin anew in each attempt.
+// numbering is a mapper whose numbers begin with 1 in each attempt.
 type numbering struct{ n int64 }
 
 func (m *numbering) Map(_ *mr.Task, _ int64, line []byte, out bytesEmit) error {
@@ -97,8 +97,8 @@ func (r *forgetful) Reduce(_ *mr.Task, key []byte, _ iter.Seq[[]byte], out bytes
 	return nil
 }
 
-// TestStressFindsFaults runs a program of each kind of fault.
-func TestStressFindsFaults(t *testing.T) {
+// TestStressFindsErrors runs a program of each kind of fault.
+func TestStressFindsErrors(t *testing.T) {
 	out := mr.TextOutput[[]byte, []byte]()
 	for name, tt := range map[string]struct {
 		job  Job

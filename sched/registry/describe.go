@@ -69,7 +69,7 @@ var settingsOf = map[string][]Setting{
 		flag("mapred.fairscheduler.newjobboost", "false", "weigh new jobs more"),
 		{"mapred.newjobweightbooster.factor", Number, "3", aboveNull, nil, "weight of a new job"},
 		{"mapred.newjobweightbooster.duration", Millis, "300000", aboveNull, nil, "for how long a job is new"},
-		{"mapred.fairscheduler.load.max.diff", Number, "", aboveNull, nil, "from 0, spread a light load evenly, to 1, fill machines up; default 0"},
+		{"mapred.fairscheduler.load.max.diff", Number, "", aboveNull, nil, "from 0, spread a light load evenly, to 1, fill machines up; it keeps no slot free that only some tasks can use; default 0"},
 	},
 	"hammr": {
 		allocationFile,

@@ -15,7 +15,7 @@ const rawPrefix = "/.reserved/raw/"
 // cluster is known by the addresses of its NameNodes: a nameservice, the names and the addresses
 // of its NameNodes and their aliases in DNS are one cluster. All addresses of this machine count
 // as one, since a NameNode may listen on all of them. A NameNode behind a proxy, or with several
-// addresses on another machine, is several clusters here: it reports nothing that tells them.
+// addresses on another machine, is several clusters here: it reports nothing that shows otherwise.
 func (f *FS) Identify(ctx context.Context, name string) (storage.Identity, error) {
 	name, err := storage.CleanPath(ctx, "identify", name)
 	if err != nil {
@@ -52,7 +52,7 @@ func canonicalAddresses(ctx context.Context, address string) []string {
 	if err != nil {
 		return []string{net.JoinHostPort(host, port)}
 	}
-	own, _ := net.InterfaceAddrs() // without them, the addresses of this machine are told apart
+	own, _ := net.InterfaceAddrs() // without them, the addresses of this machine count as several
 	var all []string
 	for _, ip := range ips {
 		name := ip.String()
