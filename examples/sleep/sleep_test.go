@@ -115,7 +115,7 @@ func TestKeys(t *testing.T) {
 func TestSleepRefuses(t *testing.T) {
 	extest.Refused(t, Program(), "")
 	extest.Refused(t, Program(), "option -x: not known", "-x", "3")
-	extest.Refused(t, Program(), "option -D: a generic option comes before", "-m", "1", "-D", "a=b")
+	extest.Refused(t, Program(), "option -D behind the argument 1: generic options come before", "-m", "1", "-D", "a=b")
 	extest.Refused(t, Program(), "option -m: a value is missing", "-r", "2", "-m")
 	extest.Refused(t, Program(), "option -m: \"0\" is not a whole number of at least 1", "-m", "0")
 	extest.Refused(t, Program(), "option -r: \"-1\"", "-r", "-1")

@@ -12,7 +12,6 @@ package arguments
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -71,8 +70,6 @@ func (known Options) Parse(args []string) (rest []string, err error) {
 		name, values := args[0], args[1:]
 		o := known[name]
 		switch {
-		case o.set == nil && (strings.HasPrefix(name, "-D") || slices.Contains([]string{"-conf", "-fs", "-files"}, name)):
-			err = errors.New("a generic option comes before those of the program")
 		case o.set == nil:
 			err = errors.New("not known")
 		case len(values) < o.values:
