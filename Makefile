@@ -22,7 +22,7 @@ PLAYED      := ./bench ./bench/paper ./bench/compare ./bench/fleet ./bench/live 
 # long. The race detector does not see them at all.
 SEQUENTIAL  := ./sched/chronos ./sched/disco ./sched/fair ./sched/fifo ./sched/hfsp ./sched/registry \
                ./sim ./sim/fluid ./sim/results ./sim/workload ./internal/format/seqfile ./internal/format/compress \
-               ./internal/format/text ./internal/format/bzip2 ./internal/lint ./control ./dag ./locality \
+               ./internal/format ./internal/lossless ./internal/format/text ./internal/format/bzip2 ./internal/lint ./control ./dag ./locality \
                ./locality/mincost ./preempt ./chaos/simulate ./sim/plot ./internal/scaffold ./internal/audit \
                ./internal/clean ./internal/conf ./internal/hostfile ./internal/taskdir ./internal/fsconf \
                ./internal/format/fixed ./internal/format/whole ./internal/format/writable ./internal/web/analysis ./internal/web/hadoop \
