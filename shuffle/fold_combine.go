@@ -15,7 +15,7 @@ func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 		if p.size > inlineKey+1 {
 			b = uint64(p.size)
 		}
-		keySum += mix(p.a, b)
+		keySum += sumKey(p.a, b)
 		slot, _ := bits.Mul64(t.hash(p.a, b), slots)
 		p.slot = uint32(slot)
 		touched += t.entries[slot].size

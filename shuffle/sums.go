@@ -15,7 +15,7 @@ import (
 //	Emitted and Cuts are equal       the same records have the same index (Index.Checksum)
 //	only Emitted is equal            the same records, as far as Emitted shows
 //
-// Neither sum costs time for each record of a SortBuffer. A FoldTable multiplies once.
+// Neither sum costs time for each record of a SortBuffer. A FoldTable adds twice.
 type Sums struct {
 	// Emitted is a sum over the records, whose order does not matter. Without a combiner it
 	// covers the number of records and bytes of each partition; with one, the keys, each as
@@ -41,12 +41,16 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
+// sumKey joins the two numbers of a key. It is less than a hash, which would cost a tenth of the time of a word
+// count: keys that exchange their second halves have an equal sum.
+func sumKey(a, b uint64) uint64 { return a + bits.RotateLeft64(b, 29) }
+
 // mixKey returns what touch adds for a key.
 func mixKey(key []byte) uint64 {
 	if len(key) <= inlineKey {
-		return mix(loadKey(key))
+		return sumKey(loadKey(key))
 	}
-	return mix(xxhash.Sum64(key), uint64(len(key))+1)
+	return sumKey(xxhash.Sum64(key), uint64(len(key))+1)
 }
 
 // emitted returns Sums.Emitted for records that were not combined.
