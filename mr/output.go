@@ -125,7 +125,7 @@ func (j *Job[K, V, KO, VO]) addOutput(name string, o *ownedOutput) {
 // outputNames are the outputs of a job by name.
 type outputNames map[string]*ownedOutput
 
-// ownedOutput says who writes an output, so that no two stages write the same files.
+// ownedOutput has the owner and the writers of an output, so that no two stages write the same files.
 type ownedOutput struct {
 	untyped any               // its format
 	open    func(*Task) error // opens it for a task; nil if it is open from the start
@@ -162,7 +162,7 @@ func (n outputNames) claim(name string, o *ownedOutput) error {
 	return fmt.Errorf("output name %q: declared twice, first for %v; choose another name", name, other)
 }
 
-// String says who writes the output.
+// String names the writer of the output.
 func (o *ownedOutput) String() string {
 	if len(o.writers) == 0 {
 		return "AddOutput"

@@ -45,8 +45,8 @@ func mix(a, b uint64) uint64 {
 // count: keys that exchange their second halves have an equal sum.
 func sumKey(a, b uint64) uint64 { return a + bits.RotateLeft64(b, 29) }
 
-// mixKey returns what touch adds for a key.
-func mixKey(key []byte) uint64 {
+// sumEncodedKey returns what touch adds for a key that is not loaded as two numbers.
+func sumEncodedKey(key []byte) uint64 {
 	if len(key) <= inlineKey {
 		return sumKey(loadKey(key))
 	}

@@ -3,7 +3,7 @@
 // first. A directory is trusted if only this user and root can change what is in it.
 //
 //	another user's directory or link         refused
-//	writable by the group or by others       refused, with the chmod that mends it
+//	writable by the group or by others       refused, with the chmod command to run
 //	root's, writable by a group              trusted by a user who is not root: root has chosen the
 //	                                         group, as Kubernetes does for its volumes
 //
