@@ -17,16 +17,13 @@ import (
 func Sum[K any, V Number]() FoldReducer[K, V] {
 	r := Fold[K](func(acc, v V) V { return acc + v })
 	if V(1)/V(2) == 0 { // an integer
-		r.partial = addInteger[V]
+		r.partial = func(acc, v V) (V, bool) {
+			sum := acc + v
+			return sum, (sum < acc) == (v < 0)
+		}
 		r.total = func() total[V] { return new(integerTotal[V]) }
 	}
 	return r
-}
-
-// addInteger returns acc + v, or false if the sum does not fit.
-func addInteger[V Number](acc, v V) (V, bool) {
-	sum := acc + v
-	return sum, (sum < acc) == (v < 0)
 }
 
 // total is a sum that does not overflow.

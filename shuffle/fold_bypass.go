@@ -85,7 +85,7 @@ func (t *FoldTable[V]) append(key []byte, v V) {
 	}
 	t.log.value = t.fold.Append(t.log.value[:0], v)
 	if t.addToLog(p, key) {
-		t.keySum += sumEncodedKey(key)
+		t.keySum += t.sumEncodedKey(key)
 		t.stats.Records++
 		t.stats.Bytes += int64(len(key))
 	} else if t.err == nil { // the table is used again

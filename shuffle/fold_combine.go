@@ -7,7 +7,7 @@ import (
 
 // touch computes the slot of each record and loads it into the cache.
 func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
-	slots := uint64(len(t.entries))
+	entries := t.entries
 	touched, bytes, keySum := uint32(0), int64(0), uint64(0)
 	for i := range pending {
 		p := &pending[i]
@@ -15,10 +15,10 @@ func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 		if p.size > inlineKey+1 {
 			b = uint64(p.size)
 		}
-		keySum += sumKey(p.a, b)
-		slot, _ := bits.Mul64(t.hash(p.a, b), slots)
+		keySum += t.sumKey(p.a, b)
+		slot, _ := bits.Mul64(t.hash(p.a, b), uint64(len(entries)))
 		p.slot = uint32(slot)
-		touched += t.entries[slot].size
+		touched += entries[slot].size
 		bytes += int64(p.size) - 1
 	}
 	t.touched = touched

@@ -146,7 +146,9 @@ func (t *FoldTable[V]) Emit(key []byte, v V) {
 		return
 	}
 	p := &t.pending[t.pendingCount%foldBatch]
-	if len(key) <= inlineKey {
+	if a, ok := t.loadShort(key); ok {
+		p.a, p.b = a, 0
+	} else if len(key) <= inlineKey {
 		p.a, p.b = loadKey(key)
 	} else {
 		p.a, p.b = xxhash.Sum64(key), uint64(len(t.pendingLong))

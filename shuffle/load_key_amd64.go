@@ -28,3 +28,15 @@ func loadKey(key []byte) (a, b uint64) {
 	}
 	return *(*uint64)(first) & (1<<(8*n) - 1), 0
 }
+
+// loadShort returns the first number of a key of 1 to 8 bytes, whose second is 0; ok is false if loadKey must load it.
+// It is a method because those of a generic type are inlined in other packages too.
+//
+//go:nocheckptr
+func (t *FoldTable[V]) loadShort(key []byte) (a uint64, ok bool) {
+	n, first := uint(len(key)), unsafe.Pointer(unsafe.SliceData(key))
+	if n-1 >= 8 || uintptr(first)%pageSize > pageSize-8 {
+		return 0, false
+	}
+	return *(*uint64)(first) & (1<<(8*n) - 1), true
+}

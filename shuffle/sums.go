@@ -42,15 +42,16 @@ func mix(a, b uint64) uint64 {
 }
 
 // sumKey joins the two numbers of a key. It is less than a hash, which would cost a tenth of the time of a word
-// count: keys that exchange their second halves have an equal sum.
-func sumKey(a, b uint64) uint64 { return a + bits.RotateLeft64(b, 29) }
+// count: keys that exchange their second halves have an equal sum. It is a method because
+// those of a generic type are inlined in other packages too.
+func (t *FoldTable[V]) sumKey(a, b uint64) uint64 { return a + bits.RotateLeft64(b, 29) }
 
 // sumEncodedKey returns what touch adds for a key that is not loaded as two numbers.
-func sumEncodedKey(key []byte) uint64 {
+func (t *FoldTable[V]) sumEncodedKey(key []byte) uint64 {
 	if len(key) <= inlineKey {
-		return sumKey(loadKey(key))
+		return t.sumKey(loadKey(key))
 	}
-	return sumKey(xxhash.Sum64(key), uint64(len(key))+1)
+	return t.sumKey(xxhash.Sum64(key), uint64(len(key))+1)
 }
 
 // emitted returns Sums.Emitted for records that were not combined.
