@@ -98,6 +98,8 @@ func (b *throttle) disturbAttempt() error {
 		b.task.node.Attempt.RequestSplit()
 	case disturb.Checkpoint:
 		b.task.node.Attempt.RequestCheckpoint()
+	case disturb.Suspend:
+		return b.task.node.SuspendAndResume()
 	case disturb.Fail:
 		return fmt.Errorf("disturbed by a test: %v", b.disturb)
 	}

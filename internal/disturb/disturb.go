@@ -1,4 +1,4 @@
-// Package disturb cuts, checkpoints and fails attempts at chosen records, for tests in which a job
+// Package disturb cuts, checkpoints, suspends and fails attempts at chosen records, for tests in which a job
 // must write the same bytes whatever happens to its attempts.
 //
 //	ctx := disturb.With(ctx, disturb.Draw(seed))   // the jobs that run under ctx are disturbed
@@ -26,11 +26,12 @@ const (
 	None       Action = iota
 	Split             // it ends before the next record, and another task reads the rest of its input
 	Checkpoint        // it writes a checkpoint before the next record or group, and another attempt resumes
+	Suspend           // it stops for a moment; its open outputs become pieces, and it writes to other files
 	Fail              // it fails, and another attempt starts over
 	actions
 )
 
-var actionNames = [actions]string{"is not disturbed", "is split", "is checkpointed", "fails"}
+var actionNames = [actions]string{"is not disturbed", "is split", "is checkpointed", "is suspended", "fails"}
 
 // Disturbance is what happens to one attempt of one Node. A stage that is piped into another runs in
 // the same attempts.

@@ -198,11 +198,12 @@ func (o *Output) finish(checkpointed bool) (pending []byte, err error) {
 }
 
 // closePiece makes a piece of what is written so far, so that no remote file stays open
-// while the attempt is suspended. What is written later goes to another file.
-func (o *Output) closePiece() error {
+// while the attempt is suspended; local files only if it is asked to. What is written later
+// goes to another file.
+func (o *Output) closePiece(local bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if isLocal(o.fs) || o.mu.file == nil {
+	if isLocal(o.fs) && !local || o.mu.file == nil {
 		return nil
 	}
 	return o.endFile()
@@ -289,13 +290,14 @@ func (s *outputs) first() *Output {
 	return s.mu.open[0]
 }
 
-// closePieces makes pieces of the open outputs. The gate is blocked meanwhile.
-func (s *outputs) closePieces() error {
+// closePieces makes pieces of the open outputs, of local ones only if it is asked to. The gate is
+// blocked meanwhile.
+func (s *outputs) closePieces(local bool) error {
 	s.mu.Lock()
 	open := slices.Clone(s.mu.open)
 	s.mu.Unlock()
 	for _, o := range open {
-		if err := o.closePiece(); err != nil {
+		if err := o.closePiece(local); err != nil {
 			return err
 		}
 	}

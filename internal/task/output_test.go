@@ -2,8 +2,10 @@ package task
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
 	"github.com/hammr/hammr/storage/mem"
 )
 
@@ -199,6 +202,59 @@ func TestOutputEndsWhileSuspended(t *testing.T) {
 			t.Errorf("%v", done)
 		}
 	})
+}
+
+// TestSuspendAndResume checks that an attempt that is suspended by a test makes pieces of local files too.
+func TestSuspendAndResume(t *testing.T) {
+	router, err := storage.NewRouter(storage.Config{Default: "file:///", Open: map[string]storage.Opener{
+		"file": func(context.Context, string) (storage.FS, error) { return local.New(local.Options{}), nil },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, oneEdge(1, 1, dag.ChannelSHM, dag.Broadcast), programFunc(func(n *NodeRun) error {
+		if n.Stage() != "to" {
+			return nil
+		}
+		o, err := n.Output("part", "")
+		for i := 0; i < 3 && err == nil; i++ {
+			if _, err = fmt.Fprint(o, i); err == nil && i != 1 {
+				err = n.SuspendAndResume()
+			}
+		}
+		return err
+	}))
+	r.server.Files = router
+	ours, theirs := net.Pipe()
+	go func() { _ = r.server.Serve(context.Background(), theirs) }()
+	node := taskproc.NewTasknodeEnd(ours)
+	defer node.Close()
+	start := r.start(dag.GroupID{})
+	start.OutputDir = t.TempDir()
+	if err := node.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		m, err := node.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.GetFinished() == nil {
+			continue
+		}
+		var texts []string
+		for _, p := range m.GetFinished().GetPieces() {
+			b, err := os.ReadFile(strings.TrimPrefix(p.Path, "file:"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, string(b))
+		}
+		if want := []string{"0", "12"}; !slices.Equal(texts, want) {
+			t.Errorf("pieces %q, want %q", texts, want)
+		}
+		return
+	}
 }
 
 // TestOutputOfAKilledAttempt checks that a killed attempt removes all files, also those of

@@ -300,7 +300,7 @@ func (q *quiesceGate) closed() {
 func (s *session) handleSuspend(order *taskproc.Suspend) {
 	gate := &s.attempt.gate
 	gate.block()
-	if err := s.group.closePieces(); err != nil {
+	if err := s.group.closePieces(false); err != nil {
 		s.group.fail(err)
 		return
 	}
@@ -312,14 +312,22 @@ func (s *session) handleSuspend(order *taskproc.Suspend) {
 	s.attempt.sendSuspendReady(order.Number)
 }
 
-// closePieces closes the output files of all Nodes. Before the group is laid out no
-// Node has any.
-func (g *groupRun) closePieces() error {
+// SuspendAndResume does to the outputs of the attempt what a suspension does to remote ones: what is
+// open becomes a piece, and later records go to other files. It is for tests.
+func (n *NodeRun) SuspendAndResume() error {
+	n.Attempt.gate.block()
+	defer n.Attempt.gate.unblock()
+	return n.group.closePieces(true)
+}
+
+// closePieces closes the output files of all Nodes, local ones only if it is asked to. Before
+// the group is laid out no Node has any.
+func (g *groupRun) closePieces(local bool) error {
 	if !g.laidOut.Load() {
 		return nil
 	}
 	for _, n := range g.nodes {
-		if err := n.files.closePieces(); err != nil {
+		if err := n.files.closePieces(local); err != nil {
 			return fmt.Errorf("output of a task that is to be suspended: %w", err)
 		}
 	}

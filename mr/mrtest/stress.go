@@ -21,7 +21,7 @@ type Job interface {
 }
 
 // Stress runs a job or a graph on inputs, as Run and RunGraph do, and then again and again while
-// its attempts are split, checkpointed, failed and poisoned. The files of its output must have the
+// its attempts are split, checkpointed, suspended, failed and poisoned. The files of its output must have the
 // same bytes each time. If they do not, the test fails and names the smallest disturbance that
 // changes them:
 //
@@ -172,6 +172,8 @@ func described(set setting, happened []disturb.Disturbance) string {
 			advice = append(advice, "It depends on where the input is divided: a mapper must not carry state from record to record, unless it has Save and Load.")
 		case disturb.Checkpoint:
 			advice = append(advice, "State that is not in Save is lost in a checkpoint.")
+		case disturb.Suspend:
+			advice = append(advice, "It depends on time, or its format on the file to which it writes.")
 		case disturb.Fail:
 			advice = append(advice, "An attempt that runs again emits other records than the first: the program is not deterministic, or has effects outside of Emit.")
 		}
