@@ -61,7 +61,7 @@ func TestOldJobsRetireToTheirHistory(t *testing.T) {
 	})
 }
 
-func TestSweepRemovesExpiredFiles(t *testing.T) {
+func TestExpiredFilesAreRemoved(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		synctest.Wait()
