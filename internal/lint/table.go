@@ -110,7 +110,7 @@ var importTable = []row{
 	{"mr", []string{
 		"dag", "preempt", "shuffle", "storage",
 		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter", "internal/disturb",
-		"internal/embedded", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...", "internal/hashtable", "internal/keys",
+		"internal/embedded", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...", "internal/hashtable", "internal/keys", "internal/lossless",
 		"internal/poison", "internal/report", "internal/rpc", "internal/task",
 		"internal/taskproc", "internal/wire", "internal/interrupt", "internal/login",
 	}},

@@ -53,6 +53,9 @@ type Config struct {
 	// Connections is the number of clients for reading. There are as many for writing. Each
 	// renews its leases every second. Default 2.
 	Connections int
+	// IdleTimeout is the time after which a client without calls and open files closes its
+	// connection. Default 10 s, as ipc.client.connection.maxidletime.
+	IdleTimeout time.Duration
 	// ConnectTimeout bounds the retries until the cluster has answered for the first time.
 	// Default RetryTimeout.
 	ConnectTimeout time.Duration
@@ -127,6 +130,7 @@ func (c *Config) EnsureDefaults() {
 // ensureNumbers sets the defaults of times and sizes.
 func (c *Config) ensureNumbers() {
 	for field, value := range map[*time.Duration]time.Duration{
+		&c.IdleTimeout:     10 * time.Second,
 		&c.RetryTimeout:    60 * time.Second,
 		&c.NameNodeTimeout: 15 * time.Second,
 		&c.DataNodeTimeout: 5 * time.Second,
@@ -166,7 +170,7 @@ func (c *Config) Validate() error {
 	check(c.Connections > 0, "Connections is %d", c.Connections)
 	check(c.ReadAhead > 0 && c.SpoolMemory > 0, "ReadAhead %d and SpoolMemory %d must be positive", c.ReadAhead, c.SpoolMemory)
 	for _, d := range []time.Duration{c.ConnectTimeout, c.RetryTimeout, c.NameNodeTimeout, c.DataNodeTimeout,
-		c.WriteTimeout, c.ProbeTimeout, c.PenaltyTimeout, c.CloseTimeout} {
+		c.WriteTimeout, c.ProbeTimeout, c.PenaltyTimeout, c.CloseTimeout, c.IdleTimeout} {
 		check(d > 0, "a timeout is %v, not positive", d)
 	}
 	check(c.DataTransferProtection == "" || slices.Contains(Protections, c.DataTransferProtection),

@@ -71,8 +71,8 @@ func New(ctx context.Context, cfg Config) (*FS, error) {
 		options.KerberosServicePrincipleName = cfg.Kerberos.service()
 	}
 	options.DatanodeDialFunc = f.cfg.dialDataNode()
-	f.reads = newPool(options, cfg.Connections)
-	f.writes = newPool(options, cfg.Connections)
+	f.reads = newPool(options, cfg.Connections, cfg.IdleTimeout)
+	f.writes = newPool(options, cfg.Connections, cfg.IdleTimeout)
 	f.web = newWebHDFS(&f.cfg, f.kerberos)
 	err := f.do(ctx, f.reads, "connect to", "", func(c *session, _ int) (err error) {
 		f.defaults, err = c.ServerDefaults()

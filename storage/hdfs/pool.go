@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/colinmarc/hdfs/v2"
 
@@ -14,7 +15,8 @@ import (
 // pool provides a small number of clients in turn. A client executes one call at a time, so
 // several clients share the load. Each client renews its leases every second, so there are
 // few. A client that failed is retired: it gets no new user, and closes when its last user
-// releases it.
+// releases it. So does a client without users for some time: its renewals would keep it, and its
+// connection, for as long as the process lives, also if the file system is not used again.
 //
 //	slot 0 ── session ── users: calls, open files        acquire takes the slots in turn
 //	slot 1 ── session ── …
@@ -29,6 +31,7 @@ type pool struct {
 	preferred atomic.Uint32  // index of the NameNode that is tried first
 	closing   syncutil.Group // clients being closed
 	closed    atomic.Bool
+	idle      time.Duration // how long a client without users lasts
 }
 
 // slot is the place of one client. Its lock is held while the client connects, so that
@@ -47,15 +50,16 @@ type session struct {
 	mu struct {
 		sync.Mutex
 		users   int  // calls and open files that use the client
-		retired bool // the client has failed, or the pool is closed
+		retired bool // the client has failed or was idle, or the pool is closed
 	}
+	expiry *time.Timer // calls expire; it runs while the client has no users
 }
 
 var errClosed = errors.New("the file system is closed")
 
 // newPool returns a pool without connections.
-func newPool(options hdfs.ClientOptions, clients int) *pool {
-	return &pool{options: options, slots: make([]slot, clients)}
+func newPool(options hdfs.ClientOptions, clients int, idle time.Duration) *pool {
+	return &pool{options: options, slots: make([]slot, clients), idle: idle}
 }
 
 // acquire returns a client, which the caller releases. It connects if the next slot has no
@@ -93,7 +97,9 @@ func (p *pool) connect(slot *slot) (*session, error) {
 		c.Close()
 		return nil, err
 	}
-	return &session{Client: c, pool: p, slot: slot}, nil
+	s := &session{Client: c, pool: p, slot: slot}
+	s.expiry = time.AfterFunc(p.idle, s.expire)
+	return s, nil
 }
 
 // rotate returns the addresses in rotated order, beginning with the address at index by. The
@@ -108,6 +114,7 @@ func (s *session) addUser() *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.users++
+	s.expiry.Stop()
 	return s
 }
 
@@ -116,10 +123,31 @@ func (s *session) release() {
 	s.mu.Lock()
 	s.mu.users--
 	last := s.mu.users == 0 && s.mu.retired
+	if s.mu.users == 0 && !s.mu.retired {
+		s.expiry.Reset(s.pool.idle)
+	}
 	s.mu.Unlock()
 	if last {
 		s.close()
 	}
+}
+
+// expire retires a client that has no users. A user may have come while the timer expired. The lock of
+// the slot makes the pool's close wait until the client is being closed.
+func (s *session) expire() {
+	s.slot.Lock()
+	defer s.slot.Unlock()
+	s.mu.Lock()
+	idle := s.mu.users == 0 && !s.mu.retired
+	s.mu.retired = s.mu.retired || idle
+	s.mu.Unlock()
+	if !idle {
+		return
+	}
+	if s.slot.current == s {
+		s.slot.current = nil
+	}
+	s.close()
 }
 
 // retire removes a client that failed from its slot. The next client of the slot starts with
@@ -134,6 +162,7 @@ func (s *session) retire() {
 	s.mu.Lock()
 	last := s.mu.users == 0 && !s.mu.retired
 	s.mu.retired = true
+	s.expiry.Stop()
 	s.mu.Unlock()
 	if last {
 		s.close()
