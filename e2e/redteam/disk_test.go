@@ -1,13 +1,16 @@
 package redteam
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,7 +37,7 @@ func TestDirectoriesOfOthers(t *testing.T) {
 	must(t, os.Chmod(dir, 0o777|os.ModeSticky))
 	w := &world{dir: dir, alice: newAccount(t, "a"), mallory: newAccount(t, "m")}
 	var done table
-	for _, a := range disks() {
+	for _, a := range append(disks(), guides()...) {
 		t.Run(a.threat+" "+a.does, func(t *testing.T) { done.add(a, a.check(t, w)) })
 	}
 	done.print()
@@ -56,6 +59,7 @@ func disks() []attack {
 		{"N3", "a local directory of a tasknode", []string{mallorys}, localDirOfForeignUser},
 		{"N3", "a state, for hammr slurm run", []string{mallorys}, slurmInForeignDirectory},
 		{"N4", "the directory of hammr cluster start, during the start", []string{"belongs to another user"}, clusterStartRace},
+		{"N10", "the directory of an earlier allocation's link", []string{"has another directory", "is not a link of this user: remove it"}, takePlace},
 		{"N3", "a process of root in the lock of a tasknode", []string{"which cannot be its tasknode"}, restartInForeignDirectory},
 	}
 }
@@ -240,6 +244,71 @@ func slurmInForeignDirectory(t *testing.T, w *world) string {
 	}
 	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
 	return w.command(t, "slurm", "run", "--state", state, "--", "/bin/false")
+}
+
+// takePlace makes the names that an allocation of root's has used, as mallory, before the next one
+// begins: the directory, with a file in it, by each name that an earlier version gave it or that the
+// link had; then the link itself.
+func takePlace(t *testing.T, w *world) string {
+	base := filepath.Join(w.dir, "local")
+	must(t, os.Mkdir(base, 0o777))
+	must(t, os.Chmod(base, 0o777|os.ModeSticky))
+	link := filepath.Join(base, "hammr-0-1-n1")
+	made := w.allocate(t, link, base)
+	if _, err := os.Lstat(link); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the link after the allocation: %v", err)
+	}
+	baits := slices.Compact([]string{made, link + ".files"})
+	for _, bait := range baits {
+		must(t, os.Mkdir(bait, 0o777))
+		must(t, os.WriteFile(filepath.Join(bait, "kept"), nil, 0o600))
+		w.mallory.own(t, bait, filepath.Join(bait, "kept"))
+	}
+	must(t, os.Symlink(made, link)) // root's, as a machine that lost its power has left it
+	again := w.allocate(t, link, base)
+	outcome := "the allocation has another directory\n"
+	for _, bait := range baits {
+		if _, err := os.Stat(filepath.Join(bait, "kept")); err != nil || again == bait {
+			outcome = fmt.Sprintf("the allocation has %s, and mallory's file: %v\n", again, err)
+		}
+	}
+	must(t, os.Symlink(made, link))
+	w.mallory.own(t, link)
+	return outcome + w.allocate(t, link, base)
+}
+
+// allocate runs the daemons' side of an allocation of root's, and returns the directory that it has
+// made for a link, or its error.
+func (w *world) allocate(t *testing.T, link, base string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	node := exec.CommandContext(ctx, hammr, "allocation-node")
+	in, err := node.StdinPipe()
+	must(t, err)
+	out, err := node.StdoutPipe()
+	must(t, err)
+	must(t, node.Start())
+	fmt.Fprintf(in, `{"Open":{"Place":{"Link":%q,"Base":%q}}}`+"\n", link, base)
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	must(t, err)
+	var answer struct{ Error string }
+	must(t, json.Unmarshal(line, &answer))
+	result := answer.Error
+	if result == "" {
+		info, err := os.Stat(link)
+		must(t, err)
+		if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 || info.Mode().Perm() != 0o700 {
+			t.Errorf("the directory of %s has the owner %d and the mode %v", link, owner, info.Mode())
+		}
+		result, err = os.Readlink(link)
+		must(t, err)
+	}
+	must(t, in.Close())
+	if err := node.Wait(); err != nil {
+		t.Errorf("allocation-node: %v", err)
+	}
+	return result
 }
 
 // restartInForeignDirectory names a process in the lock of a tasknode, which another process of

@@ -20,6 +20,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage/hdfs/namenodetest"
 )
 
 // doors are attacks on what daemons show and where they connect.
@@ -31,6 +32,7 @@ func doors() []attack {
 		{"N13", "backup of the state, and properties of a job", []string{"call=Backup object=state", "call=GetJob object="}, readSecrets},
 		{"N14", "tasknode whose page is a URL", []string{`address "evil.example/x?:80" of the tasknode's page is not host:port`}, attachURL},
 		{"N15", "metrics under the name of an attacker", []string{"421 this daemon does not have the name"}, rebindName},
+		{"N16", "outputs on HDFS services that jobs invent", []string{"no connection is left"}, inventServices},
 		{"N18", "histories of another user's hammr ui", []string{"401"}, readHistories},
 	}
 }
@@ -193,6 +195,38 @@ func rebindName(t *testing.T, w *world) string {
 		}
 	}
 	return all
+}
+
+// inventServices lets jobs name many authorities of HDFS for their output, as one NameNode at many
+// addresses. The masters must not keep their connections.
+func inventServices(t *testing.T, w *world) string {
+	const services, atOnce = 80, 10 // more than a Router keeps, and fewer than a user's unfinished jobs
+	n := namenodetest.Start(t)
+	for first := 0; first < services; first += atOnce {
+		var ids []string
+		for i := range atOnce {
+			s := w.spec(t, "wait", dag.MapReduce(1, 0))
+			s.OutputDir = fmt.Sprintf("hdfs://127.0.2.%d:%d/out", 1+first+i, n.Port)
+			id, err := w.submit(t, s)
+			must(t, err)
+			ids = append(ids, id)
+		}
+		for _, id := range ids {
+			s := w.await(t, id, func(s *wire.JobStatus) bool { return s.FinishTime != 0 })
+			if s.State != wire.JobState_FAILED || !strings.Contains(s.Cause, "permission denied") {
+				t.Errorf("the job is %v: %s", s.State, s.Cause)
+			}
+		}
+	}
+	if n.Seen() < services {
+		t.Errorf("%d connections for %d services", n.Seen(), services)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := n.AwaitNone(ctx); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("no connection is left of %d", n.Seen())
 }
 
 // readHistories reads the pages that alice's hammr ui serves on this machine.
