@@ -141,3 +141,20 @@ func TestJSONLinesThatAreNotUTF8(t *testing.T) {
 	fails(t, job, mr.ExitFailed, []string{"-D", "mapreduce.map.maxattempts=1", inputDir(t, "{\"Name\":\"\xff\"}\n"), outputDir(t)},
 		"line that is not the JSON of a mr_test.noted: bytes that are not UTF-8", "in-0 at byte 0")
 }
+
+// TestJSONLinesWithHalfACharacter reads lines with escapes that encoding/json would change, and lines
+// with escapes that it does not.
+func TestJSONLinesWithHalfACharacter(t *testing.T) {
+	job := mr.MapOnly("names", mr.JSONLines[noted](), mr.MapFunc(func(_ *mr.Task, _ int64, r noted, out textEmitter) error {
+		out.Emit(r.Name, "")
+		return nil
+	}), mr.TextOutput[string, string]())
+	const good = `{"Name":"\ud83d\ude00 \u00e9 \ufffd \\ud800"}` + "\n"
+	if got, want := mrtest.Run(t, job, good).Text(), "\U0001F600 é \uFFFD \\ud800\t\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, line := range []string{`{"Name":"\ud800"}`, `{"Name":"a","Extra":["\ud800\ud800"]}`, `{"Name":"a","\ud800":1}`} {
+		fails(t, job, mr.ExitFailed, []string{"-D", "mapreduce.map.maxattempts=1", inputDir(t, good+line+"\n"), outputDir(t)},
+			`line that is not the JSON of a mr_test.noted: \ud800 is half of a character`, fmt.Sprintf("in-0 at byte %d", len(good)))
+	}
+}

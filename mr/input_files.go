@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/format/splits"
 	"github.com/hammr/hammr/internal/format/text"
 	"github.com/hammr/hammr/internal/format/whole"
+	"github.com/hammr/hammr/internal/lossless"
 	"github.com/hammr/hammr/internal/task"
 )
 
@@ -150,7 +151,8 @@ func FixedLength(length int) Input[int64, []byte] {
 }
 
 // JSONLines reads each line as the JSON document of a T. If a line is not such a document, or
-// not UTF-8, the task fails with an error that names the line. In a field of type any, a number
+// not UTF-8, or escapes half of a character ("\ud800" alone), the task fails with an error that names
+// the line. In a field of type any, a number
 // becomes a float64, which has 53 bits.
 func JSONLines[T any]() Input[int64, T] { return jsonLines[T]{TextLines()} }
 
@@ -185,10 +187,21 @@ func (r *jsonReader[T]) Record() (int64, T) {
 	if utf8.Valid(line) {
 		err = json.Unmarshal(line, &v)
 	}
+	if err == nil {
+		err = checkSurrogates(line)
+	}
 	if err != nil {
 		panic(thrown{fmt.Errorf("line that is not the JSON of a %T: %w", v, err)})
 	}
 	return offset, v
+}
+
+// checkSurrogates refuses escapes of a line that encoding/json would change.
+func checkSurrogates(line []byte) error {
+	if half := lossless.LoneSurrogate(line); half != "" {
+		return fmt.Errorf("%s is half of a character, which JSON would replace; convert the file, or read it with TextLines", half)
+	}
+	return nil
 }
 
 // SequenceFile reads Hadoop's SequenceFiles, as SequenceFileInputFormat does. key and value are
