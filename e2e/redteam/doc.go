@@ -11,6 +11,9 @@
 //	         hostile/       tasks that speak the protocol of internal/taskproc themselves
 //	strangers               connections to every port
 //
+// TestDirectoriesOfOthers needs no cluster: mallory has made directories and files that root's commands
+// use, reads what the commands of the documents write, and exchanges what they download.
+//
 // Each attack is an entry of a table: the threat of docs/reliability.md that it realizes, what it
 // does, and the texts that the refusal must have. At the end, alice's output must be the right
 // bytes, each of her tasks must have had one attempt, every daemon must be the process that was

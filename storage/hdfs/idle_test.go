@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,3 +52,38 @@ func TestConnectionsInUseAreKept(t *testing.T) {
 		t.Errorf("%d connections were made for reads, %d are open", n.Seen(), n.Open())
 	}
 }
+
+// TestCallsWhileConnectionsExpire makes calls from several goroutines, with pauses about as long as the
+// time for idle connections. No call may get a client that is being closed.
+func TestCallsWhileConnectionsExpire(t *testing.T) {
+	n := namenodetest.Start(t)
+	const idle = time.Millisecond
+	var warnings atomic.Int64
+	logger := slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) { warnings.Add(1); return len(p), nil }), nil))
+	f, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{fmt.Sprint("127.0.0.1:", n.Port)}, User: "u", IdleTimeout: idle, Logger: logger})
+	must(t, err)
+	var all sync.WaitGroup
+	for i := range uint64(4) {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(i, 0))
+			for range 200 {
+				if _, err := f.Stat(t.Context(), "/x"); !errors.Is(err, fs.ErrPermission) {
+					t.Errorf("stat: %v", err)
+				}
+				<-time.After(time.Duration(random.Int64N(int64(2 * idle))))
+			}
+		})
+	}
+	all.Wait()
+	must(t, f.Close())
+	must(t, n.AwaitNone(t.Context()))
+	if warnings.Load() > 0 || n.Seen() < 10 {
+		t.Errorf("%d calls were tried again; %d connections were made", warnings.Load(), n.Seen())
+	}
+}
+
+// writerFunc is a function as an io.Writer.
+type writerFunc func([]byte) (int, error)
+
+// Write implements io.Writer.
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
