@@ -10,7 +10,7 @@ MODULE      := github.com/hammr/hammr
 PACKAGES    ?= ./...
 FUZZTIME    ?= 10s
 # Build tags of files that `go build ./...` and `go test ./...` leave out; they are vetted all the same.
-TAGS        := accept,deploy,hooks,soak
+TAGS        := accept,deploy,hooks,poison,soak
 # Random tests draw from this seed, so that a change fails only by its own faults. Another value
 # searches elsewhere.
 HAMMR_SEED  ?= 1
@@ -62,7 +62,7 @@ PLAIN := CGO_ENABLED=0
 TOOLS   := $(if $(CI),GOGC=400)
 GO_TEST := $(TOOLS) go test $(if $(CI),-exec 'env -u GOGC') $(LINK) -vet=off -v
 
-.PHONY: all build packages image manifests test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade sweeps accept accept-hadoop accept-openapi deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build packages image manifests test race lint fuzz redteam soak soak-metamorphic soak-failovers soak-upgrade sweeps poison accept accept-hadoop accept-openapi deploy-test soak-drills soak-fleet soak-year bench bench-cluster bench-rivals bench-recovery bench-failover bench-fleet bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -213,6 +213,10 @@ manifests:
 # flipped, and jobs and states run under many seeds from HAMMR_SEED on.
 sweeps:
 	go test $(LINK) -vet=off -tags soak -run '^TestSweep' -count 1 -timeout 2h -v ./...
+
+# The tests of the record path with hammr.debug.poison in every job: a kept view changes what they see.
+poison:
+	go test $(LINK) -vet=off -tags poison -count 1 -timeout 0 ./mr/... ./internal/task/... ./shuffle/... ./examples/...
 
 # A simulated year of a cluster in the replicated state and its controller, in two minutes:
 # 10,000 jobs, a million attempts, ever new machines, users and clients. It prints a table:

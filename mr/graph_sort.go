@@ -38,6 +38,7 @@ func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
 		Memory:       g.memory() / 2, // the merge has the other half
 		SpillPercent: g.node.Attempt.Conf.Float(conf.SpillPercent),
 		Factor:       g.node.Attempt.Conf.Int(conf.SortFactor),
+		Poison:       g.task.poisoned(),
 	})
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) 
 	var err error
 	g.intake, err = shuffle.NewIntakeFromState(shuffle.IntakeOptions{
 		FS: g.node.Attempt.Local, Dir: g.file("merge"), Memory: g.memory() / 2, Factor: g.node.Attempt.Conf.Int(conf.SortFactor),
-		GroupPrefix: keyOfWriter,
+		GroupPrefix: keyOfWriter, Poison: g.task.poisoned(),
 	}, g.node.Runs())
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 func (t *Task) lender() *poison.Lender { return poison.New(t.poisoned()) }
 
 // poisoned reports whether the job runs with hammr.debug.poison.
-func (t *Task) poisoned() bool { return t.node.Attempt.Conf.Bool(conf.Poison) }
+func (t *Task) poisoned() bool { return poison.On(t.node.Attempt.Conf.Bool(conf.Poison)) }
 
 // lending returns decode for encoded bytes that l lends.
 func lending[T any](l *poison.Lender, decode func(encoded []byte) (T, error)) func(encoded []byte) (T, error) {

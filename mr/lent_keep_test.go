@@ -2,9 +2,11 @@ package mr_test
 
 import (
 	"iter"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -143,12 +145,12 @@ func TestPoisonFindsKeptViews(t *testing.T) {
 			if name == "written record" {
 				reduces = "1" // two would share the view
 			}
-			for _, poison := range []string{"false", "true"} {
+			for _, on := range []bool{false, true} {
 				var written strings.Builder
 				in := inputDir(t, "aaaa\tone\naaaa\ttwo\nbbbb\tthree\ncccc\tfour\ndddd\tfive\n")
-				got := mrtest.Command(t, keepsViews(&written)[name], "-Dhammr.debug.poison="+poison, "-Dmapreduce.job.reduces="+reduces, in, outputDir(t)) + written.String()
-				if found := strings.Contains(got, "\xDB\xDB\xDB"); found != (poison == "true") {
-					t.Errorf("poison %s: output %q", poison, got)
+				got := mrtest.Command(t, keepsViews(&written)[name], "-Dhammr.debug.poison="+strconv.FormatBool(on), "-Dmapreduce.job.reduces="+reduces, in, outputDir(t)) + written.String()
+				if found := strings.Contains(got, "\xDB\xDB\xDB"); found != poison.On(on) {
+					t.Errorf("poison %t: output %q", on, got)
 				}
 			}
 		})

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/internal/poison"
 )
 
 // PanicError is a panic of a combiner or fold. It may occur in a goroutine of the collector,
@@ -41,6 +43,7 @@ type combinerRun struct {
 	keys    uint64        // sum over the keys of the records that were added, for Sums.Emitted
 	values  Values        // argument of the combiner; its source is counted
 	counted countedValues // counts the values of the group
+	poison  bool          // lend each value until the next one
 
 	// The fields below describe the current group:
 	w    *dataWriter             // receives the result of the group
@@ -50,8 +53,8 @@ type combinerRun struct {
 }
 
 // newCombinerRun binds emit once, since a method value costs an allocation.
-func newCombinerRun(c Combiner) *combinerRun {
-	cb := &combinerRun{combine: c}
+func newCombinerRun(c Combiner, poison bool) *combinerRun {
+	cb := &combinerRun{combine: c, poison: poison}
 	cb.emit = cb.add
 	cb.values.source = &cb.counted
 	return cb
@@ -61,6 +64,9 @@ func newCombinerRun(c Combiner) *combinerRun {
 // combiner emits.
 func (c *combinerRun) group(w *dataWriter, key []byte, values valueSource) error {
 	c.w, c.key, c.err = w, key, nil
+	if c.poison {
+		values = lendValues(values)
+	}
 	c.counted = countedValues{valueSource: values}
 	err := c.combine(key, &c.values, c.emit)
 	for c.counted.NextValue() {
@@ -193,6 +199,29 @@ func (v *singleValue) NextValue() bool {
 }
 
 func (v *singleValue) Value() []byte { return v.value }
+
+// lentValues lends each value of a source until the next one.
+type lentValues struct {
+	valueSource
+	lender *poison.Lender
+	value  []byte
+}
+
+func lendValues(s valueSource) *lentValues {
+	return &lentValues{valueSource: s, lender: poison.New(true)}
+}
+
+// NextValue advances to the next value and overwrites the last one.
+func (v *lentValues) NextValue() bool {
+	v.lender.End()
+	if !v.valueSource.NextValue() {
+		return false
+	}
+	v.value = v.lender.Lend(v.valueSource.Value())
+	return true
+}
+
+func (v *lentValues) Value() []byte { return v.value }
 
 // Values is the values of one key, in order, as a combiner sees them. Each is seen once, and
 // is valid until the next.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unsafe"
+
+	"github.com/hammr/hammr/internal/poison"
 )
 
 // slotBytes returns the memory per slot. It includes the extra memory that growing or
@@ -103,10 +105,22 @@ func (t *FoldTable[V]) release() {
 
 // releaseTable drops all entries and returns their memory.
 func (t *FoldTable[V]) releaseTable() {
+	t.dropped(t.entries)
 	t.giveArena(t.arena)
 	t.entries, t.arena, t.limit = nil, nil, 0
 	t.long.reset()
 	t.long, t.text = longKeys{poison: t.opts.Poison}, textStore{}
+}
+
+// dropped overwrites the keys in entries that are no longer used. Their values may have pointers,
+// which the garbage collector follows.
+func (t *FoldTable[V]) dropped(entries []foldEntry[V]) {
+	for i := range entries {
+		if !t.opts.Poison {
+			return
+		}
+		poison.Fill(entries[i].key[:])
+	}
 }
 
 // giveArena returns an arena. Only those of usual size are kept for other attempts.
@@ -132,6 +146,7 @@ func (t *FoldTable[V]) resize(slots int) {
 			t.move(&old[i])
 		}
 	}
+	t.dropped(old)
 	t.giveArena(oldArena)
 }
 

@@ -132,6 +132,9 @@ func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource)
 // foldGroup writes a key with its values folded, and returns how many it was given. A value that
 // is alone is written as it is, and so are two that cannot be folded.
 func (t *FoldTable[V]) foldGroup(w *dataWriter, key []byte, values valueSource) (int64, error) {
+	if t.opts.Poison {
+		values = lendValues(values)
+	}
 	values.NextValue() // a group has a value
 	t.encoded = append(t.encoded[:0], values.Value()...)
 	n := int64(1)

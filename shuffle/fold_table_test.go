@@ -141,21 +141,32 @@ func TestFoldTableCopiesValues(t *testing.T) {
 		Append: func(dst, v []byte) []byte { return append(dst, v...) },
 		Decode: func(src []byte) ([]byte, error) { return src, nil },
 	}
-	o := testOptions(t, 1)
-	table, err := NewFoldTable(context.Background(), o, latest)
-	if err != nil {
-		t.Fatal(err)
+	for _, keys := range []int{3, 4000} { // the second table is spilled, and merges its spills
+		o := testOptions(t, 1)
+		o.MaxRuns = 1
+		table, err := NewFoldTable(context.Background(), o, latest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, value := make([]byte, 0, 16), make([]byte, 0, 16)
+		var want []pair
+		for i := range 10 * keys {
+			key = fmt.Appendf(key[:0], "%06d", i%keys)
+			value = strconv.AppendInt(value[:0], int64(i), 10)
+			table.Emit(key, value)
+			if i >= 9*keys {
+				want = append(want, pair{string(key), string(value)})
+			}
+		}
+		x, err := table.Finish(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spilled := table.Stats().Spills >= 3; spilled != (keys > 3) {
+			t.Errorf("%d keys: %d spills", keys, table.Stats().Spills)
+		}
+		samePairs(t, readIndexed(t, o.FS, x)[0], want)
 	}
-	buf := make([]byte, 0, 16)
-	for i := range 1000 {
-		buf = strconv.AppendInt(buf[:0], int64(i), 10)
-		table.Emit([]byte{byte(i % 3)}, buf)
-	}
-	x, err := table.Finish(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	samePairs(t, readIndexed(t, o.FS, x)[0], []pair{{"\x00", "999"}, {"\x01", "997"}, {"\x02", "998"}})
 }
 
 func TestFoldTableAbortLeavesNothing(t *testing.T) {

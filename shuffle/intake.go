@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/storage"
 )
@@ -84,6 +85,7 @@ func (o *IntakeOptions) fillDefaults() {
 	o.MemoryLimitPercent = cmp.Or(o.MemoryLimitPercent, 0.25)
 	o.InMemThreshold = cmp.Or(o.InMemThreshold, 1000)
 	o.Factor = max(cmp.Or(o.Factor, defaultFactor), 2)
+	o.Poison = poison.On(o.Poison)
 }
 
 // IntakeStats describes what an Intake has done so far.

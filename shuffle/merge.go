@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/hammr/hammr/internal/poison"
 )
 
 // MergeOptions configure a Merge.
@@ -64,6 +66,7 @@ const exhausted = ^uint32(0)
 
 // NewMerge opens sources, each at its From. The Merge must be closed.
 func NewMerge(ctx context.Context, sources []Source, o MergeOptions) (*Merge, error) {
+	o.Poison = poison.On(o.Poison)
 	m := &Merge{opts: o, readers: make([]*runReader, 0, len(sources))}
 	if err := m.open(ctx, sources); err != nil {
 		return nil, errors.Join(err, m.Close())

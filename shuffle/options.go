@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/storage"
 )
@@ -128,6 +129,7 @@ func (o *Options) fillDefaults() {
 		n := o.Partitions
 		o.Partition = func(key []byte) int { return HashPartition(key, n) }
 	}
+	o.Poison = poison.On(o.Poison)
 }
 
 // HashPartition distributes keys over n partitions by their xxhash64. The partition of a key

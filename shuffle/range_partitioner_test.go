@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -41,9 +42,16 @@ func TestRangePartitionerIsMonotone(t *testing.T) {
 		if len(cuts) > parts-1 {
 			rt.Fatalf("%d cut points for %d partitions", len(cuts), parts)
 		}
-		p, err := NewRangePartitioner(cuts)
+		lent := make([][]byte, len(cuts)) // the partitioner keeps copies
+		for i, c := range cuts {
+			lent[i] = bytes.Clone(c)
+		}
+		p, err := NewRangePartitioner(lent)
 		if err != nil {
 			rt.Fatal(err)
+		}
+		for _, c := range lent {
+			poison.Fill(c)
 		}
 		for _, key := range append(sampleKeys(r, 200, kind), nil, []byte{0xff}) {
 			want := 0

@@ -62,7 +62,7 @@ func NewSortBuffer(ctx context.Context, o Options) (*SortBuffer, error) {
 	}
 	b.cur = b.main
 	if o.Combine != nil {
-		b.combine = newCombinerRun(o.Combine)
+		b.combine = newCombinerRun(o.Combine, o.Poison)
 	}
 	return b, nil
 }

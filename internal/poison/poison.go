@@ -22,6 +22,9 @@ func Fill(b []byte) {
 	}
 }
 
+// On reports whether memory that was lent is overwritten, where the configuration says configured.
+func On(configured bool) bool { return Always || configured }
+
 // Lender lends the bytes of one record at a time. A nil Lender lends them as they are, without a
 // copy. One goroutine uses it.
 type Lender struct {
