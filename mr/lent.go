@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"unsafe"
 
-	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/format"
 	"github.com/hammr/hammr/internal/poison"
 )
@@ -17,12 +16,14 @@ import (
 //	encoded keys and values         until the next one, or the end    Task.lender, lending
 //	records of a pipe               until Map returns                 lendRecord
 //	what user code emits            until Emit or Write returns       lentEmitter, lentWriter
+//	a buffer for a file             until Write returns               sink
+//	pending bytes and saved state   until Resume or Load returns      openOutput, setUp
 
 // lender returns a Lender for records of the attempt; nil without poison.
 func (t *Task) lender() *poison.Lender { return poison.New(t.poisoned()) }
 
 // poisoned reports whether the job runs with hammr.debug.poison.
-func (t *Task) poisoned() bool { return poison.On(t.node.Attempt.Conf.Bool(conf.Poison)) }
+func (t *Task) poisoned() bool { return t.node.Poisoned() }
 
 // lending returns decode for encoded bytes that l lends.
 func lending[T any](l *poison.Lender, decode func(encoded []byte) (T, error)) func(encoded []byte) (T, error) {

@@ -85,7 +85,9 @@ func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K,
 			file.Records = w.count
 			return r.Checkpoint()
 		})
-		return w, r.Resume(file.Pending())
+		lent := t.lender()
+		defer lent.End()
+		return w, r.Resume(lent.Lend(file.Pending()))
 	}
 	return w, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/format/compress"
 	"github.com/hammr/hammr/internal/format/seqfile"
+	"github.com/hammr/hammr/internal/poison"
 )
 
 // TextOutput writes lines of key, separator and value, in their text form, as TextOutputFormat
@@ -158,19 +159,21 @@ const sinkBuffer = 128 << 10
 // A plain file gets the buffer when it is full. A compressed one gets each record, and the
 // codec decides where a frame ends.
 type sink struct {
-	w   io.Writer
-	z   *compress.Writer // nil for a plain file
-	buf []byte           // records that are not written yet; for a compressed file only the current record
+	w      io.Writer
+	z      *compress.Writer // nil for a plain file
+	poison bool             // overwrite what has been written
+
+	buf []byte // records that are not written yet; for a compressed file only the current record
 }
 
 // newSink writes to w as mapreduce.output.fileoutputformat.compress and .compress.codec say.
 func newSink(t *Task, w io.Writer) (*sink, error) {
 	codec, err := outputCodec(t.node.Attempt.Conf)
 	if err != nil || codec == nil {
-		return &sink{w: w}, err
+		return &sink{w: w, poison: t.poisoned()}, err
 	}
 	z, err := codec.NewWriter(w, 0)
-	return &sink{w: w, z: z}, err
+	return &sink{w: w, z: z, poison: t.poisoned()}, err
 }
 
 // begin returns the buffer to append the next record to.
@@ -180,7 +183,8 @@ func (s *sink) begin() []byte { return s.buf }
 func (s *sink) end(b []byte) error {
 	if s.z != nil {
 		s.buf = b[:0]
-		if _, err := s.z.Write(b); err != nil {
+		_, err := s.z.Write(b)
+		if s.written(b); err != nil {
 			return err
 		}
 		return s.z.EndRecord()
@@ -194,8 +198,16 @@ func (s *sink) end(b []byte) error {
 // flush writes the buffer of a plain file.
 func (s *sink) flush() error {
 	_, err := s.w.Write(s.buf)
+	s.written(s.buf)
 	s.buf = s.buf[:0]
 	return err
+}
+
+// written overwrites b with poison. The file and the compressor may not keep what they get.
+func (s *sink) written(b []byte) {
+	if s.poison {
+		poison.Fill(b)
+	}
 }
 
 // Close writes the buffered bytes.

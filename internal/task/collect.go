@@ -55,7 +55,7 @@ func (n *NodeRun) CollectorOptions(c Channel) (shuffle.Options, error) {
 		Factor:       n.Attempt.Conf.Int(conf.SortFactor),
 		MaxRuns:      n.maxRuns(c),
 		Codec:        codec,
-		Poison:       n.Attempt.Conf.Bool(conf.Poison),
+		Poison:       n.Poisoned(),
 	}, err
 }
 

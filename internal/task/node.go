@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 )
@@ -56,6 +58,9 @@ type result struct {
 	state     *taskproc.NodeState // state of a checkpointed Node
 	unwritten error               // reason why state is not completely in files
 }
+
+// Poisoned reports whether memory that was lent is overwritten (hammr.debug.poison).
+func (n *NodeRun) Poisoned() bool { return poison.On(n.Attempt.Conf.Bool(conf.Poison)) }
 
 // Stage returns the name of the Node's stage.
 func (n *NodeRun) Stage() string { return n.group.graph.Stages[n.stage].Name }

@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
 )
@@ -264,6 +265,9 @@ func (s *outputs) close(checkpointed bool) (pieces []*taskproc.Piece, pending []
 		}
 		if len(rest) > 0 {
 			pending = append(pending, &taskproc.PendingOutput{Output: o.name, Data: bytes.Clone(rest)})
+			if o.node.Poisoned() {
+				poison.Fill(rest) // it belongs to the format, which has ended
+			}
 		}
 		pieces, err := o.close()
 		if err != nil {

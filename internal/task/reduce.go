@@ -176,7 +176,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 		FreePercent:        1 - r.Node.Attempt.Conf.Float(conf.ReduceInputBufferPercent),
 		Factor:             r.Node.Attempt.Conf.Int(conf.SortFactor),
 		GroupPrefix:        prefix,
-		Poison:             r.Node.Attempt.Conf.Bool(conf.Poison),
+		Poison:             r.Node.Poisoned(),
 	}
 	defer func() { r.Node.currentIntake.Store(r.intake) }()
 	var err error

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/poison"
 )
 
@@ -50,7 +49,7 @@ func (n *NodeRun) ReceiveStreams(c Channel) (*StreamReader, error) {
 	if r := n.streams.readers[c.Edge]; r != nil {
 		return r, nil
 	}
-	r := &StreamReader{node: n, channel: c, peers: n.unfinishedPeers(c), batches: make(chan inBatch), poison: poison.On(n.Attempt.Conf.Bool(conf.Poison))}
+	r := &StreamReader{node: n, channel: c, peers: n.unfinishedPeers(c), batches: make(chan inBatch), poison: n.Poisoned()}
 	r.checkpointed = make([]bool, len(r.peers))
 	for _, peer := range r.peers {
 		if n.streams.in[streamEnd{c.Edge, peer}] == nil {
