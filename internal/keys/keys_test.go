@@ -98,6 +98,17 @@ type message struct {
 	Count map[string]int
 }
 
+// TestDescendingBytesAreNotShared checks that decoded bytes of two descending parts have memory of
+// their own, although short parts of numbers are decoded in memory that is reused.
+func TestDescendingBytesAreNotShared(t *testing.T) {
+	type key = Pair[Desc[[]byte], Desc[[]byte]]
+	c, _ := OrderedFor[key]()
+	got, err := c.Decode(c.Append(nil, key{Desc[[]byte]{[]byte("one")}, Desc[[]byte]{[]byte("two")}}))
+	if err != nil || string(got.First.Value) != "one" || string(got.Second.Value) != "two" {
+		t.Errorf("decoded %q and %q (%v)", got.First.Value, got.Second.Value, err)
+	}
+}
+
 func TestMessageCodecs(t *testing.T) {
 	want := message{"n", map[string]int{"a": 1}}
 	for _, c := range []Codec[message]{JSON[message]{}, Gob[message]{}} {
