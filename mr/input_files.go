@@ -151,9 +151,8 @@ func FixedLength(length int) Input[int64, []byte] {
 }
 
 // JSONLines reads each line as the JSON document of a T. If a line is not such a document, or
-// not UTF-8, or escapes half of a character ("\ud800" alone), the task fails with an error that names
-// the line. In a field of type any, a number
-// becomes a float64, which has 53 bits.
+// not UTF-8, or escapes half of a character ("\ud800" alone), the task fails with an error that
+// names the line. In a field of type any, a number becomes a float64, which has 53 bits.
 func JSONLines[T any]() Input[int64, T] { return jsonLines[T]{TextLines()} }
 
 // jsonLines divides its input as TextLines does.

@@ -115,10 +115,10 @@ func (t *FoldTable[V]) releaseTable() {
 // dropped overwrites the keys in entries that are no longer used. Their values may have pointers,
 // which the garbage collector follows.
 func (t *FoldTable[V]) dropped(entries []foldEntry[V]) {
+	if !t.opts.Poison {
+		return
+	}
 	for i := range entries {
-		if !t.opts.Poison {
-			return
-		}
 		poison.Fill(entries[i].key[:])
 	}
 }
