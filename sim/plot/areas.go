@@ -1,14 +1,6 @@
 package plot
 
-import (
-	"fmt"
-	"image/color"
-	"math"
-
-	gplot "gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-)
+import "math"
 
 // Area is a quantity over time, such as the slots of a job. Values are not negative.
 type Area struct {
@@ -25,57 +17,69 @@ const areaColumns = 600
 // far more samples than a picture has columns, so a column shows a mean.
 func Areas(a Axes, times []float64, areas ...Area) *Figure {
 	a.LogX, a.LogY = false, false
-	var names []string
+	c := newChart(a)
 	for _, area := range areas {
-		names = append(names, area.Name)
+		c.names = append(c.names, area.Name)
 	}
-	return singlePanel(colourLegend, names, func(of map[string]lineStyle) (*gplot.Plot, error) {
-		p := a.panel()
-		if len(times) > 1 {
-			stack, err := stackAreas(times, areas, of)
-			if err != nil {
-				return nil, err
-			}
-			p.Add(stack)
-		}
-		a.finish(p)
-		return p, nil
-	})
+	if len(times) > 1 {
+		c.stack(times, areas)
+	}
+	c.fit()
+	return singlePanel(colourLegend, c)
 }
 
-// stackedAreas holds the heights of the upper edges of areas. It implements gonum's
-// plot.Plotter and plot.DataRanger.
-type stackedAreas struct {
-	from, to float64
-	edges    [][]float64 // of each area, a height for each column
-	colours  []color.Color
-}
-
-// stackAreas adds up the areas column by column. Each edge is the sum of its area and of
-// all below it.
-func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stackedAreas, error) {
-	l := &stackedAreas{from: times[0], to: times[len(times)-1]}
+// stack adds up the areas column by column. The edge of each is the sum of its area and of all
+// below it.
+func (c *chart) stack(times []float64, areas []Area) {
 	for i, t := range times {
 		if i > 0 && t < times[i-1] || math.IsNaN(t) || math.IsInf(t, 0) {
-			return nil, fmt.Errorf("plot: time %g after %g: expected ascending times", t, times[max(i-1, 0)])
+			c.fail("time %g after %g: expected ascending times", t, times[max(i-1, 0)])
+			return
 		}
 	}
-	// The upper edge of the area below; the first area lies on the axis.
-	below := make([]float64, areaColumns)
-	for _, area := range areas {
+	c.x.include(times[0], times[len(times)-1])
+	c.y.include(0)
+	edges := make([][]float64, len(areas))
+	for k, area := range areas {
 		if len(area.Values) != len(times) {
-			return nil, fmt.Errorf("plot: %s: %d values at %d times", area.Name, len(area.Values), len(times))
+			c.fail("%s: %d values at %d times", area.Name, len(area.Values), len(times))
+			return
 		}
-		edge := columnAverages(times, area.Values, areaColumns)
-		for i := range edge {
-			if edge[i] += below[i]; math.IsNaN(edge[i]) || math.IsInf(edge[i], 0) {
-				return nil, fmt.Errorf("plot: %s: a value that is not a finite number", area.Name)
+		edges[k] = columnAverages(times, area.Values, areaColumns)
+		for i := range edges[k] {
+			if k > 0 {
+				edges[k][i] += edges[k-1][i]
 			}
 		}
-		l.edges, l.colours = append(l.edges, edge), append(l.colours, of[area.Name].colour)
-		below = edge
+		if !c.finite(area.Name, edges[k]...) {
+			return
+		}
+		c.y.include(edges[k]...)
 	}
-	return l, nil
+	width := (times[len(times)-1] - times[0]) / areaColumns
+	// Each area is filled down to the axis. Lower areas cover higher ones, so that there are
+	// no seams.
+	for k := len(areas) - 1; k >= 0; k-- {
+		c.add(func(p *pen) { p.fill(p.of[areas[k].Name].colour, p.skyline(times[0], width, edges[k])) })
+	}
+}
+
+// skyline returns the outline of columns of a width. It has steps, not slopes: usage changes at
+// once.
+func (p *pen) skyline(from, width float64, heights []float64) *path {
+	outline, height := new(path), 0.
+	outline.move(p.across(from), p.down(0))
+	for n, top := range heights {
+		if top != height {
+			outline.across(p.across(from + float64(n)*width))
+			outline.down(p.down(top))
+			height = top
+		}
+	}
+	outline.across(p.across(from + float64(len(heights))*width))
+	outline.down(p.down(0))
+	outline.WriteString("z")
+	return outline
 }
 
 // columnAverages returns the mean values of a step function over equal columns of its time. A
@@ -103,38 +107,4 @@ func columnAverages(times, values []float64, columns int) []float64 {
 		sums[n] /= width
 	}
 	return sums
-}
-
-// Plot implements plot.Plotter. It draws steps, not slopes: usage changes at once.
-func (l *stackedAreas) Plot(c draw.Canvas, p *gplot.Plot) {
-	x, y := p.Transforms(&c)
-	width := (l.to - l.from) / areaColumns
-	// Each area is filled down to the axis.
-	for k := len(l.edges) - 1; k >= 0; k-- { // lower areas cover higher ones, so that there are no seams
-		var path vg.Path
-		path.Move(vg.Point{X: x(l.from), Y: y(0)})
-		height := 0.
-		for n, top := range l.edges[k] {
-			if at := x(l.from + float64(n)*width); top != height {
-				path.Line(vg.Point{X: at, Y: y(height)})
-				path.Line(vg.Point{X: at, Y: y(top)})
-				height = top
-			}
-		}
-		path.Line(vg.Point{X: x(l.to), Y: y(height)})
-		path.Line(vg.Point{X: x(l.to), Y: y(0)})
-		path.Close()
-		c.SetColor(l.colours[k])
-		c.Fill(path)
-	}
-}
-
-// DataRange implements plot.DataRanger.
-func (l *stackedAreas) DataRange() (xmin, xmax, ymin, ymax float64) {
-	for _, edge := range l.edges {
-		for _, top := range edge {
-			ymax = max(ymax, top)
-		}
-	}
-	return l.from, l.to, 0, ymax
 }

@@ -1,13 +1,6 @@
 package plot
 
-import (
-	"fmt"
-	"math"
-
-	gplot "gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-)
+import "math"
 
 // Bar is one series of bars, with a value for each group.
 //
@@ -31,37 +24,29 @@ const barsWidth = 0.8
 // Bars draws groups of bars side by side, labelled by name. Each group has one bar of each
 // series. The number of values of each series must be that of the groups.
 func Bars(a Axes, groups []string, series ...Bar) *Figure {
-	var names []string
-	for _, s := range series {
-		names = append(names, s.Name)
+	a.LogX = false
+	c := newChart(a)
+	base, floor := 0., math.Inf(-1)
+	if a.LogY {
+		base = logBase(series)
+		floor = base
 	}
-	return singlePanel(colourLegend, names, func(of map[string]lineStyle) (*gplot.Plot, error) {
-		a.LogX = false
-		p := a.panel()
-		base, floor := 0., math.Inf(-1)
-		if a.LogY {
-			base = logBase(series)
-			floor = base
+	for k, s := range series {
+		c.names = append(c.names, s.Name)
+		if len(s.Values) != len(groups) {
+			c.fail("%s: %d values in %d groups", s.Name, len(s.Values), len(groups))
+			continue
 		}
-		for k, s := range series {
-			if len(s.Values) != len(groups) {
-				return nil, fmt.Errorf("plot: %s: %d values in %d groups", s.Name, len(s.Values), len(groups))
-			}
-			if err := s.add(p, of[s.Name], barSlot{k, len(series), base, floor}); err != nil {
-				return nil, err
-			}
-		}
-		a.finish(p)
-		// Group i is at x = i, with half a unit on both sides.
-		p.X.Min, p.X.Max = -0.5, max(float64(len(groups))-0.5, 0.5)
-		p.X.Tick.Width = 0
-		var ticks gplot.ConstantTicks
-		for i, name := range groups {
-			ticks = append(ticks, gplot.Tick{Value: float64(i), Label: name})
-		}
-		p.X.Tick.Marker = ticks
-		return p, nil
-	})
+		s.add(c, barSlot{k, len(series), base, floor})
+	}
+	c.fit()
+	// Group i is at x = i, with half a unit on both sides.
+	c.x.min, c.x.max = -0.5, max(float64(len(groups))-0.5, 0.5)
+	c.x.names = []tick{}
+	for i, name := range groups {
+		c.x.names = append(c.x.names, tick{float64(i), name})
+	}
+	return singlePanel(colourLegend, c)
 }
 
 // barSlot is the place of a series in each group. The first bar is k = 0.
@@ -70,28 +55,30 @@ type barSlot struct {
 	base, floor float64 // where bars begin, and the least value that the axis can show
 }
 
-// add draws the bar of each group. A value below the floor of a logarithmic axis has height
+// add adds the bar of each group. A value below the floor of a logarithmic axis has height
 // 0. Intervals are drawn over the bars.
-func (s Bar) add(p *gplot.Plot, of lineStyle, at barSlot) error {
-	var all boxes
-	bars := &whiskers{style: draw.LineStyle{Color: ink, Width: vg.Points(1)}}
+func (s Bar) add(c *chart, at barSlot) {
+	var all []box
+	var intervals []Point
 	width := barsWidth / float64(at.n)
 	for i, v := range s.Values {
-		if sum := v.Y + v.Low + v.High; math.IsNaN(sum) || math.IsInf(sum, 0) {
-			return fmt.Errorf("plot: %s: a value that is not a finite number", s.Name)
+		if !c.finite(s.Name, v.Y, v.Low, v.High) {
+			return
 		}
 		left := float64(i) - barsWidth/2 + float64(at.k)*width
 		height := max(v.Y, at.floor)
-		all = append(all, box{left, left + width*0.94, min(at.base, height), max(at.base, height), of.colour})
+		all = append(all, box{left, left + width*0.94, min(at.base, height), max(at.base, height), s.Name})
+		c.y.include(at.base, height)
 		if v.Low != 0 || v.High != 0 {
-			bars.points = append(bars.points, Point{X: left + width*0.47, Low: max(v.Low, at.floor), High: max(v.High, at.floor)})
+			pt := Point{X: left + width*0.47, Low: max(v.Low, at.floor), High: max(v.High, at.floor)}
+			intervals = append(intervals, pt)
+			c.y.include(pt.Low, pt.High)
 		}
 	}
-	p.Add(all)
-	if len(bars.points) > 0 {
-		p.Add(bars)
-	}
-	return nil
+	c.add(func(p *pen) {
+		p.boxes(all)
+		p.whiskers(ink, intervals)
+	})
 }
 
 // logBase returns the decade below the least positive bar. Bars on a logarithmic axis begin

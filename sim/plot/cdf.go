@@ -1,12 +1,8 @@
 package plot
 
 import (
-	"fmt"
 	"math"
 	"slices"
-
-	gplot "gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 )
 
 // Sample is a set of values, such as the sojourn times under one policy. Its curve has the
@@ -36,29 +32,17 @@ func CDF(a Axes, samples ...Sample) *Figure {
 	}
 	a.LogX = a.LogX || spansDecades(samples)
 	a.LogY, a.Max = false, 1
-	var names []string
+	c := newChart(a)
 	for _, s := range samples {
-		names = append(names, s.Name)
-	}
-	return singlePanel(lineLegend, names, func(of map[string]lineStyle) (*gplot.Plot, error) {
-		p := a.panel()
-		for _, s := range samples {
-			points := s.distribution(a.LogX)
-			if len(points) == 0 {
-				continue
-			}
-			line, err := plotter.NewLine(points)
-			if err != nil {
-				return nil, fmt.Errorf("plot: %s: %w", s.Name, err)
-			}
-			line.LineStyle, line.StepStyle = of[s.Name].stroke(), plotter.PostStep
-			p.Add(line)
+		c.names = append(c.names, s.Name)
+		if points := s.distribution(a.LogX); len(points) > 0 {
+			c.curve(Line{Name: s.Name, Points: points, Steps: true})
 		}
-		a.finish(p)
-		p.Y.Min = 0
-		a.pad(&p.X)
-		return p, nil
-	})
+	}
+	c.fit()
+	c.y.min = 0
+	c.x.pad()
+	return singlePanel(lineLegend, c)
 }
 
 // spansDecades reports whether the values spread so much that only a logarithmic axis shows
@@ -78,7 +62,7 @@ func spansDecades(samples []Sample) bool {
 
 // distribution returns a curve from 0 to 1 with at most cdfPoints steps. Large samples are
 // thinned to every n-th step; the first and the last stay.
-func (s Sample) distribution(log bool) (points plotter.XYs) {
+func (s Sample) distribution(log bool) (points []Point) {
 	sorted := slices.Clone(s.Values)
 	if log {
 		clampToPositive(sorted)
@@ -87,11 +71,11 @@ func (s Sample) distribution(log bool) (points plotter.XYs) {
 	n := len(sorted)
 	for i, v := range sorted {
 		if i == 0 {
-			points = append(points, plotter.XY{X: v, Y: 0})
+			points = append(points, Point{X: v, Y: 0})
 		}
 		// The height after the i-th smallest value is (i+1)/n.
 		if every := (n + cdfPoints - 1) / cdfPoints; (i+1)%every == 0 || i == n-1 {
-			points = append(points, plotter.XY{X: v, Y: float64(i+1) / float64(n)})
+			points = append(points, Point{X: v, Y: float64(i+1) / float64(n)})
 		}
 	}
 	return points

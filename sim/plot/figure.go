@@ -1,44 +1,28 @@
 package plot
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-
-	gplot "gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Figure is a picture, or several side by side, before it is drawn.
 //
-//	CDF, Lines, Bars, Areas, Gantt ─► Figure ── Grid ─► Figure ── SVG, PNG, Save
+//	CDF, Lines, Bars, Areas, Gantt ─► Figure ── Grid ─► Figure ── SVG, Save
 //
-// Nothing is drawn before SVG or PNG, because colours depend on the names of all panels.
+// Nothing is drawn before SVG, because colours depend on the names of all panels.
 type Figure struct {
 	title      string // above all panels
 	columns    int
-	panels     []panel
+	charts     []*chart
 	legendKind legendKind
 }
 
-// panel is one picture of a figure. build is called once for each output, so it must not
-// keep state.
-type panel struct {
-	names []string // for the legend, in its order; "" is not shown there
-	build func(map[string]lineStyle) (*gplot.Plot, error)
-}
-
-// singlePanel returns a figure with one panel. names are the entries of the legend, in the
-// order in which they get colours.
-func singlePanel(sort legendKind, names []string, build func(map[string]lineStyle) (*gplot.Plot, error)) *Figure {
-	return &Figure{columns: 1, panels: []panel{{names: names, build: build}}, legendKind: sort}
+// singlePanel returns a figure with one panel.
+func singlePanel(kind legendKind, c *chart) *Figure {
+	return &Figure{columns: 1, charts: []*chart{c}, legendKind: kind}
 }
 
 // Grid arranges figures in rows, under a common title and with one legend. They should be
@@ -46,7 +30,7 @@ func singlePanel(sort legendKind, names []string, build func(map[string]lineStyl
 func Grid(title string, columns int, figures ...*Figure) *Figure {
 	g := &Figure{title: title, columns: max(min(columns, len(figures)), 1)}
 	for i, f := range figures {
-		g.panels = append(g.panels, f.panels...)
+		g.charts = append(g.charts, f.charts...)
 		if i == 0 {
 			g.legendKind = f.legendKind
 		}
@@ -57,8 +41,8 @@ func Grid(title string, columns int, figures ...*Figure) *Figure {
 // names lists the names of all panels without repetition, Others last. The order decides
 // colours, so names keep the order of the panels.
 func (f *Figure) names() (names []string) {
-	for _, p := range f.panels {
-		for _, name := range p.names {
+	for _, c := range f.charts {
+		for _, name := range c.names {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
@@ -70,89 +54,32 @@ func (f *Figure) names() (names []string) {
 	return names
 }
 
-// Sizes of one panel, in points: wide enough for a page's column.
-const (
-	panelWidth  = 560
-	panelHeight = 340
-	smallWidth  = 330 // of panels next to others
-	smallHeight = 240
-	dpi         = 144
-)
-
-// rows returns the number of rows; the last one may not be full.
-func (f *Figure) rows() int { return (len(f.panels) + f.columns - 1) / f.columns }
-
-// size returns the size of the whole picture: panels, legend, title and margins.
-func (f *Figure) size() (w, h vg.Length) {
-	pw, ph := vg.Length(panelWidth), vg.Length(panelHeight)
-	if f.columns > 1 {
-		pw, ph = smallWidth, smallHeight
-	} else if len(f.panels) > 1 {
-		ph = smallHeight
-	}
-	w, h = pw*vg.Length(f.columns), ph*vg.Length(max(f.rows(), 1))
-	lw, lh := f.legend().size()
-	if f.title != "" {
-		h += titleHeight
-	}
-	return w + lw + 2*margin, max(h, lh) + 2*margin
-}
-
-// SVG writes the figure as SVG. It is buffered, so that an error leaves no part of a
-// picture.
+// SVG writes the figure as SVG. It writes nothing if the data of a panel is invalid.
 func (f *Figure) SVG(w io.Writer) error {
-	c := vgsvg.New(f.size())
-	if err := f.draw(draw.New(c)); err != nil {
-		return err
+	for _, c := range f.charts {
+		if c.err != nil {
+			return c.err
+		}
 	}
-	var made bytes.Buffer
-	if _, err := c.WriteTo(&made); err != nil {
-		return fmt.Errorf("plot: %w", err)
-	}
-	// A browser without the font then takes a similar one.
-	if _, err := w.Write(bytes.ReplaceAll(made.Bytes(), []byte(family), []byte(family+fallback))); err != nil {
+	if _, err := w.Write(f.drawing().finish()); err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}
 	return nil
 }
 
-// The font of an SVG, and fallbacks for machines that do not have it.
-const (
-	family   = "font-family:Liberation Sans"
-	fallback = ",Arial,Helvetica,sans-serif"
-)
-
-// PNG writes the figure as PNG with 144 dots an inch. At that density a picture is sharp on
-// screens with two dots a point.
-func (f *Figure) PNG(w io.Writer) error {
-	width, height := f.size()
-	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
-	if err := f.draw(draw.New(c)); err != nil {
-		return err
-	}
-	if _, err := c.WriteTo(w); err != nil {
-		return fmt.Errorf("plot: %w", err)
-	}
-	return nil
-}
-
-// Save writes name.svg and name.png into a directory that exists. SVG is for pages, PNG for
-// documents that do not take SVG.
+// Save writes name.svg into a directory that exists.
 func (f *Figure) Save(dir, name string) error {
-	return errors.Join(
-		save(filepath.Join(dir, name+".svg"), f.SVG),
-		save(filepath.Join(dir, name+".png"), f.PNG),
-	)
-}
-
-// save writes a file and reports an error of closing it.
-func save(name string, write func(io.Writer) error) error {
-	out, err := os.Create(name)
+	file := filepath.Join(dir, name+".svg")
+	out, err := os.Create(file)
 	if err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}
-	if err := errors.Join(write(out), out.Close()); err != nil {
-		return fmt.Errorf("picture %s: %w", name, err)
+	err = f.SVG(out)
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("picture %s: %w", file, err)
 	}
 	return nil
 }

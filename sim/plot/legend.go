@@ -1,11 +1,5 @@
 package plot
 
-import (
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-)
-
 // legendKind is the symbol next to a name. All panels of a figure have the same kind.
 type legendKind int
 
@@ -22,7 +16,7 @@ const (
 	thumbWidth = 24
 )
 
-// gonum's own legend belongs to one panel and cannot stand next to a grid.
+// legend lists the names of all panels.
 type legend struct {
 	kind  legendKind
 	names []string
@@ -31,8 +25,9 @@ type legend struct {
 
 // legend leaves out the empty name.
 func (f *Figure) legend() legend {
-	l := legend{kind: f.legendKind, of: lineStyles(f.names())}
-	for _, name := range f.names() {
+	names := f.names()
+	l := legend{kind: f.legendKind, of: lineStyles(names)}
+	for _, name := range names {
 		if name != "" {
 			l.names = append(l.names, name)
 		}
@@ -42,43 +37,39 @@ func (f *Figure) legend() legend {
 
 // size returns the space of the legend; 0 without names. The width is that of the longest
 // name.
-func (l legend) size() (w, h vg.Length) {
-	style := textStyle(tickSize, font.Font{}, draw.XLeft)
+func (l legend) size() (w, h float64) {
 	for _, name := range l.names {
-		w = max(w, style.Width(name))
+		w = max(w, textWidth(name, tickSize, false))
 	}
 	if w == 0 {
 		return 0, 0
 	}
-	return w + thumbWidth + legendGap + 8, vg.Length(len(l.names))*legendRow + legendTop
+	return w + thumbWidth + legendGap + 8, float64(len(l.names))*legendRow + legendTop
 }
 
-// Names are in rows from the top of the canvas.
-func (l legend) draw(c draw.Canvas) {
-	style := textStyle(tickSize, font.Font{}, draw.XLeft)
-	style.YAlign = draw.YCenter
+// draw writes names in rows, below each other.
+func (l legend) draw(c *canvas, x, y float64) {
 	for i, name := range l.names {
-		y := c.Max.Y - (vg.Length(i)+.5)*legendRow
-		l.thumb(c, l.of[name], y)
-		c.FillText(style, vg.Point{X: c.Min.X + thumbWidth + 6, Y: y}, name)
+		at := y + (float64(i)+.5)*legendRow
+		l.thumb(c, l.of[name], x, at)
+		c.write(text{x: x + thumbWidth + 6, y: at + middle*tickSize, anchor: atStart, size: tickSize}, name)
 	}
 }
 
 // thumb draws the symbol of a name at a height.
-func (l legend) thumb(c draw.Canvas, of lineStyle, y vg.Length) {
+func (l legend) thumb(c *canvas, of lineStyle, x, y float64) {
+	shape := new(path)
 	if l.kind == colourLegend {
-		c.SetColor(of.colour)
-		r := vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: y - 5}, Max: vg.Point{X: c.Min.X + thumbWidth, Y: y + 5}}
-		c.Fill(r.Path())
+		shape.box(x, y-5, x+thumbWidth, y+5)
+		c.fill(of.colour, shape)
 		return
 	}
-	c.StrokeLine2(of.stroke(), c.Min.X, y, c.Min.X+thumbWidth, y)
+	shape.move(x, y)
+	shape.across(x + thumbWidth)
+	c.draw(of.stroke(), "none", shape)
 	if l.kind == markerLegend {
-		c.DrawGlyph(of.marker(), vg.Point{X: c.Min.X + thumbWidth/2, Y: y})
+		shape.Reset()
+		of.glyph.at(shape, x+thumbWidth/2, y)
+		of.drawGlyphs(c, shape)
 	}
-}
-
-// marker returns the glyph of a name's points.
-func (l lineStyle) marker() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: l.colour, Radius: vg.Points(3.5), Shape: l.glyph}
 }

@@ -1,12 +1,5 @@
 package plot
 
-import (
-	"image/color"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-)
-
 // Colours is the number of names with distinct colours. Callers with more fold the rest into
 // Others.
 const Colours = 12
@@ -17,31 +10,44 @@ const Others = "others"
 // palette is the palette of Okabe and Ito, followed by the colours of Tol's muted palette
 // that differ from it. Both are safe for colour-blind readers. The first colours differ
 // most, since most pictures have few names.
-var palette = [Colours]color.RGBA{
-	rgb(0x0072b2), rgb(0xe69f00), rgb(0x009e73), rgb(0xd55e00), rgb(0x56b4e9), rgb(0xcc79a7),
-	rgb(0x332288), rgb(0xddcc77), rgb(0x882255), rgb(0x44aa99), rgb(0x999933), rgb(0x661100),
+var palette = [Colours]string{
+	"#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7",
+	"#332288", "#ddcc77", "#882255", "#44aa99", "#999933", "#661100",
 }
 
-var grey = rgb(0xbbbbbb)
+const grey = "#bbbbbb"
 
-func rgb(hex uint32) color.RGBA {
-	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
-}
-
-// dashes are lengths of lines and gaps, in points. nil is a solid line. Their number is
+// dashes are lengths of lines and gaps, in points. "" is a solid line. Their number is
 // prime to that of colours, so combinations repeat late.
-var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {13, 4}}
+var dashes = []string{"", "7 3", "2 2.5", "9 3 2 3", "13 4"}
 
-// They are distinct in print and at small sizes.
-var glyphs = []draw.GlyphDrawer{
-	draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{}, draw.CrossGlyph{},
+// glyph is the shape of a marker, drawn from its middle. An open one is white inside.
+type glyph struct {
+	shape string
+	open  bool
+}
+
+// They are distinct in print and at small sizes: a disc, a square, triangles, a plus and a
+// cross.
+var glyphs = []glyph{
+	{"m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", false},
+	{"m-3 -3h6v6h-6z", true},
+	{"m0 -4l3.8 6.5h-7.6z", true},
+	{"m0 -4l3.8 6.5h-7.6z", false},
+	{"m-4 0h8m-4 -4v8", true},
+	{"m-3 -3l6 6m0 -6l-6 6", true},
+}
+
+// at adds the glyph to a path.
+func (g glyph) at(p *path, x, y float64) {
+	p.move(x, y)
+	p.WriteString(g.shape)
 }
 
 // lineStyle is the appearance of a name.
 type lineStyle struct {
-	colour color.RGBA
-	dashes []vg.Length
-	glyph  draw.GlyphDrawer
+	colour, dashes string
+	glyph          glyph
 }
 
 // lineStyles assigns styles to names, in order. A name is identified by colour, dashes and
@@ -60,6 +66,13 @@ func lineStyles(names []string) map[string]lineStyle {
 }
 
 // stroke returns the line of a name.
-func (l lineStyle) stroke() draw.LineStyle {
-	return draw.LineStyle{Color: l.colour, Width: vg.Points(1.8), Dashes: l.dashes}
+func (l lineStyle) stroke() stroke { return stroke{l.colour, 1.8, l.dashes} }
+
+// drawGlyphs draws the markers of a name.
+func (l lineStyle) drawGlyphs(c *canvas, shapes *path) {
+	inside := l.colour
+	if l.glyph.open {
+		inside = "#fff"
+	}
+	c.draw(stroke{colour: l.colour, width: 1}, inside, shapes)
 }

@@ -1,13 +1,6 @@
 package plot
 
-import (
-	"fmt"
-	"math"
-
-	gplot "gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-)
+import "math"
 
 // Point is a point of a curve, with an optional interval. Low and High are values of the
 // axis, not distances from Y.
@@ -30,26 +23,19 @@ type Line struct {
 // Lines draws curves. Intervals are bars at their points. A linear vertical axis begins at
 // 0, so that heights can be compared.
 func Lines(a Axes, lines ...Line) *Figure {
-	names, sort := []string(nil), lineLegend
-	for _, l := range lines {
-		names = append(names, l.Name)
+	c, kind := newChart(a), lineLegend
+	for _, l := range scaled(a, lines) {
+		c.names = append(c.names, l.Name)
 		if !l.Steps && !l.Plain {
-			sort = markerLegend
+			kind = markerLegend
 		}
+		c.curve(l)
 	}
-	return singlePanel(sort, names, func(of map[string]lineStyle) (*gplot.Plot, error) {
-		p := a.panel()
-		for _, l := range scaled(a, lines) {
-			if err := l.add(p, of[l.Name]); err != nil {
-				return nil, fmt.Errorf("plot: %s: %w", l.Name, err)
-			}
-		}
-		a.finish(p)
-		if !a.LogY {
-			p.Y.Min = min(p.Y.Min, 0)
-		}
-		return p, nil
-	})
+	c.fit()
+	if !a.LogY {
+		c.y.min = min(c.y.min, 0)
+	}
+	return singlePanel(kind, c)
 }
 
 // scaled replaces values that the axes cannot show. The caller's lines stay as they are.
@@ -84,43 +70,40 @@ func scaled(a Axes, lines []Line) []Line {
 	return out
 }
 
-// add draws the curve, its intervals and its markers, in this order.
-func (l Line) add(p *gplot.Plot, of lineStyle) error {
-	if len(l.Points) == 0 {
-		return nil
-	}
-	xys := make(plotter.XYs, len(l.Points))
-	bars := &whiskers{style: of.stroke()}
-	bars.style.Dashes, bars.style.Width = nil, vg.Points(1)
-	for i, pt := range l.Points {
-		xys[i] = plotter.XY{X: pt.X, Y: pt.Y}
-		if pt.interval() {
-			bars.points = append(bars.points, pt)
-		}
+// curve adds a curve, its intervals and its markers, in this order.
+func (c *chart) curve(l Line) {
+	for _, pt := range l.Points {
 		if math.IsNaN(pt.Low+pt.High) || math.IsInf(pt.Low+pt.High, 0) {
-			return fmt.Errorf("interval from %g to %g at %g", pt.Low, pt.High, pt.X)
+			c.fail("%s: interval from %g to %g at %g", l.Name, pt.Low, pt.High, pt.X)
+		}
+		if !c.finite(l.Name, pt.X, pt.Y) {
+			return
+		}
+		c.x.include(pt.X)
+		c.y.include(pt.Y)
+		if pt.interval() {
+			c.y.include(pt.Low, pt.High)
 		}
 	}
-	line, err := plotter.NewLine(xys)
-	if err != nil {
-		return err
-	}
-	line.LineStyle = of.stroke()
-	if l.Steps {
-		line.StepStyle = plotter.PostStep
-	}
-	p.Add(line)
-	if len(bars.points) > 0 {
-		p.Add(bars)
-	}
-	if l.Steps || l.Plain {
-		return nil
-	}
-	marks, err := plotter.NewScatter(xys)
-	if err != nil {
-		return err
-	}
-	marks.GlyphStyle = of.marker()
-	p.Add(marks)
-	return nil
+	c.add(func(p *pen) {
+		line, markers, style := new(path), new(path), p.of[l.Name]
+		for i, pt := range l.Points {
+			x, y := p.across(pt.X), p.down(pt.Y)
+			switch {
+			case i == 0:
+				line.move(x, y)
+			case l.Steps:
+				line.across(x)
+				line.down(y)
+			default:
+				line.line(x, y)
+			}
+			if !l.Steps && !l.Plain {
+				style.glyph.at(markers, x, y)
+			}
+		}
+		p.draw(style.stroke(), "none", line)
+		p.whiskers(style.colour, l.Points)
+		style.drawGlyphs(p.canvas, markers)
+	})
 }

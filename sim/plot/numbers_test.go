@@ -5,14 +5,12 @@ import (
 	"math/rand"
 	"slices"
 	"testing"
-
-	gplot "gonum.org/v1/plot"
 )
 
-func labels(ticks []gplot.Tick) (names []string) {
+func labels(ticks []tick) (names []string) {
 	for _, t := range ticks {
-		if t.Label != "" {
-			names = append(names, t.Label)
+		if t.label != "" {
+			names = append(names, t.label)
 		}
 	}
 	return names
@@ -20,22 +18,22 @@ func labels(ticks []gplot.Tick) (names []string) {
 
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
-		of        gplot.Ticker
+		of        func(low, high float64, wanted int) []tick
 		low, high float64
 		want      []string
 	}{
-		{evenTicks{}, 0, 1, []string{"0", "0.2", "0.4", "0.6", "0.8", "1"}},
-		{evenTicks{}, 0.3, 0.9, []string{"0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"}},
-		{evenTicks{}, -5, 12345, []string{"0", "5000", "10000"}},
-		{evenTicks{}, 0, 3e7, []string{"0", "5000000", "1e+07", "1.5e+07", "2e+07", "2.5e+07", "3e+07"}},
-		{evenTicks{}, 4, 4, nil},
-		{decadeTicks{}, 3, 20000, []string{"10", "100", "1000", "10000"}},
-		{decadeTicks{}, 3, 60, []string{"5", "10", "20", "50"}},
-		{decadeTicks{}, 0.01, 1e12, []string{"0.01", "1", "100", "10000", "1000000", "1e+08", "1e+10", "1e+12"}},
-		{decadeTicks{}, 0, 10, nil},
+		{evenTicks, 0, 1, []string{"0", "0.2", "0.4", "0.6", "0.8", "1"}},
+		{evenTicks, 0.3, 0.9, []string{"0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"}},
+		{evenTicks, -5, 12345, []string{"0", "5000", "10000"}},
+		{evenTicks, 0, 3e7, []string{"0", "5000000", "1e+07", "1.5e+07", "2e+07", "2.5e+07", "3e+07"}},
+		{evenTicks, 4, 4, nil},
+		{decadeTicks, 3, 20000, []string{"10", "100", "1000", "10000"}},
+		{decadeTicks, 3, 60, []string{"5", "10", "20", "50"}},
+		{decadeTicks, 0.01, 1e12, []string{"0.01", "1", "100", "10000", "1000000", "1e+08", "1e+10", "1e+12"}},
+		{decadeTicks, 0, 10, nil},
 	} {
-		if got := labels(c.of.Ticks(c.low, c.high)); !slices.Equal(got, c.want) {
-			t.Errorf("%T from %g to %g: %q, want %q", c.of, c.low, c.high, got, c.want)
+		if got := labels(c.of(c.low, c.high, wantedTicks)); !slices.Equal(got, c.want) {
+			t.Errorf("from %g to %g: %q, want %q", c.low, c.high, got, c.want)
 		}
 	}
 }

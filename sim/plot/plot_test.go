@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"image/png"
 	"io"
 	"math"
 	"os"
@@ -37,14 +36,10 @@ func TestFiguresAreDeterministic(t *testing.T) {
 	for name, f := range figures() {
 		checkSameBytes(t, name, f.SVG, again[name].SVG)
 	}
-	dots := checkSameBytes(t, "bars.png", figures()["bars"].PNG, again["bars"].PNG)
-	if _, err := png.Decode(dots); err != nil {
-		t.Error(err)
-	}
 }
 
 // checkSameBytes draws a figure twice.
-func checkSameBytes(t *testing.T, name string, once, twice func(io.Writer) error) io.Reader {
+func checkSameBytes(t *testing.T, name string, once, twice func(io.Writer) error) {
 	t.Helper()
 	var a, b bytes.Buffer
 	if err := errors.Join(once(&a), twice(&b)); err != nil {
@@ -53,7 +48,6 @@ func checkSameBytes(t *testing.T, name string, once, twice func(io.Writer) error
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Errorf("%s: two pictures of the same data differ", name)
 	}
-	return &a
 }
 
 func TestLegendListsEachNameOnce(t *testing.T) {
@@ -121,7 +115,7 @@ func TestSave(t *testing.T) {
 	if err := figures()["cdf"].Save(dir, "sojourn"); err != nil {
 		t.Fatal(err)
 	}
-	for file, head := range map[string]string{"sojourn.svg": "<?xml", "sojourn.png": "\x89PNG"} {
+	for file, head := range map[string]string{"sojourn.svg": "<svg "} {
 		if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || !strings.HasPrefix(string(got), head) {
 			t.Errorf("%s: %.8q, %v", file, got, err)
 		}

@@ -3,27 +3,27 @@ package plot
 import (
 	"math"
 	"strconv"
-
-	gplot "gonum.org/v1/plot"
 )
 
-// evenTicks are multiples of 1, 2 or 5 times a power of ten. gonum's default ticks are at
-// less round numbers, and their labels have no common precision.
-type evenTicks struct{}
+// tick is a value on an axis with its label. A tick without a label is a short line.
+type tick struct {
+	value float64
+	label string
+}
 
 // wantedTicks is the approximate number of labels on an axis.
 const wantedTicks = 6
 
-// Ticks implements gonum's plot.Ticker. Multiples are computed from an integer, so that
-// errors do not add up; a tick within a billionth of a step of the end of the axis is
-// shown.
-func (evenTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
-	step := evenStep((high - low) / wantedTicks)
+// evenTicks returns multiples of 1, 2 or 5 times a power of ten, about as many as wanted. They
+// are for linear axes. Multiples are computed from an integer, so that errors do not add up; a
+// tick within a billionth of a step of the end of the axis is shown.
+func evenTicks(low, high float64, wanted int) (ticks []tick) {
+	step := evenStep((high - low) / float64(wanted))
 	if step == 0 || math.IsInf(step, 0) {
 		return nil
 	}
-	for n := math.Ceil(low/step - 1e-9); n*step <= high+step*1e-9 && len(ticks) < 10*wantedTicks; n++ {
-		ticks = append(ticks, gplot.Tick{Value: n * step, Label: formatTick(n * step)})
+	for n := math.Ceil(low/step - 1e-9); n*step <= high+step*1e-9 && len(ticks) < 10*wanted; n++ {
+		ticks = append(ticks, tick{n * step, formatTick(n * step)})
 	}
 	return ticks
 }
@@ -43,18 +43,15 @@ func evenStep(wanted float64) float64 {
 	return 10 * decade
 }
 
-// decadeTicks are powers of ten and, if those are few, their doubles and fives. They are
-// for logarithmic axes.
-type decadeTicks struct{}
-
-// Ticks implements gonum's plot.Ticker. Over many decades only every n-th power has a
-// label; over fewer than two also its double and its fivefold have one.
-func (decadeTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
+// decadeTicks returns powers of ten and, if those are few, their multiples. They are for
+// logarithmic axes. Over many decades only every n-th power has a label; over fewer than two
+// also its double and its fivefold have one.
+func decadeTicks(low, high float64, wanted int) (ticks []tick) {
 	if !(low > 0 && high > low && !math.IsInf(high, 1)) {
 		return nil
 	}
 	decades := math.Log10(high / low)
-	every := max(1, int(math.Ceil(decades/(2*wantedTicks))))
+	every := max(1, int(math.Ceil(decades/float64(2*wanted))))
 	for e := int(math.Floor(math.Log10(low))); math.Pow(10, float64(e)) <= high; e++ {
 		for digit := 1; digit <= 9; digit++ {
 			v := float64(digit) * math.Pow(10, float64(e))
@@ -62,11 +59,11 @@ func (decadeTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 			if v < low*(1-1e-9) || v > high*(1+1e-9) || digit > 1 && every > 1 {
 				continue
 			}
-			tick := gplot.Tick{Value: v}
+			t := tick{value: v}
 			if labelled {
-				tick.Label = formatTick(v)
+				t.label = formatTick(v)
 			}
-			ticks = append(ticks, tick)
+			ticks = append(ticks, t)
 		}
 	}
 	return ticks

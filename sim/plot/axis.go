@@ -1,0 +1,112 @@
+package plot
+
+import "math"
+
+// axis is a scale with the range of its values.
+type axis struct {
+	label    string
+	log      bool
+	min, max float64 // min > max while there are no values
+	names    []tick  // labels of places that are not numbers; nil for an axis of numbers
+}
+
+func newAxis(label string, log bool) axis {
+	return axis{label: label, log: log, min: math.Inf(1), max: math.Inf(-1)}
+}
+
+// include widens the range.
+func (a *axis) include(values ...float64) {
+	for _, v := range values {
+		a.min, a.max = min(a.min, v), max(a.max, v)
+	}
+}
+
+// fit gives the axis a length. Without data it is from 0 to 1. A range of one value is widened.
+func (a *axis) fit() {
+	switch {
+	case a.min > a.max && a.log:
+		a.min, a.max = 1, 10
+	case a.min > a.max:
+		a.min, a.max = 0, 1
+	case a.min == a.max && a.log:
+		a.min, a.max = a.min/2, a.max*2
+	case a.min == a.max:
+		a.max += math.Max(1, math.Abs(a.min)/10)
+	}
+}
+
+// pad adds padding on both sides of the data, where curves rise vertically. On a logarithmic
+// axis the padding is a factor.
+func (a *axis) pad() {
+	const padding = 0.015
+	if a.log {
+		factor := math.Pow(a.max/a.min, padding)
+		a.min, a.max = a.min/factor, a.max*factor
+		return
+	}
+	width := (a.max - a.min) * padding
+	a.min, a.max = a.min-width, a.max+width
+}
+
+// part returns where a value is: 0 is the start of the axis, 1 its end. Values outside of the
+// axis are at its ends.
+func (a *axis) part(v float64) float64 {
+	low, high := a.min, a.max
+	v = min(max(v, low), high)
+	if a.log {
+		v, low, high = math.Log(v), math.Log(low), math.Log(high)
+	}
+	return (v - low) / (high - low)
+}
+
+// ticks returns about as many ticks as wanted, or all names.
+func (a *axis) ticks(wanted int) []tick {
+	switch {
+	case a.names != nil:
+		return a.names
+	case a.log:
+		return decadeTicks(a.min, a.max, wanted)
+	}
+	return evenTicks(a.min, a.max, wanted)
+}
+
+// ticksAlong returns ticks whose labels do not overlap on a horizontal axis of a length.
+func (a *axis) ticksAlong(length float64) (ticks []tick) {
+	const between = 6
+	for wanted := wantedTicks; wanted > 0; wanted-- {
+		ticks = a.ticks(wanted)
+		end, fits := math.Inf(-1), true
+		for _, t := range ticks {
+			if t.label == "" {
+				continue
+			}
+			at, half := a.part(t.value)*length, textWidth(t.label, tickSize, false)/2
+			fits = fits && at-half >= end+between
+			end = at + half
+		}
+		if fits || a.names != nil {
+			break
+		}
+	}
+	return ticks
+}
+
+// clampToPositive replaces values that a logarithmic axis cannot show by the least positive
+// one, or by 1 if there is none. A sojourn time of 0 is rare but possible, and must not
+// make the picture fail.
+func clampToPositive(values []float64) {
+	least := math.Inf(1)
+	for _, v := range values {
+		if v > 0 {
+			least = math.Min(least, v)
+		}
+	}
+	if math.IsInf(least, 1) {
+		least = 1
+	}
+	for i, v := range values {
+		if v <= 0 {
+			values[i] = least
+		}
+	}
+}

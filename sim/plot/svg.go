@@ -1,0 +1,173 @@
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// canvas is a picture in SVG. Lengths are in points; x points to the right and y down.
+type canvas struct{ bytes.Buffer }
+
+// fontFamily names fonts of the same widths first: Liberation Sans, Arial and Helvetica.
+const fontFamily = "Liberation Sans,Arial,Helvetica,sans-serif"
+
+// newCanvas returns a white picture. name describes it to screen readers.
+func newCanvas(width, height float64, name string) *canvas {
+	c := new(canvas)
+	w, h := num(width), num(height)
+	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s" fill="%s">`+"\n",
+		w, h, w, h, escape(name), fontFamily, ink)
+	fmt.Fprintf(c, `<path fill="#fff" d="M0 0H%sV%sH0z"/>`+"\n", w, h)
+	return c
+}
+
+// finish ends the picture and returns it.
+func (c *canvas) finish() []byte {
+	c.WriteString("</svg>\n")
+	return c.Bytes()
+}
+
+// num formats a length, rounded to 0.01. It never returns "-0".
+func num(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100+0, 'f', -1, 64) }
+
+// escape returns words as text of XML. Characters that XML does not allow are replaced.
+func escape(words string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(words)) // a Builder returns no errors
+	return b.String()
+}
+
+// path is the outline of a shape.
+type path struct{ strings.Builder }
+
+func (p *path) move(x, y float64) { p.WriteString("M" + num(x) + " " + num(y)) }
+func (p *path) line(x, y float64) { p.WriteString("L" + num(x) + " " + num(y)) }
+func (p *path) across(x float64)  { p.WriteString("H" + num(x)) }
+func (p *path) down(y float64)    { p.WriteString("V" + num(y)) }
+func (p *path) box(l, t, r, b float64) {
+	p.move(l, t)
+	p.across(r)
+	p.down(b)
+	p.across(l)
+	p.WriteString("z")
+}
+
+// stroke is the appearance of a line.
+type stroke struct {
+	colour string
+	width  float64
+	dashes string // lengths of dashes and gaps; "" is a solid line
+}
+
+// fill fills shapes. An empty path is left out.
+func (c *canvas) fill(colour string, p *path) {
+	if p.Len() > 0 {
+		fmt.Fprintf(c, `<path fill="%s" d="%s"/>`+"\n", colour, p)
+	}
+}
+
+// draw draws lines, and fills their shapes with a colour or with "none". An empty path is left
+// out.
+func (c *canvas) draw(s stroke, fill string, p *path) {
+	if p.Len() == 0 {
+		return
+	}
+	fmt.Fprintf(c, `<path fill="%s" stroke="%s" stroke-width="%s"`, fill, s.colour, num(s.width))
+	if s.dashes != "" {
+		fmt.Fprintf(c, ` stroke-dasharray="%s"`, s.dashes)
+	}
+	fmt.Fprintf(c, ` stroke-linejoin="round" d="%s"/>`+"\n", p)
+}
+
+// Places of text relative to its point.
+const (
+	atStart  = "start"
+	atMiddle = "middle"
+	atEnd    = "end"
+)
+
+// text is one line of text.
+type text struct {
+	x, y   float64 // of its base line
+	anchor string  // the part of the text that is at x
+	size   float64
+	bold   bool
+	upward bool    // turned by 90°
+	room   float64 // longer text becomes smaller; 0 is any length
+}
+
+// middle is the distance from the middle of a line of text to its base line, as a part of its
+// size.
+const middle = 0.35
+
+// write writes words. Empty words are left out.
+func (c *canvas) write(t text, words string) {
+	if words == "" {
+		return
+	}
+	if width := textWidth(words, t.size, t.bold); t.room > 0 && width > t.room {
+		t.size *= t.room / width
+	}
+	fmt.Fprintf(c, `<text x="%s" y="%s" font-size="%s" text-anchor="%s"`, num(t.x), num(t.y), num(t.size), t.anchor)
+	if t.bold {
+		c.WriteString(` font-weight="bold"`)
+	}
+	if t.upward {
+		fmt.Fprintf(c, ` transform="rotate(-90 %s %s)"`, num(t.x), num(t.y))
+	}
+	fmt.Fprintf(c, ">%s</text>\n", escape(words))
+}
+
+// charWidths are the widths of characters in the fonts of fontFamily, in thousandths of the size.
+var charWidths = []struct {
+	chars string
+	width float64
+}{
+	{`ijl'`, 222}, {` !,./:;I[\]ft|`, 278}, {"()-`r{}\"", 345}, {`*^`, 450}, {`Jcksvxyz`, 500},
+	{`0123456789abdeghnopquL_?#$`, 556}, {`+<=>~`, 584}, {`FTZ`, 611}, {`ABEKPSVXY&`, 667},
+	{`CDHNRUw`, 722}, {`GOQ`, 778}, {`Mm`, 833}, {`%W`, 944},
+}
+
+// Widths that charWidths does not have, and the reserve for a browser without its fonts.
+const (
+	otherWidth   = 650
+	wideWidth    = 1000 // of Chinese, Japanese and Korean characters, and of symbols
+	firstWide    = 0x1100
+	widthReserve = 1.06
+)
+
+// textWidth estimates the length of words. It depends on no font of the machine.
+func textWidth(words string, size float64, bold bool) (width float64) {
+	for _, r := range words {
+		w := float64(otherWidth)
+		if r >= firstWide {
+			w = wideWidth
+		}
+		for _, of := range charWidths {
+			if strings.ContainsRune(of.chars, r) {
+				w = of.width
+			}
+		}
+		width += w
+	}
+	if bold {
+		width *= 1.08
+	}
+	return width * size / 1000 * widthReserve
+}
+
+// wrap breaks words into lines of at most a width. A longer word is a line of its own.
+func wrap(words string, size, width float64) (lines []string) {
+	for _, word := range strings.Fields(words) {
+		if n := len(lines); n > 0 && textWidth(lines[n-1]+" "+word, size, false) <= width {
+			lines[n-1] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
