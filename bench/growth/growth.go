@@ -35,8 +35,8 @@ const costUnit = "µs/event"
 // policy whose cost for each event depends on the size of the cluster or of the queue.
 type curves map[string]map[string][]plot.Point
 
-// Draw reads the output of the benchmark, and writes growth.svg and growth.png into a
-// directory, which it creates. Policies are drawn in the order of their names.
+// Draw reads the output of the benchmark, and writes growth.svg into a directory, which it
+// creates. Policies are drawn in the order of their names.
 func Draw(in io.Reader, out string) error {
 	all, err := read(in)
 	if err != nil {

@@ -71,7 +71,7 @@ func (s *Section) markdown(b *strings.Builder) {
 		fmt.Fprintf(b, "\n%s\n", note)
 	}
 	for _, c := range s.Experiment.Charts {
-		fmt.Fprintf(b, "\n![%s](%s.png)\n\n*%s* ([SVG](%s.svg))\n", c.Caption, c.Name, c.Caption, c.Name)
+		fmt.Fprintf(b, "\n![%s](%s.svg)\n\n*%s*\n", c.Caption, c.Name, c.Caption)
 	}
 }
 

@@ -38,10 +38,9 @@ func short(t *testing.T, name string) *Report {
 			}
 		}
 		for _, c := range s.Experiment.Charts {
-			for _, ending := range []string{".png", ".svg"} {
-				if info, err := os.Stat(filepath.Join(dir, c.Name+ending)); err != nil || info.Size() < 1000 {
-					t.Errorf("picture %s: %v, %v", c.Name+ending, info, err)
-				}
+			file := c.Name + ".svg"
+			if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Size() < 1000 || !strings.Contains(string(text), "]("+file+")") {
+				t.Errorf("picture %s: %v, %v", file, info, err)
 			}
 		}
 	}

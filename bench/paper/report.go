@@ -13,7 +13,7 @@ import (
 //	report.md            text, tables, reasons, pictures
 //	findings.csv         each measure of each repetition
 //	ID.csv, ID-jobs.csv  trials, and jobs of the first repetition
-//	NAME.svg, NAME.png   charts
+//	NAME.svg             charts
 //	real/                the same of Real
 type Report struct {
 	Paper    Paper
@@ -82,7 +82,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return t.Flush()
 }
 
-// Write writes the report into a directory: report.md, pictures as SVG and PNG,
+// Write writes the report into a directory: report.md, pictures as SVG,
 // findings.csv with each number of each repetition, and the results of trials as CSV. It
 // overwrites existing files. The same report gives the same bytes, so a committed report
 // shows in a diff what a change of a policy has changed.

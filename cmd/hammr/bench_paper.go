@@ -60,7 +60,7 @@ run with the reason. An interrupted experiment resumes if the same version runs
 it again with the same --out: then DIR may exist.
 
 DIR, which must not exist, gets report.md with what differs and why, the
-pictures as SVG and PNG, and the numbers as CSV.
+pictures as SVG, and the numbers as CSV.
 
 hfsp reads the traces hfsp_fb2009.csv and hfsp_fb2010.csv of --workload-dir.
 Without that flag, and without those files in its default, it draws workloads by

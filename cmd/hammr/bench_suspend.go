@@ -35,7 +35,7 @@ with a swap file and a control group for memory: Fig. 8 of HFSP's paper. It
 needs root. Without swap or control groups it reports that, and measures only
 suspended tasks whose pages stay in memory.
 
-DIR, which must not exist, gets suspend.csv, suspend.svg and suspend.png. The
+DIR, which must not exist, gets suspend.csv and suspend.svg. The
 swap file and the group are removed at the end, also after Ctrl-C.`,
 		Example: "  hammr bench suspend --swap-dir /var/tmp --rounds 2 --out suspend",
 		Args:    cobra.NoArgs,

@@ -50,8 +50,8 @@ it. spec:… draws a workload from distributions, such as
 
 DIR must not exist. The command writes there
   jobs.csv         a line for each job and policy
-  sojourn.svg,png  the distribution of sojourn times
-  slots.svg,png    which job has which slots over time
+  sojourn.svg      the distribution of sojourn times
+  slots.svg        which job has which slots over time
   tasks.csv        a line for each attempt, with --tasks
   decisions.jsonl  offers of slots and why some were declined, with --decisions
 With --runs the tables are in run-001, run-002 and so on.`,

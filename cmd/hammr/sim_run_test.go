@@ -63,7 +63,7 @@ func TestSimRun(t *testing.T) {
     fair     8        32.2 s  16.8 s  81.1 s  81.1 s           1.70     100.0 %          0        0 s        0 s           133 s
 `)
 	wantText(t, "directory", names(t, "deep/out"),
-		"decisions.jsonl jobs.csv slots.png slots.svg sojourn-by-class.png sojourn-by-class.svg sojourn.png sojourn.svg tasks.csv")
+		"decisions.jsonl jobs.csv slots.svg sojourn-by-class.svg sojourn.svg tasks.csv")
 	wantText(t, "parent of the directory", names(t, "deep"), "out")
 	for file, head := range map[string]string{"decisions.jsonl": `{"at":`, "jobs.csv": "policy,jobid,pool,submit_s,", "tasks.csv": "policy,jobid,phase,task,attempt,machine,"} {
 		if got, err := os.ReadFile(filepath.Join("deep/out", file)); err != nil || !strings.HasPrefix(string(got), head) {
@@ -90,7 +90,7 @@ func TestSimRunWithSeveralSeeds(t *testing.T) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
-	wantText(t, "directory", names(t, "out"), "run-001 run-002 run-003 run-004 run-005 run-006 run-007 slots.png slots.svg sojourn.png sojourn.svg")
+	wantText(t, "directory", names(t, "out"), "run-001 run-002 run-003 run-004 run-005 run-006 run-007 slots.svg sojourn.svg")
 	wantText(t, "directory of a run", names(t, "out/run-007"), "jobs.csv tasks.csv")
 	if code, again, _ := call(strings.Fields(line + "again")...); code != exitDone || again != stdout {
 		t.Errorf("the same seeds again: exit code %d\n%s", code, again)

@@ -262,7 +262,6 @@ type restriction struct {
 var restricted = []restriction{
 	{"github.com/hashicorp/raft", []string{"jobmaster/raftlog"}, "everybody else uses the Log that jobmaster declares"},
 	{"github.com/spf13/cobra", []string{"cmd/..."}, "libraries parse no command lines"},
-	{"gonum.org/v1/plot", []string{"sim/plot"}, "pictures look alike when one package draws them"},
 
 	// Policies: masters and the simulator get them from sched/registry, by name.
 	{modulePath + "/sched/fifo", []string{"sched/registry", "jobmaster", "internal/embedded", "chaos/simulate"}, samePolicyReason},

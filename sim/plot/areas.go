@@ -17,7 +17,7 @@ const areaColumns = 600
 // far more samples than a picture has columns, so a column shows a mean.
 func Areas(a Axes, times []float64, areas ...Area) *Figure {
 	a.LogX, a.LogY = false, false
-	c := newChart(a)
+	c := newChart(a, colourLegend)
 	for _, area := range areas {
 		c.names = append(c.names, area.Name)
 	}
@@ -25,7 +25,7 @@ func Areas(a Axes, times []float64, areas ...Area) *Figure {
 		c.stack(times, areas)
 	}
 	c.fit()
-	return singlePanel(colourLegend, c)
+	return c.figure()
 }
 
 // stack adds up the areas column by column. The edge of each is the sum of its area and of all
@@ -94,17 +94,10 @@ func columnAverages(times, values []float64, columns int) []float64 {
 	for i := range len(times) - 1 {
 		// The value holds from times[i] to times[i+1]; it may begin and end inside a
 		// column.
-		first := int((times[i] - from) / width)
-		for n := first; n < columns; n++ {
-			left, right := from+float64(n)*width, from+float64(n+1)*width
-			if left >= times[i+1] {
-				break
-			}
-			sums[n] += values[i] * max(min(right, times[i+1])-max(left, times[i]), 0)
+		for n := int((times[i] - from) / width); n < columns && from+float64(n)*width < times[i+1]; n++ {
+			held := min(from+float64(n+1)*width, times[i+1]) - max(from+float64(n)*width, times[i])
+			sums[n] += values[i] * max(held, 0) / width
 		}
-	}
-	for n := range sums {
-		sums[n] /= width
 	}
 	return sums
 }

@@ -14,10 +14,13 @@ func newAxis(label string, log bool) axis {
 	return axis{label: label, log: log, min: math.Inf(1), max: math.Inf(-1)}
 }
 
-// include widens the range.
+// include widens the range. Values that are not positive do not widen a logarithmic axis: a
+// sojourn time of 0 is rare but possible, and is drawn at its start.
 func (a *axis) include(values ...float64) {
 	for _, v := range values {
-		a.min, a.max = min(a.min, v), max(a.max, v)
+		if v > 0 || !a.log {
+			a.min, a.max = min(a.min, v), max(a.max, v)
+		}
 	}
 }
 
@@ -73,40 +76,16 @@ func (a *axis) ticks(wanted int) []tick {
 // ticksAlong returns ticks whose labels do not overlap on a horizontal axis of a length.
 func (a *axis) ticksAlong(length float64) (ticks []tick) {
 	const between = 6
-	for wanted := wantedTicks; wanted > 0; wanted-- {
+	for wanted, fits := wantedTicks, false; wanted > 0 && !fits; wanted-- {
 		ticks = a.ticks(wanted)
-		end, fits := math.Inf(-1), true
+		end := math.Inf(-1)
+		fits = true
 		for _, t := range ticks {
-			if t.label == "" {
-				continue
+			if at, half := a.part(t.value)*length, textWidth(t.label, tickSize, false)/2; half > 0 {
+				fits = fits && at-half >= end+between
+				end = at + half
 			}
-			at, half := a.part(t.value)*length, textWidth(t.label, tickSize, false)/2
-			fits = fits && at-half >= end+between
-			end = at + half
-		}
-		if fits || a.names != nil {
-			break
 		}
 	}
 	return ticks
-}
-
-// clampToPositive replaces values that a logarithmic axis cannot show by the least positive
-// one, or by 1 if there is none. A sojourn time of 0 is rare but possible, and must not
-// make the picture fail.
-func clampToPositive(values []float64) {
-	least := math.Inf(1)
-	for _, v := range values {
-		if v > 0 {
-			least = math.Min(least, v)
-		}
-	}
-	if math.IsInf(least, 1) {
-		least = 1
-	}
-	for i, v := range values {
-		if v <= 0 {
-			values[i] = least
-		}
-	}
 }

@@ -1,9 +1,6 @@
 package plot
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // Sample is a set of values, such as the sojourn times under one policy. Its curve has the
 // Name in the legend.
@@ -30,51 +27,35 @@ func CDF(a Axes, samples ...Sample) *Figure {
 	if a.Y == "" {
 		a.Y = "fraction of jobs"
 	}
-	a.LogX = a.LogX || spansDecades(samples)
+	positive := newAxis("", true) // all samples decide together, since they share the axis
+	for _, s := range samples {
+		positive.include(s.Values...)
+	}
+	a.LogX = a.LogX || positive.max >= positive.min*logSpread
 	a.LogY, a.Max = false, 1
-	c := newChart(a)
+	c := newChart(a, lineLegend)
 	for _, s := range samples {
 		c.names = append(c.names, s.Name)
-		if points := s.distribution(a.LogX); len(points) > 0 {
-			c.curve(Line{Name: s.Name, Points: points, Steps: true})
-		}
+		c.curve(Line{Name: s.Name, Points: s.distribution(), Steps: true})
 	}
 	c.fit()
 	c.y.min = 0
 	c.x.pad()
-	return singlePanel(lineLegend, c)
-}
-
-// spansDecades reports whether the values spread so much that only a logarithmic axis shows
-// the small ones. All samples decide together, since they share the axis. Without positive
-// values the answer does not matter.
-func spansDecades(samples []Sample) bool {
-	least, most := math.Inf(1), 0.
-	for _, s := range samples {
-		for _, v := range s.Values {
-			if v > 0 {
-				least, most = min(least, v), max(most, v)
-			}
-		}
-	}
-	return most >= least*logSpread
+	return c.figure()
 }
 
 // distribution returns a curve from 0 to 1 with at most cdfPoints steps. Large samples are
 // thinned to every n-th step; the first and the last stay.
-func (s Sample) distribution(log bool) (points []Point) {
-	sorted := slices.Clone(s.Values)
-	if log {
-		clampToPositive(sorted)
-	}
-	slices.Sort(sorted)
+func (s Sample) distribution() (points []Point) {
+	sorted := slices.Sorted(slices.Values(s.Values))
 	n := len(sorted)
+	every := (n + cdfPoints - 1) / cdfPoints
 	for i, v := range sorted {
 		if i == 0 {
-			points = append(points, Point{X: v, Y: 0})
+			points = append(points, Point{X: v})
 		}
 		// The height after the i-th smallest value is (i+1)/n.
-		if every := (n + cdfPoints - 1) / cdfPoints; (i+1)%every == 0 || i == n-1 {
+		if (i+1)%every == 0 || i == n-1 {
 			points = append(points, Point{X: v, Y: float64(i+1) / float64(n)})
 		}
 	}

@@ -16,8 +16,8 @@ type Axes struct {
 	Title string
 	X, Y  string // labels, with the unit
 
-	// LogX and LogY make an axis logarithmic. Values that are not positive are drawn at the
-	// least positive one.
+	// LogX and LogY make an axis logarithmic. Values that are not positive are drawn at
+	// its start.
 	LogX, LogY bool
 
 	// Max is the upper bound of the vertical axis; 0 derives it from the data.
@@ -35,14 +35,15 @@ type Mark struct {
 // chart is one panel of a figure: what it shows, before its place and its colours are known.
 type chart struct {
 	Axes
+	kind   legendKind
 	x, y   axis
 	names  []string // for the legend, in its order; "" is not shown there
 	shapes []func(*pen)
 	err    error // the first invalid value
 }
 
-func newChart(a Axes) *chart {
-	return &chart{Axes: a, x: newAxis(a.X, a.LogX), y: newAxis(a.Y, a.LogY)}
+func newChart(a Axes, kind legendKind) *chart {
+	return &chart{Axes: a, kind: kind, x: newAxis(a.X, a.LogX), y: newAxis(a.Y, a.LogY)}
 }
 
 // add adds a shape. Later shapes cover earlier ones.
@@ -73,16 +74,6 @@ func (c *chart) fit() {
 	if c.Max > c.y.min {
 		c.y.max = c.Max
 	}
-}
-
-// marked reports whether there is text above the panel.
-func (c *chart) marked() bool {
-	for _, m := range c.Marks {
-		if m.Name != "" {
-			return true
-		}
-	}
-	return false
 }
 
 // pen draws the shapes of a chart into its place.
@@ -158,7 +149,7 @@ func (p *pen) mark() {
 		width := textWidth(m.Name, markSize, false)
 		start := max(min(at-width/2, p.left+p.width-width), end)
 		if m.Name != "" && start+width <= p.left+p.width {
-			p.write(text{x: start + width/2, y: p.top - 4, anchor: atMiddle, size: markSize}, m.Name)
+			p.write(text{x: start + width/2, y: p.top - 4, anchor: "middle", size: markSize}, m.Name)
 			end = start + width + 4
 		}
 	}

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -14,26 +15,20 @@ import (
 //
 // Nothing is drawn before SVG, because colours depend on the names of all panels.
 type Figure struct {
-	title      string // above all panels
-	columns    int
-	charts     []*chart
-	legendKind legendKind
+	title   string // above all panels
+	columns int
+	charts  []*chart
 }
 
-// singlePanel returns a figure with one panel.
-func singlePanel(kind legendKind, c *chart) *Figure {
-	return &Figure{columns: 1, charts: []*chart{c}, legendKind: kind}
-}
+// figure returns a figure with one panel.
+func (c *chart) figure() *Figure { return &Figure{columns: 1, charts: []*chart{c}} }
 
 // Grid arranges figures in rows, under a common title and with one legend. They should be
 // of one kind. Its legend has the symbols of the first figure.
 func Grid(title string, columns int, figures ...*Figure) *Figure {
 	g := &Figure{title: title, columns: max(min(columns, len(figures)), 1)}
-	for i, f := range figures {
+	for _, f := range figures {
 		g.charts = append(g.charts, f.charts...)
-		if i == 0 {
-			g.legendKind = f.legendKind
-		}
 	}
 	return g
 }
@@ -61,25 +56,18 @@ func (f *Figure) SVG(w io.Writer) error {
 			return c.err
 		}
 	}
-	if _, err := w.Write(f.drawing().finish()); err != nil {
-		return fmt.Errorf("plot: %w", err)
-	}
-	return nil
+	_, err := f.drawing().WriteTo(w)
+	return err
 }
 
 // Save writes name.svg into a directory that exists.
 func (f *Figure) Save(dir, name string) error {
-	file := filepath.Join(dir, name+".svg")
-	out, err := os.Create(file)
-	if err != nil {
+	var made bytes.Buffer
+	if err := f.SVG(&made); err != nil {
+		return fmt.Errorf("picture %s: %w", name, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".svg"), made.Bytes(), 0o666); err != nil {
 		return fmt.Errorf("plot: %w", err)
-	}
-	err = f.SVG(out)
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("picture %s: %w", file, err)
 	}
 	return nil
 }

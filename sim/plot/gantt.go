@@ -21,14 +21,10 @@ const rowFill = 0.86
 // with an invalid row or with an end before its start is an error.
 func Gantt(a Axes, rows []string, spans ...Span) *Figure {
 	a.LogX, a.LogY = false, false
-	c := newChart(a)
-	seen := make(map[string]bool)
+	c := newChart(a, colourLegend)
 	all := make([]box, 0, len(spans))
 	for _, s := range spans {
-		if !seen[s.Name] {
-			seen[s.Name] = true
-			c.names = append(c.names, s.Name)
-		}
+		c.names = append(c.names, s.Name)
 		if s.Row < 0 || s.Row >= len(rows) || !(s.From <= s.To) || math.IsInf(s.To-s.From, 0) {
 			c.fail("%s uses row %d of %d from %g to %g", s.Name, s.Row, len(rows), s.From, s.To)
 			continue
@@ -47,5 +43,5 @@ func Gantt(a Axes, rows []string, spans ...Span) *Figure {
 			c.y.names = append(c.y.names, tick{float64(len(rows) - 1 - i), name})
 		}
 	}
-	return singlePanel(colourLegend, c)
+	return c.figure()
 }

@@ -25,14 +25,22 @@ const (
 	pale = "#ddd"
 )
 
-// panelSize returns the size of a panel with its labels.
+// panelSize returns the size of a panel with its labels. It has space for the names of rows.
 func (f *Figure) panelSize() (w, h float64) {
-	if f.columns > 1 {
-		return smallWidth, smallHeight
-	} else if len(f.charts) > 1 {
-		return panelWidth, smallHeight
+	w, h = panelWidth, panelHeight
+	if len(f.charts) > 1 {
+		h = smallHeight
 	}
-	return panelWidth, panelHeight
+	if f.columns > 1 {
+		w = smallWidth
+	}
+	for _, c := range f.charts {
+		for i, t := range c.y.names[min(1, len(c.y.names)):] {
+			rows := c.y.names[i].value - t.value // from the name above
+			h = max(h, (c.y.max-c.y.min)/rows*tickSize+smallHeight/3)
+		}
+	}
+	return w, h
 }
 
 // drawing puts the title at the top, the legend on the right, and the panels in between.
@@ -44,28 +52,29 @@ func (f *Figure) panelSize() (w, h float64) {
 //
 // Within panels, axes are aligned: all have the same insets.
 func (f *Figure) drawing() *canvas {
-	key := f.legend()
+	names := f.names()
 	pw, ph := f.panelSize()
 	rows, columns := max((len(f.charts)+f.columns-1)/f.columns, 1), f.columns
-	legendWidth, legendHeight := key.size()
+	legendWidth, legendHeight := legendSize(names)
 	width := pw*float64(columns) + gap*float64(columns-1)
 	height := ph*float64(rows) + gap*float64(rows-1)
-	top, name := float64(margin), f.title
+	top := float64(margin)
 	if f.title != "" {
 		top += titleHeight
-	} else if len(f.charts) > 0 {
-		name = f.charts[0].Title
 	}
-	c := newCanvas(width+legendWidth+2*margin, max(height, legendHeight)+top+margin, name)
-	c.write(text{x: margin + width/2, y: margin + titleSize, anchor: atMiddle, size: titleSize + 1, bold: true, room: width}, f.title)
-	in := f.insets(pw)
+	c := newCanvas(width+legendWidth+2*margin, max(height, legendHeight)+top+margin)
+	c.write(text{x: margin + width/2, y: margin + titleSize, anchor: "middle", size: titleSize + 1, bold: true, room: width}, f.title)
+	in, of := f.insets(pw), lineStyles(names)
 	for i, one := range f.charts {
-		p := &pen{canvas: c, chart: one, of: key.of, width: pw - in.left - in.right, height: ph - in.top - in.bottom}
+		p := &pen{canvas: c, chart: one, of: of, width: pw - in.left - in.right, height: ph - in.top - in.bottom}
 		p.left = margin + in.left + float64(i%columns)*(pw+gap)
 		p.top = top + in.top + float64(i/columns)*(ph+gap)
 		p.panel(in)
 	}
-	key.draw(c, margin+width+legendGap, top+legendTop)
+	if len(f.charts) > 0 {
+		c.legend(f.charts[0].kind, names, of, margin+width+legendGap, top+legendTop+legendRow/2)
+	}
+	c.WriteString("</svg>\n")
 	return c
 }
 
@@ -80,34 +89,41 @@ func (f *Figure) insets(panel float64) (in insets) {
 		for _, t := range c.y.ticks(wantedTicks) {
 			label = max(label, textWidth(t.label, tickSize, false))
 		}
-		if label += tickLong + 4; c.Y != "" {
-			label += labelSize*lineGap + 4
+		for _, t := range c.x.ticks(wantedTicks) {
+			// A label near the end of the axis reaches beyond it. The axis has more than half
+			// of the width.
+			if half := textWidth(t.label, tickSize, false) / 2; c.x.names == nil {
+				in.right = max(in.right, half+2-(1-c.x.part(t.value))*panel/2)
+			}
 		}
-		top := 8.
-		if c.Title != "" {
-			top += titleSize + 4
-		}
-		if c.marked() {
-			top += markSize + 2
-		}
-		if ticks := c.x.ticks(wantedTicks); len(ticks) > 0 && c.x.names == nil {
-			// Half of the last label may be to the right of the axis.
-			in.right = max(in.right, textWidth(ticks[len(ticks)-1].label, tickSize, false)/2+2)
-		}
-		in.left, in.top = max(in.left, label), max(in.top, top)
+		in.left = max(in.left, label+tickLong+4+lineHeight(c.Y, labelSize))
+		in.top = max(in.top, 8+lineHeight(c.Title, titleSize)+c.markHeight())
 	}
 	for _, c := range f.charts {
 		lines := 1
 		for _, t := range c.x.names {
 			lines = max(lines, len(wrap(t.label, tickSize, c.nameWidth(panel-in.left-in.right))))
 		}
-		bottom := tickLong + 6 + float64(lines)*tickSize*lineGap
-		if c.X != "" {
-			bottom += labelSize*lineGap + 4
-		}
-		in.bottom = max(in.bottom, bottom)
+		in.bottom = max(in.bottom, tickLong+6+float64(lines)*tickSize*lineGap+lineHeight(c.X, labelSize))
 	}
 	return in
+}
+
+// lineHeight returns the space of a title or a label; 0 if there is none.
+func lineHeight(words string, size float64) float64 {
+	if words == "" {
+		return 0
+	}
+	return size*lineGap + 4
+}
+
+// markHeight returns the space of the names of marks.
+func (c *chart) markHeight() float64 {
+	height := 0.
+	for _, m := range c.Marks {
+		height = max(height, lineHeight(m.Name, markSize))
+	}
+	return height
 }
 
 // nameWidth returns the space for each name below a panel.
@@ -116,14 +132,10 @@ func (c *chart) nameWidth(width float64) float64 { return width/float64(max(len(
 // panel draws a panel: the grid first, so that the data covers it.
 func (p *pen) panel(in insets) {
 	bottom := p.top + p.height
-	titleBase := p.top - 8
-	if p.marked() {
-		titleBase -= markSize + 2
-	}
-	title := text{x: p.left + p.width/2, y: titleBase, anchor: atMiddle, size: titleSize, bold: true, room: p.width + in.right}
+	title := text{x: p.left + p.width/2, y: p.top - 8 - p.markHeight(), anchor: "middle", size: titleSize, bold: true, room: p.width + in.right}
 	p.write(title, p.Title)
-	p.write(text{x: title.x, y: bottom + in.bottom - 4, anchor: atMiddle, size: labelSize, room: p.width}, p.X)
-	p.write(text{x: p.left - in.left + labelSize, y: p.top + p.height/2, anchor: atMiddle, size: labelSize, upward: true, room: p.height + in.bottom/2}, p.Y)
+	p.write(text{x: title.x, y: bottom + in.bottom - 4, anchor: "middle", size: labelSize, room: p.width}, p.X)
+	p.write(text{x: p.left - in.left + labelSize, y: p.top + p.height/2, anchor: "middle", size: labelSize, upward: true, room: p.height + in.bottom/2}, p.Y)
 
 	grid, lines := new(path), new(path)
 	p.ticksBelow(grid, lines)
@@ -144,46 +156,40 @@ func (p *pen) panel(in insets) {
 func (p *pen) ticksBelow(grid, lines *path) {
 	bottom := p.top + p.height
 	for _, t := range p.x.ticksAlong(p.width) {
-		at, words, room := p.across(t.value), []string{t.label}, 0.
-		if p.x.names != nil {
-			room = p.nameWidth(p.width)
-			words = wrap(t.label, tickSize, room)
-		} else {
+		at := p.across(t.value)
+		if p.x.names == nil {
 			lines.move(at, bottom)
-			lines.down(bottom + tickLength(t))
+			lines.down(bottom + t.length())
 			if t.label != "" {
 				grid.move(at, p.top)
 				grid.down(bottom)
 			}
 		}
-		for i, line := range words {
-			p.write(text{x: at, y: bottom + tickLong + 2 + tickSize*(1+lineGap*float64(i)), anchor: atMiddle, size: tickSize, room: room}, line)
+		room := p.nameWidth(p.width)
+		for i, line := range wrap(t.label, tickSize, room) {
+			p.write(text{x: at, y: bottom + tickLong + 2 + tickSize*(1+lineGap*float64(i)), anchor: "middle", size: tickSize, room: room}, line)
 		}
 	}
 }
 
-// ticksBeside labels the vertical axis. Names have no ticks. A label that would cover the one
-// before it is left out.
+// ticksBeside labels the vertical axis. Names have no ticks.
 func (p *pen) ticksBeside(grid, lines *path) {
-	before := -2. * tickSize
 	for _, t := range p.y.ticks(wantedTicks) {
 		at := p.down(t.value)
 		if p.y.names == nil {
 			lines.move(p.left, at)
-			lines.across(p.left - tickLength(t))
+			lines.across(p.left - t.length())
 			if t.label != "" {
 				grid.move(p.left, at)
 				grid.across(p.left + p.width)
 			}
 		}
-		if t.label != "" && max(at-before, before-at) >= tickSize {
-			p.write(text{x: p.left - tickLong - 3, y: at + middle*tickSize, anchor: atEnd, size: tickSize}, t.label)
-			before = at
-		}
+		p.write(text{x: p.left - tickLong - 3, y: at + middle*tickSize, anchor: "end", size: tickSize}, t.label)
 	}
 }
 
-func tickLength(t tick) float64 {
+// length returns the length of the line of a tick.
+func (t tick) length() float64 {
 	if t.label == "" {
 		return tickLong / 2
 	}

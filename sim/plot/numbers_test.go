@@ -39,14 +39,14 @@ func TestTicks(t *testing.T) {
 }
 
 func TestDistribution(t *testing.T) {
-	got := Sample{Values: []float64{5, 0, 5, 2}}.distribution(true)
-	want := [][2]float64{{2, 0}, {2, 0.25}, {2, 0.5}, {5, 0.75}, {5, 1}}
+	got := Sample{Values: []float64{5, 0, 5, 2}}.distribution()
+	want := [][2]float64{{0, 0}, {0, 0.25}, {2, 0.5}, {5, 0.75}, {5, 1}}
 	for i, w := range want {
 		if len(got) != len(want) || got[i].X != w[0] || got[i].Y != w[1] {
 			t.Fatalf("%v, want %v", got, want)
 		}
 	}
-	if n := len(Sample{Values: make([]float64, 24_442)}.distribution(false)); n > cdfPoints+2 {
+	if n := len(Sample{Values: make([]float64, 24_442)}.distribution()); n > cdfPoints+2 {
 		t.Errorf("%d points of 24,442 values", n)
 	}
 }

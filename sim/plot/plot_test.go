@@ -80,16 +80,16 @@ func TestColoursFollowNames(t *testing.T) {
 func TestInvalidData(t *testing.T) {
 	nan := math.NaN()
 	for want, f := range map[string]*Figure{
-		"fair":                    CDF(Axes{}, Sample{"fair", []float64{1, nan}}),
-		"hfsp":                    Lines(Axes{}, Line{Name: "hfsp", Points: []Point{{X: 1, Y: math.Inf(1)}}}),
-		"interval from 0 to +Inf": Lines(Axes{}, Line{Name: "hfsp", Points: []Point{{X: 1, High: math.Inf(1)}}}),
-		"2 values at 3 times":     Areas(Axes{}, []float64{1, 2, 3}, Area{"j", []float64{1, 2}}),
-		"time 1 after 2":          Areas(Axes{}, []float64{2, 1}, Area{"j", []float64{1, 2}}),
-		"not a finite number":     Areas(Axes{}, []float64{1, 2}, Area{"j", []float64{nan, 2}}),
-		"row 1 of 1":              Gantt(Axes{}, []string{"n0"}, Span{Row: 1, Name: "j"}),
-		"from 2 to 1":             Gantt(Axes{}, []string{"n0"}, Span{From: 2, To: 1, Name: "j"}),
-		"1 values in 2 groups":    Bars(Axes{}, []string{"a", "b"}, Bar{"j", []Value{{Y: 1}}}),
-		"j: a value that is no":   Bars(Axes{}, []string{"a"}, Bar{"j", []Value{{Y: nan}}}),
+		"fair":                     CDF(Axes{}, Sample{"fair", []float64{1, nan}}),
+		"hfsp":                     Lines(Axes{}, Line{Name: "hfsp", Points: []Point{{X: 1, Y: math.Inf(1)}}}),
+		"low: a value that is not": Lines(Axes{}, Line{Name: "low", Points: []Point{{X: 1, High: math.Inf(1)}}}),
+		"2 values at 3 times":      Areas(Axes{}, []float64{1, 2, 3}, Area{"j", []float64{1, 2}}),
+		"time 1 after 2":           Areas(Axes{}, []float64{2, 1}, Area{"j", []float64{1, 2}}),
+		"not a finite number":      Areas(Axes{}, []float64{1, 2}, Area{"j", []float64{nan, 2}}),
+		"row 1 of 1":               Gantt(Axes{}, []string{"n0"}, Span{Row: 1, Name: "j"}),
+		"from 2 to 1":              Gantt(Axes{}, []string{"n0"}, Span{From: 2, To: 1, Name: "j"}),
+		"1 values in 2 groups":     Bars(Axes{}, []string{"a", "b"}, Bar{"j", []Value{{Y: 1}}}),
+		"j: a value that is no":    Bars(Axes{}, []string{"a"}, Bar{"j", []Value{{Y: nan}}}),
 	} {
 		if err := f.SVG(new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q expected in %v", want, err)

@@ -15,20 +15,14 @@ type canvas struct{ bytes.Buffer }
 // fontFamily names fonts of the same widths first: Liberation Sans, Arial and Helvetica.
 const fontFamily = "Liberation Sans,Arial,Helvetica,sans-serif"
 
-// newCanvas returns a white picture. name describes it to screen readers.
-func newCanvas(width, height float64, name string) *canvas {
+// newCanvas begins a white picture; "</svg>" ends it.
+func newCanvas(width, height float64) *canvas {
 	c := new(canvas)
 	w, h := num(width), num(height)
-	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s" fill="%s">`+"\n",
-		w, h, w, h, escape(name), fontFamily, ink)
+	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" role="img" font-family="%s" fill="%s">`+"\n",
+		w, h, w, h, fontFamily, ink)
 	fmt.Fprintf(c, `<path fill="#fff" d="M0 0H%sV%sH0z"/>`+"\n", w, h)
 	return c
-}
-
-// finish ends the picture and returns it.
-func (c *canvas) finish() []byte {
-	c.WriteString("</svg>\n")
-	return c.Bytes()
 }
 
 // num formats a length, rounded to 0.01. It never returns "-0".
@@ -83,17 +77,10 @@ func (c *canvas) draw(s stroke, fill string, p *path) {
 	fmt.Fprintf(c, ` stroke-linejoin="round" d="%s"/>`+"\n", p)
 }
 
-// Places of text relative to its point.
-const (
-	atStart  = "start"
-	atMiddle = "middle"
-	atEnd    = "end"
-)
-
 // text is one line of text.
 type text struct {
 	x, y   float64 // of its base line
-	anchor string  // the part of the text that is at x
+	anchor string  // start, middle or end: the part of the text that is at x
 	size   float64
 	bold   bool
 	upward bool    // turned by 90°
@@ -132,20 +119,13 @@ var charWidths = []struct {
 	{`CDHNRUw`, 722}, {`GOQ`, 778}, {`Mm`, 833}, {`%W`, 944},
 }
 
-// Widths that charWidths does not have, and the reserve for a browser without its fonts.
-const (
-	otherWidth   = 650
-	wideWidth    = 1000 // of Chinese, Japanese and Korean characters, and of symbols
-	firstWide    = 0x1100
-	widthReserve = 1.06
-)
-
-// textWidth estimates the length of words. It depends on no font of the machine.
+// textWidth estimates the length of words. It depends on no font of the machine, and has a
+// reserve for browsers without these fonts.
 func textWidth(words string, size float64, bold bool) (width float64) {
 	for _, r := range words {
-		w := float64(otherWidth)
-		if r >= firstWide {
-			w = wideWidth
+		w := 650.
+		if r >= 0x1100 { // Chinese, Japanese, Korean and symbols
+			w = 1000
 		}
 		for _, of := range charWidths {
 			if strings.ContainsRune(of.chars, r) {
@@ -157,7 +137,7 @@ func textWidth(words string, size float64, bold bool) (width float64) {
 	if bold {
 		width *= 1.08
 	}
-	return width * size / 1000 * widthReserve
+	return width * size / 1000 * 1.06
 }
 
 // wrap breaks words into lines of at most a width. A longer word is a line of its own.

@@ -18,29 +18,20 @@ const wantedTicks = 6
 // are for linear axes. Multiples are computed from an integer, so that errors do not add up; a
 // tick within a billionth of a step of the end of the axis is shown.
 func evenTicks(low, high float64, wanted int) (ticks []tick) {
-	step := evenStep((high - low) / float64(wanted))
-	if step == 0 || math.IsInf(step, 0) {
+	least := (high - low) / float64(wanted)
+	if !(least > 0) || math.IsInf(least, 1) {
 		return nil
+	}
+	decade, step := math.Pow(10, math.Floor(math.Log10(least))), 0.
+	for _, factor := range []float64{10, 5, 2, 1} {
+		if factor*decade >= least*(1-1e-9) {
+			step = factor * decade
+		}
 	}
 	for n := math.Ceil(low/step - 1e-9); n*step <= high+step*1e-9 && len(ticks) < 10*wanted; n++ {
 		ticks = append(ticks, tick{n * step, formatTick(n * step)})
 	}
 	return ticks
-}
-
-// evenStep returns the least even step that is not below a wanted one. It returns 0 for an
-// axis without length.
-func evenStep(wanted float64) float64 {
-	if !(wanted > 0) {
-		return 0
-	}
-	decade := math.Pow(10, math.Floor(math.Log10(wanted)))
-	for _, factor := range []float64{1, 2, 5} {
-		if factor*decade >= wanted*(1-1e-9) {
-			return factor * decade
-		}
-	}
-	return 10 * decade
 }
 
 // decadeTicks returns powers of ten and, if those are few, their multiples. They are for
@@ -54,16 +45,13 @@ func decadeTicks(low, high float64, wanted int) (ticks []tick) {
 	every := max(1, int(math.Ceil(decades/float64(2*wanted))))
 	for e := int(math.Floor(math.Log10(low))); math.Pow(10, float64(e)) <= high; e++ {
 		for digit := 1; digit <= 9; digit++ {
-			v := float64(digit) * math.Pow(10, float64(e))
-			labelled := digit == 1 && e%every == 0 || decades < 2 && (digit == 2 || digit == 5)
-			if v < low*(1-1e-9) || v > high*(1+1e-9) || digit > 1 && every > 1 {
-				continue
+			t := tick{value: float64(digit) * math.Pow(10, float64(e))}
+			if digit == 1 && e%every == 0 || decades < 2 && (digit == 2 || digit == 5) {
+				t.label = formatTick(t.value)
 			}
-			t := tick{value: v}
-			if labelled {
-				t.label = formatTick(v)
+			if t.value >= low*(1-1e-9) && t.value <= high*(1+1e-9) && (digit == 1 || every == 1) {
+				ticks = append(ticks, t)
 			}
-			ticks = append(ticks, t)
 		}
 	}
 	return ticks

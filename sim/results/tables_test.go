@@ -84,8 +84,8 @@ func TestReport(t *testing.T) {
 		files       string
 		summary     string
 	}{
-		"one repetition":      {[]Repetition{one}, "jobs.csv slots.png slots.svg sojourn.png sojourn.svg tasks.csv", "offered load"},
-		"several repetitions": {[]Repetition{one, one}, "run-001 run-002 slots.png slots.svg sojourn.png sojourn.svg", "2 runs, seeds 1 to 1: medians"},
+		"one repetition":      {[]Repetition{one}, "jobs.csv slots.svg sojourn.svg tasks.csv", "offered load"},
+		"several repetitions": {[]Repetition{one, one}, "run-001 run-002 slots.svg sojourn.svg", "2 runs, seeds 1 to 1: medians"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := Report{Workload: w, Cluster: sim.Config{Machines: 1, MapSlots: 2, ReduceSlots: 1}, Repetitions: c.repetitions}
