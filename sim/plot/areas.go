@@ -65,15 +65,15 @@ func (c *chart) stack(times []float64, areas []Area) {
 }
 
 // skyline returns the outline of columns of a width. It has steps, not slopes: usage changes at
-// once.
+// once. Steps that rounding hides, such as those of errors of means, are left out.
 func (p *pen) skyline(from, width float64, heights []float64) *path {
-	outline, height := new(path), 0.
-	outline.move(p.across(from), p.down(0))
-	for n, top := range heights {
-		if top != height {
+	outline, level := new(path), p.down(0)
+	outline.move(p.across(from), level)
+	for n, height := range heights {
+		if top := p.down(height); num(top) != num(level) {
 			outline.across(p.across(from + float64(n)*width))
-			outline.down(p.down(top))
-			height = top
+			outline.down(top)
+			level = top
 		}
 	}
 	outline.across(p.across(from + float64(len(heights))*width))

@@ -4,14 +4,13 @@ import "math"
 
 // axis is a scale with the range of its values.
 type axis struct {
-	label    string
 	log      bool
 	min, max float64 // min > max while there are no values
 	names    []tick  // labels of places that are not numbers; nil for an axis of numbers
 }
 
-func newAxis(label string, log bool) axis {
-	return axis{label: label, log: log, min: math.Inf(1), max: math.Inf(-1)}
+func newAxis(log bool) axis {
+	return axis{log: log, min: math.Inf(1), max: math.Inf(-1)}
 }
 
 // include widens the range. Values that are not positive do not widen a logarithmic axis: a

@@ -27,7 +27,7 @@ func CDF(a Axes, samples ...Sample) *Figure {
 	if a.Y == "" {
 		a.Y = "fraction of jobs"
 	}
-	positive := newAxis("", true) // all samples decide together, since they share the axis
+	positive := newAxis(true) // all samples decide together, since they share the axis
 	for _, s := range samples {
 		positive.include(s.Values...)
 	}

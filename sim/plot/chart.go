@@ -43,7 +43,7 @@ type chart struct {
 }
 
 func newChart(a Axes, kind legendKind) *chart {
-	return &chart{Axes: a, kind: kind, x: newAxis(a.X, a.LogX), y: newAxis(a.Y, a.LogY)}
+	return &chart{Axes: a, kind: kind, x: newAxis(a.LogX), y: newAxis(a.LogY)}
 }
 
 // add adds a shape. Later shapes cover earlier ones.
@@ -74,6 +74,7 @@ func (c *chart) fit() {
 	if c.Max > c.y.min {
 		c.y.max = c.Max
 	}
+	c.finite("axes", c.x.max-c.x.min, c.y.max-c.y.min)
 }
 
 // pen draws the shapes of a chart into its place.

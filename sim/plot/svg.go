@@ -19,7 +19,7 @@ const fontFamily = "Liberation Sans,Arial,Helvetica,sans-serif"
 func newCanvas(width, height float64) *canvas {
 	c := new(canvas)
 	w, h := num(width), num(height)
-	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" role="img" font-family="%s" fill="%s">`+"\n",
+	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" font-family="%s" fill="%s">`+"\n",
 		w, h, w, h, fontFamily, ink)
 	fmt.Fprintf(c, `<path fill="#fff" d="M0 0H%sV%sH0z"/>`+"\n", w, h)
 	return c
