@@ -81,6 +81,7 @@ func TestInvalidData(t *testing.T) {
 		"not a finite number":      Areas(Axes{}, []float64{1, 2}, Area{"j", []float64{nan, 2}}),
 		"row 1 of 1":               Gantt(Axes{}, []string{"n0"}, Span{Row: 1, Name: "j"}),
 		"from 2 to 1":              Gantt(Axes{}, []string{"n0"}, Span{From: 2, To: 1, Name: "j"}),
+		"axes: a value that is":    Lines(Axes{}, Line{Name: "j", Points: []Point{{X: -1e308}, {X: 1e308}}}),
 		"1 values in 2 groups":     Bars(Axes{}, []string{"a", "b"}, Bar{"j", []Value{{Y: 1}}}),
 		"j: a value that is no":    Bars(Axes{}, []string{"a"}, Bar{"j", []Value{{Y: nan}}}),
 	} {

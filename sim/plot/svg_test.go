@@ -18,8 +18,9 @@ type place struct{ x, y float64 }
 // shape is a path of a picture: the corners of each of its parts, and its colours. Corners of
 // markers are left out, except for their middles.
 type shape struct {
-	fill, stroke string
-	parts        [][]place
+	fill, stroke, dashes string
+	parts                [][]place
+	marker               string // the commands of a marker; "" of another shape
 }
 
 // label is a text of a picture with an estimate of the box that it fills.
@@ -38,6 +39,7 @@ type picture struct {
 }
 
 var (
+	marker  = regexp.MustCompile(`m[^MLHV]*`)
 	command = regexp.MustCompile(`[A-Za-z][^A-Za-z]*`)
 	precise = regexp.MustCompile(`="[^"]*[0-9]\.[0-9]{3}[^"]*"`)
 )
@@ -54,6 +56,7 @@ func drawn(t *testing.T, f *Figure) (p picture) {
 		Paths   []struct {
 			Fill   string `xml:"fill,attr"`
 			Stroke string `xml:"stroke,attr"`
+			Dashes string `xml:"stroke-dasharray,attr"`
 			D      string `xml:"d,attr"`
 		} `xml:"path"`
 		Texts []struct {
@@ -76,7 +79,7 @@ func drawn(t *testing.T, f *Figure) (p picture) {
 		t.Fatal(err)
 	}
 	for _, s := range read.Paths {
-		p.shapes = append(p.shapes, shape{s.Fill, s.Stroke, corners(t, s.D)})
+		p.shapes = append(p.shapes, shape{s.Fill, s.Stroke, s.Dashes, corners(t, s.D), marker.FindString(s.D)})
 	}
 	for _, s := range read.Texts {
 		width := textWidth(s.Words, s.Size, s.Weight == "bold")
@@ -160,12 +163,13 @@ func TestShapesLieWhereDataSays(t *testing.T) {
 		"logarithmic":     {Lines(Axes{LogX: true, LogY: true}, Line{Points: points}), "none", blue, [][]place{{{0, .5}, {.5, 0}, {1, 0}}}},
 		"steps":           {Lines(Axes{}, Line{Steps: true, Points: points}), "none", blue, [][]place{{{0, .5}, {1. / 11, .5}, {1. / 11, .25}, {1, .25}, {1, 0}}}},
 		"area":            {Areas(Axes{}, []float64{0, 5, 20}, Area{"", []float64{2, 4, 9}}), blue, "", [][]place{{{0, 0}, {0, .5}, {.25, .5}, {.25, 1}, {1, 1}, {1, 0}}}},
-		"area on another": {Areas(Axes{}, []float64{0, 5}, Area{"", []float64{2, 0}}, Area{"b", []float64{6, 0}}), palette[1], "", [][]place{{{0, 0}, {0, 1}, {1, 1}, {1, 0}}}},
+		"area on another": {Areas(Axes{}, []float64{0, 5}, Area{"", []float64{6, 0}}, Area{"b", []float64{2, 0}}), palette[1], "", [][]place{{{0, 0}, {0, 1}, {1, 1}, {1, 0}}}},
 		"span":            {Gantt(Axes{}, []string{"a", "b"}, Span{1, 0, 10, ""}, Span{0, 5, 20, ""}), blue, "", [][]place{{{0, .465}, {.5, .465}, {.5, .035}, {0, .035}}, {{.25, .965}, {1, .965}, {1, .535}, {.25, .535}}}},
 		"bar":             {Bars(Axes{}, []string{"a"}, Bar{"", []Value{{Y: 2, High: 4}}}), blue, "", [][]place{{{.1, .5}, {.852, .5}, {.852, 0}, {.1, 0}}}},
 		"logarithmic bar": {Bars(Axes{LogY: true}, []string{"a"}, Bar{"", []Value{{Y: 10, Low: 2, High: 100}}}), blue, "", [][]place{{{.1, .5}, {.852, .5}, {.852, 0}, {.1, 0}}}},
 		// A distribution has a padding of 1.5 % on both sides.
 		"distribution":      {CDF(Axes{}, Sample{"", []float64{103, 6, 3}}), "none", blue, [][]place{{{.015 / 1.03, 0}, {.015 / 1.03, 1. / 3}, {.045 / 1.03, 1. / 3}, {.045 / 1.03, 2. / 3}, {1.015 / 1.03, 2. / 3}, {1.015 / 1.03, 1}}}},
+		"wide distribution": {CDF(Axes{}, Sample{"", []float64{1, 10, 100}}), "none", blue, [][]place{{{.015 / 1.03, 0}, {.015 / 1.03, 1. / 3}, {.5, 1. / 3}, {.5, 2. / 3}, {1.015 / 1.03, 2. / 3}, {1.015 / 1.03, 1}}}},
 		"no point, no line": {Lines(Axes{}, Line{}), "none", blue, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -242,6 +246,7 @@ func crowded() map[string]*Figure {
 		names = append(names, Line{Name: fmt.Sprint("name ", i)})
 	}
 	all["names"] = Lines(Axes{}, names...)
+	all["no legend"] = Lines(Axes{}, Line{Points: []Point{{}, {X: 6e6, Y: 1}}})
 	return all
 }
 
@@ -284,17 +289,102 @@ func TestTextIsEscaped(t *testing.T) {
 	}
 }
 
-// TestMarks checks where marks are, and that one outside of the axes is left out.
+// TestMarks checks where marks are, that one outside of the axes is left out, and that names
+// stay within the panel.
 func TestMarks(t *testing.T) {
-	p := drawn(t, Areas(Axes{Marks: []Mark{{5, "a"}, {21, "c"}, {20, ""}}}, []float64{0, 20}, Area{"", []float64{1, 1}}))
+	p := drawn(t, Areas(Axes{Marks: []Mark{{5, "a"}, {18, "n1 is lost"}, {19, "n2 is lost"}, {21, "c"}, {20, ""}}}, []float64{0, 20}, Area{"", []float64{1, 1}}))
 	from, to := p.axes()
 	last := p.shapes[len(p.shapes)-1].parts
-	if len(last) != 2 || math.Abs(last[0][0].x-from.x-(to.x-from.x)/4) > .011 || last[1][0].x != to.x || last[0][1].y != to.y {
+	if len(last) != 4 || math.Abs(last[0][0].x-from.x-(to.x-from.x)/4) > .011 || last[3][0].x != to.x || last[0][1].y != to.y {
 		t.Errorf("%v on axes from %v to %v", last, from, to)
 	}
+	var names []string
 	for _, l := range p.labels {
-		if l.words == "c" || l.words == "a" && (l.x != last[0][0].x || l.bottom > from.y) {
-			t.Errorf("%+v", l)
+		if l.bottom < from.y {
+			names = append(names, l.words)
+			if l.words == "a" && l.x != last[0][0].x || l.left < from.x || l.right > to.x {
+				t.Errorf("%+v on axes from %v to %v", l, from, to)
+			}
 		}
+	}
+	if !slices.Equal(names, []string{"a", "n1 is lost"}) { // n2 has no space
+		t.Errorf("names %q", names)
+	}
+}
+
+// TestIntervals checks that only a point with an interval has a whisker.
+func TestIntervals(t *testing.T) {
+	p := drawn(t, Lines(Axes{}, Line{Points: []Point{{X: 1, Y: 4, Low: 2, High: 8}, {X: 2, Y: 3}}}))
+	from, to := p.axes()
+	p.shapes = p.shapes[slices.IndexFunc(p.shapes, func(s shape) bool { return s.stroke == palette[0] })+1:]
+	got := p.of("none", palette[0])
+	low := to.y - (to.y-from.y)/4
+	if len(got) != 3 || got[0][0].x != from.x || math.Abs(got[0][0].y-low) > .011 || got[0][1] != from || got[1][0].y != got[0][0].y || got[1][1].x-got[1][0].x != whiskerWidth || got[2][0].y != from.y {
+		t.Errorf("%v on axes from %v to %v", got, from, to)
+	}
+}
+
+func TestShortSpanIsVisible(t *testing.T) {
+	p := drawn(t, Gantt(Axes{}, []string{"a"}, Span{0, 0, 1e6, ""}, Span{0, 5e5, 5e5, "short"}))
+	if got := p.of(palette[1], ""); len(got) == 0 || got[0][1].x-got[0][0].x < .29 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestLegendHasTheSymbols checks that names differ without colours, and that the legend shows
+// how.
+func TestLegendHasTheSymbols(t *testing.T) {
+	points := []Point{{X: 1, Y: 1}, {X: 2, Y: 2}}
+	a, b := Line{Name: "a", Points: points}, Line{Name: "b", Points: points}
+	for name, c := range map[string]struct {
+		figure  *Figure
+		symbols int // in the legend
+		markers int
+	}{
+		"lines": {Lines(Axes{}, a, b), 4, 2},
+		"steps": {Lines(Axes{}, Line{Name: "a", Points: points, Steps: true}, Line{Name: "b", Points: points, Steps: true}), 2, 0},
+		"bars":  {Bars(Axes{}, []string{"g"}, Bar{"a", []Value{{Y: 1}}}, Bar{"b", []Value{{Y: 2}}}), 2, 0},
+	} {
+		p := drawn(t, c.figure)
+		_, to := p.axes()
+		inside, legend, markers := make(map[string]bool), 0, 0
+		for _, s := range p.shapes {
+			style := fmt.Sprint(s.fill, s.stroke, s.dashes, s.marker)
+			if s.parts[0][0].x <= to.x {
+				inside[style] = true
+				continue
+			}
+			legend++
+			if s.marker != "" {
+				markers++
+			}
+			if !inside[style] {
+				t.Errorf("%s: %s is in the legend only", name, style)
+			}
+		}
+		if legend != c.symbols || markers != c.markers {
+			t.Errorf("%s: %d symbols and %d markers, want %d and %d", name, legend, markers, c.symbols, c.markers)
+		}
+	}
+	if p := drawn(t, Lines(Axes{}, a, b)); !slices.ContainsFunc(p.shapes, func(s shape) bool { return s.dashes == dashes[1] }) {
+		t.Errorf("no line has dashes %q", dashes[1])
+	}
+	grey := make(map[string]bool) // styles without colours
+	for _, s := range lineStyles(strings.Fields("a b c d e f g h i j k l")) {
+		grey[s.dashes+s.glyph.shape+fmt.Sprint(s.glyph.open)] = true
+	}
+	if len(grey) != Colours {
+		t.Errorf("%d styles of %d names", len(grey), Colours)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for width, want := range map[float64]string{1000: "at half of it", 30: "at half|of it", 20: "at|half|of it", 1: "at|half|of|it"} {
+		if got := strings.Join(wrap(" at half  of it", 10, width), "|"); got != want {
+			t.Errorf("%g: %q, want %q", width, got, want)
+		}
+	}
+	if wide, thin := textWidth("MW日", 10, false), textWidth("il.", 10, true); wide < 25 || wide > 32 || thin > 10 {
+		t.Errorf("widths %g and %g", wide, thin)
 	}
 }
