@@ -95,8 +95,8 @@ func columnAverages(times, values []float64, columns int) []float64 {
 		// The value holds from times[i] to times[i+1]; it may begin and end inside a
 		// column.
 		for n := int((times[i] - from) / width); n < columns && from+float64(n)*width < times[i+1]; n++ {
-			held := min(from+float64(n+1)*width, times[i+1]) - max(from+float64(n)*width, times[i])
-			sums[n] += values[i] * max(held, 0) / width
+			shared := min(from+float64(n+1)*width, times[i+1]) - max(from+float64(n)*width, times[i])
+			sums[n] += values[i] * max(shared, 0) / width
 		}
 	}
 	return sums

@@ -63,7 +63,7 @@ func (f *Figure) drawing() *canvas {
 		top += titleHeight
 	}
 	c := newCanvas(width+legendWidth+2*margin, max(height, legendHeight)+top+margin)
-	c.write(text{x: margin + width/2, y: margin + titleSize, anchor: "middle", size: titleSize + 1, bold: true, room: width}, f.title)
+	c.write(text{x: margin + width/2, y: margin + titleSize, anchor: "middle", size: titleSize + 1, bold: true, maxWidth: width}, f.title)
 	in, of := f.insets(pw), lineStyles(names)
 	for i, one := range f.charts {
 		p := &pen{canvas: c, chart: one, of: of, width: pw - in.left - in.right, height: ph - in.top - in.bottom}
@@ -132,10 +132,10 @@ func (c *chart) nameWidth(width float64) float64 { return width/float64(max(len(
 // panel draws a panel: the grid first, so that the data covers it.
 func (p *pen) panel(in insets) {
 	bottom := p.top + p.height
-	title := text{x: p.left + p.width/2, y: p.top - 8 - p.markHeight(), anchor: "middle", size: titleSize, bold: true, room: p.width + in.right}
+	title := text{x: p.left + p.width/2, y: p.top - 8 - p.markHeight(), anchor: "middle", size: titleSize, bold: true, maxWidth: p.width + in.right}
 	p.write(title, p.Title)
-	p.write(text{x: title.x, y: bottom + in.bottom - 4, anchor: "middle", size: labelSize, room: p.width}, p.X)
-	p.write(text{x: p.left - in.left + labelSize, y: p.top + p.height/2, anchor: "middle", size: labelSize, upward: true, room: p.height + in.bottom/2}, p.Y)
+	p.write(text{x: title.x, y: bottom + in.bottom - 4, anchor: "middle", size: labelSize, maxWidth: p.width}, p.X)
+	p.write(text{x: p.left - in.left + labelSize, y: p.top + p.height/2, anchor: "middle", size: labelSize, upward: true, maxWidth: p.height + in.bottom/2}, p.Y)
 
 	grid, lines := new(path), new(path)
 	p.ticksBelow(grid, lines)
@@ -165,9 +165,9 @@ func (p *pen) ticksBelow(grid, lines *path) {
 				grid.down(bottom)
 			}
 		}
-		room := p.nameWidth(p.width)
-		for i, line := range wrap(t.label, tickSize, room) {
-			p.write(text{x: at, y: bottom + tickLong + 2 + tickSize*(1+lineGap*float64(i)), anchor: "middle", size: tickSize, room: room}, line)
+		maxWidth := p.nameWidth(p.width)
+		for i, line := range wrap(t.label, tickSize, maxWidth) {
+			p.write(text{x: at, y: bottom + tickLong + 2 + tickSize*(1+lineGap*float64(i)), anchor: "middle", size: tickSize, maxWidth: maxWidth}, line)
 		}
 	}
 }

@@ -84,7 +84,7 @@ type text struct {
 	size   float64
 	bold   bool
 	upward bool    // turned by 90°
-	room   float64 // longer text becomes smaller; 0 is any length
+	maxWidth   float64 // longer text becomes smaller; 0 is any length
 }
 
 // middle is the distance from the middle of a line of text to its base line, as a part of its
@@ -96,8 +96,8 @@ func (c *canvas) write(t text, words string) {
 	if words == "" {
 		return
 	}
-	if width := textWidth(words, t.size, t.bold); t.room > 0 && width > t.room {
-		t.size *= t.room / width
+	if width := textWidth(words, t.size, t.bold); t.maxWidth > 0 && width > t.maxWidth {
+		t.size *= t.maxWidth / width
 	}
 	fmt.Fprintf(c, `<text x="%s" y="%s" font-size="%s" text-anchor="%s"`, num(t.x), num(t.y), num(t.size), t.anchor)
 	if t.bold {

@@ -224,8 +224,8 @@ func TestLabelsAreAtTheirValues(t *testing.T) {
 	}
 }
 
-// crowded returns figures with much text.
-func crowded() map[string]*Figure {
+// fullFigures returns figures with much text.
+func fullFigures() map[string]*Figure {
 	all := figures()
 	long := "a job that has a rather long name"
 	line := func(x, y float64) Line { return Line{Name: long, Points: []Point{{X: x, Y: y}, {X: 9 * x, Y: 7 * y}}} }
@@ -253,7 +253,7 @@ func crowded() map[string]*Figure {
 // TestTextHasItsPlace checks that nothing is outside of a picture, and that no text covers
 // another.
 func TestTextHasItsPlace(t *testing.T) {
-	for name, f := range crowded() {
+	for name, f := range fullFigures() {
 		p := drawn(t, f)
 		for _, s := range p.shapes {
 			for _, at := range slices.Concat(s.parts...) {
