@@ -78,7 +78,7 @@ func newBenchGrowth() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "growth --out DIR",
 		Short:   "Draw the cost of the simulator from the output of its benchmark",
-		Long:    "Read the output of BenchmarkGrowth from standard input, and write growth.svg into\nDIR: the cost of an event as jobs, machines and queues grow.",
+		Long:    "Read the output of BenchmarkGrowth from standard input, and write growth.svg\ninto DIR: the cost of an event as jobs, machines and queues grow.",
 		Example: "  go test -run '^$' -bench Growth -benchtime 1x ./sim |\n    hammr bench growth --out docs/growth",
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(_ context.Context, cmd *cobra.Command, _ []string) error {

@@ -79,12 +79,12 @@ func (c *canvas) draw(s stroke, fill string, p *path) {
 
 // text is one line of text.
 type text struct {
-	x, y   float64 // of its base line
-	anchor string  // start, middle or end: the part of the text that is at x
-	size   float64
-	bold   bool
-	upward bool    // turned by 90°
-	maxWidth   float64 // longer text becomes smaller; 0 is any length
+	x, y     float64 // of its base line
+	anchor   string  // start, middle or end: the part of the text that is at x
+	size     float64
+	bold     bool
+	upward   bool    // turned by 90°
+	maxWidth float64 // longer text becomes smaller; 0 is any length
 }
 
 // middle is the distance from the middle of a line of text to its base line, as a part of its
