@@ -20,10 +20,7 @@ const (
 	lineGap   = 1.2
 )
 
-const (
-	ink  = "#222"
-	pale = "#ddd"
-)
+const pale = "#ddd" // colour of the grid
 
 // panelSize returns the size of a panel with its labels. It has space for the names of rows.
 func (f *Figure) panelSize() (w, h float64) {

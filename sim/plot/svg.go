@@ -15,6 +15,8 @@ type canvas struct{ bytes.Buffer }
 // fontFamily names fonts of the same widths first: Liberation Sans, Arial and Helvetica.
 const fontFamily = "Liberation Sans,Arial,Helvetica,sans-serif"
 
+const ink = "#222" // colour of text and axes
+
 // newCanvas begins a white picture; "</svg>" ends it.
 func newCanvas(width, height float64) *canvas {
 	c := new(canvas)
