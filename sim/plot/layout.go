@@ -124,7 +124,9 @@ func (c *chart) markHeight() float64 {
 }
 
 // nameWidth returns the space for each name below a panel.
-func (c *chart) nameWidth(width float64) float64 { return width/float64(max(len(c.x.names), 1)) - 8 }
+func (c *chart) nameWidth(width float64) float64 {
+	return max(width/float64(max(len(c.x.names), 1))-8, 1)
+}
 
 // panel draws a panel: the grid first, so that the data covers it.
 func (p *pen) panel(in insets) {

@@ -241,6 +241,11 @@ func fullFigures() map[string]*Figure {
 	all["rows"] = Grid(long, 1, Gantt(Axes{Title: "a", Marks: marks}, rows, Span{31, 0, 100, long}), Gantt(Axes{Title: "b"}, rows))
 	all["groups"] = Bars(Axes{Y: long}, []string{long + " " + long, strings.ReplaceAll(long, " ", "-") + strings.ReplaceAll(long, " ", "-"), "c", "d", "e"},
 		Bar{"日本語", make([]Value, 5)}, Bar{"b", make([]Value, 5)})
+	var many []string
+	for i := range 100 {
+		many = append(many, fmt.Sprint("group ", i))
+	}
+	all["many groups"] = Bars(Axes{}, many, Bar{"b", make([]Value, len(many))})
 	var names []Line
 	for i := range 40 {
 		names = append(names, Line{Name: fmt.Sprint("name ", i)})
