@@ -12,9 +12,6 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
-	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
-	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // Log is one server of the replicated log. Its methods may be called from any
@@ -33,7 +30,7 @@ type Log struct {
 	cfg       Config
 	raft      *raft.Raft             // nil while open runs
 	fsm       *fsm                   // passes what Raft commits to the jobmaster
-	disk      *raftboltdb.BoltStore  // file of entries, votes and terms
+	disk      *disk                  // file of entries, votes and terms
 	store     *store                 // wraps disk: measures writes, and adds the delays and errors of drills
 	snapshots raft.SnapshotStore     // the latest keptSnapshots snapshots, in files
 	stream    *streamLayer           // connections to and from other masters
@@ -151,22 +148,6 @@ func (l *Log) openStores() error {
 		return fmt.Errorf("raftlog: snapshots in %s: %w", l.cfg.Dir, err)
 	}
 	return nil
-}
-
-// openDisk opens the log's file, which is locked while it is open. Its list of free pages is not
-// written with each entry, which makes writes cheaper. Instead, the list is computed when the
-// file is opened.
-func openDisk(path string) (*raftboltdb.BoltStore, error) {
-	disk, err := raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{
-		Timeout: lockTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
-	}})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("raftlog: directory %s is in use by another process", filepath.Dir(path))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("raftlog: log %s: %w", path, err)
-	}
-	return disk, nil
 }
 
 // cached adds a cache of the newest entries in memory. NewLogCache fails only for a size

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 
 	"github.com/hammr/hammr/cluster"
 )
@@ -84,7 +83,7 @@ func alone(master Peer) raft.Configuration {
 
 // offlineStores are the stores of a directory that no master uses.
 type offlineStores struct {
-	disk      *raftboltdb.BoltStore
+	disk      *disk
 	snapshots raft.SnapshotStore
 	transport raft.Transport // carries nothing; Raft encodes addresses with it
 }
