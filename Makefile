@@ -66,9 +66,9 @@ GO_TEST := $(TOOLS) go test $(if $(CI),-exec 'env -u GOGC') $(LINK) -vet=off -v
 
 all: build
 
-# One static binary.
+# One static binary, without what only debuggers read. Traces of panics and profiles keep their names.
 build:
-	$(PLAIN) $(TOOLS) go build -o bin/hammr ./cmd/hammr
+	$(PLAIN) $(TOOLS) go build -ldflags='-s -w' -o bin/hammr ./cmd/hammr
 
 # Three packages at once. First come those that wait for much of their time, for HDFS to notice
 # faults or for daemons to be given up, and those that take long, which would run alone at the end.
