@@ -3,7 +3,9 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,6 +60,64 @@ func TestOnlyUnfetchedLostOutputRunsAgain(t *testing.T) {
 		"m_000000": "lost", "m_000001": "lost", "m_000002": "lost spare", "m_000003": "lost spare", "m_000004": "spare",
 	}; !maps.Equal(got, want) {
 		t.Errorf("maps ran on %v, want %v", got, want)
+	}
+}
+
+// TestLinesAreWrittenOnceDespiteSalt kills the tasknode that has run the first of two maps. One of two
+// reduces has fetched its output. The map runs again and emits other records, which belong to
+// other reduces than before. So the reduces start over, and each line of the input is in the output
+// exactly once.
+func TestLinesAreWrittenOnceDespiteSalt(t *testing.T) {
+	t.Parallel()
+	e := newEngineWithout(t)
+	lost := e.newNode("lost", "--dir", t.TempDir(), "--map-slots", "1", "--reduce-slots", "0")
+	readers := []*handNode{
+		e.newNode("reader", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1"),
+		e.newNode("slower", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1"),
+	}
+	var want []string
+	for i := range 400 {
+		want = append(want, fmt.Sprintf("line %03d", i))
+	}
+	in, out := newFile(t, "lines", []byte(strings.Join(want, "\n")+"\n")), filepath.Join(t.TempDir(), "out")
+	d := newDoors(t, 2)
+	j := &fetching{e, d.submit(e, in, out, "-D", saltProperty+"=1", "-D", "mapreduce.job.reduces=2", "-D", "mapreduce.job.reduce.slowstart.completedmaps=0")}
+
+	d.wait(0)
+	e.newNode("spare", "--dir", t.TempDir(), "--map-slots", "1", "--reduce-slots", "0")
+	d.wait(1)
+	waitUntil(t, "both reduces run", func() bool {
+		return len(childrenOf(readers[0].cmd.Process.Pid)) > 0 && len(childrenOf(readers[1].cmd.Process.Pid)) > 0
+	})
+	readers[1].signalTasks(syscall.SIGSTOP)
+	d.open(0)
+	j.reach(1)
+	lost.kill()
+	waitUntil(t, "the tasknode is given up", func() bool { return strings.Contains(e.done("node", "list", "--all").stdout, "LOST") })
+	readers[1].signalTasks(syscall.SIGCONT)
+	d.open(1)
+	e.done("job", "wait", j.id, "--quiet")
+
+	var got []string
+	for _, name := range []string{"part-r-00000", "part-r-00001"} {
+		text, err := os.ReadFile(filepath.Join(out, name))
+		must(t, err)
+		for line := range strings.Lines(string(text)) {
+			line, _, _ := strings.Cut(line, "/")
+			got = append(got, line)
+		}
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("%d lines are written, want each of %d once: %q", len(got), len(want), got)
+	}
+	attempts := 0
+	for _, task := range j.job(j.id).Tasks {
+		if task.Type == report.Reduce {
+			attempts += len(task.Attempts)
+		}
+	}
+	if attempts != 4 {
+		t.Errorf("two reduces have %d attempts, want 4: each has begun to read, so each starts over", attempts)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -18,12 +19,19 @@ import (
 // doorsProperty names the directory of a job's doors.
 const doorsProperty = "e2e.doors"
 
+// saltProperty makes the job append a random number to each line, so that another attempt at a
+// map emits other records.
+const saltProperty = "e2e.salt"
+
 // doored is a job on a cluster that sorts lines. Each map waits at a door of its own until
 // the test opens it. A door is a socket named after the number of the map. A door without a
 // listener is open.
 var doored = mr.New("doored", mr.TextLines(),
 	mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, struct{}]) error {
 		standAtDoor(filepath.Join(t.Property(doorsProperty), strconv.Itoa(t.Part())))
+		if t.Property(saltProperty) != "" {
+			line = fmt.Appendf(nil, "%s/%d", line, rand.Int())
+		}
 		out.Emit(line, struct{}{})
 		return nil
 	}),
