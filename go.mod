@@ -30,10 +30,7 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require (
-	github.com/spf13/pflag v1.0.10
-	golang.org/x/perf v0.0.0-20250813145418-2f7363a06fe1
-)
+require github.com/spf13/pflag v1.0.10
 
 require (
 	github.com/chromedp/cdproto v0.159.0
@@ -45,7 +42,6 @@ require (
 require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 
 require (
-	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect

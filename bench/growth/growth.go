@@ -5,17 +5,17 @@
 package growth
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/perf/benchfmt"
 
 	"github.com/hammr/hammr/sim/plot"
 )
@@ -62,27 +62,31 @@ func Draw(in io.Reader, out string) error {
 // benchmarks in the same output. A Growth benchmark with another form of name is an error,
 // so that a renamed axis is not lost silently.
 func read(in io.Reader) (curves, error) {
+	form := regexp.MustCompile(`^BenchmarkGrowth/policy=([^/\s]+)/(\w+)=(\d+)(?:-\d+)?\s.*\s([\d.e+-]+) ` + costUnit + `\b`)
 	all := make(curves)
-	for r := benchfmt.NewReader(in, "standard input"); r.Scan(); {
-		result, ok := r.Result().(*benchfmt.Result)
-		if !ok {
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		line := lines.Text()
+		if !strings.HasPrefix(line, "BenchmarkGrowth/") || !strings.Contains(line, costUnit) {
 			continue
 		}
-		cost, ok := result.Value(costUnit)
-		_, parts := result.Name.Parts()
-		if !ok || len(parts) < 2 {
-			continue
+		parts := form.FindStringSubmatch(line)
+		if parts == nil {
+			return nil, fmt.Errorf("result %q: expected the name Growth/policy=P/WHAT=N", line)
 		}
-		policy, found := strings.CutPrefix(string(parts[0]), "/policy=")
-		what, number, _ := strings.Cut(strings.TrimPrefix(string(parts[1]), "/"), "=")
-		n, err := strconv.Atoi(number)
-		if !found || err != nil {
-			return nil, fmt.Errorf("benchmark %s: expected Growth/policy=P/WHAT=N", result.Name)
+		policy, what := parts[1], parts[2]
+		n, err := strconv.Atoi(parts[3])
+		cost, costErr := strconv.ParseFloat(parts[4], 64)
+		if err := errors.Join(err, costErr); err != nil {
+			return nil, fmt.Errorf("result %q: %w", line, err)
 		}
 		if all[what] == nil {
 			all[what] = make(map[string][]plot.Point)
 		}
 		all[what][policy] = append(all[what][policy], plot.Point{X: float64(n), Y: cost})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, errors.New("no results of BenchmarkGrowth")
