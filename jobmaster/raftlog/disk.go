@@ -29,7 +29,11 @@ var (
 var errNoKey = errors.New("not found")
 
 // entryCodec encodes times as 15 bytes, which every version of the format reads.
-var entryCodec = &codec.MsgpackHandle{BasicHandle: codec.BasicHandle{TimeNotBuiltin: true}}
+var entryCodec = func() *codec.MsgpackHandle {
+	h := new(codec.MsgpackHandle)
+	h.TimeNotBuiltin = true
+	return h
+}()
 
 // openDisk opens the log's file, which is locked while it is open. Its list of free pages is not
 // written with each entry, which makes writes cheaper. Instead, the list is computed when the
