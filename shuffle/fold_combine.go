@@ -49,6 +49,27 @@ func (t *FoldTable[V]) hash(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
+// combineRecords combines records whose slots are computed. Most find their key in the slot where
+// the probe begins, so that case needs no call.
+func (t *FoldTable[V]) combineRecords(pending []pendingFold[V]) {
+	entries, fold, first := t.entries, t.fold.Fold, !t.keepsStrings
+	for i := range pending {
+		p := &pending[i]
+		if p.size > inlineKey+1 {
+			t.combineLong(p)
+			continue
+		}
+		e := &entries[p.slot]
+		if first && e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && binary.LittleEndian.Uint64(e.key[8:]) == p.b {
+			if v, ok := fold(e.v, p.v); ok {
+				e.v = v
+				continue
+			}
+		}
+		t.combine(p)
+	}
+}
+
 // combine folds a record into its entry, or inserts an entry for a new key.
 func (t *FoldTable[V]) combine(p *pendingFold[V]) {
 	entries := t.entries

@@ -145,7 +145,7 @@ func (t *FoldTable[V]) Emit(key []byte, v V) {
 		t.append(key, v)
 		return
 	}
-	p := &t.pending[t.pendingCount%foldBatch]
+	p, full := &t.pending[t.pendingCount%foldBatch], false
 	if a, ok := t.loadShort(key); ok {
 		p.a, p.b = a, 0
 	} else if len(key) <= inlineKey {
@@ -153,6 +153,7 @@ func (t *FoldTable[V]) Emit(key []byte, v V) {
 	} else {
 		p.a, p.b = xxhash.Sum64(key), uint64(len(t.pendingLong))
 		t.pendingLong = append(t.pendingLong, key...)
+		full = len(t.pendingLong) > maxPendingLong
 	}
 	p.size = uint32(len(key)) + 1
 	p.v = v
@@ -160,7 +161,7 @@ func (t *FoldTable[V]) Emit(key []byte, v V) {
 		p.v = t.own(v)
 	}
 	t.pendingCount++
-	if t.pendingCount == foldBatch || len(t.pendingLong) > maxPendingLong {
+	if full || t.pendingCount == foldBatch {
 		t.drain()
 	}
 }
@@ -187,14 +188,7 @@ func (t *FoldTable[V]) combineBatch() {
 	t.stats.Records += int64(len(pending))
 	if t.err == nil {
 		t.touch(pending)
-		for i := range pending {
-			p := &pending[i]
-			if p.size <= inlineKey+1 {
-				t.combine(p)
-			} else {
-				t.combineLong(p)
-			}
-		}
+		t.combineRecords(pending)
 	}
 	if t.bypass {
 		t.bypass = false
