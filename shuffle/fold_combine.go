@@ -52,7 +52,7 @@ func (t *FoldTable[V]) hash(a, b uint64) uint64 {
 // combineRecords combines records whose slots are computed. Most find their key in the slot where
 // the probe begins, so that case needs no call.
 func (t *FoldTable[V]) combineRecords(pending []pendingFold[V]) {
-	entries, fold, first := t.entries, t.fold.Fold, !t.keepsStrings
+	entries, fold, plain := t.entries, t.fold.Fold, !t.keepsStrings
 	for i := range pending {
 		p := &pending[i]
 		if p.size > inlineKey+1 {
@@ -60,7 +60,7 @@ func (t *FoldTable[V]) combineRecords(pending []pendingFold[V]) {
 			continue
 		}
 		e := &entries[p.slot]
-		if first && e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && binary.LittleEndian.Uint64(e.key[8:]) == p.b {
+		if plain && e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && binary.LittleEndian.Uint64(e.key[8:]) == p.b {
 			if v, ok := fold(e.v, p.v); ok {
 				e.v = v
 				continue
