@@ -19,7 +19,11 @@ func (f *FS) ReadsFrom(host string) *atomic.Int64 {
 		return conn, err
 	}
 	for i := range f.reads.slots { // existing clients have the previous function
-		if s := f.reads.slots[i].current; s != nil {
+		slot := &f.reads.slots[i]
+		slot.Lock()
+		s := slot.current
+		slot.Unlock()
+		if s != nil {
 			s.retire()
 		}
 	}
