@@ -22,10 +22,7 @@ func TestOnlyUnfetchedLostOutputRunsAgain(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)
 	lost := e.newNode("lost", "--dir", t.TempDir(), "--map-slots", "4", "--reduce-slots", "0")
-	readers := []*handNode{
-		e.newNode("reader", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1"),
-		e.newNode("slower", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1"),
-	}
+	readers := e.newReaders()
 	var text strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&text, "line %04d\n", i*7919%1000)
@@ -48,8 +45,7 @@ func TestOnlyUnfetchedLostOutputRunsAgain(t *testing.T) {
 	d.open(3)
 	waitUntil(t, "all maps are done", func() bool { return len(e.finishedMaps(j.id)) == 5 })
 	j.reach(7)
-	lost.kill()
-	waitUntil(t, "the tasknode is given up", func() bool { return strings.Contains(e.done("node", "list", "--all").stdout, "LOST") })
+	e.lose(lost)
 	for _, n := range readers {
 		n.signalTasks(syscall.SIGCONT)
 	}
@@ -71,10 +67,7 @@ func TestLinesAreWrittenOnceDespiteSalt(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)
 	lost := e.newNode("lost", "--dir", t.TempDir(), "--map-slots", "1", "--reduce-slots", "0")
-	readers := []*handNode{
-		e.newNode("reader", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1"),
-		e.newNode("slower", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1"),
-	}
+	readers := e.newReaders()
 	var want []string
 	for i := range 400 {
 		want = append(want, fmt.Sprintf("line %03d", i))
@@ -92,8 +85,7 @@ func TestLinesAreWrittenOnceDespiteSalt(t *testing.T) {
 	readers[1].signalTasks(syscall.SIGSTOP)
 	d.open(0)
 	j.reach(1)
-	lost.kill()
-	waitUntil(t, "the tasknode is given up", func() bool { return strings.Contains(e.done("node", "list", "--all").stdout, "LOST") })
+	e.lose(lost)
 	readers[1].signalTasks(syscall.SIGCONT)
 	d.open(1)
 	e.done("job", "wait", j.id, "--quiet")
@@ -119,6 +111,22 @@ func TestLinesAreWrittenOnceDespiteSalt(t *testing.T) {
 	if attempts != 4 {
 		t.Errorf("two reduces have %d attempts, want 4: each has begun to read, so each starts over", attempts)
 	}
+}
+
+// newReaders starts two tasknodes that run one reduce each.
+func (e *engine) newReaders() (readers []*handNode) {
+	e.t.Helper()
+	for _, name := range []string{"reader", "slower"} {
+		readers = append(readers, e.newNode(name, "--dir", e.t.TempDir(), "--map-slots", "0", "--reduce-slots", "1"))
+	}
+	return readers
+}
+
+// lose kills a tasknode and waits until the master gives it up.
+func (e *engine) lose(n *handNode) {
+	e.t.Helper()
+	n.kill()
+	waitUntil(e.t, "the tasknode is given up", func() bool { return strings.Contains(e.done("node", "list", "--all").stdout, "LOST") })
 }
 
 // fetching is a job whose reduces are fetching.
