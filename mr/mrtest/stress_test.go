@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/disturb"
 	"github.com/hammr/hammr/internal/poison"
 	"github.com/hammr/hammr/mr"
 )
@@ -117,7 +118,7 @@ func TestStressFindsErrors(t *testing.T) {
 			return nil
 		})), "two undisturbed runs differ"},
 		"where splits are":        {grouped("splits", bytesMapper(&counting{})), "It depends on where the input is divided"},
-		"state of a mapper":       {grouped("numbers", bytesMapper(&numbering{})), "It depends on where the input is divided"},
+		"state of a mapper":       {grouped("numbers", bytesMapper(&numbering{})), "changes with mapreduce.input.fileinputformat.split.maxsize="},
 		"state that is not saved": {mr.New("state", mr.TextLines(), pairing, mr.Reducer[[]byte, []byte, []byte, []byte](&forgetful{}), out), "is checkpointed at"},
 		"an attempt that runs again": {grouped("again", mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out bytesEmit) error {
 			if strings.HasSuffix(t.ID(), "_0") {
@@ -142,6 +143,20 @@ func TestStressFindsErrors(t *testing.T) {
 			}
 			t.Log(found)
 		})
+	}
+}
+
+// TestDescribed describes one disturbance of each kind.
+func TestDescribed(t *testing.T) {
+	for action, want := range map[disturb.Action]string{
+		disturb.Split:      "changes if map 3, attempt 0: is split at record 17. It depends on where the input is divided",
+		disturb.Checkpoint: "changes if map 3, attempt 0: is checkpointed at record 17. State that is not in Save is lost",
+		disturb.Suspend:    "changes if map 3, attempt 0: is suspended at record 17. It depends on time",
+		disturb.Fail:       "changes if map 3, attempt 0: fails at record 17. An attempt that runs again emits other records",
+	} {
+		if got := described(nil, []disturb.Disturbance{{Stage: "map", Node: 3, Record: 17, Action: action}}); !strings.Contains(got, want) {
+			t.Errorf("described as %q, want %q", got, want)
+		}
 	}
 }
 
