@@ -50,8 +50,8 @@ func hostileText(seed uint64, n int) string {
 	return b.String()
 }
 
-// asLines returns a file as tools see it whose lines end with LF only: by the rules of mr.TextLines a
-// mark of byte order is no part of the first line, and CR LF and CR end lines.
+// asLines returns a file with the lines that mr.TextLines reads, each ended by LF, as the tools expect: a
+// byte-order mark is not part of the first line, and CR LF and CR end lines.
 func asLines(file string) string {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(file, "\ufeff"))
 	if text != "" && !strings.HasSuffix(text, "\n") {

@@ -112,8 +112,8 @@ func (t *FoldTable[V]) releaseTable() {
 	t.long, t.text = longKeys{poison: t.opts.Poison}, textStore{}
 }
 
-// dropped overwrites the keys in entries that are no longer used. Their values may have pointers,
-// which the garbage collector follows.
+// dropped overwrites the keys of entries that are no longer used. It leaves the values, because the
+// garbage collector follows their pointers.
 func (t *FoldTable[V]) dropped(entries []foldEntry[V]) {
 	if !t.opts.Poison {
 		return

@@ -40,7 +40,7 @@ type Config struct {
 //
 // The names of jobs choose the authorities, so it keeps at most maxOpen file systems, and forgets those
 // that could not be opened. Beyond that it forgets the least recently used one, which it does not close:
-// an operation may use it. An HDFS client closes its idle connections by itself.
+// an operation may use it. An HDFS client closes its connections when they are idle.
 //
 //	in          relative to WorkDir, or to /user/NAME on HDFS
 //	/in         on the default file system

@@ -72,7 +72,7 @@ func read(in io.Reader) (curves, error) {
 		}
 		parts := form.FindStringSubmatch(line)
 		if parts == nil {
-			return nil, fmt.Errorf("result %q: expected the name Growth/policy=P/WHAT=N", line)
+			return nil, fmt.Errorf("result %q: expected Growth/policy=P/WHAT=N", line)
 		}
 		policy, what := parts[1], parts[2]
 		n, err := strconv.Atoi(parts[3])

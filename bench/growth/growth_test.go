@@ -36,7 +36,7 @@ func TestResultsAreRead(t *testing.T) {
 func TestOtherResults(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "no results of BenchmarkGrowth",
-		"BenchmarkGrowth/policy=fifo/jobs=many-2 1 1000 ns/op 12.5 µs/event\n": "expected the name Growth/policy=P/WHAT=N",
+		"BenchmarkGrowth/policy=fifo/jobs=many-2 1 1000 ns/op 12.5 µs/event\n": "expected Growth/policy=P/WHAT=N",
 	} {
 		if _, err := read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -25,7 +25,7 @@ func LoneSurrogate(doc []byte) string {
 		half, ok := surrogate(doc[at:])
 		switch {
 		case !ok:
-			at += len(`\n`) // of \u0041 too, whose digits are no backslash
+			at += len(`\n`) // enough for \u0041 too: its digits contain no backslash
 		case half < firstLow:
 			if low, ok := surrogate(doc[at+escapeLength:]); !ok || low < firstLow {
 				return string(doc[at : at+escapeLength])

@@ -5,7 +5,7 @@ import "math"
 // axis is a scale with the range of its values.
 type axis struct {
 	log      bool
-	min, max float64 // min > max while there are no values
+	min, max float64 // min is greater than max until there is a value
 	names    []tick  // labels of places that are not numbers; nil for an axis of numbers
 }
 
