@@ -1,8 +1,8 @@
 # Reads `go test -v` of many packages. For each package that passes it prints one
 # line with the number of its tests, and which of them were skipped; for one that
-# fails, all that the package printed. At the end come the slowest tests, and a line that counts everything.
+# fails, all that the package printed. Tests of `make nightly` are counted, not named. At the end come the slowest tests, and a line that counts everything.
 
-function forget() { size = passed = failed = skipped = 0; skips = "" }
+function forget() { size = passed = failed = skipped = nightly = 0; skips = ""; delete night }
 
 BEGIN { FS = "\t"; SLOWEST = 20; forget() }
 
@@ -17,7 +17,14 @@ function slow(line,   i) {
 /^--- (PASS|FAIL): / { slow($0) }
 /^ *--- PASS: / { passed++ }
 /^ *--- FAIL: / { failed++ }
-/^ *--- SKIP: / { skipped++; name = $0; sub(/^ *--- SKIP: /, "", name); skips = skips "      skipped: " name "\n" }
+# A test prints its reason before its result.
+/^=== (RUN|NAME|CONT) / { current = $0; sub(/^=== [A-Z]+ +/, "", current) }
+/: runs in make nightly / { night[current] = 1 }
+/^ *--- SKIP: / {
+	name = $0; sub(/^ *--- SKIP: /, "", name); test = name; sub(/ .*/, "", test)
+	if (test in night) nightly++
+	else { skipped++; skips = skips "      skipped: " name "\n" }
+}
 
 /^(ok  |FAIL|---)\t/ || /^\?   \t/ || /^\t.*\[no test files\]|^\t.*coverage: / {
 	if ($1 == "FAIL") {
@@ -25,10 +32,10 @@ function slow(line,   i) {
 		broken++
 	}
 	if ($1 == "ok  " || $1 == "FAIL") {
-		printf "%s  (%d passed, %d failed, %d skipped)\n%s", $0, passed, failed, skipped, skips
+		printf "%s  (%d passed, %d failed, %d skipped%s)\n%s", $0, passed, failed, skipped, nightly ? ", " nightly " at night" : "", skips
 		packages++
 	}
-	all_passed += passed; all_failed += failed; all_skipped += skipped
+	all_passed += passed; all_failed += failed; all_skipped += skipped; all_nightly += nightly
 	forget()
 	fflush()
 	next
@@ -40,7 +47,7 @@ END {
 	for (i = 0; i < size; i++) if (lines[i] != "FAIL") print lines[i]
 	if (slowest > 0) print "slowest tests:"
 	for (i = 1; i <= slowest; i++) print "  " names[i]
-	printf "tests: %d passed, %d failed, %d skipped in %d packages", all_passed, all_failed, all_skipped, packages
+	printf "tests: %d passed, %d failed, %d skipped, %d left to make nightly, in %d packages", all_passed, all_failed, all_skipped, all_nightly, packages
 	printf broken ? " (%d packages FAILED)\n" : "\n", broken
 	exit broken > 0
 }

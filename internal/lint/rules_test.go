@@ -188,3 +188,22 @@ func TestOwnTags(t *testing.T) {
 		}
 	}
 }
+
+func TestLevelFindings(t *testing.T) {
+	const nightly = "package p; import (\"testing\"; \"x/testlevel\")\n"
+	other := parsed(t, "web/a_test.go", "package p\nfunc TestPages(t *testing.T) {}\n")
+	tagged := parsed(t, "web/b_test.go", "//go:build soak\n\npackage p\nfunc TestSoak(t *testing.T) {}\n")
+	for text, want := range map[string][]string{
+		"func TestA(t *testing.T) { testlevel.Nightly(t) }":                                                       {"name the tests that stay"},
+		"// TestA is one.\n//\n// Gate: TestB, web.TestPages\nfunc TestA(t *testing.T) { testlevel.Nightly(t) }":  nil,
+		"// Gate: TestC\nfunc TestA(t *testing.T) { testlevel.Nightly(t) }":                                       {"no test e2e.TestC"},
+		"// Gate: TestA\nfunc TestA(t *testing.T) { testlevel.Nightly(t) }":                                       {"e2e.TestA is no test of the gate"},
+		"// Gate: web.TestSoak\nfunc TestA(t *testing.T) { testlevel.Nightly(t) }":                                {"web.TestSoak is no test of the gate"},
+		"func TestA(t *testing.T) { t.Run(\"\", func(t *testing.T) {\n// Gate: TestB\ntestlevel.Nightly(t)\n}) }": nil,
+		"// Gate: TestB\nfunc helper(t *testing.T) { testlevel.Nightly(t) }":                                      nil,
+		"func TestA(t *testing.T) { t.Run(\"\", func(t *testing.T) {\n// slow\ntestlevel.Nightly(t)\n}) }":        {"name the tests that stay"},
+	} {
+		s := parsed(t, "e2e/a_test.go", nightly+text+"\nfunc TestB(t *testing.T) {}")
+		checkFindings(t, levelFindings(s, levelsOf([]source{s, other, tagged})), want...)
+	}
+}

@@ -231,6 +231,7 @@ var importTable = []row{
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/sshcluster/sshtest", []string{"internal/procfs", "internal/syncutil"}},
 	{"internal/lint", nil},
+	{"internal/testlevel", nil},
 	{"internal/netns", nil},
 	{"internal/jsonfile", []string{"internal/owndir"}},
 	{"internal/owndir", nil},

@@ -6,10 +6,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 const root = "../.."
+
+// tree parses all sources, once for all tests.
+var tree = sync.OnceValues(func() ([]source, error) { return sources(root) })
 
 func report(t *testing.T, findings []string) {
 	t.Helper()
@@ -45,13 +49,15 @@ func TestPackages(t *testing.T) {
 }
 
 func TestSources(t *testing.T) {
-	all, err := sources(root)
+	all, err := tree()
 	if err != nil {
 		t.Fatal(err)
 	}
 	pure := 0
+	tests := levelsOf(all)
 	for _, s := range all {
 		report(t, styleFindings(s))
+		report(t, levelFindings(s, tests))
 		double := strings.HasSuffix(s.packageName(), "test")
 		if s.test() || double {
 			continue
@@ -71,7 +77,7 @@ func TestSources(t *testing.T) {
 // TestTags checks that `make lint` vets files that are compiled only with build tags, so that they keep
 // compiling between the runs that use them.
 func TestTags(t *testing.T) {
-	all, err := sources(root)
+	all, err := tree()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +107,7 @@ func TestGlossary(t *testing.T) {
 	if len(g) < 10 {
 		t.Errorf("docs/glossary.md has only %d banned words", len(g))
 	}
-	all, err := sources(root)
+	all, err := tree()
 	if err != nil {
 		t.Fatal(err)
 	}
