@@ -31,7 +31,7 @@ SEQUENTIAL  := ./sched/chronos ./sched/disco ./sched/fair ./sched/fifo ./sched/h
                ./internal/jsonfile ./internal/keys ./internal/meminfo ./internal/nodelog ./internal/protocol ./internal/wire ./sched \
                ./sched/hammr ./sched/ledger ./sched/placement ./sched/pool ./sched/share ./sched/sharetree ./sched/victim
 # Commands and helpers of tests, whose goroutines are those of packages that are tested with the race detector.
-COMMANDS    := ./cmd/hammr ./hammrtest
+COMMANDS    := ./cli ./hammrtest
 # Packages with few concurrent parts, CONCURRENT, which are tested with the race detector by themselves. It would
 # make the other tests slow: those in a browser, and those that walk through all states.
 PARTLY      := ./internal/web ./cluster
@@ -190,7 +190,7 @@ deploy_kubernetes = $(DEPLOYED) -run '^TestKubernetes' ./deploy/test
 deploy_slurm   = $(DEPLOYED) -run '^TestSlurm' ./e2e
 deploy_oar     = $(DEPLOYED) -run '^TestOAR' ./e2e
 deploy_doctor  = $(DEPLOYED) -run '^TestSwapOfThisMachine$$' ./internal/doctor
-deploy_cloud   = $(DEPLOYED) -run '^TestCloud' ./e2e ./cmd/hammr
+deploy_cloud   = $(DEPLOYED) -run '^TestCloud' ./e2e ./cli
 deploy-test:
 	$(or $(deploy_$(TARGET)),$(error there is no TARGET $(TARGET); the Makefile lists them))
 

@@ -28,7 +28,7 @@ import (
 //	          jobmaster setPreemption (properties.go)
 //	request   jobmaster checkMode and runningAttempt.preempt, which waits for the effect
 //	          (change_attempt.go); the properties hammr.job.*.preemption in internal/conf;
-//	          the help of newTaskPreempt in cmd/hammr/task.go
+//	          the help of newTaskPreempt in cli/task.go
 //	state     cluster PreemptAttempt.apply; storedForm and command for the log
 //	          (codec_entries.go); attemptRecord for snapshots, which holds whether a mode is
 //	          Split: recordAttempt and preemptMode

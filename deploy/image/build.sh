@@ -41,7 +41,7 @@ echo "hammr:x:$user:" >"$root/etc/group"
 if [ -n "${HAMMR_BINARY:-}" ]; then
 	cp "$HAMMR_BINARY" "$root/hammr"
 else
-	CGO_ENABLED=0 GOARCH=$arch go build -trimpath -ldflags="-s -w -X main.version=$version" -o "$root/hammr" ./cmd/hammr
+	CGO_ENABLED=0 GOARCH=$arch go build -trimpath -ldflags="-s -w -X github.com/hammr/hammr/cli.version=$version" -o "$root/hammr" ./cmd/hammr
 fi
 chmod 755 "$root/hammr"
 

@@ -22,7 +22,7 @@ export VERSION ARCH SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C
 
 # build ARCH FILE builds the program for a processor.
 build() {
-	CGO_ENABLED=0 GOOS=linux GOARCH=$1 go build -trimpath="$TRIMPATH" -ldflags "-s -w -X main.version=v$VERSION" -o "$2" ./cmd/hammr
+	CGO_ENABLED=0 GOOS=linux GOARCH=$1 go build -trimpath="$TRIMPATH" -ldflags "-s -w -X github.com/hammr/hammr/cli.version=v$VERSION" -o "$2" ./cmd/hammr
 }
 build "$ARCH" "$work/hammr"
 native=$work/hammr # runs here
@@ -33,7 +33,7 @@ fi
 # hammr runs the program without the environment of this user, so that no default comes from there.
 hammr() { env -i TZ=UTC SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" "$native" "$@"; }
 
-hammr dev man "$work/man"
+env -i PATH="$PATH" HOME="$HOME" GOFLAGS="${GOFLAGS-}" CGO_ENABLED=0 TZ=UTC SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" go run ./deploy/packages/man "$work/man"
 gzip -9n "$work"/man/*
 for shell in bash zsh fish; do
 	hammr completion $shell >"$work/hammr.$shell"

@@ -45,7 +45,7 @@ type Config struct {
 	// TLS encrypts calls; default nil, no encryption. These make a Config and would set it:
 	//
 	//	tasknodes  internal/tasknoded/daemon.go openParts
-	//	commands   cmd/hammr/cluster_command.go connectRemote, with flags in command
+	//	commands   cli/cluster_command.go connectRemote, with flags in command
 	//	programs   mr/engine.go remoteClient, with options in mr/options.go clusterOptions
 	//	drills     internal/testcluster: cluster.go dial, hosts.go Attach
 	//

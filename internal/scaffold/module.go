@@ -1,15 +1,29 @@
 package scaffold
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
-
-	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
+	"text/template"
 )
+
+// module is a module with a version. A directory that replaces a module has no version.
+type module struct{ Path, Version string }
+
+// treeModule is what a new go.mod repeats of the source tree's, as `go mod edit -json` prints it.
+type treeModule struct {
+	Go      string
+	Require []module
+	Replace []struct{ Old, New module }
+}
 
 // moduleFiles returns go.mod and, for a module that uses a source tree, go.sum. It copies
 // the tree's go.sum, because that has every module that a program needs. Lines of other
@@ -31,17 +45,21 @@ func (p *Project) moduleFiles() (map[string][]byte, error) {
 	return map[string][]byte{"go.mod": data, "go.sum": sums}, err
 }
 
-// readModule parses the go.mod of a source tree.
-func readModule(path string) (*modfile.File, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("source tree of hammr: %w", err)
+// readModule parses the go.mod of a source tree. The go command does it, which the user of the new
+// module needs anyway.
+func readModule(path string) (*treeModule, error) {
+	data, err := exec.Command("go", "mod", "edit", "-json", path).Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
 	}
-	f, err := modfile.Parse(path, data, nil)
 	if err != nil {
-		return nil, fmt.Errorf("source tree of hammr: %w", err)
+		return nil, fmt.Errorf("source tree of hammr: go mod edit -json %s: %w", path, err)
 	}
-	return f, nil
+	tree := new(treeModule)
+	if err := json.Unmarshal(data, tree); err != nil {
+		return nil, fmt.Errorf("source tree of hammr: %s: %w", path, err)
+	}
+	return tree, nil
 }
 
 // programModules are the modules that a program with its test needs of those that Hammr
@@ -77,7 +95,7 @@ var programModules = []string{
 // requiredVersions returns the versions of programModules in a source tree: from its go.mod,
 // else from its go.sum. go.sum has two lines for most modules; the line with a version that
 // ends in /go.mod does not select a version. A module in neither file is left out.
-func requiredVersions(tree *modfile.File, sums []byte) (required []module.Version) {
+func requiredVersions(tree *treeModule, sums []byte) (required []module) {
 	versions := make(map[string]string)
 	for line := range strings.Lines(string(sums)) {
 		if fields := strings.Fields(line); len(fields) == 3 && !strings.HasSuffix(fields[1], "/go.mod") {
@@ -85,79 +103,95 @@ func requiredVersions(tree *modfile.File, sums []byte) (required []module.Versio
 		}
 	}
 	for _, r := range tree.Require {
-		versions[r.Mod.Path] = r.Mod.Version
+		versions[r.Path] = r.Version
 	}
 	for _, path := range programModules {
 		if v, found := versions[path]; found {
-			required = append(required, module.Version{Path: path, Version: v})
+			required = append(required, module{path, v})
 		}
 	}
 	return required
 }
 
+// goModTemplate has two blocks of requirements, as go mod tidy writes them.
+var goModTemplate = template.Must(template.New("go.mod").Parse(`module {{.Module}}
+
+go {{.Go}}
+
+require {{.Hammr}}
+{{with .Required}}
+require (
+{{- range .}}
+	{{.Path}} {{.Version}} // indirect
+{{- end}}
+)
+{{end}}{{range .Replaced}}
+replace {{.}}
+{{end}}`))
+
 // goMod returns the new module's go.mod. With a source tree it requires what programs need of the
 // tree's requirements, and repeats the tree's replacements, which count in the main module
 // only. Without one it requires the version of this binary, and `go mod tidy` adds the rest.
-func (p *Project) goMod(tree *modfile.File, sums []byte) ([]byte, error) {
-	f := new(modfile.File)
-	if err := f.AddModuleStmt(p.Module); err != nil {
-		return nil, fmt.Errorf("go.mod: %w", err)
-	}
-	language, version := goVersion(), p.Version
-	var required []module.Version
+func (p *Project) goMod(tree *treeModule, sums []byte) ([]byte, error) {
+	data := struct {
+		Module, Go, Hammr string
+		Required          []module
+		Replaced          []string
+	}{Module: p.Module, Go: goVersion(), Hammr: modulePath + " " + p.Version}
 	if tree != nil {
 		// The replacement decides what is used; any version will do.
-		version = "v0.0.0"
-		required = requiredVersions(tree, sums)
-		if tree.Go != nil {
-			language = tree.Go.Version
+		data.Hammr = modulePath + " v0.0.0"
+		data.Required = requiredVersions(tree, sums)
+		data.Replaced = p.replacements(tree)
+		if tree.Go != "" {
+			data.Go = tree.Go
 		}
 	}
-	if err := f.AddGoStmt(language); err != nil {
+	var b bytes.Buffer
+	if err := goModTemplate.Execute(&b, data); err != nil {
 		return nil, fmt.Errorf("go.mod: %w", err)
 	}
-	f.AddNewRequire(modulePath, version, false)
-	for _, m := range required {
-		f.AddNewRequire(m.Path, m.Version, true)
-	}
-	// Two blocks, as go mod tidy writes them.
-	f.SetRequireSeparateIndirect(f.Require)
-	if err := p.addReplaces(f, tree); err != nil {
-		return nil, fmt.Errorf("go.mod: %w", err)
-	}
-	f.Cleanup()
-	return f.Format()
+	return b.Bytes(), nil
 }
 
-// addReplaces adds a replacement of Hammr's module by the source tree, and the replacements in
-// the tree's own go.mod, with relative paths made absolute.
-func (p *Project) addReplaces(f, tree *modfile.File) error {
-	if tree == nil {
-		return nil
-	}
+// replacements returns the replacements in the tree's own go.mod, with relative paths made absolute,
+// and one of Hammr's module by the tree.
+func (p *Project) replacements(tree *treeModule) (lines []string) {
 	for _, r := range tree.Replace {
-		if err := f.AddReplace(r.Old.Path, r.Old.Version, withinTree(p.Source, r.New), r.New.Version); err != nil {
-			return err
-		}
+		lines = append(lines, r.Old.quoted()+" => "+withinTree(p.Source, r.New).quoted())
 	}
-	return f.AddReplace(modulePath, "", p.Source, "")
+	return append(lines, modulePath+" => "+module{Path: p.Source}.quoted())
 }
 
-// withinTree returns the path of a replacement, seen from outside its tree. A replacement by a
-// version of a module has no path in the tree.
-func withinTree(tree string, m module.Version) string {
-	if m.Version != "" || filepath.IsAbs(m.Path) {
-		return m.Path
+// bareWord is text that go.mod has without quotes.
+var bareWord = regexp.MustCompile(`^[\w/.~+-]+$`)
+
+// quoted returns a module as go.mod has it. The path may be that of a directory with any characters.
+func (m module) quoted() string {
+	path := m.Path
+	if !bareWord.MatchString(path) || strings.Contains(path, "//") {
+		path = strconv.Quote(path)
 	}
-	return filepath.Join(tree, m.Path)
+	return strings.TrimSpace(path + " " + m.Version)
 }
+
+// withinTree returns a replacement, seen from outside its tree. A version of a module has no path
+// in the tree.
+func withinTree(tree string, m module) module {
+	if m.Version != "" || filepath.IsAbs(m.Path) {
+		return m
+	}
+	return module{Path: filepath.Join(tree, m.Path)}
+}
+
+var goRelease = regexp.MustCompile(`^1\.\d+(\.\d+|rc\d+)?$`)
 
 // goVersion returns the language version of the toolchain that built this binary, which also builds
 // the new module. A development version of Go has a name that go.mod does not accept; then it
 // is a release that Hammr needs.
 func goVersion() string {
 	v, _, _ := strings.Cut(strings.TrimPrefix(runtime.Version(), "go"), " ")
-	if !modfile.GoVersionRE.MatchString(v) {
+	if !goRelease.MatchString(v) {
 		return "1.26"
 	}
 	return v

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-
-	"golang.org/x/mod/module"
 )
 
 // modulePath is where programs import Hammr from.
@@ -85,8 +83,8 @@ func plan(cfg Config) (*Project, error) {
 	if p.Module == "" {
 		p.Module = moduleName(filepath.Base(dir))
 	}
-	if err := module.CheckImportPath(p.Module); err != nil {
-		return nil, fmt.Errorf("name of the new module: %w", err)
+	if !validModule.MatchString(p.Module) {
+		return nil, fmt.Errorf("name of the new module: %q is no import path: use letters, digits and . _ ~ -, and slashes between elements", p.Module)
 	}
 	p.Name = p.Module[strings.LastIndexByte(p.Module, '/')+1:]
 	if cfg.Source != "" {
@@ -98,6 +96,9 @@ func plan(cfg Config) (*Project, error) {
 	}
 	return p, err
 }
+
+// validModule is an import path. An element begins and ends with no dot, and the path begins with no dash.
+var validModule = regexp.MustCompile(`^[0-9A-Za-z_~]([0-9A-Za-z._~-]*[0-9A-Za-z_~-])?(/[0-9A-Za-z_~-]([0-9A-Za-z._~-]*[0-9A-Za-z_~-])?)*$`)
 
 var notInModule = regexp.MustCompile(`[^a-z0-9._-]+`)
 

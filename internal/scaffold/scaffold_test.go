@@ -136,6 +136,10 @@ func TestNewRefusesWrongNames(t *testing.T) {
 		want string
 	}{
 		{Config{Dir: "x", Module: "not a path"}, "name of the new module"},
+		{Config{Dir: "x", Module: "-x/y"}, "name of the new module"},
+		{Config{Dir: "x", Module: "x//y"}, "name of the new module"},
+		{Config{Dir: "x", Module: "x/.y"}, "name of the new module"},
+		{Config{Dir: "x", Module: "x/y."}, "name of the new module"},
 		{Config{Dir: "x", Source: t.TempDir()}, "has no go.mod of " + modulePath},
 	} {
 		if _, err := New(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -166,6 +170,7 @@ func TestVersionOf(t *testing.T) {
 		{"work tree", debug.BuildInfo{Main: *hammr("(devel)")}, "", false},
 		{"changed work tree", debug.BuildInfo{Main: *hammr("v1.2.3+dirty")}, "", false},
 		{"dependency", debug.BuildInfo{Main: debug.Module{Path: "x"}, Deps: []*debug.Module{hammr("v1.0.0")}}, "v1.0.0", true},
+		{"pseudo-version", debug.BuildInfo{Main: *hammr("v0.0.0-20261130013906-3080e75b999c")}, "v0.0.0-20261130013906-3080e75b999c", true},
 		{"something else", debug.BuildInfo{Main: debug.Module{Path: "x"}}, "", false},
 	} {
 		got, ok := versionOf(&c.info)

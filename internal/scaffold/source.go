@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
-
-	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
 )
 
 // findSource returns a source tree of Hammr that a module in dir can use: the one around the
@@ -43,10 +41,12 @@ func treeAround(dir string) string {
 	}
 }
 
+var ownModule = regexp.MustCompile(`(?m)^module\s+"?` + regexp.QuoteMeta(modulePath) + `"?\s*$`)
+
 // isTree reports whether a directory is the root of Hammr's source.
 func isTree(dir string) bool {
 	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	return err == nil && modfile.ModulePath(data) == modulePath
+	return err == nil && ownModule.Match(data)
 }
 
 // checkSource returns the absolute path of a source tree that the user has named. The replacement
@@ -86,13 +86,16 @@ func ownVersion() (string, error) {
 		"name one with --source")
 }
 
+// released is a version of this module that a proxy can serve.
+var released = regexp.MustCompile(`^v[01]\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
+
 // versionOf returns the version of Hammr in a binary: of the main module in hammr itself, of a
 // dependency in any other program. ok is false for a version that no proxy serves: a build of
 // a work tree has (devel) or a suffix with a plus sign.
 func versionOf(info *debug.BuildInfo) (string, bool) {
 	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
 		if m.Path == modulePath && m.Replace == nil {
-			return m.Version, module.Check(m.Path, m.Version) == nil && !strings.Contains(m.Version, "+")
+			return m.Version, released.MatchString(m.Version)
 		}
 	}
 	return "", false

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/drill"
+	"github.com/hammr/hammr/internal/hostfile"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testcluster"
+)
+
+// attached is a running cluster that flags name. Without --hostfile there is none, and each
+// drill starts its own cluster.
+type attached struct {
+	// File that names the daemons and the commands to signal and restart them; "" means no
+	// cluster, and then the other fields are ignored.
+	hostfile string
+	// Shell command that runs another command on a machine; {host} stands for the machine's
+	// name.
+	shell     string
+	masters   string
+	tokenFile string
+	data      string // absolute path of a directory
+
+	cluster *testcluster.HostConfig // nil without a hostfile
+}
+
+// flags adds the flags that name a running cluster. --master and --token-file have the
+// defaults of commands that ask a cluster.
+func (a *attached) flags(flags *pflag.FlagSet) {
+	flags.StringVar(&a.hostfile, "hostfile", "", "`file` that lists the daemons of a running cluster to use for drills")
+	flags.StringVar(&a.shell, "shell", hostfile.DefaultShell, "`command` that runs its last argument on a machine; {host} is the machine's SHELL in the hostfile")
+	flags.StringVar(&a.masters, "master", os.Getenv(rpc.MasterVariable), "addresses of masters of the hostfile's cluster, as `host:port,...`")
+	flags.StringVar(&a.tokenFile, "token-file", os.Getenv(rpc.TokenFileVariable), "`file` with the secret of the hostfile's cluster")
+	flags.StringVar(&a.data, "data", "", "full name of a `directory` that all machines can read and write, such as hdfs://nn/drills (default one of this machine)")
+}
+
+// prepare reads the hostfile and checks the flags, and reports every mistake at once.
+// Without --hostfile it ignores the other flags.
+func (a *attached) prepare() error {
+	if a.hostfile == "" {
+		return nil
+	}
+	text, err := os.ReadFile(a.hostfile)
+	if err != nil {
+		return fmt.Errorf("--hostfile: %w", err)
+	}
+	cluster := &testcluster.HostConfig{TokenFile: a.tokenFile, Shell: strings.Fields(a.shell)}
+	hosts, err := hostfile.ParseDaemons(a.hostfile, text)
+	errs := []error{err}
+	cluster.Hosts = hosts
+	// ParseMasters accepts an empty list; prepare does not.
+	if cluster.Masters, err = rpc.ParseMasters(a.masters); err != nil || a.masters == "" {
+		errs = append(errs, errNoCluster)
+	}
+	if a.tokenFile == "" {
+		errs = append(errs, errors.New("--token-file is missing: the file with the cluster's secret"))
+	}
+	if a.data != "" && !strings.Contains(a.data, "://") {
+		errs = append(errs, fmt.Errorf("--data %q: expected a full name, such as hdfs://nn/drills", a.data))
+	}
+	a.cluster = cluster
+	return errors.Join(errs...)
+}
+
+// clusterForPlans returns the cluster for random plans: its size, and the faults for which
+// its hostfile has commands. The zero value is a cluster that the drill starts, which
+// accepts all faults.
+func (a *attached) clusterForPlans() (c chaos.Cluster) {
+	if a.cluster == nil {
+		return c
+	}
+	for _, h := range a.cluster.Hosts {
+		if h.Role == hostfile.Jobmaster {
+			c.Masters++
+		} else {
+			c.Tasknodes++
+		}
+	}
+	c.Accepts = func(f chaos.Fault) bool { return drill.CanInject(a.cluster, f) == nil }
+	return c
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/hammr/hammr/internal/daemon"
+)
+
+// TestCloudInitNamesRealSettings loads the files of settings in deploy/cloud-init as the daemons
+// do.
+func TestCloudInitNamesRealSettings(t *testing.T) {
+	for name, settings := range map[string]daemon.Settings{"jobmaster": new(jobmasterFlags).settings(), "tasknode": new(tasknodeFlags).settings()} {
+		text, err := os.ReadFile(filepath.Join("../deploy/cloud-init", name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var data struct {
+			WriteFiles []struct{ Path, Content string } `yaml:"write_files"`
+		}
+		if err := yaml.Unmarshal(text, &data); err != nil {
+			t.Fatal(err)
+		}
+		loaded := false
+		for _, f := range data.WriteFiles {
+			if f.Path != "/etc/hammr/"+name+".yaml" {
+				continue
+			}
+			file := filepath.Join(t.TempDir(), "settings.yaml")
+			if err := os.WriteFile(file, []byte(f.Content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := settings.Load(daemon.Sources{File: file}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			loaded = true
+		}
+		if !loaded {
+			t.Errorf("%s.yaml writes no settings", name)
+		}
+	}
+}

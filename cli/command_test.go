@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// call runs a command line in this process.
+func call(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = execute(args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestCommandLines(t *testing.T) {
+	t.Setenv("HADOOP_CONF_DIR", "")
+	t.Setenv("HADOOP_HOME", "")
+	for _, c := range []struct {
+		line   string
+		code   int
+		stdout string // text that stdout contains
+		stderr string
+	}{
+		{"", exitDone, "Available Commands:", ""},
+		{"--help", exitDone, "hammr run wordcount", ""},
+		{"rnu", exitUsage, "", "Did you mean this?\n\trun\n"},
+		{"wordcount in out", exitUsage, "", "Did you mean this?\n\trun\n"},
+		{"--nonsense", exitUsage, "", "unknown flag: --nonsense\nSee 'hammr --help'."},
+
+		{"run", exitUsage, "", "An example program must be given as the first argument.\nValid program names are:\n"},
+		{"run -h", exitDone, "  wordcount: ", ""},
+		{"run nosuch in out", exitUsage, "", "Unknown program 'nosuch' chosen.\nValid program names are:\n"},
+		{"run -D a=b", exitUsage, "", "Unknown program '-D' chosen."},
+
+		{"fs", 255, "", "Usage: hammr fs [generic options]"},
+		{"fs --help", exitDone, "hammr fs -ls -R", ""},
+		{"fs ls", 255, "", "Did you mean -ls?"},
+		{"fs -D", exitUsage, "", "fs: option -D: a value is missing"},
+		{"fs -D dfs.blocksize=x -ls /", exitUsage, "", "dfs.blocksize=x: expected a size"},
+		{"fs -Ddfs.replication=0 -ls /", exitUsage, "", "dfs.replication=0: expected 1 to 512"},
+		{"fs -D dfs.block.size=1m -test -e /", exitDone, "", "dfs.block.size is deprecated. Instead, use dfs.blocksize"},
+		{"fs -conf /no/such.xml -ls /", exitUsage, "", "/no/such.xml"},
+		{"fs -fs file:/// -test -d /", exitDone, "", ""},
+		{"fs -ls /no/such", exitFailed, "", "ls: `/no/such': No such file or directory"},
+		{"fs -fs nosuch://x -ls /", exitFailed, "", "nosuch"},
+
+		{"conf", exitDone, "mapreduce.job.reduces=1\n    reduce tasks", ""},
+		{"conf io.sort.mb", exitDone, "mapreduce.task.io.sort.mb\n", ""},
+		{"conf mapreduce.job.reduces", exitDone, "default  1\n", ""},
+		{"conf SPECULATIVE", exitDone, "mapreduce.map.speculative=false\n", ""},
+		{"conf no.such", exitFailed, "", "property no.such: not one that is read here"},
+		{"conf a b", exitUsage, "", "at most 1 arg"},
+
+		{"dev", exitDone, "hdfs", ""},
+		{"dev hdsf", exitUsage, "", "Did you mean this?\n\thdfs\n"},
+		{"dev hdfs up", exitUsage, "", `"dir" not set`},
+		{"dev hdfs up --dir x --datanodes x", exitUsage, "", "--datanodes"},
+		{"dev hdfs down --dir /no/such", exitDone, "", "No HDFS runs in /no/such."},
+
+		{"new", exitUsage, "", "a directory is missing"},
+		{"new a b", exitUsage, "", "more than a directory: a b"},
+		{"new . --source /no/such", exitFailed, "", "/no/such has no go.mod"},
+
+		{"ui --masters=", exitUsage, "", "no cluster is named"},
+		{"ui --masters a:b:c", exitFailed, "", "not an address"},
+		{"version", exitDone, "hammr ", ""},
+		{"--version", exitDone, ownVersion(), ""},
+		{"completion bash", exitDone, "__start_hammr", ""},
+		{"completion zsh", exitDone, "#compdef hammr", ""},
+		{"completion fish", exitDone, "complete -c hammr", ""},
+		{"__complete run word", exitDone, "wordcount\t", ""},
+		{"__complete conf mapreduce.job.red", exitDone, "mapreduce.job.reduces", ""},
+	} {
+		code, stdout, stderr := call(strings.Fields(c.line)...)
+		if code != c.code {
+			t.Errorf("hammr %s: exit code %d, want %d; %s", c.line, code, c.code, stderr)
+		}
+		if !strings.Contains(stdout, c.stdout) {
+			t.Errorf("hammr %s: %q is not in its output:\n%s", c.line, c.stdout, stdout)
+		}
+		if !strings.Contains(stderr, c.stderr) {
+			t.Errorf("hammr %s: %q is not in what it says:\n%s", c.line, c.stderr, stderr)
+		}
+		if c.code == exitDone && c.stderr == "" && !strings.HasPrefix(c.line, "__") && stderr != "" {
+			t.Errorf("hammr %s: says without need: %s", c.line, stderr)
+		}
+	}
+}
+
+// TestHelp checks that each command has a short help, an example, and no long lines.
+func TestHelp(t *testing.T) {
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") {
+			t.Errorf("%s: short help %q, want a phrase without a full stop", cmd.CommandPath(), cmd.Short)
+		}
+		if cmd.Example == "" && !cmd.Hidden {
+			t.Errorf("%s: no example", cmd.CommandPath())
+		}
+		for _, line := range strings.Split(cmd.Long+"\n"+cmd.Example, "\n") {
+			if len(line) > 80 {
+				t.Errorf("%s: line of %d characters in its help: %s", cmd.CommandPath(), len(line), line)
+			}
+		}
+		for _, child := range cmd.Commands() {
+			walk(child)
+		}
+	}
+	walk(newRoot())
+}
+
+func TestConfShowsWhatSiteFilesSet(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HADOOP_CONF_DIR", dir)
+	site := `<configuration><property><name>fs.defaultFS</name><value>hdfs://nn:8020</value></property></configuration>`
+	if err := os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(site), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := call("conf", "fs.defaultFS")
+	if code != exitDone || !strings.Contains(stdout, "is set   hdfs://nn:8020\n") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+func TestProgramName(t *testing.T) {
+	for _, c := range []struct{ args, name, rest string }{
+		{"wordcount -D a=b in out", "wordcount", "-D a=b in out"},
+		{"--quiet --report r --workers 2 wordcount in out", "wordcount", "--quiet --report r --workers 2 in out"},
+		{"--report=r sort -r 2", "sort", "--report=r -r 2"},
+		{"--quiet", "", "--quiet"},
+		{"--report", "", "--report"},
+	} {
+		name, rest := programName(strings.Fields(c.args))
+		if got := strings.Join(rest, " "); name != c.name || got != c.rest {
+			t.Errorf("programName(%s) = %q, %q; want %q, %q", c.args, name, got, c.name, c.rest)
+		}
+	}
+}
+
+func TestVersionLine(t *testing.T) {
+	built := debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}
+	if got := versionLine("", built); !strings.HasPrefix(got, "hammr v1.2.3 (go") {
+		t.Errorf("version of a module: %s", got)
+	}
+	built.Settings = []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}}
+	if got := versionLine("2.0", built); !strings.HasPrefix(got, "hammr 2.0 (") || !strings.HasSuffix(got, "commit 0123456789ab)") {
+		t.Errorf("version of a release: %s", got)
+	}
+	if got := versionLine("", debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}); !strings.HasPrefix(got, "hammr dev (") {
+		t.Errorf("version of a work tree: %s", got)
+	}
+}
+
+// TestSettingsAreDocumented checks that docs/cluster.md has each setting of a daemon.
+func TestSettingsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range append(new(jobmasterFlags).settings(), new(tasknodeFlags).settings()...) {
+		if !strings.Contains(string(page), "| `--"+s.Name+"` |") {
+			t.Errorf("docs/cluster.md has no row for --%s", s.Name)
+		}
+	}
+}
+
+// TestReloadableSettingsAreDocumented checks that docs/cluster.md lists exactly the settings that
+// SIGHUP changes, in its table of them.
+func TestReloadableSettingsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "settings that SIGHUP changes |")
+	table, _, found := strings.Cut(table, "\n\n")
+	if !found {
+		t.Fatal("docs/cluster.md has no table of the settings that SIGHUP changes")
+	}
+	for _, s := range append(new(jobmasterFlags).settings(), new(tasknodeFlags).settings()...) {
+		if listed := strings.Contains(table, "`--"+s.Name+"`"); listed != s.IsReloadable() {
+			t.Errorf("--%s is reloadable: %v; docs/cluster.md lists it: %v", s.Name, s.IsReloadable(), listed)
+		}
+	}
+}

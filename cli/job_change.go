@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/preempt"
+)
+
+// newJobKill kills unfinished jobs; for a finished job it ends with 1.
+func (r clusterCommands) newJobKill() *cobra.Command {
+	return r.changeEach(&cobra.Command{
+		Use:     "kill JOB...",
+		Short:   "Kill jobs and remove their output",
+		Example: "  hammr job kill job_1763700000000_0001",
+		Args:    someArgs("the id of a job"),
+	}, "job", "killed", "Killed job %s", func(ctx context.Context, q *query, id string) error {
+		s, err := q.job(ctx, id, false)
+		switch {
+		case err != nil:
+			return err
+		case s.State.Final():
+			return fmt.Errorf("job %s is over already: %v", id, s.State)
+		}
+		return q.Kill(ctx, id, "killed by the user")
+	})
+}
+
+// priorities are Hadoop's names of priorities. DEFAULT is another name of NORMAL.
+var priorities = map[string]int{"VERY_LOW": -2, "LOW": -1, "NORMAL": 0, "DEFAULT": 0, "HIGH": 1, "VERY_HIGH": 2}
+
+// newJobPriority changes what policies read as the job's priority, from the next decision on.
+// Running tasks continue. Names may be in any case.
+func (r clusterCommands) newJobPriority() *cobra.Command {
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(priorities)), func(name string) bool { return name == "DEFAULT" })
+	slices.SortFunc(names, func(a, b string) int { return priorities[b] - priorities[a] })
+	cmd := r.command(&cobra.Command{
+		Use:     "priority JOB " + strings.Join(names, "|"),
+		Short:   "Change the priority of a job",
+		Example: "  hammr job priority job_1763700000000_0001 HIGH",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := numberOfArgs("the id of a job and a priority", 2)(cmd, args); err != nil {
+				return err
+			}
+			if _, known := priorities[strings.ToUpper(args[1])]; !known {
+				return fmt.Errorf("priority %q: expected one of %s", args[1], strings.Join(names, ", "))
+			}
+			return nil
+		},
+	}, func(ctx context.Context, q *query) error {
+		id, name := q.args[0], strings.ToUpper(q.args[1])
+		err := q.SetPriority(ctx, id, priorities[name])
+		return q.changed(err, "job", apidoc.Change{ID: id, Done: "given priority", To: name}, "Changed job priority.")
+	})
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 1 {
+			return names, cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
+}
+
+// newJobMove exits with 1 if there is no such queue; the job then stays where it is.
+func (r clusterCommands) newJobMove() *cobra.Command {
+	return r.command(&cobra.Command{
+		Use:   "move JOB QUEUE",
+		Short: "Move a job to another queue",
+		Long: `Move a job that is not finished to another queue, also called a pool. The queues
+are those of the jobmasters' --pools and --allocation-file, and default.`,
+		Example: "  hammr job move job_1763700000000_0001 nightly",
+		Args:    numberOfArgs("the id of a job and a queue", 2),
+	}, func(ctx context.Context, q *query) error {
+		id, queue := q.args[0], q.args[1]
+		err := q.MoveJob(ctx, id, queue)
+		return q.changed(err, "job", apidoc.Change{ID: id, Done: "moved", To: queue}, "Moved job %s to queue %s", id, queue)
+	})
+}
+
+// suspendModes are the modes that keep the work of every task of a job. A split, which
+// only maps support, is part of auto; kill keeps nothing.
+var suspendModes = []preempt.Mode{preempt.Auto, preempt.Checkpoint, preempt.Suspend}
+
+// checkMode rejects a mode that is not among the command's modes.
+func checkMode(mode string, modes []preempt.Mode) error {
+	if !slices.Contains(modes, preempt.Mode(mode)) {
+		return fmt.Errorf("--how %q: expected one of %s", mode, preempt.Names(modes))
+	}
+	return nil
+}
+
+// newJobSuspend exits when the leader has accepted the change; the tasks are preempted after
+// that. `hammr job status` shows when no task runs any more.
+func (r clusterCommands) newJobSuspend() *cobra.Command {
+	var mode string
+	cmd := r.changeEach(&cobra.Command{
+		Use:   "suspend JOB... [--how auto|checkpoint|suspend]",
+		Short: "Preempt the tasks of jobs and give them no slots until they are resumed",
+		Long: `Preempt the tasks of jobs, keep their work, and give the jobs no slots until
+they are resumed. The mode of --how is
+
+  auto        maps are split: they publish what they have read, and the rest
+              becomes new tasks; reduces write checkpoints
+  checkpoint  all tasks write checkpoints
+  suspend     all tasks are suspended in memory
+
+A task that does not support the mode is preempted by another one that keeps its
+work; if it supports none it runs to its end. The tasks of a gang are preempted
+and resumed together. No task of a suspended job times out. The job can be
+killed.`,
+		Example: `  hammr job suspend job_1763700000000_0001
+  hammr job resume job_1763700000000_0001`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := checkMode(mode, suspendModes); err != nil {
+				return err
+			}
+			return someArgs("the id of a job")(cmd, args)
+		},
+	}, "job", "suspended", "Suspended job %s", func(ctx context.Context, q *query, id string) error {
+		return q.SuspendJob(ctx, id, mode)
+	})
+	cmd.Flags().StringVar(&mode, "how", "auto", "preemption `mode`: auto, checkpoint or suspend")
+	return cmd
+}
+
+// newJobResume lets the jobs compete for slots again.
+func (r clusterCommands) newJobResume() *cobra.Command {
+	return r.changeEach(&cobra.Command{
+		Use:     "resume JOB...",
+		Short:   "Resume suspended jobs",
+		Example: "  hammr job resume job_1763700000000_0001",
+		Args:    someArgs("the id of a job"),
+	}, "job", "resumed", "Resumed job %s", func(ctx context.Context, q *query, id string) error {
+		return q.ResumeJob(ctx, id)
+	})
+}

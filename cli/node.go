@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// newNode returns the verbs of `yarn node`. They do not ask tasknodes: the leader answers
+// with the tasknodes' last heartbeats. Only restart is for the tasknode of this machine.
+func (r clusterCommands) newNode() *cobra.Command {
+	return group(&cobra.Command{
+		Use:     "node",
+		Short:   "Inspect and decommission tasknodes",
+		Example: "  hammr node list",
+	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdd(false), r.newNodeAdd(true), r.newNodeDrain(), newNodeRestart(),
+		r.newProfile("node", "NODE", "node profile n1"))
+}
+
+// newNodeList lists tasknodes that are not lost; with --all lost ones too, until the masters
+// forget them.
+func (r clusterCommands) newNodeList() *cobra.Command {
+	var all bool
+	cmd := show(r, &cobra.Command{
+		Use:     "list [--all]",
+		Short:   "List the tasknodes with their slots",
+		Example: "  hammr node list --all --json",
+		Args:    cobra.NoArgs,
+	}, func(ctx context.Context, q *query) ([]apidoc.Tasknode, error) {
+		tasknodes, err := q.Tasknodes(ctx, all)
+		return apidoc.Tasknodes(tasknodes), err
+	}, itself, (*query).writeTasknodes)
+	cmd.Flags().BoolVar(&all, "all", false, "list lost tasknodes too")
+	return cmd
+}
+
+// writeTasknodes prints the lines of `yarn node -list`, with some additional columns.
+func (q *query) writeTasknodes(tasknodes []apidoc.Tasknode) {
+	fmt.Fprintf(q.stdout, "Total Nodes:%d\n", len(tasknodes))
+	t := table{heading: []string{"Node-Id", "Node-State", "Node-Http-Address", "Rack", "Maps", "Reduces", "Free", "Load", "Last-Heartbeat"}}
+	for _, n := range tasknodes {
+		t.add(n.Name, n.State, n.HTTP, n.Rack, ratio(n.MapsRunning, n.MapSlots), ratio(n.ReducesRunning, n.ReduceSlots),
+			leastFree(n), fmt.Sprintf("%.2f", n.Load), q.time(n.LastHeartbeat))
+	}
+	t.write(q.stdout)
+}
+
+// leastFree returns the free space of a tasknode's fullest directory, or "fault" if a
+// directory is unusable. Both can keep the tasknode from new attempts, so operators look for
+// them.
+func leastFree(n apidoc.Tasknode) string {
+	text, least := "", int64(-1)
+	for _, d := range n.Directories {
+		switch {
+		// The worst directory is shown.
+		case d.Fault != "":
+			return "fault"
+		case least < 0 || d.Free < least:
+			least, text = d.Free, bytesText(d.Free)
+		}
+	}
+	return text
+}
+
+// bytesText formats a number of bytes with about three digits. It contains no blank, so that
+// a table cell is one word.
+func bytesText(n int64) string {
+	value, unit := float64(n), "B"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
+		if value < 1000 {
+			break
+		}
+		value, unit = value/1024, u
+	}
+	return fmt.Sprintf("%.4g%s", value, unit)
+}
+
+// newNodeStatus shows one tasknode, also a lost one. It exits with 1 if no tasknode has that
+// name.
+func (r clusterCommands) newNodeStatus() *cobra.Command {
+	return show(r, &cobra.Command{
+		Use:     "status NODE",
+		Short:   "Show a tasknode",
+		Example: "  hammr node status n1",
+		Args:    oneArg("the name of a tasknode"),
+	}, func(ctx context.Context, q *query) (*wire.Tasknode, error) {
+		return q.tasknode(ctx, q.args[0])
+	}, apidoc.TasknodeOf, (*query).writeTasknode)
+}
+
+// writeTasknode prints the lines of `yarn node -status`, and what the tasknode runs and
+// keeps.
+func (q *query) writeTasknode(tasknode *wire.Tasknode) {
+	w, n := q.stdout, apidoc.TasknodeOf(tasknode)
+	fmt.Fprintln(w, "Node Report :")
+	line := func(name, format string, args ...any) { field(w, "\t"+name+" ", format, args...) }
+	line("Node-Id", "%s", n.Name)
+	line("Rack", "%s", n.Rack)
+	line("Node-State", "%s", n.State)
+	if n.Unhealthy != "" {
+		line("Health-Report", "%s", n.Unhealthy)
+	}
+	line("Node-Http-Address", "%s", n.HTTP)
+	line("Shuffle-Address", "%s", n.Address)
+	line("Hosts", "%s", strings.Join(n.Hosts, " "))
+	line("Last-Heartbeat", "%s", q.time(n.LastHeartbeat))
+	line("Clock-Skew", "%dms", n.ClockSkew)
+	line("Load", "%.2f", n.Load)
+	line("Map-Slots", "%s used", ratio(n.MapsRunning, n.MapSlots))
+	line("Reduce-Slots", "%s used", ratio(n.ReducesRunning, n.ReduceSlots))
+	if n.MemoryMB > 0 {
+		line("Memory", "%d of %d MiB used", n.MemoryUsedMB, n.MemoryMB)
+	}
+	if n.Suspicion != "" {
+		line("Avoided", "%s ('hammr node add %s' ends that)", n.Suspicion, n.Name)
+	}
+	if n.Drain != nil {
+		line("Drain", "%s", n.Drain.Text())
+		if n.Drain.Deadline > 0 {
+			line("Drain-Deadline", "%s", q.time(n.Drain.Deadline))
+		}
+	}
+	for _, d := range n.Directories {
+		text := fmt.Sprintf("%s free of %s", bytesText(d.Free), bytesText(d.Total))
+		if d.Fault != "" {
+			text = d.Fault
+		}
+		line("Directory "+d.Path, "%s", text)
+	}
+	for _, a := range n.Attempts {
+		line("Attempt", "%s", a)
+	}
+	for _, a := range n.Outputs {
+		line("Output", "%s", a)
+	}
+	for _, t := range n.Checkpoints {
+		line("Checkpoint", "%s", t)
+	}
+}
+
+// newNodeAdd returns `node remove`, which excludes tasknodes from new tasks, or `node add`,
+// which reverts that. The masters remember the exclusion while a tasknode does not run.
+func (r clusterCommands) newNodeAdd(excluded bool) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "add NODE...",
+		Short: "Let removed tasknodes get tasks again",
+		Long: `Let tasknodes that 'hammr node remove' has excluded get tasks again. A new
+tasknode does not need this: it joins when it starts; see 'hammr tasknode
+--help'.`,
+		Example: "  hammr node add n1",
+		Args:    someArgs("the name of a tasknode"),
+	}
+	done, format := "added", "Added node %s"
+	if excluded {
+		cmd.Use, cmd.Short = "remove NODE...", "Give no new tasks to tasknodes"
+		cmd.Long = `Give no new tasks to tasknodes. Their running tasks continue, and other tasks
+read their output. Such a tasknode is DECOMMISSIONING, and DECOMMISSIONED once
+no job needs its tasks or files: then it can be stopped without loss of work.`
+		cmd.Example = "  hammr node remove n1"
+		done, format = "removed", "Removed node %s"
+	}
+	return r.changeEach(cmd, "node", done, format, func(ctx context.Context, q *query, name string) error {
+		return q.AdmitTasknode(ctx, name, excluded)
+	})
+}

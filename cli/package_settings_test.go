@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/internal/daemon"
+)
+
+// TestSettingsOfPackages loads the files of settings that packages install, as they are and with
+// every example in them.
+func TestSettingsOfPackages(t *testing.T) {
+	for name, make := range map[string]func() daemonFlags{
+		"jobmaster.yaml": func() daemonFlags { return new(jobmasterFlags) },
+		"tasknode.yaml":  func() daemonFlags { return new(tasknodeFlags) },
+	} {
+		file := filepath.Join("..", "deploy", "packages", name)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// As in sshd_config, "#" is directly before an example, and before prose there is a space.
+		var lines []string
+		for line := range strings.Lines(string(text)) {
+			if example, is := strings.CutPrefix(line, "#"); is && !strings.HasPrefix(example, " ") {
+				line = example
+			}
+			lines = append(lines, line)
+		}
+		complete := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(complete, []byte(strings.Join(lines, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []string{file, complete} {
+			flags := make()
+			if err := flags.settings().Load(daemon.Sources{File: f}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := flags.Validate(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/interrupt"
+)
+
+// exitError ends the program with an exit code. No message follows: its cause has been
+// printed already, or the code itself is the result, such as the code of a program that
+// hammr has run.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// exitWith returns the error for an exit code, nil for success.
+func exitWith(code int) error {
+	if code == exitDone {
+		return nil
+	}
+	return exitError(code)
+}
+
+// usageError is a mistake of the user that the help of the command does not explain, such as a
+// directory that exists or a malformed file: exit code 2, without a hint to --help.
+type usageError struct{ error }
+
+// runError is a failure of a running command: exit code 1. All other errors are errors of
+// the command line, which cobra returns: exit code 2 and a hint to --help.
+type runError struct{ error }
+
+// Unwrap implements errors.Unwrap.
+func (e runError) Unwrap() error { return e.error }
+
+// interruptible wraps the function of a command. The first Ctrl-C or SIGTERM cancels its
+// context, so that it can remove what it has begun; a second one ends the process at once,
+// because AfterFunc has restored the default handling. Whatever error an interrupted command
+// returns, the exit code is 130.
+func interruptible(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		ctx, stop := interrupt.Context(context.Background())
+		defer stop()
+		err := f(ctx, cmd, args)
+		var exit exitError
+		var usage usageError
+		switch {
+		case errors.Is(context.Cause(ctx), syscall.EPIPE):
+			return exitError(exitFailed)
+		case ctx.Err() != nil:
+			return exitError(exitInterrupted)
+		case err == nil, errors.As(err, &exit), errors.As(err, &usage):
+			return err
+		}
+		return runError{err}
+	}
+}
+
+// execute runs a command line in this process and returns the exit code. Tests call it.
+func execute(args []string, stdout, stderr io.Writer) int {
+	return executeOn(newRoot(), args, stdout, stderr)
+}
+
+// executeOn runs a command line and returns the exit code. An error is printed once, here,
+// with the prefix "hammr:"; only errors of the command line add a hint to --help.
+//
+// A command whose output cannot be written fails, see console.Output.
+func executeOn(root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+	out := console.NewOutput(stdout)
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(stderr)
+	return out.Finish("hammr", runRoot(root, stderr), stderr)
+}
+
+// runRoot runs the command line of the tree, prints its error and returns the exit code.
+func runRoot(root *cobra.Command, stderr io.Writer) int {
+	cmd, err := root.ExecuteC()
+	var exit exitError
+	var usage usageError
+	var failed runError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.As(err, &usage):
+		fmt.Fprintln(stderr, "hammr:", err)
+		return exitUsage
+	case errors.As(err, &failed) && errors.Is(err, syscall.EPIPE): // the reader of a pipe has had enough
+		return exitFailed
+	case errors.As(err, &failed):
+		fmt.Fprintln(stderr, "hammr:", err)
+		return exitFailed
+	}
+	fmt.Fprintf(stderr, "hammr: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
+	return exitUsage
+}
+
+// newRoot makes the tree of all commands, a new one for each run, since flags keep their
+// values.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hammr",
+		Short: "A MapReduce engine in Go over HDFS that never throws finished work away",
+		Long: `Hammr is a MapReduce engine in Go over HDFS or local files. This binary contains
+the bundled programs, a file system shell, the daemons of a cluster, commands to
+operate a cluster, and a generator for your own programs.`,
+		Example: `  hammr run wordcount README.md /tmp/counts   # run a bundled program
+  hammr fs -cat '/tmp/counts/part-*'          # print its output
+  hammr new mywords                           # create your own program
+  hammr up --dir ~/hammr-cluster             # a whole cluster on this machine`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       ownVersion(),
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print what 'hammr version' prints")
+	// The commands are in groups: programs and files, experiments, daemons, and commands
+	// that ask a cluster.
+	root.AddCommand(newRun(), newSubmit(), newFS(), newNew(), newConf(), newDev(), newVersion())
+	root.AddCommand(newDAG(), newSim(), newBench(), newChaos())
+	root.AddCommand(newClusterUp(), newClusterDown(), newCluster(), newSlurm(), newOAR(), newJobmaster(), newTasknode(), newAllocationNode())
+	root.AddCommand(newUI())
+	root.AddCommand(newClusterCommands().all()...)
+	// Use lines name the flags that matter; cobra would add [flags].
+	for _, cmd := range root.Commands() {
+		cmd.DisableFlagsInUseLine = true
+	}
+	return root
+}
+
+// group makes a noun of verbs. Without a verb it prints its help. It refuses an unknown verb
+// itself, with a suggestion, because cobra checks for unknown commands below the root only.
+func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			text += "\n\nDid you mean this?\n\t" + strings.Join(near, "\n\t") + "\n"
+		}
+		return errors.New(text)
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.DisableFlagsInUseLine = true
+	for _, c := range children {
+		c.DisableFlagsInUseLine = true
+	}
+	cmd.AddCommand(children...)
+	return cmd
+}
+
+// renamed keeps an old name of a flag working: it sets the flag of the new name, with a notice
+// on stderr, where no script reads it. pflag's own MarkDeprecated would print the notice on
+// stdout. Help does not list the old name.
+func renamed(cmd *cobra.Command, old, name string) {
+	flag := *cmd.Flags().Lookup(name)
+	flag.Name, flag.Hidden = old, true
+	flag.Value = renamedFlag{flag.Value, func() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "hammr: --%s is deprecated; use --%s\n", old, name)
+	}}
+	cmd.Flags().AddFlag(&flag)
+}
+
+// renamedFlag is the value of a flag by its old name.
+type renamedFlag struct {
+	pflag.Value
+	notice func()
+}
+
+// Set implements pflag.Value.
+func (f renamedFlag) Set(text string) error {
+	f.notice()
+	return f.Value.Set(text)
+}
+
+// oneArg accepts one argument; the error calls it what.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return fmt.Errorf("more than %s: %s", what, strings.Join(args, " "))
+		}
+		return someArgs(what)(cmd, args)
+	}
+}
+
+// someArgs accepts one or more arguments; the error calls them what.
+func someArgs(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s is missing", what)
+		}
+		return nil
+	}
+}
+
+// numberOfArgs accepts the numbers of arguments in counts. The arguments differ in meaning,
+// so the error says what is expected instead of a number.
+func numberOfArgs(expected string, counts ...int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if !slices.Contains(counts, len(args)) {
+			return errors.New("expected " + expected)
+		}
+		return nil
+	}
+}
+
+// required marks required flags: without them a command ends with exit code 2. An undefined
+// flag is a mistake in the source, which the first run of the command shows.
+func required(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		_ = cmd.MarkFlagRequired(flag) // fails only for an undefined flag
+	}
+}
+
+// completes registers the words that complete a flag's argument, in shells that have loaded
+// `hammr completion`.
+func completes(cmd *cobra.Command, flag string, words []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
