@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/mr"
+	"github.com/hammr/hammr/mr/mrgob"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
@@ -42,7 +43,7 @@ func TestTypesThatWouldChangeAreRefused(t *testing.T) {
 		want string
 	}{
 		"job":            {carried(nil, statOf, statText), `job carried: stage "map": values of type mr_test.stat: ` + dropped},
-		"gob":            {carried(mr.Gob[stat](), statOf, statText), `job carried: stage "map": values of type mr_test.stat: field sum of mr_test.stat: not exported, so gob drops it`},
+		"gob":            {carried(mrgob.Codec[stat](), statOf, statText), `job carried: stage "map": values of type mr_test.stat: field sum of mr_test.stat: not exported, so gob drops it`},
 		"keys":           {keysOf(statOf).KeyCodec(mr.JSON[stat]()), `job keys: stage "map": keys of type mr_test.stat: field sum`},
 		"config":         {mr.WithConfig(wordCount(), stat{}), "job wordcount: configuration: field sum of mr_test.stat: not exported"},
 		"graph's config": {mr.Define("configured", stat{}, func(*mr.Graph, stat) {}), "job configured: configuration: field sum of mr_test.stat: not exported"},

@@ -30,11 +30,8 @@ type Triple[A, B, C any] = keys.Triple[A, B, C]
 // Desc is a key that sorts in descending order.
 type Desc[T any] = keys.Desc[T]
 
-// JSON returns a codec for values that encoding/json can encode.
+// JSON returns a codec for values that encoding/json can encode. Package mrgob has one for gob.
 func JSON[T any]() Codec[T] { return keys.JSON[T]{} }
-
-// Gob returns a codec for values that encoding/gob can encode.
-func Gob[T any]() Codec[T] { return keys.Gob[T]{} }
 
 // Proto returns a codec for protobuf messages.
 func Proto[T proto.Message]() Codec[T] { return keys.Proto[T]() }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/hammr/hammr/mr"
+	"github.com/hammr/hammr/mr/mrgob"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
@@ -128,7 +129,7 @@ func visitText(v visit) string { return fmt.Sprint(v.Page, v.Times, v.At) }
 
 func TestValueCodecs(t *testing.T) {
 	const visits = "a\ta1[2 1] map[a1:0.5],a22[3 1] map[a22:0.75]\nb\tb[1 1] map[b:0.25]\n"
-	for name, codec := range map[string]mr.Codec[visit]{"default": nil, "JSON": mr.JSON[visit](), "gob": mr.Gob[visit]()} {
+	for name, codec := range map[string]mr.Codec[visit]{"default": nil, "JSON": mr.JSON[visit](), "gob": mrgob.Codec[visit]()} {
 		if got := mrtest.Run(t, carried(codec, visitOf, visitText), "a1 b a22\n").Text(); got != visits {
 			t.Errorf("%s: %q, want %q", name, got, visits)
 		}

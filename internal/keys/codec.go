@@ -12,7 +12,7 @@ var ErrMalformed = errors.New("keys: malformed encoding")
 // of goroutines, so it has no state. Decode of the bytes from Append gives an equal value.
 type Codec[T any] interface {
 	// Append appends the encoding of v to dst and returns the extended slice.
-	// A codec whose values can fail to encode (JSON, Gob, Proto) panics with
+	// A codec whose values can fail to encode (JSON, gob, Proto) panics with
 	// an *EncodeError.
 	Append(dst []byte, v T) []byte
 
@@ -112,11 +112,14 @@ func sizeOf(c any) int {
 	return -1
 }
 
+// Detacher is a codec whose decoded values never refer to the encoded bytes.
+type Detacher interface{ Detached() }
+
 // Detached reports whether values that c decodes never refer to the encoded bytes. It is false if
 // that is unknown.
 func Detached[T any](c Codec[T]) bool {
 	switch any(c).(type) {
-	case String, JSON[T], Gob[T], protobuf[T]:
+	case String, JSON[T], protobuf[T], Detacher:
 		return true
 	}
 	_, fixed := fixedSize(c)

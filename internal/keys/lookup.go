@@ -10,7 +10,7 @@ import (
 
 // For returns the default codec of T: the codec from OrderedFor, or Proto for a generated
 // protobuf message. It returns false for any other type; the caller then needs a codec from
-// the user (JSON and Gob take any struct).
+// the user (JSON and mr/mrgob take any struct).
 func For[T any]() (Codec[T], bool) {
 	if c, ok := OrderedFor[T](); ok {
 		return c, true

@@ -1,8 +1,6 @@
 package keys
 
 import (
-	"bytes"
-	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,43 +65,6 @@ func (JSON[T]) Encode(v T) ([]byte, error) {
 func (JSON[T]) Decode(src []byte) (v T, err error) {
 	if err := json.Unmarshal(src, &v); err != nil {
 		return v, fmt.Errorf("%w of JSON for %T: %w", ErrMalformed, v, err)
-	}
-	return v, nil
-}
-
-// Gob encodes values with encoding/gob. Each value carries its own type
-// description, some tens of bytes; for small values JSON or a tuple is
-// smaller and faster. Like JSON, it refuses what would decode to another value.
-type Gob[T any] struct{}
-
-// CheckType implements TypeChecker.
-func (Gob[T]) CheckType() error { return lossless.CheckGobType(reflect.TypeFor[T]()) }
-
-// Append panics with an *EncodeError if gob cannot encode v, or would change it, such as a
-// slice that is empty and not nil.
-func (c Gob[T]) Append(dst []byte, v T) []byte {
-	w := bytes.NewBuffer(dst)
-	err := c.CheckType()
-	if err == nil {
-		err = lossless.CheckGob(reflect.ValueOf(&v).Elem())
-	}
-	if err == nil {
-		err = gob.NewEncoder(w).Encode(&v)
-	}
-	if err != nil {
-		panic(&EncodeError{"gob", fmt.Sprintf("%T", v), err})
-	}
-	return w.Bytes()
-}
-
-// Decode refuses bytes after the value, which gob itself would ignore.
-func (Gob[T]) Decode(src []byte) (v T, err error) {
-	r := bytes.NewReader(src)
-	if err := gob.NewDecoder(r).Decode(&v); err != nil {
-		return v, fmt.Errorf("%w of gob for %T: %w", ErrMalformed, v, err)
-	}
-	if r.Len() > 0 {
-		return v, malformed("gob with bytes after its end", len(src))
 	}
 	return v, nil
 }

@@ -2,7 +2,6 @@ package lossless
 
 import (
 	"encoding"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"reflect"
@@ -82,12 +81,19 @@ func comparesPointers(t reflect.Type) bool {
 	return false
 }
 
+// gobEncoder and gobDecoder are the interfaces of encoding/gob, which this package does not import: every program
+// contains this package.
+type (
+	gobEncoder interface{ GobEncode() ([]byte, error) }
+	gobDecoder interface{ GobDecode([]byte) error }
+)
+
 // gobMethods are the pairs of methods that gob calls.
 var gobMethods = [...]struct {
 	encode, decode         reflect.Type
 	encodeName, decodeName string
 }{
-	{reflect.TypeFor[gob.GobEncoder](), reflect.TypeFor[gob.GobDecoder](), "GobEncode", "GobDecode"},
+	{reflect.TypeFor[gobEncoder](), reflect.TypeFor[gobDecoder](), "GobEncode", "GobDecode"},
 	{reflect.TypeFor[encoding.BinaryMarshaler](), reflect.TypeFor[encoding.BinaryUnmarshaler](), "MarshalBinary", "UnmarshalBinary"},
 }
 
