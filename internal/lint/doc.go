@@ -13,6 +13,8 @@
 //	policy.go      scheduling policies that programs could use without their registry
 //	style.go       long files and functions, marks of unfinished work, tests that sleep
 //	tags.go        files that only our own build tags compile
+//	reach.go       modules and helpers of tests that programs link
+//	size.go        lines of code, and the size of the program
 //	level.go       tests that leave the gate without a guard
 //	glossary.go    words of the glossary's table of banned words
 //	vocabulary.go  where these words may stand: names, comments, strings, pages

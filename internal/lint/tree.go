@@ -20,6 +20,7 @@ import (
 // source is one parsed file.
 type source struct {
 	path string // slash-separated, from the module's root
+	text []byte
 	// Positions of this file alone: each has its own set.
 	files  *token.FileSet
 	syntax *ast.File
@@ -40,7 +41,7 @@ func (s source) at(n ast.Node) string { return fmt.Sprintf("%s:%d", s.path, s.li
 func parse(path string, text []byte) (source, error) {
 	files := token.NewFileSet()
 	syntax, err := parser.ParseFile(files, path, text, parser.ParseComments|parser.SkipObjectResolution)
-	return source{path, files, syntax}, err
+	return source{path, text, files, syntax}, err
 }
 
 // unquoted returns the text of a string literal; ok is false for any other node. Import paths and

@@ -36,6 +36,7 @@ func TestPackages(t *testing.T) {
 		"reserved":     restrictedFindings,
 		"linked":       linkFindings,
 		"doc":          docFindings,
+		"reached":      func(p pkg) []string { return reachFindings(reached, p) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range all {
@@ -120,5 +121,29 @@ func TestGlossary(t *testing.T) {
 	}
 	for path, text := range pages {
 		report(t, g.pageFindings(path, text))
+	}
+}
+
+// TestSizes prints the sizes of the tree and of the program, and checks their bounds. Make builds the
+// program and names it.
+func TestSizes(t *testing.T) {
+	all, err := tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, findings := sizeReport(parts, maxTestLines, sizesOf(parts, all))
+	t.Log("\n" + strings.Join(lines, "\n"))
+	report(t, findings)
+	program := os.Getenv("HAMMR_PROGRAM")
+	if program == "" {
+		return
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("program      %d bytes, at most %d", info.Size(), maxProgramBytes)
+	if info.Size() > maxProgramBytes {
+		t.Errorf("the program has %d bytes, more than %d: see `go tool nm -size -sort size`", info.Size(), maxProgramBytes)
 	}
 }
