@@ -15,19 +15,41 @@ func SetNice(niceness int) error {
 	if niceness == 0 {
 		return nil
 	}
+	// A thread that has no new value yet may start another one. That one is in the next list.
+	for {
+		changed, err := setThreads(niceness)
+		if err != nil {
+			return fmt.Errorf("niceness %d: %w", niceness, err)
+		}
+		if !changed {
+			return nil
+		}
+	}
+}
+
+// setThreads sets the niceness of the threads that run now. It reports whether one had another value.
+func setThreads(niceness int) (changed bool, err error) {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
-		return fmt.Errorf("niceness %d: %w", niceness, err)
+		return false, err
 	}
 	for _, thread := range threads {
 		id, err := strconv.Atoi(thread.Name())
 		if err != nil {
 			continue
 		}
-		err = syscall.Setpriority(syscall.PRIO_PROCESS, id, niceness)
-		if err != nil && !errors.Is(err, syscall.ESRCH) { // the thread has ended
-			return fmt.Errorf("niceness %d: %w", niceness, err)
+		// The system call returns 20 minus the niceness.
+		if now, err := syscall.Getpriority(syscall.PRIO_PROCESS, id); err == nil && 20-now == niceness {
+			continue
 		}
+		err = syscall.Setpriority(syscall.PRIO_PROCESS, id, niceness)
+		if errors.Is(err, syscall.ESRCH) { // the thread has ended
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		changed = true
 	}
-	return nil
+	return changed, nil
 }

@@ -3,8 +3,12 @@ package daemon
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -16,19 +20,22 @@ const niceEnv = "DAEMON_TEST_NICE"
 func TestSetNice(t *testing.T) {
 	if text := os.Getenv(niceEnv); text != "" {
 		niceness, err := strconv.Atoi(text)
-		if err == nil {
-			err = SetNice(niceness)
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		os.Stdout.WriteString("niceness " + ownNiceness(t) + ".\n")
+		stop := startThreads()
+		err = SetNice(niceness)
+		stop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Stdout.WriteString("niceness " + strings.Join(nicenessOfThreads(t), ", ") + ".\n")
 		return
 	}
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("no /proc")
 	}
-	for niceness, want := range map[string]string{"19": "niceness 19.", "0": "niceness " + ownNiceness(t) + "."} {
+	for niceness, want := range map[string]string{"19": "niceness 19.", "0": "niceness " + nicenessOfThreads(t)[0] + "."} {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestSetNice$", "-test.v")
 		cmd.Env = append(os.Environ(), niceEnv+"="+niceness)
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
@@ -37,12 +44,42 @@ func TestSetNice(t *testing.T) {
 	}
 }
 
-// ownNiceness returns the niceness of the calling thread.
-func ownNiceness(t *testing.T) string {
-	stat, err := os.ReadFile("/proc/thread-self/stat")
+// startThreads starts and ends threads until the returned function is called. A thread ends with a
+// goroutine that is still locked to it.
+func startThreads() (stop func()) {
+	var group sync.WaitGroup
+	stopped := make(chan struct{})
+	for range 4 {
+		group.Go(func() {
+			for {
+				select {
+				case <-stopped:
+					return
+				default:
+				}
+				var thread sync.WaitGroup
+				thread.Go(runtime.LockOSThread)
+				thread.Wait()
+			}
+		})
+	}
+	return func() { close(stopped); group.Wait() }
+}
+
+// nicenessOfThreads returns the distinct values of the threads of this process.
+func nicenessOfThreads(t *testing.T) (values []string) {
+	files, err := filepath.Glob("/proc/self/task/*/stat")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return strings.Fields(rest)[16]
+	for _, file := range files {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue // the thread has ended
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		values = append(values, strings.Fields(rest)[16])
+	}
+	slices.Sort(values)
+	return slices.Compact(values)
 }
