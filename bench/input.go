@@ -22,7 +22,7 @@ type Input struct {
 	// Without them, Generate writes the file, or Create writes a file or a directory.
 	Yardstick [2]string
 	Generate  func(w *bufio.Writer, bytes int64) error
-	Create    func(ctx context.Context, name string, bytes int64) error
+	Create    func(ctx context.Context, k *Kit, name string, bytes int64) error
 }
 
 func fullSize(size int64) int64  { return size }
@@ -61,7 +61,7 @@ func (in Input) ensure(ctx context.Context, k *Kit) error {
 func (in Input) generate(ctx context.Context, k *Kit, name string) error {
 	switch {
 	case in.Create != nil:
-		return in.Create(ctx, name, in.size(k))
+		return in.Create(ctx, k, name, in.size(k))
 	case in.Generate == nil:
 		return run(ctx, Command{
 			Args:   []string{k.Program("gen"), in.Yardstick[0], fmt.Sprint(in.size(k)), in.Yardstick[1]},

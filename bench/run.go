@@ -38,21 +38,28 @@ func Run(ctx context.Context, cfg Config) error {
 //	                                                                              ours, rival
 //	                                                                              rival, ours …
 func RunSuite(ctx context.Context, cfg Config, s Suite) error {
+	_, err := runSuite(ctx, &cfg, s)
+	return err
+}
+
+// runSuite does the work of RunSuite. It completes the configuration, and returns the report also if some
+// contests have failed.
+func runSuite(ctx context.Context, cfg *Config, s Suite) (Report, error) {
+	report := Report{Version: 1, Time: time.Now(), Machine: ThisMachine()}
 	if err := cfg.EnsureDefaults(); err != nil {
-		return err
+		return report, err
 	}
 	if err := cfg.Validate(); err != nil {
-		return err
+		return report, err
 	}
 	chosen, err := choose(s.Contests, cfg.Cases)
 	if err != nil {
-		return err
+		return report, err
 	}
-	report := Report{Version: 1, Time: time.Now(), Machine: ThisMachine()}
 	printMachine(cfg.Out, report.Machine)
-	k, err := newKit(ctx, cfg, s.Sources)
+	k, err := newKit(ctx, *cfg, s.Sources)
 	if err != nil {
-		return err
+		return report, err
 	}
 	var faults []error
 	for _, c := range chosen {
@@ -75,7 +82,7 @@ func RunSuite(ctx context.Context, cfg Config, s Suite) error {
 		fmt.Fprintln(cfg.Out, "results in", name)
 		faults = append(faults, err)
 	}
-	return errors.Join(faults...)
+	return report, errors.Join(faults...)
 }
 
 // List prints the names of all contests with the yardstick, GNU sort and the coreutils.

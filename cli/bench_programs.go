@@ -15,7 +15,7 @@ import (
 // newBenchPrograms returns the command behind `make bench`. It compiles the programs, so it
 // needs the Go toolchain and the source tree; it starts no cluster.
 func newBenchPrograms() *cobra.Command {
-	var list bool
+	var list, figures bool
 	var size string
 	cfg := bench.Config{Dir: os.Getenv("BENCH_DIR"), Yardstick: os.Getenv("YARDSTICK_DIR")}
 	cmd := &cobra.Command{
@@ -25,9 +25,14 @@ func newBenchPrograms() *cobra.Command {
 the same files in alternation. Start it in the root of Hammr's source. The
 environment variable YARDSTICK_DIR names the directory with the source of the
 other programs, and BENCH_DIR a directory for the input, which takes twelve
-times --size.`,
-		Example: "  hammr bench programs --case 'terasort*,wordcount' --rounds 5 --size 1g",
-		Args:    cobra.NoArgs,
+times --size.
+
+With --figures it measures what the documents state instead, in alternation with
+a loop of fixed work, and compares it with the committed values. Exit code 1
+means that one is worse by more than a quarter.`,
+		Example: `  hammr bench programs --case 'terasort*,wordcount' --rounds 5 --size 1g
+  hammr bench programs --figures --size 256m`,
+		Args: cobra.NoArgs,
 		RunE: checked(func() (err error) {
 			if size != "" {
 				cfg.SizeBytes, err = parseSize(size)
@@ -39,10 +44,14 @@ times --size.`,
 				return nil
 			}
 			cfg.Out = stdout
+			if figures {
+				return bench.Figures(ctx, cfg)
+			}
 			return bench.Run(ctx, cfg)
 		}),
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the cases")
+	cmd.Flags().BoolVar(&figures, "figures", false, "compare with the committed values, not with other programs")
 	addContestFlags(cmd, &cfg, &size)
 	return cmd
 }

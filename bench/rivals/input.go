@@ -35,7 +35,7 @@ func directoryOf(name string, seed uint64, create func(ctx context.Context, name
 	return bench.Input{
 		Name: "rivals-" + name, Seed: seed,
 		Bytes: func(size int64) int64 { return size },
-		Create: func(ctx context.Context, file string, bytes int64) error {
+		Create: func(ctx context.Context, _ *bench.Kit, file string, bytes int64) error {
 			return create(ctx, file, randomOf(name, seed), bytes)
 		},
 	}

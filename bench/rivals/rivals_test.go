@@ -215,7 +215,7 @@ func TestWhatARivalCannotDoIsSkipped(t *testing.T) {
 func TestInputsDependOnSeed(t *testing.T) {
 	content := func(w Workload) string {
 		name := filepath.Join(t.TempDir(), "input")
-		if err := w.Input.Create(t.Context(), name, 64<<10); err != nil {
+		if err := w.Input.Create(t.Context(), nil, name, 64<<10); err != nil {
 			t.Fatal(err)
 		}
 		return contentOf(t, name)
