@@ -40,7 +40,7 @@ func TestNewProgramPasses(t *testing.T) {
 func checkModules(t *testing.T, dir string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly "+os.Getenv("GOFLAGS"), "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func run(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off", "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly "+os.Getenv("GOFLAGS"), "GOWORK=off", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil || len(out) > 0 && !strings.HasPrefix(string(out), "ok ") {
 		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
