@@ -43,12 +43,9 @@ LINK := -ldflags=-w
 PLAIN := CGO_ENABLED=0
 
 # In CI everything is compiled from scratch. The compiler, the linker and staticcheck then collect garbage
-# less often, which saves a quarter of their CPU time, and what only debuggers read is not made, which saves a
-# fifth. Tests run with Go's default. (Outside of CI -exec would keep go test from reusing results.)
+# less often, which saves a quarter of their CPU time. Tests run with Go's default. (Outside of CI
+# -exec would keep go test from reusing results.)
 TOOLS   := $(if $(CI),GOGC=400)
-ifdef CI
-export GOFLAGS := $(strip $(GOFLAGS) -gcflags=all=-dwarf=false)
-endif
 GO_TEST := $(TOOLS) go test $(if $(CI),-exec 'env -u GOGC') $(LINK) -vet=off -v -timeout 20m
 # One package at a time runs, in CI while others are compiled.
 ALONE := $(if $(and $(CI),$(shell command -v flock)),-p 3 -exec 'env -u GOGC flock -o $(or $(TMPDIR),/tmp)/hammr-tests-$(shell id -u).lock',-p 1)
