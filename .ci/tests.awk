@@ -4,7 +4,11 @@
 
 function forget() { size = passed = failed = skipped = nightly = 0; skips = ""; delete night }
 
-BEGIN { FS = "\t"; SLOWEST = 20; forget() }
+# A test may take LONG seconds, or it has a line in .ci/slow-tests: its name, a tab, and the reason.
+BEGIN {
+	FS = "\t"; SLOWEST = 20; LONG = 20; forget()
+	while ((getline line < ".ci/slow-tests") > 0) { split(line, cells, "\t"); reasons[cells[1]] = cells[2] }
+}
 
 # slow keeps a test among the SLOWEST ones. Its line is "--- PASS: NAME (1.23s)".
 function slow(line,   i) {
@@ -46,8 +50,15 @@ function slow(line,   i) {
 END {
 	for (i = 0; i < size; i++) if (lines[i] != "FAIL") print lines[i]
 	if (slowest > 0) print "slowest tests:"
-	for (i = 1; i <= slowest; i++) print "  " names[i]
+	for (i = 1; i <= slowest; i++) {
+		name = names[i]; sub(/ .*/, "", name)
+		print "  " names[i] (name in reasons ? ": " reasons[name] : "")
+		if (times[i] > LONG && !(name in reasons)) {
+			print "FAIL: " name " takes more than " LONG " s: shorten it, leave it to make nightly, or give the reason in .ci/slow-tests"
+			slow_ones++
+		}
+	}
 	printf "tests: %d passed, %d failed, %d skipped, %d left to make nightly, in %d packages", all_passed, all_failed, all_skipped, all_nightly, packages
 	printf broken ? " (%d packages FAILED)\n" : "\n", broken
-	exit broken > 0
+	exit broken + slow_ones > 0
 }
