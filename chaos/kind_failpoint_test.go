@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // parsed returns the only fault of a plan.
@@ -71,7 +72,7 @@ func TestFaultsThatEndDaemons(t *testing.T) {
 // faults that it accepts.
 func TestRandomPlansForClusters(t *testing.T) {
 	kills := func(f chaos.Fault) bool { return f.Kind == chaos.Kill && f.Target.Role != chaos.Machine }
-	for seed := range uint64(200) {
+	for seed := range testlevel.Seeds(60, 600) {
 		for _, c := range []chaos.Cluster{{Masters: 1, Tasknodes: 1, Accepts: kills}, {Masters: 5, Tasknodes: 40, Accepts: kills}} {
 			p := chaos.RandomOn(c, seed, chaos.Kinds())
 			if err := p.Check(); err != nil || p.Masters != c.Masters || p.Tasknodes != c.Tasknodes || len(p.Faults) == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // unplaced returns a plan without its file name and line numbers, which only a plan from a
@@ -28,7 +29,7 @@ func unplaced(p *chaos.Plan) *chaos.Plan {
 // each time, and that parsing its text gives the same plan.
 func TestRandomPlansRoundTrip(t *testing.T) {
 	different := make(map[string]bool)
-	for seed := range uint64(500) {
+	for seed := range testlevel.Seeds(100, 1500) {
 		kinds := chaos.Kinds()
 		if seed%2 == 0 {
 			kinds = nil
@@ -49,14 +50,14 @@ func TestRandomPlansRoundTrip(t *testing.T) {
 		}
 		different[string(p.Format())] = true
 	}
-	if len(different) < 490 {
-		t.Errorf("500 seeds have only %d plans", len(different))
+	if seeds := testlevel.Choose(100, 1500); len(different) < seeds*98/100 {
+		t.Errorf("%d seeds have only %d plans", seeds, len(different))
 	}
 }
 
 // TestRandomPlansLeaveAMajority checks that no random plan ends a cluster for good.
 func TestRandomPlansLeaveAMajority(t *testing.T) {
-	for seed := range uint64(500) {
+	for seed := range testlevel.Seeds(100, 1500) {
 		for _, f := range chaos.Random(seed, chaos.Kinds()).Faults {
 			if f.Kind == chaos.Failpoint && strings.Contains(f.Point, "commit-") && strings.HasPrefix(f.Point, "jobmaster/") && strings.HasPrefix(f.Action, "error") {
 				t.Errorf("seed %d: %v fails a commit, and its job with it", seed, f)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -27,12 +28,17 @@ func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
 		attempts   int
 		forget     bool
 		preemption bool
+		night      bool
 	}{
-		"one map": {graph: dag.MapReduce(1, 0), attempts: 3, forget: true}, "two maps": {graph: dag.MapReduce(2, 0), attempts: 2},
-		"map and reduce": {graph: dag.MapReduce(1, 1), attempts: 2},
-		"a gang":         {graph: gang, attempts: 2, preemption: true}, "a gang and its reader": {graph: late, attempts: 2},
+		"one map": {graph: dag.MapReduce(1, 0), attempts: 3, forget: true}, "two maps": {graph: dag.MapReduce(2, 0), attempts: 2, night: true},
+		"map and reduce": {graph: dag.MapReduce(1, 1), attempts: 2, night: true},
+		"a gang":         {graph: gang, attempts: 2, preemption: true, night: true}, "a gang and its reader": {graph: late, attempts: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if small.night {
+				// Gate: TestNoTwoAttemptsAreEverVisible, TestRandomCommandsKeepTheInvariants, TestEveryGraphEnds
+				testlevel.Nightly(t)
+			}
 			t.Parallel()
 			w := walk{t: t, attempts: small.attempts, forget: small.forget, preemption: small.preemption, seen: make(map[string]bool)}
 			s := New("1")

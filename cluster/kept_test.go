@@ -3,20 +3,12 @@ package cluster
 import (
 	"slices"
 	"testing"
-
-	"github.com/hammr/hammr/dag"
 )
 
 // TestReadersOfKeptFilesRunNearThem checks that the readers of a one-to-one file are located at
 // the machines of its writers once all have finished.
 func TestReadersOfKeptFilesRunNearThem(t *testing.T) {
-	s, j := running(t, dag.Graph{
-		Stages: []dag.Stage{{Name: "map", Nodes: 2}, {Name: "one", Nodes: 2}, {Name: "two", Nodes: 2}},
-		Edges: []dag.Edge{
-			{From: "map", To: "one", Connection: dag.OneToOne},
-			{From: "map", To: "two", Connection: dag.OneToOne, FilesOf: "one"},
-		},
-	})
+	s, j := running(t, sharedFiles())
 	runMaps(t, s, j, "n1")
 	if j.Stages[1].Located() {
 		t.Error("the readers are located before all writers have finished")

@@ -12,11 +12,13 @@ import (
 // fields of its edges.
 func (l *lifetime) fullSpec() SubmitJob {
 	c := submit(1, 1)
-	switch kind := l.random.IntN(3); {
+	switch kind := l.random.IntN(4); {
 	case l.s.notZero == nil || kind == 0:
 		c.Spec.Graph = l.withInputs(randomDAG(l.random))
 	case kind == 1:
 		c.Spec.Graph = gangGraph(2)
+	case kind == 2:
+		c.Spec.Graph = sharedFiles()
 	}
 	c.Spec.Name, c.Spec.User, c.Spec.Placement, c.Spec.OutputKey = "count", "ann", "flow", "h/out"
 	c.Spec.MemoryMB, c.Spec.MaxAttempts, c.Spec.SkipRecords = [2]int64{100, 200}, [2]int{999, 999}, 3

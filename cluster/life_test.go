@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // randomDAG returns a valid graph of up to five stages, each joined to earlier ones by edges
@@ -169,7 +170,7 @@ func (l *lifetime) live(most int) {
 // can always make progress, and when failures stop, the job ends.
 func TestEveryGraphEnds(t *testing.T) {
 	gangs, groups, shares := 0, 0, 0
-	for seed := range uint64(2000) {
+	for seed := range testlevel.Seeds(400, 6000) {
 		l := newLifetime(t, seed, nil)
 		l.live(2000)
 		for _, stage := range l.j.Stages {
@@ -181,7 +182,7 @@ func TestEveryGraphEnds(t *testing.T) {
 			}
 		}
 	}
-	if gangs < 100 || groups < 100 || shares < 20 {
+	if gangs < testlevel.Choose(20, 300) || groups < testlevel.Choose(4, 100) || shares < testlevel.Choose(4, 60) {
 		t.Errorf("%d stages in gangs, %d in groups, %d per machine", gangs, groups, shares)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/preempt"
 	"pgregory.net/rapid"
 )
 
@@ -61,28 +63,52 @@ func (r *replicated) check(t rapid.TB) {
 	}
 }
 
-// replicaLives is the number of lives of jobs that TestReplicasAreEqual compares. So many are needed until each field
-// has had a value.
-const replicaLives = 1000
+// mostLives limits the lives that TestReplicasAreEqual needs until each field has had a value.
+const mostLives = 5000
 
 // TestReplicasAreEqual lives random lives. After each, masters that have restarted from snapshots are in the same
 // state as the one that has run all the time, in every field. Each field has a value in some life, so none is equal
 // because nothing uses it.
 func TestReplicasAreEqual(t *testing.T) {
-	notZero := make(map[string]bool)
-	for seed := range replicaLives / 10 {
-		randomLife(seed, notZero).check(t)
-	}
-	for seed := range replicaLives {
-		newLifetime(t, uint64(seed), notZero).replicateToEnd()
-	}
-	fields := make(map[string]bool)
-	fieldsBelow(reflect.TypeFor[State](), fields)
-	for _, f := range slices.Sorted(maps.Keys(fields)) {
-		if !notZero[f] {
-			t.Errorf("%s is zero in every life: extend the random lives, so that snapshots without it are found", f)
+	notZero, zero := make(map[string]bool), make(map[string]bool)
+	fieldsBelow(reflect.TypeFor[State](), zero)
+	replicate(usedCheckpoint(t), notZero).check(t)
+	replicate(halfCheckpointedGang(t), notZero).check(t)
+	lives := 0
+	for seed := range testlevel.Seeds(mostLives, mostLives) {
+		l := newLifetime(t, seed, notZero)
+		if seed%4 == 0 {
+			l.snapshotOneIn = testlevel.Choose(l.snapshotOneIn, 1)
+		}
+		l.replicateToEnd()
+		if seed%10 == 0 {
+			randomLife(seed, notZero).check(t)
+		}
+		maps.DeleteFunc(zero, func(field string, _ bool) bool { return notZero[field] })
+		if lives++; lives >= testlevel.Choose(150, 3000) && len(zero) == 0 {
+			return
 		}
 	}
+	t.Errorf("fields that are zero in %d lives: extend the random lives, so that snapshots without them are found\n%q", lives, slices.Sorted(maps.Keys(zero)))
+}
+
+// usedCheckpoint returns a cluster with a checkpoint whose attempt may miss input.
+func usedCheckpoint(t *testing.T) *State {
+	s := New("1")
+	apply(t, s, joinOf("a", "1"), joinOf("b", "1"), submit(1, 1), StartJob{job1}, StartAttempt{Task: mapTask(0), Machine: "a"})
+	finish(t, s, mapTask(0), 0)
+	start := StartAttempt{Task: firstReduce, Machine: "b"}
+	apply(t, s, start, CheckpointAttempt{Attempt: attemptAt(firstReduce, 0)}, start)
+	apply(t, s, ExpireMachine{Name: "a", Epoch: 1, Fetched: fetchedBy(attemptAt(firstReduce, 1))})
+	return s
+}
+
+// halfCheckpointedGang returns a cluster with a gang that has a consistent checkpoint and writes the next one.
+func halfCheckpointedGang(t *testing.T) *State {
+	s, j := checkpointedGang(t)
+	mustApply(t, s, bundleStart(j, 0, 0, "n0"))
+	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 1, 0), Mode: preempt.Checkpoint}, checkpointOf(j, 1))
+	return s
 }
 
 // replicateToEnd lives a whole life and compares all replicas at its end.
@@ -93,7 +119,7 @@ func (l *lifetime) replicateToEnd() {
 }
 
 // randomLife applies random commands, most of them valid, and takes a snapshot in the middle.
-func randomLife(seed int, notZero map[string]bool) *replicated {
+func randomLife(seed uint64, notZero map[string]bool) *replicated {
 	return rapid.Custom(func(t *rapid.T) *replicated {
 		r := replicate(New("a_b"), notZero)
 		steps := rapid.IntRange(1, 120).Draw(t, "steps")
@@ -106,5 +132,5 @@ func randomLife(seed int, notZero map[string]bool) *replicated {
 			loadSplits(r.State)
 		}
 		return r
-	}).Example(seed)
+	}).Example(int(seed))
 }

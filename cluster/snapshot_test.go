@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"pgregory.net/rapid"
 )
 
@@ -337,7 +338,7 @@ var derivedFields = map[reflect.Type]string{
 // TestDerivedValuesAreComputedByRestore makes each derived value wrong in the middle of random lives: what a master
 // restores from a snapshot of that state is as if it had been right.
 func TestDerivedValuesAreComputedByRestore(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range testlevel.Seeds(10, 60) {
 		for typ, names := range derivedFields {
 			for _, name := range strings.Fields(names) {
 				l := newLifetime(t, seed, make(map[string]bool))

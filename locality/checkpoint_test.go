@@ -5,10 +5,12 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 func TestNoMachineIsNearerThanThatOfTheCheckpoint(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range testlevel.Seeds(500, 6000) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 1)))
 		places := newMachineIndex(p.topology, p.machines)
 		for _, d := range p.demands {
@@ -27,7 +29,7 @@ func TestNoMachineIsNearerThanThatOfTheCheckpoint(t *testing.T) {
 // TestCheckpointOnUnknownMachine checks a task with a checkpoint on an unknown machine: the
 // task costs more on every machine by the same amount.
 func TestCheckpointOnUnknownMachine(t *testing.T) {
-	for seed := range uint64(500) {
+	for seed := range testlevel.Seeds(500, 1500) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 2)))
 		task := randomTask(rand.New(rand.NewPCG(seed, 3)))
 		plain := task
@@ -49,7 +51,7 @@ func TestCheckpointOnUnknownMachine(t *testing.T) {
 // machine, each task starts where its checkpoint is.
 func TestEnoughSlotsStartEachTaskAtItsCheckpoint(t *testing.T) {
 	lost := 0
-	for seed := range uint64(1000) {
+	for seed := range testlevel.Seeds(500, 3000) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 4)))
 		for i := range p.machines {
 			p.machines[i].Free = 10
@@ -62,7 +64,7 @@ func TestEnoughSlotsStartEachTaskAtItsCheckpoint(t *testing.T) {
 			checkCheckpoints(t, p, demand[0], p.topology.Nearest(p.machines, waiting, demand[0]))
 		}
 	}
-	if lost < 100 {
+	if lost < testlevel.Choose(50, 300) {
 		t.Errorf("%d tasks only went home", lost)
 	}
 }

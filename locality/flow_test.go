@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // problem is a small random cluster with tasks.
@@ -93,7 +95,7 @@ func (p problem) tryAll() (most int, least int64) {
 }
 
 func TestFlowFindsWhatTryingAllFinds(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range testlevel.Seeds(500, 6000) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 0)))
 		places := newMachineIndex(p.topology, p.machines)
 		starts := p.topology.Flow(p.machines, p.demands)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 func group(maps int, t Task) Group { return Group{Task: t, Slots: dag.Slots{maps, 0}} }
@@ -136,7 +137,7 @@ func (g gang) measure(places *machineIndex, at []int) (far int, cost int64) {
 
 func TestBundleFindsWhatTryingAllFinds(t *testing.T) {
 	count := make(map[int]int)
-	for seed := range uint64(15_000) {
+	for seed := range testlevel.Seeds(2000, 45_000) {
 		most := 1 + int(seed%3)
 		g := randomGang(rand.New(rand.NewPCG(seed, 3)), most)
 		at, ok := g.topology.GangPlacer(g.machines).Place(g.machineSlots, g.groups)
@@ -160,7 +161,7 @@ func TestBundleFindsWhatTryingAllFinds(t *testing.T) {
 		}
 	}
 	for far := range 4 {
-		if count[far] < 100 {
+		if count[far] < testlevel.Choose(6, 300) {
 			t.Errorf("%d cases with distance %d", count[far], far)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/simulate"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/sim"
 )
 
@@ -212,7 +213,7 @@ func TestRestartWhileTheLogIsSlow(t *testing.T) {
 // or three at once.
 func TestRandomPlansEndWell(t *testing.T) {
 	injected := make(map[chaos.Kind]int)
-	for seed := range uint64(400) {
+	for seed := range testlevel.Seeds(100, 1200) {
 		plan := chaos.Random(seed, chaos.Kinds())
 		for other := range seed % 3 {
 			for _, f := range chaos.Random(1000*(other+1)+seed, chaos.Kinds()).Faults {
@@ -239,7 +240,7 @@ func TestRandomPlansEndWell(t *testing.T) {
 		}
 	}
 	for _, k := range chaos.Kinds() {
-		if injected[k] < 20 {
+		if injected[k] < testlevel.Choose(4, 60) {
 			t.Errorf("%s was injected %d times", k, injected[k])
 		}
 	}

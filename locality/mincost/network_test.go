@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // check verifies that the flow is valid (what enters a vertex leaves it) and optimal: no arc
@@ -102,7 +104,7 @@ func (c choice) lay(n *Network) *Network {
 // the flow of a new network each time.
 func TestNetworkIsReusable(t *testing.T) {
 	again := New()
-	for seed := range uint64(2000) {
+	for seed := range testlevel.Seeds(400, 6000) {
 		c := randomChoice(rand.New(rand.NewPCG(seed, 2)))
 		again.Reset()
 		c.lay(again).Solve()
@@ -121,7 +123,7 @@ func TestNetworkIsReusable(t *testing.T) {
 }
 
 func TestSolveFindsWhatTryingAllFinds(t *testing.T) {
-	for seed := range uint64(3000) {
+	for seed := range testlevel.Seeds(600, 9000) {
 		c := randomChoice(rand.New(rand.NewPCG(seed, 0)))
 		n := c.network()
 		if unrouted := n.Solve(); unrouted != 0 {
@@ -208,7 +210,7 @@ func augment(residual map[[2]int64]int64, nodes int, v int64, seen map[int64]boo
 }
 
 func TestSolveRoutesAllThatCanBe(t *testing.T) {
-	for seed := range uint64(3000) {
+	for seed := range testlevel.Seeds(600, 9000) {
 		g := randomGraph(rand.New(rand.NewPCG(seed, 1)))
 		n, _ := g.build()
 		unrouted := n.Solve()
@@ -226,7 +228,7 @@ func TestSolveRoutesAllThatCanBe(t *testing.T) {
 // TestChangedNetworkEqualsNewNetwork changes a solved network in every way and compares it
 // with a new network of the same values.
 func TestChangedNetworkEqualsNewNetwork(t *testing.T) {
-	for seed := range uint64(1500) {
+	for seed := range testlevel.Seeds(400, 4500) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		g := randomGraph(r)
 		for i := range g.nodes { // every unit can be routed, so the optimal cost is unique

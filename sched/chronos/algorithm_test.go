@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // TestAlgorithmOnThreeJobs checks three jobs against the example worked out by hand: the job of
@@ -51,7 +52,7 @@ func TestNoCandidateNearTheInput(t *testing.T) {
 // task first, then any.
 func TestAlgorithmEqualsTwin(t *testing.T) {
 	chosen := 0
-	for seed := range uint64(300) {
+	for seed := range testlevel.Seeds(80, 900) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		w := newTestCluster(t, Config{})
 		names := "abcdef"[:3+random.IntN(4)]
@@ -88,7 +89,7 @@ func TestAlgorithmEqualsTwin(t *testing.T) {
 		}
 		chosen += len(got)
 	}
-	if chosen < 100 {
+	if chosen < testlevel.Choose(25, 300) {
 		t.Errorf("only %d attempts were preempted in all", chosen)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/disco"
@@ -204,7 +205,7 @@ func (l *life) checkPromises(plan sched.Plan) {
 
 func TestModel(t *testing.T) {
 	preempts, wakes := 0, 0
-	for seed := range uint64(80) {
+	for seed := range testlevel.Seeds(20, 240) {
 		l := newLife(t, seed)
 		for range 200 {
 			l.step()
@@ -212,7 +213,7 @@ func TestModel(t *testing.T) {
 		}
 		preempts, wakes = preempts+l.preempts, wakes+l.wakes
 	}
-	if preempts < 100 || wakes < 100 {
+	if least := testlevel.Choose(8, 200); preempts < least || wakes < least {
 		t.Errorf("%d attempts were preempted, and %d times it waited for something", preempts, wakes)
 	}
 }
@@ -247,7 +248,7 @@ func (w halfDone) Progress(cluster.AttemptID) (sched.Progress, bool) {
 
 // TestEveryJobEnds runs jobs of all kinds while machines are lost and come back.
 func TestEveryJobEnds(t *testing.T) {
-	for seed := range uint64(90) {
+	for seed := range testlevel.Seeds(36, 300) {
 		conf := Config{
 			Inner:   fifo.New(sched.DefaultPlacement()),
 			Preempt: preempt.Config{Map: preempt.Modes[seed%6], Reduce: preempt.Modes[seed/6%6]},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
@@ -25,7 +26,7 @@ func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 // full of readers that wait for it.
 func TestEveryJobEnds(t *testing.T) {
 	killed, reservations := 0, 0
-	for seed := range uint64(120) {
+	for seed := range testlevel.Seeds(56, 400) {
 		b := newRandomCluster(t, seed, Config{Placement: placements[seed%4], Preempt: config[seed/4%2*3], ReserveMillis: int64(1 + seed%7*20)})
 		early := int(seed / 8 % 2 * 1_000_000) // lowers the slow-start fraction
 		if early > 0 {
@@ -51,7 +52,7 @@ func TestEveryJobEnds(t *testing.T) {
 			reservations, killed = reservations+len(kept), killed+len(plan.Preempts)
 		})
 	}
-	if reservations < 100 || killed < 100 {
+	if least := testlevel.Choose(40, 300); reservations < least || killed < least {
 		t.Errorf("slots have been kept on %d machines, and taken from %d attempts", reservations, killed)
 	}
 }
@@ -69,7 +70,7 @@ func TestNoJobStarves(t *testing.T) {
 		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3),
 	} {
 		for kind, of := range small {
-			for seed := range uint64(6) {
+			for seed := range testlevel.Seeds(2, 18) {
 				b := newRandomCluster(t, seed, Config{Placement: placements[seed%2*3]})
 				submit := func() {
 					for n := active(b); n < 16; n++ {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -38,7 +39,7 @@ func keeping(seed uint64) preempt.Config {
 // TestEveryJobEnds runs jobs of all kinds in all kinds of pools, with readers that start
 // early, failing tasks, changing priorities and pools, and preemption.
 func TestEveryJobEnds(t *testing.T) {
-	for seed := range uint64(80) {
+	for seed := range testlevel.Seeds(60, 300) {
 		conf := Config{
 			Placement:  placements[seed%uint64(len(placements))],
 			Preemption: seed%3 == 0, SizeBasedWeight: seed%5 == 0, NewJobBoost: seed%2 == 0,
@@ -102,7 +103,7 @@ func TestNoJobStarves(t *testing.T) {
 		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3),
 	} {
 		for kind, of := range small {
-			for seed := range uint64(6) {
+			for seed := range testlevel.Seeds(4, 20) {
 				conf := Config{Placement: eager[seed%uint64(len(eager))], Preemption: seed%4 < 2}
 				if conf.ConserveShares = !conf.Preemption; conf.ConserveShares {
 					conf.Preempt = keeping(3*seed + 1)

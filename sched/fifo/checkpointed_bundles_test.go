@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
@@ -76,7 +77,7 @@ func TestCheckpointedBundles(t *testing.T) {
 // repeatedly, or fail.
 func TestEveryJobEndsDespiteCheckpoints(t *testing.T) {
 	gangs := 0
-	for seed := range uint64(120) {
+	for seed := range testlevel.Seeds(30, 400) {
 		b := newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
@@ -98,7 +99,7 @@ func TestEveryJobEndsDespiteCheckpoints(t *testing.T) {
 			}
 		}
 	}
-	if gangs < 100 {
+	if gangs < testlevel.Choose(25, 300) {
 		t.Errorf("tasks of gangs have written %d checkpoints", gangs)
 	}
 }

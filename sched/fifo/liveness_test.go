@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
@@ -24,7 +25,7 @@ func job(g dag.Graph, slowStart int) cluster.JobSpec {
 // TestEveryJobEnds runs jobs of all kinds at the same time, with readers that start early,
 // failing tasks, and changing priorities.
 func TestEveryJobEnds(t *testing.T) {
-	for seed := range uint64(120) {
+	for seed := range testlevel.Seeds(30, 400) {
 		b := newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
@@ -50,7 +51,7 @@ func TestSmallJobsStarveNoGang(t *testing.T) {
 	}
 	for name, graph := range map[string]dag.Graph{"streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3)} {
 		for kind, of := range small {
-			for seed := range uint64(8) {
+			for seed := range testlevel.Seeds(2, 24) {
 				b := newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
 				for range 8 {
 					b.Submit(job(of(b), 0))

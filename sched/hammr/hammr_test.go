@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/pool"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -237,7 +238,7 @@ func TestNewPoolsInheritTheWait(t *testing.T) {
 // TestEveryJobEnds runs jobs of all kinds in pools that take slots from each other after
 // short time-outs.
 func TestEveryJobEnds(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range testlevel.Seeds(30, 200) {
 		file := []string{weights, weights + "<queue name='root'><schedulingPolicy>drf</schedulingPolicy></queue>", "<defaultPoolSchedulingMode>fifo</defaultPoolSchedulingMode>"}[seed%3]
 		b := schedtest.NewRandomCluster(t, seed, New(Config{Allocations: allocations(t, file), Timeout: 200, IgnoreLocality: seed%4 == 0}))
 		b.SoftState = schedtest.FullKnowledge{}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
@@ -26,7 +27,7 @@ func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 // TestEveryJobEnds runs jobs of all kinds, with readers that start early, failing tasks,
 // changing priorities, wrong sizes, and preemption.
 func TestEveryJobEnds(t *testing.T) {
-	for seed := range uint64(120) {
+	for seed := range testlevel.Seeds(30, 400) {
 		conf := Config{
 			Placement:  everyPlacement[seed%uint64(len(everyPlacement))],
 			Preempt:    everyConfig[seed%uint64(len(everyConfig))],
@@ -69,8 +70,8 @@ func TestNoJobStarves(t *testing.T) {
 		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3),
 	} {
 		for kind, of := range small {
-			for seed := range uint64(6) {
-				b := randomCluster(t, seed, Config{Placement: sched.Placement{}, Preempt: everyConfig[seed]})
+			for seed := range testlevel.Seeds(2, 18) {
+				b := randomCluster(t, seed, Config{Placement: sched.Placement{}, Preempt: everyConfig[seed%uint64(len(everyConfig))]})
 				for range 8 {
 					b.Submit(schedtest.Spec(of(b)))
 				}
@@ -101,7 +102,7 @@ func TestDecisionsAreDeterministic(t *testing.T) {
 		b.RunAll(jobs, func() {})
 		return b.Now
 	}
-	for seed := range uint64(20) {
+	for seed := range testlevel.Seeds(10, 60) {
 		if a, b := end(seed), end(seed); a != b {
 			t.Errorf("seed %d: a life ends at %d, its twin at %d", seed, a, b)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 	"pgregory.net/rapid"
@@ -153,7 +154,7 @@ func TestUsersEqualTheirTwin(t *testing.T) {
 
 // TestEveryJobEndsWithUsers runs jobs of three users, with preemption to keep their shares.
 func TestEveryJobEndsWithUsers(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range testlevel.Seeds(20, 200) {
 		b := randomCluster(t, seed, Config{
 			Placement: everyPlacement[seed%uint64(len(everyPlacement))], Preempt: everyConfig[seed%uint64(len(everyConfig))],
 			ShareMillis: 1 + int64(seed%7)*10,

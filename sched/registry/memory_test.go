@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 	"pgregory.net/rapid"
@@ -46,7 +47,7 @@ func TestNoPolicyPlansBeyondMemory(t *testing.T) {
 func TestEveryJobEndsWithLittleMemory(t *testing.T) {
 	const limitedMemory = 1 // seeds with this remainder of 3 limit the memory
 	everyPolicy(t, func(t *testing.T, make func() sched.Policy) {
-		for seed := range uint64(12) {
+		for seed := range testlevel.Seeds(4, 36) {
 			b := schedtest.NewRandomCluster(t, 3*seed+limitedMemory, make())
 			var jobs []*cluster.Job
 			for range 4 + b.Random.IntN(4) {

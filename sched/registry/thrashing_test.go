@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -249,10 +250,10 @@ func (s *contention) end() {
 // TestSlotsDoNotAlternateBetweenJobs submits jobs and ends tasks for a while, and then
 // nothing more: soon no policy takes slots from any job, in any mode.
 func TestSlotsDoNotAlternateBetweenJobs(t *testing.T) {
-	const calm, seeds = 1_000_000, 60 // ms, lives
+	const calm = 1_000_000 // ms
 	for name := range tried {
 		preempted := make(map[preempt.Mode]int)
-		for seed := range uint64(seeds) {
+		for seed := range testlevel.Seeds(15, 200) {
 			s := newContention(t, name, seed)
 			for range 4 + s.random.IntN(40) {
 				switch s.random.IntN(5) {
