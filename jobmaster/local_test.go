@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/internal/web/files"
@@ -160,7 +161,7 @@ func fromBoard(t *testing.T, s *board.Source) (d documents) {
 // calls answer, also of jobs that have left the state, and those of a follower show the same except for
 // what tasknodes report to the leader.
 func TestBoardDocumentsEqualThoseOfTheLeader(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range testlevel.Seeds(2, 12) {
 		withCluster(t, 2, func(w *testCluster) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			w.counted = []*taskproc.Counter{{Group: "Words", Name: "long", Value: 5}, {Group: counter.GroupFramework, Name: "Spilled Records", Value: 7}}

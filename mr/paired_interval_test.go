@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // armPair has one measurement of each of two arms, taken one right after the other, in the
@@ -94,7 +96,7 @@ func TestIntervalOf(t *testing.T) {
 		t.Errorf("of one: %+v", got)
 	}
 	missed := 0
-	for seed := range uint64(20) {
+	for seed := range testlevel.Seeds(20, 60) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		pairs := make([]armPair, 200)
 		for i := range pairs {
@@ -109,8 +111,8 @@ func TestIntervalOf(t *testing.T) {
 			missed++
 		}
 	}
-	if missed > 4 {
-		t.Errorf("the true difference lies outside of %d intervals of 20", missed)
+	if all := testlevel.Choose(20, 60); missed > all/4 {
+		t.Errorf("the true difference lies outside of %d intervals of %d", missed, all)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/dsnet/compress/bzip2"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // someText returns lines of words. Some words are frequent.
@@ -214,7 +215,7 @@ func TestSameBytesWhateverHappens(t *testing.T) {
 	for name := range disturbedJobs(nil) {
 		for label, v := range variants {
 			t.Run(name+"/"+label, func(t *testing.T) {
-				for seed := range uint64(3) {
+				for seed := range testlevel.Seeds(1, 10) {
 					_, tally := checkDisturbed(t, name, v, seed)
 					all.add(tally)
 				}

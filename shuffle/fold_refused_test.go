@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // byteFold adds numbers of one byte, and refuses a sum that does not fit.
@@ -26,7 +28,7 @@ var byteFold = Fold[int8]{
 // of what is written is that of what was added, for each key, and no record is lost from the
 // counters.
 func TestFoldTablePassesOnWhatCannotBeFolded(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range testlevel.Seeds(15, 2000) {
 		checkRefused(t, seed)
 	}
 }

@@ -38,9 +38,6 @@ func policyOf(t testing.TB, name string) sched.Policy {
 
 // TestTrace runs the smaller workload of the HFSP paper.
 func TestTrace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes some seconds")
-	}
 	w := readTrace(t, "hfsp_fb2009.csv")
 	r, err := Run(t.Context(), Config{Machines: 100, MapSlots: 4, ReduceSlots: 2, Policy: policyOf(t, "fifo")}, w)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/local"
 )
@@ -53,7 +54,7 @@ func reencode(t *testing.T, c *taskproc.Checkpoint, body *taskproc.CheckpointBod
 // another, over an unreliable network. The records equal the output of one undisturbed
 // attempt.
 func TestReduceResumesAnywhere(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range testlevel.Seeds(5, 36) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			var tick atomic.Pointer[func()]

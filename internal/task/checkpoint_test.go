@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage/fault"
 )
@@ -266,7 +267,7 @@ func checkpointableGraph(r *rand.Rand) dag.Graph {
 // times. Each Node sees each record once.
 func TestEveryGraphResumesFromCheckpoints(t *testing.T) {
 	var checkpoints int64
-	for seed := range uint64(200) {
+	for seed := range testlevel.Seeds(40, 600) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 7))
 			g := checkpointableGraph(random)
@@ -283,7 +284,7 @@ func TestEveryGraphResumesFromCheckpoints(t *testing.T) {
 			checkpoints += p.checkpoints.Load()
 		})
 	}
-	if checkpoints < 500 {
+	if checkpoints < testlevel.Choose[int64](10, 1500) {
 		t.Errorf("%d nodes were checkpointed: too few to show anything", checkpoints)
 	}
 }
@@ -362,7 +363,7 @@ func (r *rig) resumeBundleLocked(id dag.BundleID) {
 // written. The group declines, continues from memory, and can be checkpointed again.
 func TestGroupContinuesWhenTheDiskIsFull(t *testing.T) {
 	declined := 0
-	for seed := range uint64(40) {
+	for seed := range testlevel.Seeds(15, 120) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 11))
 			g := dag.Graph{
@@ -384,7 +385,7 @@ func TestGroupContinuesWhenTheDiskIsFull(t *testing.T) {
 			declined += r.mu.declined
 		})
 	}
-	if declined < 20 {
+	if declined < testlevel.Choose(6, 60) {
 		t.Errorf("%d checkpoints declined: too few to show anything", declined)
 	}
 }
@@ -394,7 +395,7 @@ func TestGroupContinuesWhenTheDiskIsFull(t *testing.T) {
 // checkpointed when it has finished.
 func TestGangContinuesWhenADiskIsFull(t *testing.T) {
 	declined, taken := 0, int64(0)
-	for seed := range uint64(200) {
+	for seed := range testlevel.Seeds(40, 600) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 13))
 			g := dag.Graph{
@@ -413,7 +414,7 @@ func TestGangContinuesWhenADiskIsFull(t *testing.T) {
 			declined, taken = declined+r.mu.declined, taken+p.checkpoints.Load()
 		})
 	}
-	if declined < 10 || taken < 10 {
+	if declined < testlevel.Choose(2, 30) || taken < testlevel.Choose[int64](2, 30) {
 		t.Errorf("%d checkpoints declined, %d nodes checkpointed: too few to show anything", declined, taken)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // scatter writes the outputs of maps on machines in turn.
@@ -41,7 +42,7 @@ func reportAll(r *rand.Rand, run *reduceRun, outputs []*taskproc.MapOutput) {
 // TestReduceReadsTheSameFromEverywhere reads local files, and the same files over an
 // unreliable network. The order of the records and the counters must be the same.
 func TestReduceReadsTheSameFromEverywhere(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range testlevel.Seeds(5, 36) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			machines := []*machine{
@@ -74,7 +75,7 @@ func TestReduceReadsTheSameFromEverywhere(t *testing.T) {
 // TestReduceCheckpointsAnywhere checkpoints a reduce repeatedly, while it copies and
 // while it reduces, and resumes it each time.
 func TestReduceCheckpointsAnywhere(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range testlevel.Seeds(5, 36) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			var tick atomic.Pointer[func()]

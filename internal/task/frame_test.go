@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -57,7 +58,7 @@ func decodeStream(b []byte) (records []keyValue, err error) {
 }
 
 func TestFramesCarryRecords(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range testlevel.Seeds(50, 600) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var want []keyValue
 		for range r.IntN(200) {

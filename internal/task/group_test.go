@@ -10,12 +10,13 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // TestEveryGraphRelaysEveryRecord runs random graphs, in memory and over sockets. It
 // compares the records that each Node sees with a twin.
 func TestEveryGraphRelaysEveryRecord(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range testlevel.Seeds(15, 120) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 7))
 			g := randomGraph(random)

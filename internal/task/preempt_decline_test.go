@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/local"
@@ -22,7 +23,7 @@ import (
 // The reduce declines and loses nothing. Once the disk has space, it obeys the next
 // order.
 func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range testlevel.Seeds(8, 60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 9))
 			var tick atomic.Pointer[func()]

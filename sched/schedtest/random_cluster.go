@@ -41,6 +41,7 @@ func NewRandomCluster(t testing.TB, seed uint64, policy sched.Policy) *RandomClu
 		}
 		b.Do(c)
 	}
+	b.Now = 1 // at 0, an attempt that resumes would count as one that never has
 	b.Policy.Reset(b.Now, b.PolicyView())
 	return b
 }

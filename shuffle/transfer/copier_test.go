@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // gather waits until the copier has copied each task's output exactly once.
@@ -42,7 +44,7 @@ func TestCopierOutputIsIndependentOfArrival(t *testing.T) {
 		}
 	}
 	want := []string{readHere(t, 0, outputs...), readHere(t, 1, outputs...)}
-	for seed := range uint64(24) {
+	for seed := range testlevel.Seeds(8, 72) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			var addresses []string
@@ -78,7 +80,7 @@ func TestCopierStopsAnywhere(t *testing.T) {
 	for i := range 6 {
 		outputs = append(outputs, n.write(t, r, int32(i), 3000, 1))
 	}
-	for seed := range uint64(20) {
+	for seed := range testlevel.Seeds(8, 60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			address := listen(t, faulty{n.server, injectAtRandom(seed, 4)})
 			in := newIntake(t, 200<<10)

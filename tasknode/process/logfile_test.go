@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 func newLog(t *testing.T, limit int64) (*logFile, string) {
@@ -19,7 +21,7 @@ func newLog(t *testing.T, limit int64) (*logFile, string) {
 
 func TestLogKeepsTheBeginningAndTheEnd(t *testing.T) {
 	const part = 1000
-	for seed := range uint64(50) {
+	for seed := range testlevel.Seeds(50, 150) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		l, path := newLog(t, 3*part)
 		var all bytes.Buffer
