@@ -156,9 +156,10 @@ func garbage() [][]byte {
 	}
 	const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	return [][]byte{
-		noise, []byte("hello\r\n\r\n"), []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), []byte("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+		noise, append([]byte{0}, noise...), []byte("hello\r\n\r\n"), []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), []byte("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
 		[]byte("SSH-2.0-x\r\n"), append([]byte(preface), noise...), append([]byte(preface+"\x00\x00\x00\x04\x00\x00\x00\x00\x00"), noise...),
 		append([]byte("POST /hammr.v1.Tasknodes/Attend HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n"), noise...),
+		append([]byte("POST /channel/job_1_0001/0/0/1/0/0/0?wait=1h HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n"), noise...),
 	}
 }
 

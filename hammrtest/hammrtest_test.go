@@ -1,43 +1,105 @@
 package hammrtest_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hammr/hammr/examples/wordcount"
 	"github.com/hammr/hammr/hammrtest"
+	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-func TestMain(m *testing.M) { hammrtest.Main(m, wordcount.Program()) }
+func TestMain(m *testing.M) { hammrtest.Main(m, wordcount.Program(), gated) }
 
-// TestNothingIsLost kills a tasknode and the leader, corrupts a byte of a segment, and stops
-// another tasknode, all in the middle of a job.
-func TestNothingIsLost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the daemons' program and starts seven processes")
+// gateProperty names the socket that is the gate of a job.
+const gateProperty = "hammrtest.gate"
+
+// gated counts words. A map with a line that begins with "wait" waits at the gate until the test closes its
+// listener, and passes it then.
+var gated = mr.New("gated", mr.TextLines(),
+	mr.MapFunc(func(t *mr.Task, at int64, line []byte, out mr.Emitter[[]byte, int64]) error {
+		if bytes.HasPrefix(line, []byte("wait")) {
+			if conn, err := net.Dial("unix", t.Property(gateProperty)); err == nil {
+				_, _ = io.ReadAll(conn) // any end of the connection opens the gate
+				conn.Close()
+			}
+		}
+		return wordcount.Tokenise(t, at, line, out)
+	}),
+	mr.Sum[[]byte, int64](), mr.TextOutput[[]byte, int64]())
+
+// newGate returns the listener of a closed gate.
+func newGate(t *testing.T) *net.UnixListener {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gate-") // the name of a socket must be short
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	gate, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "gate"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { gate.Close() })
+	return gate
+}
+
+// awaitAtGate waits until so many maps are at the gate. It returns a function that opens the gate.
+func awaitAtGate(t *testing.T, gate *net.UnixListener, maps int) (open func()) {
+	t.Helper()
+	waiting := []io.Closer{gate}
+	for range maps {
+		conn, err := gate.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting = append(waiting, conn)
+	}
+	return func() {
+		for _, c := range waiting {
+			c.Close()
+		}
+	}
+}
+
+// TestNothingIsLost kills a tasknode and the leader, corrupts a byte of a segment, and stops another tasknode, while
+// maps wait in all slots and others are done.
+func TestNothingIsLost(t *testing.T) {
 	c := hammrtest.Cluster(t, 3, 4)
+	gate := newGate(t)
 	var text strings.Builder
-	for i := range 1600 {
-		fmt.Fprintf(&text, "line %d has word%d and word%d\n", i, i%7, i%301)
+	for i := range 24 * 32 { // 24 splits of 32 lines, of which the last third waits
+		word := "word"
+		if i >= 16*32 {
+			word = "wait"
+		}
+		fmt.Fprintf(&text, "%s %04d and %03d and %02d and more\n", word, i, i%301, i%7)
 	}
 	in := mrtest.File(t, "in", text.String())
-	j := c.Submit(wordcount.Program(), "-D", "hammr.debug.record.sleep=5ms", "-D", "mapreduce.job.reduces=2",
-		"-D", "mapreduce.input.fileinputformat.split.maxsize=3k", in, c.Output())
-	j.AwaitMaps(30)
+	j := c.Submit(gated, "-D", gateProperty+"="+gate.Addr().String(), "-D", "mapreduce.job.reduces=2",
+		"-D", fmt.Sprintf("mapreduce.input.fileinputformat.split.maxsize=%d", text.Len()/24), in, c.Output())
+	open := awaitAtGate(t, gate, 8) // the map slots of all tasknodes
+	j.AwaitMaps(60)
 	c.CorruptSegment("n1")
 	c.Kill("n2")
 	gone := c.KillLeader()
 	c.Stop("n3")
 	if now := c.Leader(); now == "" {
-		t.Error("nobody leads")
+		t.Error("no master leads")
 	}
 	c.Continue("n3")
 	c.Restart(gone)
 	c.Restart("n2")
+	open()
 	j.Succeeds()
 	if j.Again() == 0 {
 		t.Error("no attempt was made again, though a tasknode is lost")
@@ -47,10 +109,10 @@ func TestNothingIsLost(t *testing.T) {
 
 // TestFailpoints crashes a task at the second spill on its machine, and the leader between
 // two files of a commit.
+//
+// Gate: TestRefused, internal/faultrpc.TestFaultsArrive, internal/failpoint.TestErrorAtEachHitOrAtOne, e2e.TestLeaderLostInCommit
 func TestFailpoints(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the daemons' program and starts five processes")
-	}
+	testlevel.Nightly(t)
 	c := hammrtest.Cluster(t, 3, 2)
 	in := mrtest.File(t, "in", strings.Repeat("a b c d e f g\n", 400))
 	leader := c.Leader()
@@ -73,10 +135,10 @@ func TestFailpoints(t *testing.T) {
 
 // TestPartitions cuts off a tasknode and the leader while another tasknode's disk is slow
 // and sometimes fails.
+//
+// Gate: sim.TestPartitionedTasknode, internal/netns.TestCutAndRemove, internal/failpoint.TestIOErrors
 func TestPartitions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the daemons' program and starts six processes")
-	}
+	testlevel.Nightly(t)
 	if !hammrtest.Networks(t) {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -73,9 +74,9 @@ func PlaceProgram(file string) error {
 	return os.WriteFile(file, content, 0o755)
 }
 
-// build builds the daemons' program in the module of this package. The go.sum of the
-// tester's module may lack packages that only the program imports.
-func build(file string) error {
+// build builds the daemons' program in the module of this package, with further flags. The go.sum of
+// the tester's module may lack packages that only the program imports.
+func build(file string, flags ...string) error {
 	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/hammr/hammr")
 	var errText strings.Builder
 	list.Stderr = &errText
@@ -83,7 +84,7 @@ func build(file string) error {
 	if err != nil {
 		return fmt.Errorf("directory of hammr's module: %w\n%s", err, errText.String())
 	}
-	cmd := exec.Command("go", "build", "-mod=readonly", "-o", file, "./cmd/hammr")
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-mod=readonly", "-o", file}, flags, []string{"./cmd/hammr"})...)
 	cmd.Dir = strings.TrimSpace(string(dir))
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -25,9 +25,6 @@ func (s *stub) Fatalf(format string, args ...any) {
 // TestRefused checks that an invalid operation fails the test with a message that states the
 // reason.
 func TestRefused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the daemons' program and starts two processes")
-	}
 	s := &stub{TB: t}
 	refused := func(want string, do func()) {
 		t.Helper()

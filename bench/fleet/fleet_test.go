@@ -33,6 +33,11 @@ func TestMixedFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Print(t.Output())
+	for _, m := range r.Measures {
+		if (m.Name == "faults of leaders" || m.Name == "tasks ended") && m.Value < 1 {
+			t.Errorf("%s: %v", m.Name, m.Value)
+		}
+	}
 	for _, v := range r.Violations {
 		t.Error(v)
 	}

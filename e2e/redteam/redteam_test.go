@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // attack is an attack of a user or of a stranger.
@@ -19,7 +21,8 @@ type attack struct {
 	run func(t *testing.T, w *world) string
 }
 
-// TestRedTeam makes all attacks while alice's job runs.
+// TestRedTeam makes all attacks while alice's job runs. Those that fill the cluster, or restart tasknodes, are made
+// at night.
 func TestRedTeam(t *testing.T) {
 	if reason := reasonToSkip(); reason != "" {
 		if os.Getenv("CI") == "true" {
@@ -40,7 +43,11 @@ func TestRedTeam(t *testing.T) {
 		}
 	})
 	for _, a := range floods() {
-		t.Run(a.threat+" "+a.does, func(t *testing.T) { done.add(a, a.check(t, w)) })
+		t.Run(a.threat+" "+a.does, func(t *testing.T) {
+			// Gate: internal/daemon.TestRefusedBodiesAreNotAwaited, internal/daemon.TestStrangersTakeThePlacesOfStrangers, internal/daemon.TestFileDescriptorsRemain, tasknode.TestLatestProgressOfEachAttemptIsBatched, tasknode.TestSetsOfATaskAreBounded, jobmaster.TestLimitsOfTheLeaderApply, cluster.TestLimitsCountUnfinishedJobs
+			testlevel.Nightly(t)
+			done.add(a, a.check(t, w))
+		})
 	}
 	job.finish(t, w)
 	t.Run("N5 histories and logs of all jobs", func(t *testing.T) {
@@ -50,7 +57,11 @@ func TestRedTeam(t *testing.T) {
 	w.checkDaemons(t)
 	w.checkLogs(t)
 	for _, a := range restarts() {
-		t.Run(a.threat+" "+a.does, func(t *testing.T) { done.add(a, a.check(t, w)) })
+		t.Run(a.threat+" "+a.does, func(t *testing.T) {
+			// Gate: tasknode.TestFilesOfTasksAreOpenedOnlyIfRegular, tasknode.TestRecordsNameOnlyFilesOfTheirAttempt, shuffle/transfer.TestOpenDoesNotWaitForAFIFO
+			testlevel.Nightly(t)
+			done.add(a, a.check(t, w))
+		})
 	}
 	w.checkFiles(t)
 	done.print()
