@@ -232,6 +232,7 @@ var importTable = []row{
 	// cluster over ssh is that of internal/minihdfs.
 	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
+	{"internal/testcluster/release", nil},
 	{"internal/sshcluster/sshtest", []string{"internal/procfs", "internal/syncutil"}},
 	{"internal/lint", nil},
 	{"internal/inittest", nil},

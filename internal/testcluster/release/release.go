@@ -1,4 +1,7 @@
-package testcluster
+// Package release builds programs of the last release, whose commit is in .ci/last-release, from the repository's
+// history. Tests of upgrades start clusters of them. Only tests import it, so no program that ships runs git or the
+// Go command.
+package release
 
 import (
 	"context"
@@ -15,20 +18,20 @@ import (
 
 // ErrNoHistory says that the sources of the last release are not on this machine, because there
 // is no git, no repository, or a repository without its history.
-var ErrNoHistory = errors.New("testcluster: no sources of the last release")
+var ErrNoHistory = errors.New("release: no sources of the last release")
 
-// releaseFile contains the commit of the last release. It is changed at each release.
-const releaseFile = ".ci/last-release"
+// commitFile contains the commit of the last release. It is changed at each release.
+const commitFile = ".ci/last-release"
 
-// LastRelease builds a command of the last release, such as cmd/hammr, from the repository that
+// Last builds a command of the last release, such as cmd/hammr, from the repository that
 // the working directory is in. The program stays in Go's build cache and must not be changed.
 // The error wraps ErrNoHistory if nothing is wrong except that the sources are missing.
-func LastRelease(ctx context.Context, command string) (program string, err error) {
+func Last(ctx context.Context, command string) (program string, err error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
 	}
-	commit, err := releaseCommit(ctx, root)
+	commit, err := lastCommit(ctx, root)
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +43,7 @@ func LastRelease(ctx context.Context, command string) (program string, err error
 	if _, err := os.Stat(program); err == nil {
 		return program, nil
 	}
-	if err := buildRelease(ctx, root, commit, command, program); err != nil {
+	if err := build(ctx, root, commit, command, program); err != nil {
 		return "", fmt.Errorf("build of %s of release %s: %w", command, commit, err)
 	}
 	return program, nil
@@ -54,16 +57,16 @@ func moduleRoot() (string, error) {
 			return dir, nil
 		}
 		if filepath.Dir(dir) == dir {
-			err = errors.New("testcluster: the working directory is in no module")
+			err = errors.New("release: the working directory is in no module")
 		}
 		dir = filepath.Dir(dir)
 	}
 	return "", err
 }
 
-// releaseCommit returns the commit of the last release, which is in the repository.
-func releaseCommit(ctx context.Context, root string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(root, releaseFile))
+// lastCommit returns the commit of the last release, which is in the repository.
+func lastCommit(ctx context.Context, root string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, commitFile))
 	if err != nil {
 		return "", err
 	}
@@ -78,14 +81,14 @@ func releaseCommit(ctx context.Context, root string) (string, error) {
 		if shallow, _ := output(ctx, root, "git", "rev-parse", "--is-shallow-repository"); shallow == "true" {
 			return "", fmt.Errorf("%w: %s is a shallow clone", ErrNoHistory, root)
 		}
-		return "", fmt.Errorf("commit %s of %s is not in the repository: %w", commit, releaseFile, err)
+		return "", fmt.Errorf("commit %s of %s is not in the repository: %w", commit, commitFile, err)
 	}
 	return commit, nil
 }
 
-// buildRelease builds a command of a commit. It takes the sources from the repository and removes
+// build builds a command of a commit. It takes the sources from the repository and removes
 // them afterwards.
-func buildRelease(ctx context.Context, root, commit, command, program string) (err error) {
+func build(ctx context.Context, root, commit, command, program string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
 		return err
 	}
