@@ -106,10 +106,8 @@ func (c *Cluster) newDataNode(base program, i int) *DataNode {
 func (c *Cluster) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	if !isDir(filepath.Join(c.cfg.Dir, "nn")) {
-		if err := c.nameNode.runOnce(ctx, "-format", "-force", "-nonInteractive"); err != nil {
-			return err
-		}
+	if err := c.format(ctx); err != nil {
+		return err
 	}
 	if err := c.nameNode.Restart(ctx); err != nil {
 		return err

@@ -6,12 +6,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // TestMain also makes this binary the supervisor that the test of Up starts.
@@ -26,7 +26,11 @@ func TestMain(m *testing.M) {
 	os.Exit(minihdfs.Main(m, minihdfs.Config{DataNodes: 2}))
 }
 
+// TestKillStopPartition breaks each daemon in each way.
+//
+// Gate: TestForwarder, storage/hdfs.TestDataNodeLostWhileReading, storage/hdfs.TestNameNodeStopped
 func TestKillStopPartition(t *testing.T) {
+	testlevel.Nightly(t)
 	c := minihdfs.ForTest(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -63,7 +67,10 @@ func TestKillStopPartition(t *testing.T) {
 
 // TestTwoAtOnce starts a second cluster next to the shared one, and starts it again on the
 // same folder. The file that the test has created still exists.
+//
+// Gate: storage/hdfs.TestEncryptedWrite, storage/hdfs.TestNameNodeRestarted
 func TestTwoAtOnce(t *testing.T) {
+	testlevel.Nightly(t)
 	first := minihdfs.ForTest(t)
 	ctx := t.Context()
 	cfg := minihdfs.Config{Dir: t.TempDir(), DataNodes: 1}
@@ -109,7 +116,10 @@ func listRoot(t *testing.T, http9870 string) string {
 
 // TestUpDown checks that a cluster outlives Up, that a second Up finds it, and that Down
 // ends it.
+//
+// Gate: TestDownEndsRecordedProcesses, TestUpQuotesItsSupervisor, storage/hdfs.TestConformance
 func TestUpDown(t *testing.T) {
+	testlevel.Nightly(t)
 	minihdfs.ForTest(t) // skips the test without HDFS
 	ctx := t.Context()
 	cfg := minihdfs.Config{Dir: t.TempDir(), DataNodes: 1, Supervisor: []string{os.Args[0], "supervise"}}
@@ -133,30 +143,6 @@ func TestUpDown(t *testing.T) {
 	}
 	if err := minihdfs.Down(ctx, cfg.Dir); err != nil {
 		t.Error("second Down:", err)
-	}
-}
-
-// TestExamples runs Hadoop's wordcount as later tests do to compare with it.
-func TestExamples(t *testing.T) {
-	minihdfs.ForTest(t)
-	java, err := minihdfs.Examples(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	if err := os.WriteFile(in, []byte("a b a\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_, err = java.Run(t.Context(), "org.apache.hadoop.examples.ExampleDriver", "wordcount",
-		"-D", "mapreduce.framework.name=local", "-D", "fs.defaultFS=file:///",
-		"-D", "hadoop.tmp.dir="+filepath.Join(dir, "tmp"), in, out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(filepath.Join(out, "part-r-00000"))
-	if err != nil || string(got) != "a\t2\nb\t1\n" {
-		t.Errorf("wordcount: %q, %v", got, err)
 	}
 }
 

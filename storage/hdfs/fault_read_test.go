@@ -54,45 +54,69 @@ func bigFile(t *testing.T, fsys storage.FS) (name string, data []byte) {
 	return name, data
 }
 
-func TestDataNodeKilledWhileReading(t *testing.T) {
-	c, fsys := connect(t, localTo(0))
-	name, data := bigFile(t, fsys)
-	within(t, 10*time.Second, func() {
-		wantSame(t, readAround(t, fsys, name, func() { must(t, c.DataNode(0).Kill()) }), data)
+// TestDataNodeLostWhileReading loses the local DataNode: stopped before a file is opened, while the NameNode still
+// lists it first; stopped and killed in the middle of a file. A reader tries it once more at most. After the penalty
+// of a DataNode has expired, readers use the local replica again.
+func TestDataNodeLostWhileReading(t *testing.T) {
+	c, writer := connect(t, nil)
+	name, data := bigFile(t, writer)
+	const node = 0
+	open := func(t *testing.T, penalty time.Duration) (*hdfs.FS, *hdfs.Reads) {
+		_, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) {
+			cfg.LocalAddress, cfg.PenaltyTimeout = c.Host(node), penalty
+		})
+		return fsys, fsys.ReadsFrom(c.Host(node))
+	}
+	// reads reads the file from the local DataNode, which fault breaks, and then from others.
+	reads := func(t *testing.T, read func(fsys storage.FS, fault func()) []byte, fault func() error) {
+		hdfs.ForgetFailures()
+		fsys, local := open(t, time.Hour)
+		before := int64(0)
+		wantSame(t, read(fsys, func() {
+			must(t, fault())
+			before = local.Dials.Load()
+		}), data)
+		if n := local.Dials.Load() - before; n > 1 || before+n == 0 {
+			t.Errorf("the DataNode was tried %d times before it was lost, and %d times after", before, n)
+		}
+	}
+	around := func(fsys storage.FS, fault func()) []byte { return readAround(t, fsys, name, fault) }
+	t.Run("stopped before", func(t *testing.T) {
+		reads(t, func(fsys storage.FS, fault func()) []byte {
+			fault()
+			return readTwice(t, fsys, name, data)
+		}, c.DataNode(node).Stop)
+		must(t, c.DataNode(node).Continue())
 	})
-	repair(t, c, 0)
+	t.Run("stopped", func(t *testing.T) {
+		reads(t, around, c.DataNode(node).Stop)
+		must(t, c.DataNode(node).Continue())
+	})
+	t.Run("killed", func(t *testing.T) {
+		reads(t, around, c.DataNode(node).Kill)
+		repair(t, c, node)
+	})
+	fsys, local := open(t, time.Nanosecond)
+	waitLocal(t, fsys, name, c.Host(node))
+	wantData(t, fsys, name, data)
+	if sent := local.Bytes.Load(); sent < int64(len(data)) {
+		t.Errorf("the local DataNode sent %d of %d bytes after its penalty", sent, len(data))
+	}
 }
 
-func TestDataNodeStoppedWhileReading(t *testing.T) {
-	c, fsys := connect(t, localTo(1))
-	name, data := bigFile(t, fsys)
-	within(t, 10*time.Second, func() {
-		wantSame(t, readAround(t, fsys, name, func() { must(t, c.DataNode(1).Stop()) }), data)
-	})
-	must(t, c.DataNode(1).Continue())
-	must(t, c.WaitLive(t.Context(), 3))
-}
-
-// TestDataNodeStoppedBeforeOpen reads immediately after the stop, while the NameNode still
-// lists the stopped DataNode first, both sequentially and with ReadAt.
-func TestDataNodeStoppedBeforeOpen(t *testing.T) {
-	c, fsys := connect(t, localTo(2))
-	name, data := bigFile(t, fsys)
-	must(t, c.DataNode(2).Stop())
-	within(t, 8*time.Second, func() {
-		f, err := fsys.Open(t.Context(), name)
-		must(t, err)
-		defer f.Close()
-		at := make([]byte, 100_000)
-		_, err = f.ReadAt(at, 20<<20)
-		must(t, err)
-		wantSame(t, at, data[20<<20:][:len(at)])
-		all, err := io.ReadAll(f)
-		must(t, err)
-		wantSame(t, all, data)
-	})
-	must(t, c.DataNode(2).Continue())
-	must(t, c.WaitLive(t.Context(), 3))
+// readTwice reads a part of a file with ReadAt, and then all of it sequentially.
+func readTwice(t *testing.T, fsys storage.FS, name string, data []byte) []byte {
+	t.Helper()
+	f, err := fsys.Open(t.Context(), name)
+	must(t, err)
+	defer f.Close()
+	at := make([]byte, 100_000)
+	_, err = f.ReadAt(at, 20<<20)
+	must(t, err)
+	wantSame(t, at, data[20<<20:][:len(at)])
+	all, err := io.ReadAll(f)
+	must(t, err)
+	return all
 }
 
 // TestCorruptReplica changes a byte in the local replica of a block: the reader gets the
@@ -113,20 +137,18 @@ func TestCorruptReplica(t *testing.T) {
 		f, err := fsys.Open(t.Context(), name)
 		must(t, err)
 		defer f.Close()
-		within(t, 5*time.Second, func() {
-			got, err := io.ReadAll(f)
-			if step.replicas > 1 {
-				must(t, err)
-				wantSame(t, got, data)
-				return
-			}
-			if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), name) {
-				t.Errorf("reading a file whose only copy is damaged: %v", err)
-			}
-			if !bytes.Equal(got, data[:len(got)]) || len(got) > step.byteAt {
-				t.Errorf("%d bytes were handed out before the damage at %d", len(got), step.byteAt)
-			}
-		})
+		got, err := io.ReadAll(f)
+		if step.replicas > 1 {
+			must(t, err)
+			wantSame(t, got, data)
+			continue
+		}
+		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), name) {
+			t.Errorf("reading a file whose only copy is damaged: %v", err)
+		}
+		if !bytes.Equal(got, data[:len(got)]) || len(got) > step.byteAt {
+			t.Errorf("%d bytes were handed out before the damage at %d", len(got), step.byteAt)
+		}
 	}
 }
 
@@ -161,25 +183,6 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// TestPenaltyEnds counts the bytes that each DataNode sends. After the penalty of a DataNode
-// has expired, the reader uses the local replica again.
-func TestPenaltyEnds(t *testing.T) {
-	const penalty = 200 * time.Millisecond
-	c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) {
-		cfg.LocalAddress, cfg.PenaltyTimeout = c.Host(0), penalty
-	})
-	name, data := bigFile(t, fsys)
-	must(t, c.DataNode(0).Kill())
-	wantData(t, fsys, name, data)
-	repair(t, c, 0)
-	waitLocal(t, fsys, name, c.Host(0))
-	local := fsys.ReadsFrom(c.Host(0))
-	wantData(t, fsys, name, data)
-	if sent := local.Load(); sent < int64(len(data)) {
-		t.Errorf("the local DataNode sent %d of %d bytes after its fault was over", sent, len(data))
-	}
-}
-
 // blockNames returns the names of the block files on all DataNodes.
 func blockNames(t *testing.T, c *minihdfs.Cluster) map[string]bool {
 	t.Helper()
@@ -198,9 +201,8 @@ func blockNames(t *testing.T, c *minihdfs.Cluster) map[string]bool {
 	return names
 }
 
-// TestFileReplacedWhileReading restarts the DataNodes, so that the reader asks the NameNode
-// for the file again. It first waits until they have deleted the blocks of the removed file: a
-// DataNode that is killed before serves them again after its restart.
+// TestFileReplacedWhileReading replaces a file by another of the same name, and waits until the DataNodes have
+// deleted the blocks of the first. So the reader asks the NameNode for the file again.
 func TestFileReplacedWhileReading(t *testing.T) {
 	c, fsys := connect(t, localTo(0))
 	others := blockNames(t, c)
@@ -219,13 +221,6 @@ func TestFileReplacedWhileReading(t *testing.T) {
 		return len(left) == 0, nil
 	}))
 	create(t, fsys, name, data[1:], storage.CreateOptions{Replication: 1, BlockSize: 8 << 20})
-	for i := range c.DataNodes() {
-		must(t, c.DataNode(i).Kill())
-	}
-	for i := range c.DataNodes() {
-		must(t, c.DataNode(i).Restart(t.Context()))
-	}
-	must(t, c.WaitLive(t.Context(), 3))
 	if _, err = io.ReadAll(f); err == nil || !strings.Contains(err.Error(), "another file took its place") {
 		t.Errorf("reading on in a file that was replaced: %v", err)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // TestPenaltyIsBound fails if forgetFailures does not work on the module's memory of
-// failures. TestPenaltyEnds tests the effect on a real cluster.
+// failures. TestDataNodeLostWhileReading tests the effect on a real cluster.
 func TestPenaltyIsBound(t *testing.T) {
 	if datanodeFailures == nil {
 		t.Fatal("the module's map of failures is not bound; see module_internals.go")

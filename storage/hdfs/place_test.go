@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestBlocksHaveHosts(t *testing.T) {
 		}
 		local := fsys.ReadsFrom(c.Host(i))
 		wantData(t, fsys, name, data)
-		if sent := local.Load(); sent < int64(len(data)) {
+		if sent := local.Bytes.Load(); sent < int64(len(data)) {
 			t.Errorf("the local DataNode sent %d of %d bytes", sent, len(data))
 		}
 	}
@@ -57,7 +58,7 @@ func TestLocalCopyIsRead(t *testing.T) {
 		waitLocal(t, fsys, name, c.Host(i))
 		local := fsys.ReadsFrom(c.Host(i))
 		wantData(t, fsys, name, data)
-		if sent := local.Load(); sent < int64(len(data)) {
+		if sent := local.Bytes.Load(); sent < int64(len(data)) {
 			t.Errorf("the local DataNode %d sent %d of %d bytes", i, sent, len(data))
 		}
 	}
@@ -157,30 +158,30 @@ func TestManySources(t *testing.T) {
 }
 
 func TestErasureCodedIsRefused(t *testing.T) {
-	c, fsys := connect(t, nil)
+	_, fsys := connect(t, nil)
 	dir := newDir(t, fsys)
-	policy := func(args ...string) {
-		_, err := c.RunJava(t.Context(), "org.apache.hadoop.hdfs.tools.ECAdmin", args...)
-		must(t, err)
+	admin := func(method, fields string) {
+		t.Helper()
+		must(t, fsys.Admin(t.Context(), method, fields))
 	}
-	policy("-enablePolicy", "-policy", "XOR-2-1-1024k")
-	policy("-setPolicy", "-path", dir, "-policy", "XOR-2-1-1024k")
+	admin("enableErasureCodingPolicy", `ecPolicyName: "XOR-2-1-1024k"`)
+	admin("setErasureCodingPolicy", fmt.Sprintf(`src: %q ecPolicyName: "XOR-2-1-1024k"`, dir))
 	_, err := fsys.Create(t.Context(), dir+"/f", storage.CreateOptions{})
 	wantWords(t, err, dir+"/f", "erasure-coded", "-replicate")
 	if storagetest.Exists(t, fsys, dir+"/f") {
 		t.Error("the refused file is there")
 	}
-	_, err = c.RunJava(t.Context(), "org.apache.hadoop.fs.FsShell", "-touchz", dir+"/g")
-	must(t, err)
+	file := fmt.Sprintf(`src: %q clientName: "other"`, dir+"/g")
+	admin("create", file+` masked: {perm: 420} createFlag: 1 createParent: false replication: 1 blockSize: 1048576`)
+	admin("complete", file)
 	_, err = fsys.Open(t.Context(), dir+"/g")
 	wantWords(t, err, dir+"/g", "erasure-coded")
 }
 
 func TestQuota(t *testing.T) {
-	c, fsys := connect(t, nil)
+	_, fsys := connect(t, nil)
 	dir := newDir(t, fsys)
-	_, err := c.RunJava(t.Context(), "org.apache.hadoop.hdfs.tools.DFSAdmin", "-setQuota", "1", dir)
-	must(t, err)
-	_, err = fsys.Create(t.Context(), dir+"/f", storage.CreateOptions{})
+	must(t, fsys.Admin(t.Context(), "setQuota", fmt.Sprintf("path: %q namespaceQuota: 1 storagespaceQuota: %d", dir, int64(math.MaxInt64))))
+	_, err := fsys.Create(t.Context(), dir+"/f", storage.CreateOptions{})
 	wantWords(t, err, dir+"/f", "quota is used up", "-setQuota")
 }
