@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/internal/web/browsertest"
 )
 
@@ -130,8 +131,8 @@ func problems(tab *browsertest.Tab) []string {
 	})
 }
 
-// TestPagesInBrowser opens all pages in all views. Nothing may be wrong with them that the browser or
-// axe-core can find, and nothing may be wider than the window.
+// TestPagesInBrowser opens all pages: in the gate in one view with scripts and in one without, at night in all views.
+// Nothing may be wrong with them that the browser or axe-core can find, and nothing may be wider than the window.
 func TestPagesInBrowser(t *testing.T) {
 	b := browsertest.Start(t)
 	browsertest.LoadAxe(t)
@@ -139,6 +140,10 @@ func TestPagesInBrowser(t *testing.T) {
 	signIn(b.Open(t, browsertest.View{}), server)
 	for i, v := range views {
 		t.Run(v.name, func(t *testing.T) {
+			if v.Width > 0 {
+				// Gate: TestPagesInBrowser
+				testlevel.Nightly(t)
+			}
 			tab := b.Open(t, v.View)
 			for _, path := range shownPages() {
 				tab.Go(server + path)
@@ -173,18 +178,33 @@ var corpus = append(slices.Clone(hostile),
 	`<form action="javascript:alert(1)"><button>x`, `<link rel=stylesheet href=//evil.example/x.css>`, `<object data="javascript:alert(1)">`, `${alert(1)}`, `{{constructor.constructor('alert(1)')()}}`,
 )
 
-// TestHostileNamesRunNoScript opens all pages of clusters in which everything that a user names has a
+// textPages returns the pages that show what users name.
+func textPages(t *testing.T) []string {
+	t.Helper()
+	const name = "shown-name"
+	h := newHandler(t, newFake(name))
+	paths := slices.DeleteFunc(append(shownPages(), "/attempts/"+anOver+"/logs?follow=yes"), func(path string) bool {
+		return !strings.Contains(request(h, path, nil).Body.String(), name)
+	})
+	if len(paths) < 10 {
+		t.Fatalf("names are shown only on %q", paths)
+	}
+	return paths
+}
+
+// TestHostileNamesRunNoScript opens the pages of clusters in which everything that a user names has a
 // hostile name. A name is several of the corpus, because an opened page takes time.
 func TestHostileNamesRunNoScript(t *testing.T) {
 	b := browsertest.Start(t)
 	tab := b.Open(t, browsertest.View{})
-	for i, group := range slices.Collect(slices.Chunk(corpus, 8)) {
+	paths := textPages(t)
+	for i, group := range slices.Collect(slices.Chunk(corpus, testlevel.Choose(24, 3))) {
 		name := strings.Join(group, " ")
 		server := serveFake(t, newFake(name))
 		if i == 0 {
 			signIn(tab, server)
 		}
-		for _, path := range append(shownPages(), "/attempts/"+anOpen+"/logs?follow=yes") {
+		for _, path := range paths {
 			tab.Go(server + path)
 			for _, problem := range problems(tab) {
 				t.Errorf("%s with the name %q: %s", path, name, problem)
@@ -198,13 +218,13 @@ func TestHostileNamesRunNoScript(t *testing.T) {
 	}
 }
 
-// TestKeyboardReachesEverything presses Tab on each page until it has been everywhere.
+// TestKeyboardReachesEverything presses Tab on pages until it has been everywhere: on all of them at night.
 func TestKeyboardReachesEverything(t *testing.T) {
 	b := browsertest.Start(t)
 	server := serveFake(t, newFake("nightly sort"))
 	tab := b.Open(t, browsertest.View{})
 	signIn(tab, server)
-	for _, path := range shownPages() {
+	for _, path := range testlevel.Choose([]string{"/jobs", "/jobs/" + aJob}, shownPages()) {
 		tab.Go(server + path)
 		// An element counts as reached if it gets the focus, which the page can see: an outline.
 		browsertest.Eval[int](tab, `window.wanted = new Set([...document.querySelectorAll("a[href], button, input, select, textarea, summary")].filter(e => e.checkVisibility() && e.type !== "hidden" && !e.disabled));
@@ -410,7 +430,7 @@ func TestPageFollowsByDeltas(t *testing.T) {
 	}
 }
 
-// TestFirstVisitIsSmall bounds what a browser without any files receives for a page.
+// TestFirstVisitIsSmall bounds what a browser without any files receives for a page: for all of them at night.
 func TestFirstVisitIsSmall(t *testing.T) {
 	const kB = 1000
 	bounds := map[string]int{".css": 8 * kB, ".js": 45 * kB, "": 40 * kB}
@@ -420,7 +440,7 @@ func TestFirstVisitIsSmall(t *testing.T) {
 	server := serveFake(t, f)
 	tab := b.Open(t, browsertest.View{})
 	signIn(tab, server)
-	for _, path := range shownPages() {
+	for _, path := range testlevel.Choose([]string{"/", "/jobs/" + aJob + "/timeline", "/jobs/" + aJob + "/tasks"}, shownPages()) {
 		tab.ClearCache()
 		tab.Go(server + path)
 		requests, received := tab.Received()

@@ -9,7 +9,9 @@ import (
 	"reflect"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
@@ -23,7 +25,11 @@ const (
 	token = "0123456789abcdef-token"
 	job   = "job_1_0001"
 	task  = "task_1_0001_m_000000"
+
+	nowMillis = 1_763_700_000_000 // the time of masters and sources
 )
+
+func now() time.Time { return time.UnixMilli(nowMillis) }
 
 // fakeSource is the cluster behind a master.
 type fakeSource struct {
@@ -39,13 +45,13 @@ type fakeSource struct {
 }
 
 func (f *fakeSource) columnsAnswer() web.Answer[*apidoc.TaskColumns] {
-	return web.Answer[*apidoc.TaskColumns]{Value: f.columns, At: time.Now().Add(-3 * time.Second), Stale: f.stale}
+	return web.Answer[*apidoc.TaskColumns]{Value: f.columns, At: time.UnixMilli(nowMillis - 3000), Stale: f.stale}
 }
 
 func (f *fakeSource) Jobs(_ context.Context, q web.JobQuery) (web.Answer[web.JobPage], error) {
 	f.asked.Add(1)
 	f.jobs = q
-	return web.Answer[web.JobPage]{Value: web.JobPage{Total: 7, Jobs: []apidoc.Job{{JobID: job}}}, At: time.Now().Add(-3 * time.Second), Stale: f.stale}, f.err
+	return web.Answer[web.JobPage]{Value: web.JobPage{Total: 7, Jobs: []apidoc.Job{{JobID: job}}}, At: time.UnixMilli(nowMillis - 3000), Stale: f.stale}, f.err
 }
 
 func (f *fakeSource) Tasks(_ context.Context, _ string, q web.TaskQuery) (web.Answer[web.TaskPage], error) {
@@ -109,13 +115,37 @@ func serve(t *testing.T, f *fakeSource) *httptest.Server {
 // serveSource serves the API of any source.
 func serveSource(t *testing.T, f web.Source) *httptest.Server {
 	t.Helper()
+	s := httptest.NewServer(apiOf(t, f))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// apiOf returns the API of any source.
+func apiOf(t *testing.T, f web.Source) http.Handler {
+	t.Helper()
 	gate, err := access.New(access.Config{Token: token, Refuse: web.Refuse})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(gate.Handler(web.New(web.Config{Source: f, Gate: gate, Name: "master m1"})))
-	t.Cleanup(s.Close)
-	return s
+	return gate.Handler(web.New(web.Config{Source: f, Gate: gate, Name: "master m1", Now: now}))
+}
+
+// inProcess sends requests to the masters in this process. A master without a handler has ended.
+type inProcess map[string]http.Handler
+
+// RoundTrip implements http.RoundTripper.
+func (m inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	h := m[r.URL.Host]
+	if h == nil {
+		return nil, syscall.ECONNREFUSED
+	}
+	received := httptest.NewRequestWithContext(r.Context(), r.Method, r.URL.String(), r.Body)
+	received.Header = r.Header
+	w := httptest.NewRecorder()
+	if h.ServeHTTP(w, received); r.Context().Err() != nil {
+		return nil, r.Context().Err()
+	}
+	return w.Result(), nil
 }
 
 // plain sends requests by HTTP/1, with the token.
@@ -126,12 +156,20 @@ func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p.RoundTripper.RoundTrip(r)
 }
 
+// newSource returns a source that asks servers in this order, and waits for each as long as it takes.
 func newSource(t *testing.T, servers ...*httptest.Server) *Source {
 	t.Helper()
-	cfg := Config{Transport: plain{new(http.Transport)}, Patience: 200 * time.Millisecond}
+	cfg := Config{Transport: plain{new(http.Transport)}, Patience: time.Hour}
 	for _, s := range servers {
 		cfg.RPC.Masters = append(cfg.RPC.Masters, strings.TrimPrefix(s.URL, "http://"))
 	}
+	return sourceOf(t, cfg)
+}
+
+// sourceOf returns a source that asks the masters of a configuration in their order.
+func sourceOf(t *testing.T, cfg Config) *Source {
+	t.Helper()
+	cfg.Now = now
 	s, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +196,7 @@ func TestDocumentsArriveUnchanged(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil || !reflect.DeepEqual(f.jobs, jobs) || f.tasks != tasks || page.Value.Total != 7 || rows.Value.Total != 1 {
 		t.Errorf("%v; %+v, %+v; %+v, %+v", err, f.jobs, f.tasks, page, rows)
 	}
-	if age := time.Since(page.At); age < 3*time.Second || age > 5*time.Second {
+	if age := now().Sub(page.At); age != 3*time.Second {
 		t.Errorf("age %v, want 3 s", age)
 	}
 	same := func(what string, got any, err error, want any) {
@@ -206,34 +244,36 @@ func TestErrorsKeepTheirClasses(t *testing.T) {
 
 // TestAnotherMasterAnswers asks masters of which one has ended, one is silent and one is cut off.
 func TestAnotherMasterAnswers(t *testing.T) {
-	ended, cutOff, good := serve(t, newFake()), newFake(), newFake()
-	ended.Close()
-	release := make(chan struct{})
-	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
-	defer silent.Close()
-	defer close(release)
-	cutOff.stale = errors.New("no contact to a leader")
-	s := newSource(t, ended, silent, serve(t, cutOff), serve(t, good))
-	began := time.Now()
-	a, err := s.Jobs(t.Context(), web.JobQuery{})
-	if err != nil || a.Stale != nil || good.asked.Load() != 1 || time.Since(began) > 3*time.Second {
-		t.Errorf("%+v, %v after %v", a, err, time.Since(began))
-	}
-	for range 10 {
-		_, _ = s.Jobs(t.Context(), web.JobQuery{})
-		_, _ = s.Jobs(t.Context(), web.JobQuery{User: "ada"})
-	}
-	if asked, old := good.asked.Load(), cutOff.asked.Load(); asked != 2 || old != 1 {
-		t.Errorf("%d questions to the master that answers, %d to the one that is cut off", asked, old)
-	}
-	lonely := newSource(t, ended, serve(t, cutOff))
-	if a, err := lonely.Jobs(t.Context(), web.JobQuery{}); err != nil || a.Stale == nil || a.Value.Total != 7 {
-		t.Errorf("only old answers: %+v, %v", a, err)
-	}
-	none := newSource(t, ended)
-	if _, err := none.Jobs(t.Context(), web.JobQuery{}); !errors.Is(err, web.ErrUnavailable) {
-		t.Errorf("no master: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		cutOff, good := newFake(), newFake()
+		cutOff.stale = errors.New("no contact to a leader")
+		silent := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		const hasEnded, isSilent, isCutOff, isGood = "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:4"
+		masters := inProcess{isSilent: silent, isCutOff: apiOf(t, cutOff), isGood: apiOf(t, good)}
+		const patience = 2 * time.Second
+		ask := func(addresses ...string) *Source {
+			return sourceOf(t, Config{RPC: rpc.Config{Masters: addresses}, Transport: plain{masters}, Patience: patience})
+		}
+		s := ask(hasEnded, isSilent, isCutOff, isGood)
+		began := time.Now()
+		a, err := s.Jobs(t.Context(), web.JobQuery{})
+		if took := time.Since(began); err != nil || a.Stale != nil || good.asked.Load() != 1 || took != patience {
+			t.Errorf("%+v, %v after %v", a, err, took)
+		}
+		for range 10 {
+			_, _ = s.Jobs(t.Context(), web.JobQuery{})
+			_, _ = s.Jobs(t.Context(), web.JobQuery{User: "ada"})
+		}
+		if asked, old := good.asked.Load(), cutOff.asked.Load(); asked != 2 || old != 1 {
+			t.Errorf("%d questions to the master that answers, %d to the one that is cut off", asked, old)
+		}
+		if a, err := ask(hasEnded, isCutOff).Jobs(t.Context(), web.JobQuery{}); err != nil || a.Stale == nil || a.Value.Total != 7 {
+			t.Errorf("only old answers: %+v, %v", a, err)
+		}
+		if _, err := ask(hasEnded).Jobs(t.Context(), web.JobQuery{}); !errors.Is(err, web.ErrUnavailable) {
+			t.Errorf("no master: %v", err)
+		}
+	})
 }
 
 // TestEachActionHasItsPath orders every action.
