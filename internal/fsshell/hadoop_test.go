@@ -1,8 +1,10 @@
 package fsshell
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // comparison has commands that both shells run on a tree. Hadoop's recursive listings show
@@ -86,31 +89,63 @@ const comparison = `-ls DIR/tree
 -rm -r DIR/new DIR/got
 `
 
+// hadoopFile has what Hadoop prints for comparison. It is recorded by
+//
+//	HAMMR_TESTS=nightly go test ./internal/fsshell -run TestRecordedFromHadoop -update
+const hadoopFile = "testdata/hadoop.txt"
+
+// TestAgreesWithHadoop compares with what Hadoop has printed.
 func TestAgreesWithHadoop(t *testing.T) {
-	if testing.Short() {
-		t.Skip("Java is started")
+	recorded, err := os.ReadFile(hadoopFile)
+	if err != nil {
+		t.Fatal(err)
 	}
+	want := strings.SplitAfter(string(recorded), "\n$ ")
+	if commands := strings.Count(comparison, "\n"); len(want) != commands {
+		t.Errorf("%d commands, Hadoop has run %d", commands, len(want))
+	}
+	dir := sampleTree(t)
+	sameTranscript(t, strings.SplitAfter(transcript(t, runAll(t, dir), dir), "\n$ "), want)
+}
+
+// TestRecordedFromHadoop runs the commands by Hadoop, and compares with what it has printed before.
+//
+// Gate: TestAgreesWithHadoop
+func TestRecordedFromHadoop(t *testing.T) {
+	testlevel.Nightly(t)
+	t.Setenv("TZ", "UTC")
 	jars, err := minihdfs.Jars(t.Context())
 	if err != nil {
 		t.Skip(err)
 	}
-	hadoopDir, ourDir := sampleTree(t), sampleTree(t)
+	dir := sampleTree(t)
 	script := filepath.Join(t.TempDir(), "script")
-	put1(t, script, strings.ReplaceAll(comparison, "DIR", hadoopDir))
+	put1(t, script, strings.ReplaceAll(comparison, "DIR", dir))
 	conf := t.TempDir()
 	put1(t, conf+"/core-site.xml", "<configuration/>")
 	put1(t, conf+"/log4j.properties", "log4j.rootLogger=OFF\n")
-
 	java := minihdfs.Java{Jars: jars, Conf: conf}
 	out, err := java.Run(t.Context(), "testdata/java/Shell.java", script)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := transcript(strings.ReplaceAll(string(out), hadoopDir, "DIR"))
-	got := transcript(strings.ReplaceAll(runAll(t, ourDir), ourDir, "DIR"))
+	got := transcript(t, string(out), dir)
+	if *update {
+		put1(t, hadoopFile, got)
+	}
+	recorded, err := os.ReadFile(hadoopFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameTranscript(t, strings.SplitAfter(got, "\n$ "), strings.SplitAfter(string(recorded), "\n$ "))
+}
+
+// sameTranscript compares commands and what they have printed.
+func sameTranscript(t *testing.T, got, want []string) {
+	t.Helper()
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
-			t.Errorf("ours:\n%s\nHadoop's:\n%s", got[i], want[i])
+			t.Errorf("got:\n%s\nHadoop's:\n%s", got[i], want[i])
 		}
 	}
 	if len(got) != len(want) {
@@ -118,7 +153,7 @@ func TestAgreesWithHadoop(t *testing.T) {
 	}
 }
 
-// sampleTree creates files with old modification times.
+// sampleTree creates files with the same modes and modification times everywhere.
 func sampleTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -141,9 +176,14 @@ func sampleTree(t *testing.T) string {
 		}
 		put1(t, filepath.Join(dir, "seq", filepath.Base(name)), string(content))
 	}
+	when := time.Date(2024, 2, 29, 23, 59, 58, 123e6, time.UTC)
 	for _, name := range []string{"f1", "g1", "f2.gz", "long", "empty", "one", "sub/deep", "sub", "."} {
-		when := time.Date(2024, 2, 29, 23, 59, 58, 123e6, time.Local)
-		if err := os.Chtimes(filepath.Join(dir, "tree", name), when, when); err != nil {
+		mode := os.FileMode(0o644)
+		if name == "sub" || name == "." {
+			mode = 0o755
+		}
+		path := filepath.Join(dir, "tree", name)
+		if err := errors.Join(os.Chmod(path, mode), os.Chtimes(path, when, when)); err != nil { // the umask does not matter
 			t.Fatal(err)
 		}
 	}
@@ -153,7 +193,7 @@ func sampleTree(t *testing.T) string {
 func runAll(t *testing.T, dir string) string {
 	t.Helper()
 	w, _ := onDisk(t)
-	w.env.Zone = nil
+	w.env.Zone = time.UTC
 	var out strings.Builder
 	for line := range strings.Lines(strings.ReplaceAll(comparison, "DIR", dir)) {
 		output, code := w.run(strings.Fields(line)...)
@@ -164,9 +204,14 @@ func runAll(t *testing.T, dir string) string {
 
 var directorySize = regexp.MustCompile(`(?m)^(d.*) +[0-9.]+( K)? (\d{4}-)`)
 
-// transcript splits an output into commands and what each printed. Recursive listings are
-// sorted.
-func transcript(out string) []string {
+// transcript makes the output of commands in a directory independent of the machine: recursive listings are sorted,
+// and DIR and USER stand for the directory, and for this user and group.
+func transcript(t *testing.T, out, dir string) string {
+	t.Helper()
+	out = strings.ReplaceAll(out, dir, "DIR")
+	for _, name := range ownNames(t) {
+		out = regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).ReplaceAllString(out, "USER")
+	}
 	out = directorySize.ReplaceAllString(out, "$1 SIZE $3")
 	out = regexp.MustCompile(` +SIZE`).ReplaceAllString(out, " SIZE")
 	commands := strings.Split(out, "\n$ ")
@@ -177,5 +222,19 @@ func transcript(out string) []string {
 			commands[i] = strings.Join(lines, "\n")
 		}
 	}
-	return commands
+	return strings.Join(commands, "\n$ ")
+}
+
+// ownNames returns the names of this user and of its group.
+func ownNames(t *testing.T) []string {
+	t.Helper()
+	self, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, err := user.LookupGroupId(self.Gid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{self.Username, group.Name}
 }
