@@ -102,15 +102,6 @@ func TestInvalidValues(t *testing.T) {
 	}
 }
 
-// TestNoReduces runs a job without reduces, and therefore without a combiner: it writes
-// every word as often as it reads it.
-func TestNoReduces(t *testing.T) {
-	w := newWorkspace(t)
-	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=0", w.in, w.out)
-	wantNames(t, w.out, "_SUCCESS", "part-m-00000")
-	wantSame(t, readFile(t, w.out+"/part-m-00000"), []byte("a\t1\nb\t1\na\t1\n"))
-}
-
 // unprivilegedUser is the id of a user without rights to the files of the test.
 const unprivilegedUser = 65534
 

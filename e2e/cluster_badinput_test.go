@@ -19,7 +19,6 @@ import (
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/tasknode/masterlink"
 )
 
 // stillWorks runs a job on the cluster to check that the earlier input did no damage.
@@ -40,7 +39,7 @@ func (e *engine) log(name string) string {
 // later client to a master.
 func TestOtherVersions(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t)
+	e := sharedEngine(t, oneOfEach)
 	refuse := connectrpc.NewErrorWriter()
 	var calls atomic.Int64
 	later := rpc.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +63,7 @@ func TestOtherVersions(t *testing.T) {
 	}
 	// A tasknode keeps its tasks and tries again: the masters may be upgraded one after the other.
 	calls.Store(0)
-	tasknode := start(t, e.command("tasknode", "--name", "n9", "--masters", l.Addr().String(), "--dir", t.TempDir(), "--address", "127.0.0.1:0",
+	tasknode := start(t, e.daemon("tasknode", "--name", "n9", "--masters", l.Addr().String(), "--dir", t.TempDir(), "--address", "127.0.0.1:0",
 		"--http", "127.0.0.1:0", "--token-file", filepath.Join(e.dir, localcluster.TokenFile)))
 	waitUntil(t, "the tasknode has called the master again", func() bool { return calls.Load() > 1 })
 	must(t, tasknode.cmd.Process.Signal(syscall.SIGTERM))
@@ -84,42 +83,10 @@ func TestOtherVersions(t *testing.T) {
 	}
 }
 
-// TestClockSkew runs a tasknode whose clock is an hour ahead. Commands show the skew and
-// masters log it; it has no other effect.
-func TestClockSkew(t *testing.T) {
-	t.Parallel()
-	e := newEngine(t)
-	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
-	must(t, err)
-	masters, err := rpc.New(rpc.Config{Masters: e.state.Addresses(), Token: token, ClusterID: e.state.ID})
-	must(t, err)
-	t.Cleanup(func() { masters.Close() })
-	session, err := masterlink.NewLink(masters).Connect(t.Context(), &wire.Report{Machine: "early", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
-		Instance: "x", Clock: time.Now().Add(time.Hour).UnixMilli(),
-	}}})
-	must(t, err)
-	t.Cleanup(session.Close)
-	var nodes []struct {
-		Name      string
-		ClockSkew int64
-	}
-	waitUntil(t, "the tasknode has joined", func() bool {
-		e.json(&nodes, "node", "list")
-		return len(nodes) == 2
-	})
-	if skew := nodes[0].ClockSkew; nodes[0].Name != "early" || skew < 3_590_000 || skew > 3_610_000 {
-		t.Errorf("nodes are %v", nodes)
-	}
-	if text := e.log("m1"); !strings.Contains(text, "clock of a tasknode differs from the jobmaster's; synchronize both by NTP") {
-		t.Errorf("the master says nothing:\n%s", text)
-	}
-	e.stillWorks()
-}
-
 // TestGarbage sends malformed data to every port of a cluster.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, "--masters", "3")
+	e := sharedEngine(t, threeMasters)
 	var ports []string
 	for _, m := range e.state.Masters {
 		ports = append(ports, m.Address, m.HTTP)
@@ -178,7 +145,8 @@ func say(t *testing.T, port string, words []byte) {
 // does the master if a client does not.
 func TestOversizedJobs(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t)
+	e := sharedEngine(t, oneOfEach)
+	before := len(e.jobs(true))
 	large := strings.Repeat("x", 64<<20)
 	file := func(name string, size int) string {
 		text := "<configuration><property><name>my." + name + "</name><value>" + large[:size] + "</value></property></configuration>"
@@ -191,7 +159,7 @@ func TestOversizedJobs(t *testing.T) {
 	if _, err := os.Stat(out); err == nil {
 		t.Error("the output directory was made")
 	}
-	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
+	token, err := e.cluster.Token()
 	must(t, err)
 	masters, err := rpc.New(rpc.Config{Masters: e.state.Addresses(), Token: token})
 	must(t, err)
@@ -203,8 +171,8 @@ func TestOversizedJobs(t *testing.T) {
 			t.Errorf("a job of %d bytes is taken", size)
 		}
 	}
-	if jobs := e.done("job", "list", "--all").stdout; !strings.Contains(jobs, "Total jobs:0\n") {
-		t.Errorf("there are jobs:\n%s", jobs)
+	if jobs := e.jobs(true); len(jobs) != before {
+		t.Errorf("there were %d jobs, and now there are %d", before, len(jobs))
 	}
 	e.stillWorks()
 }
@@ -212,7 +180,7 @@ func TestOversizedJobs(t *testing.T) {
 // TestUnknownPolicy names an unknown policy wherever a policy can be named.
 func TestUnknownPolicy(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t)
+	e := sharedEngine(t, oneOfEach)
 	const text = `policy "lottery": not one of`
 	start(t, e.command("scheduler", "set", "lottery")).wait(t).want(t, 1, text)
 	master := func(flags ...string) result {
@@ -234,7 +202,7 @@ func TestNoLeader(t *testing.T) {
 	t.Parallel()
 	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2"))
 	for _, m := range j.state.Masters[1:] {
-		must(t, syscall.Kill(m.PID, syscall.SIGKILL))
+		must(t, j.cluster.Kill(t.Context(), m.ID))
 	}
 	concurrently(t, func(run subtest) {
 		for _, args := range [][]string{
@@ -251,7 +219,7 @@ func TestNoLeader(t *testing.T) {
 			})
 		}
 	})
-	start(t, command{args: []string{"up", "--dir", j.dir, "--detach"}}).wait(t).want(t, 0)
+	must(t, j.cluster.Start(t.Context(), "m2", "m3"))
 	if again := j.succeeds(t); again != 0 {
 		t.Errorf("%d attempts were made again", again)
 	}

@@ -32,7 +32,7 @@ func TestAReduceMovesWithItsCheckpoint(t *testing.T) {
 	e.done("node", "remove", "first")
 	e.done("task", "preempt", reduces()[0].ID, "--how", "checkpoint")
 	e.newNode("second", "--dir", t.TempDir(), "--map-slots", "2", "--reduce-slots", "1")
-	e.done("job", "wait", id, "--quiet")
+	e.awaitSuccess(id)
 	wantSame(t, parts(t, out, 1), parts(t, want, 1))
 	doc := e.job(id)
 	tries := reduces()

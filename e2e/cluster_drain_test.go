@@ -8,14 +8,17 @@ import (
 
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // TestADrainedNodeKeepsNoCheckpoint checkpoints a job, drains the machine that has a
 // checkpoint, and kills it. The job resumes from the copies and repeats no work.
+//
+// Gate: TestACheckpointOutlivesItsMachine, jobmaster.TestCheckpointOfATaskWithoutASlotIsMoved
 func TestADrainedNodeKeepsNoCheckpoint(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
-	e := newEngine(t, "--tasknodes", "1", "--expiry", "5s")
-	e.done("node", "remove", e.state.Tasknodes[0].Name)
+	e := newEngineWithout(t, "--expiry", "5s")
 	e.newNode("maps", "--dir", t.TempDir(), "--map-slots", "4", "--reduce-slots", "0")
 	drained := e.newNode("drained", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1")
 	in, dir := fewWords(t, 500, 500), t.TempDir()
@@ -67,7 +70,10 @@ func TestSIGTERMDrainsATasknode(t *testing.T) {
 
 // TestTheCutOfAGangLeavesADrainedNode drains the machine of a checkpointed gang and kills
 // it. The gang resumes from the copies and counts each record once.
+//
+// Gate: TestGangIsCheckpointedAsAWhole, cluster.TestTheCutOfAGangIsMoved
 func TestTheCutOfAGangLeavesADrainedNode(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
 	members := j.running()

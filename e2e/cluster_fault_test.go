@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +19,7 @@ import (
 // the remedy.
 func TestDaemonsWithInvalidSettings(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t)
+	e := sharedEngine(t, oneOfEach)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { taken.Close() })
@@ -76,7 +75,7 @@ func otherToken(t *testing.T) string {
 // TestUnauthorizedClients connects with a wrong token, or to a wrong address.
 func TestUnauthorizedClients(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t)
+	e := sharedEngine(t, oneOfEach)
 	other := otherToken(t)
 	for name, c := range map[string]struct {
 		args []string
@@ -99,7 +98,7 @@ func TestUnauthorizedClients(t *testing.T) {
 // TestPages reads the health and the metrics of each daemon. Profiles are off by default.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t)
+	e := sharedEngine(t, oneOfEach)
 	token := strings.TrimSpace(string(readFile(t, filepath.Join(e.dir, localcluster.TokenFile))))
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for page, want := range map[string]string{
@@ -131,7 +130,7 @@ func TestNoQuorum(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "3")
 	for _, m := range e.state.Masters[1:] {
-		must(t, syscall.Kill(m.PID, syscall.SIGKILL))
+		must(t, e.cluster.Kill(t.Context(), m.ID))
 	}
 	r := start(t, e.command("node", "list", "--timeout", "3s")).wait(t)
 	r.want(t, 1, "no leading master found")
@@ -143,7 +142,7 @@ func TestNoQuorum(t *testing.T) {
 	if len(status.Masters) != 3 || status.Masters[1].State != "unreachable" || status.Masters[0].State == "unreachable" {
 		t.Errorf("masters %v", status.Masters)
 	}
-	start(t, command{args: []string{"up", "--dir", e.dir, "--detach"}}).wait(t).want(t, 0)
+	must(t, e.cluster.Start(t.Context(), "m2", "m3"))
 	e.done("node", "list")
 }
 

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,51 +12,6 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 )
-
-// TestOnlyUnfetchedLostOutputRunsAgain kills the tasknode that has run four of five maps.
-// Two reduces on other tasknodes have fetched the output of the first two maps. Only one of
-// them has fetched the third map's output, and none the fourth's. Only the third and the
-// fourth map run again, and the output equals that of an undisturbed run.
-func TestOnlyUnfetchedLostOutputRunsAgain(t *testing.T) {
-	t.Parallel()
-	e := newEngineWithout(t)
-	lost := e.newNode("lost", "--dir", t.TempDir(), "--map-slots", "4", "--reduce-slots", "0")
-	readers := e.newReaders()
-	var text strings.Builder
-	for i := range 1000 {
-		fmt.Fprintf(&text, "line %04d\n", i*7919%1000)
-	}
-	in, out := newFile(t, "lines", []byte(text.String())), filepath.Join(t.TempDir(), "out")
-	const reduces = "mapreduce.job.reduces=2"
-	d := newDoors(t, 5)
-	want := d.peace(in, "-D", reduces)
-	j := &fetching{e, d.submit(e, in, out, "-D", reduces, "-D", "mapreduce.job.reduce.slowstart.completedmaps=0")}
-
-	d.wait(0, 1, 2, 3)
-	e.newNode("spare", "--dir", t.TempDir(), "--map-slots", "1", "--reduce-slots", "0")
-	d.wait(4)
-	d.open(0, 1, 4)
-	j.reach(6) // each has fetched three
-	readers[1].signalTasks(syscall.SIGSTOP)
-	d.open(2)
-	j.reach(7)
-	readers[0].signalTasks(syscall.SIGSTOP)
-	d.open(3)
-	waitUntil(t, "all maps are done", func() bool { return len(e.finishedMaps(j.id)) == 5 })
-	j.reach(7)
-	e.lose(lost)
-	for _, n := range readers {
-		n.signalTasks(syscall.SIGCONT)
-	}
-	e.done("job", "wait", j.id, "--quiet")
-	wantSameTree(t, out, want)
-	got := j.ran()
-	if want := map[string]string{
-		"m_000000": "lost", "m_000001": "lost", "m_000002": "lost spare", "m_000003": "lost spare", "m_000004": "spare",
-	}; !maps.Equal(got, want) {
-		t.Errorf("maps ran on %v, want %v", got, want)
-	}
-}
 
 // TestLinesAreWrittenOnceDespiteSalt kills the tasknode that has run the first of two maps. One of two
 // reduces has fetched its output. The map runs again and emits other records, which belong to
@@ -88,7 +42,7 @@ func TestLinesAreWrittenOnceDespiteSalt(t *testing.T) {
 	e.lose(lost)
 	readers[1].signalTasks(syscall.SIGCONT)
 	d.open(1)
-	e.done("job", "wait", j.id, "--quiet")
+	e.awaitSuccess(j.id)
 
 	var got []string
 	for _, name := range []string{"part-r-00000", "part-r-00001"} {
@@ -126,7 +80,7 @@ func (e *engine) newReaders() (readers []*handNode) {
 func (e *engine) lose(n *handNode) {
 	e.t.Helper()
 	n.kill()
-	waitUntil(e.t, "the tasknode is given up", func() bool { return strings.Contains(e.done("node", "list", "--all").stdout, "LOST") })
+	waitUntil(e.t, "the tasknode is given up", func() bool { return e.nodesIn("LOST") == 1 })
 }
 
 // fetching is a job whose reduces are fetching.
@@ -147,25 +101,6 @@ func (j *fetching) reach(want int64) {
 	if n != want {
 		j.t.Fatalf("%d outputs are fetched, want %d", n, want)
 	}
-}
-
-// ran returns the tasknode of each map, which must have one attempt. Reduces may have at
-// most one attempt.
-func (j *fetching) ran() map[string]string {
-	j.t.Helper()
-	nodes := make(map[string]string)
-	for _, task := range j.job(j.id).Tasks {
-		_, number, _ := strings.Cut(task.ID, "_m_")
-		for _, a := range task.Attempts {
-			if number != "" {
-				nodes["m_"+number] = strings.TrimSpace(nodes["m_"+number] + " " + a.Tasknode)
-			}
-		}
-		if task.Type == report.Reduce && len(task.Attempts) != 1 {
-			j.t.Errorf("%s was tried as %+v", task.ID, task.Attempts)
-		}
-	}
-	return nodes
 }
 
 // signalTasks sends a signal to the tasks of a tasknode.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // gangJob is a streamcount with a running gang.
@@ -35,7 +37,7 @@ func startGangJobTo(t *testing.T, e *engine, out string) *gangJob {
 
 // running returns the running attempts of the gang. The stage before it is s0.
 func (j *gangJob) running() (found []report.Attempt) {
-	for _, task := range j.present(j.id).Tasks {
+	for _, task := range j.job(j.id).Tasks {
 		for _, a := range task.Attempts {
 			if a.State == report.Running && !strings.Contains(a.ID, "_s0_") {
 				found = append(found, a)
@@ -46,15 +48,20 @@ func (j *gangJob) running() (found []report.Attempt) {
 }
 
 // standing returns the number of suspended attempts.
-func (j *gangJob) standing() int {
-	return strings.Count(j.done("task", "list", j.id).stdout, "SUSPENDED")
+func (j *gangJob) standing() (n int) {
+	for _, a := range j.attempts(j.id, wire.AttemptState_ATTEMPT_RUNNING) {
+		if a.Suspended {
+			n++
+		}
+	}
+	return n
 }
 
 // succeeds waits for the job and checks its output. It returns the number of attempts beyond
 // the first of each task, for the gang and for the tasks before it.
 func (j *gangJob) succeeds(t *testing.T) (gang, before int) {
 	t.Helper()
-	j.done("job", "wait", j.id, "--quiet")
+	j.awaitSuccess(j.id)
 	wantSame(t, parts(t, j.out, 2), j.counted(t))
 	return j.again()
 }
@@ -82,7 +89,10 @@ func (j *gangJob) again() (gang, before int) {
 
 // TestGangStartsOver kills one member of a gang. The whole gang starts over, but finished
 // tasks before it do not.
+//
+// Gate: cluster.TestGangStartsOverWhenAMemberEnds, TestGangIsCheckpointedAsAWhole
 func TestGangStartsOver(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
 	j.done("task", "kill", j.running()[0].ID)
@@ -92,7 +102,10 @@ func TestGangStartsOver(t *testing.T) {
 }
 
 // TestGangLosesItsTasknode kills the tasknode of a member of a gang.
+//
+// Gate: cluster.TestGangStartsOverWhenAMemberEnds, TestTasknodeKilled
 func TestGangLosesItsTasknode(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
 	j.killNode(j.running()[0].Tasknode)
@@ -112,7 +125,10 @@ func (j *gangJob) killNode(name string) {
 
 // TestGangLosesACheckpoint loses the machine with the checkpoint of one member. The
 // checkpoints of the others are useless without it, and the gang starts over.
+//
+// Gate: cluster.TestCheckpointedGangStartsOver, cluster.TestCheckpointIsLostWithItsMachine
 func TestGangLosesACheckpoint(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
 	members := j.running()
@@ -127,7 +143,10 @@ func TestGangLosesACheckpoint(t *testing.T) {
 
 // TestGangRestartsFromItsCheckpoints kills a member of a gang that has resumed. The gang
 // resumes from its checkpoints again and repeats only the work since then.
+//
+// Gate: cluster.TestGangIsRolledBackToItsCheckpoint, TestGangIsCheckpointedAsAWhole
 func TestGangRestartsFromItsCheckpoints(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
 	members := j.running()
@@ -136,7 +155,7 @@ func TestGangRestartsFromItsCheckpoints(t *testing.T) {
 	j.done("job", "resume", j.id)
 	waitUntil(t, "one of the resumed gang is killed", func() bool {
 		again := j.running()
-		return len(again) == len(members) && start(t, j.command("task", "kill", again[0].ID)).wait(t).code == 0
+		return len(again) == len(members) && j.cluster.Client().EndAttempt(t.Context(), again[0].ID, false) == nil
 	})
 	j.succeeds(t)
 	back := regexp.MustCompile(`attempt_\S+_1 .*KILLED.* is rolled back to its last checkpoint`)
@@ -159,7 +178,7 @@ func TestGangIsSuspended(t *testing.T) {
 	j.done("job", "wait", j.submit("wordcount", newFile(t, "short", []byte("a b\n")), short), "--quiet")
 	j.done("job", "resume", j.id)
 	waitUntil(t, "an attempt is told to stand still", func() bool {
-		return start(t, j.command("task", "preempt", j.running()[0].ID, "--how", "suspend")).wait(t).code == 0
+		return j.order(j.running()[0].ID, "suspend")
 	})
 	if gang, before := j.succeeds(t); gang != 0 || before != 0 {
 		t.Errorf("%d attempts were made again at the members of the gang, %d before it", gang, before)
@@ -169,7 +188,10 @@ func TestGangIsSuspended(t *testing.T) {
 // TestGangThatWritesToHDFSIsSuspended suspends a gang that writes to HDFS. It first closes
 // its files, because HDFS would take the lease from a writer that is silent for long, and
 // continues in other files.
+//
+// Gate: TestGangIsSuspended, internal/task.TestSuspendsWithoutOpenRemoteFiles, internal/task.TestOutputClosesItsPieceWhileSuspended
 func TestGangThatWritesToHDFSIsSuspended(t *testing.T) {
+	testlevel.Nightly(t)
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
 	j := startGangJobTo(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"), w.c.URI()+dir+"/out")
@@ -180,7 +202,7 @@ func TestGangThatWritesToHDFSIsSuspended(t *testing.T) {
 		t.Errorf("%q are open while nobody writes", open)
 	}
 	j.done("job", "resume", j.id)
-	j.done("job", "wait", j.id, "--quiet")
+	j.awaitSuccess(j.id)
 	wantSame(t, w.parts(dir+"/out", 2), j.counted(t))
 	if gang, before := j.again(); gang != 0 || before != 0 {
 		t.Errorf("%d attempts were made again at the members of the gang, %d before it", gang, before)
@@ -228,7 +250,7 @@ func (j *gangJob) keptAll(t *testing.T, in report.Report) {
 func (j *gangJob) inPeace(t *testing.T) report.Report {
 	t.Helper()
 	id := j.submit("streamcount", "-D", "mapreduce.job.reduces=2", j.in, filepath.Join(t.TempDir(), "peace"))
-	j.done("job", "wait", id, "--quiet")
+	j.awaitSuccess(id)
 	return j.job(id)
 }
 
@@ -237,22 +259,25 @@ func (j *gangJob) inPeace(t *testing.T) report.Report {
 func TestGangIsCheckpointedAsAWhole(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"))
-	for round := 0; round < 3; {
-		members := j.running()
-		if len(members) == 0 {
-			continue // it is about to resume
-		}
-		if start(t, j.command("task", "preempt", members[round%len(members)].ID, "--how", "checkpoint")).wait(t).code == 0 {
-			round++
-			j.ended(t, members)
-		}
+	for round := range 3 {
+		var members []report.Attempt
+		waitUntil(t, "a member of the gang writes a checkpoint", func() bool {
+			if members = j.running(); len(members) < 4 {
+				return false // it is about to resume
+			}
+			return j.order(members[round].ID, "checkpoint")
+		})
+		j.ended(t, members)
 	}
 	j.keptAll(t, j.inPeace(t))
 }
 
 // TestGangLeavesADrainedMachine drains a machine of a gang. The gang moves to other
 // machines with its checkpoints.
+//
+// Gate: TestSIGTERMDrainsATasknode, cluster.TestSuspendedGangMigrates
 func TestGangLeavesADrainedMachine(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "1", "--reduce-slots", "1"))
 	members := j.running()

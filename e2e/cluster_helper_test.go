@@ -3,6 +3,9 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,27 +13,27 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// engine is a cluster of real processes, started by `hammr up` in the foreground. It ends
-// with the test, and also if the process of the test is killed.
+// engine is a cluster of real processes. It ends with the test, unless tests share it, and also if
+// the process of the test is killed.
 type engine struct {
 	t       *testing.T
 	dir     string
-	up      *process
 	state   *localcluster.State
 	cluster *testcluster.Cluster
 }
 
-// newEngine starts a cluster and returns when it is ready.
+// newEngine starts a cluster and returns when it is ready. args are flags of `hammr up`.
 func newEngine(t *testing.T, args ...string) *engine {
 	t.Helper()
 	return newEngineOf(t, hammr, args...)
@@ -39,47 +42,98 @@ func newEngine(t *testing.T, args ...string) *engine {
 // newEngineOf starts a cluster whose daemons run another file than the shared one.
 func newEngineOf(t *testing.T, program string, args ...string) *engine {
 	t.Helper()
-	e := &engine{t: t, dir: filepath.Join(t.TempDir(), "cluster")}
-	e.up = prepare(t, command{program: program, args: slices.Concat([]string{"up", "--dir", e.dir}, args), limit: clusterLimit})
-	e.up.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
-	inLastingThread(func() { e.up.begin(t) })
-	t.Cleanup(e.end)
-	waitUntil(t, "the cluster is ready", func() bool {
-		var err error
-		e.state, err = localcluster.ReadState(e.dir)
-		if err != nil && !e.running(e.up.cmd.Process.Pid) {
-			t.Fatalf("the cluster has ended: %s", e.up.waitOnly(t).stderr)
-		}
-		return err == nil
-	})
-	var err error
-	e.cluster, err = testcluster.Open(hammr, e.dir)
+	p, err := startProcesses(t.Context(), t.TempDir(), program, args)
 	must(t, err)
+	e := p.engine(t)
+	t.Cleanup(func() {
+		must(t, p.close())
+		e.showLogs()
+	})
 	return e
 }
 
-// end stops the cluster as Ctrl-C does, and checks that no process of it is left.
-func (e *engine) end() {
-	if !e.up.waited {
-		must(e.t, e.up.cmd.Process.Signal(syscall.SIGINT))
-		e.up.wait(e.t).want(e.t, 0)
-	}
-	if e.cluster == nil {
-		return // it has not started
-	}
-	must(e.t, e.cluster.Close())
-	e.checkEnd()
-}
-
-// checkEnd checks that no process of the cluster is left, and shows the ends of the daemons'
-// logs if the test has failed.
+// checkEnd checks that no process of the cluster is left.
 func (e *engine) checkEnd() {
 	if left := e.cluster.Processes(); len(left) > 0 {
 		e.t.Errorf("processes are left: %q", left)
 	}
+	e.showLogs()
+}
+
+// showLogs shows the ends of the daemons' logs if the test has failed.
+func (e *engine) showLogs() {
 	if e.t.Failed() {
 		e.t.Log(e.cluster.LogEnds(3000))
 	}
+}
+
+// processes are the processes of a cluster, whichever test uses them.
+type processes struct {
+	cluster *testcluster.Cluster
+	state   *localcluster.State
+	temp    string // temporary directory of the daemons
+}
+
+// startProcesses starts a cluster below a directory.
+func startProcesses(ctx context.Context, dir, program string, args []string) (*processes, error) {
+	cfg, err := clusterConfig(args)
+	if err != nil {
+		return nil, err
+	}
+	p := &processes{temp: filepath.Join(dir, "tmp")}
+	if err := os.Mkdir(p.temp, 0o755); err != nil {
+		return nil, err
+	}
+	cfg.Hammr, cfg.Dir = program, filepath.Join(dir, "cluster")
+	cfg.Environ = []string{"HOME=" + dir, "TMPDIR=" + p.temp, "LC_ALL=C", "HADOOP_USER_NAME=tester"}
+	if p.cluster, err = testcluster.Start(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if p.state, err = localcluster.ReadState(p.cluster.Dir()); err != nil {
+		return nil, errors.Join(err, p.cluster.Close())
+	}
+	return p, nil
+}
+
+// clusterConfig reads flags of `hammr up`. With --tasknodes 0 there are masters only.
+func clusterConfig(args []string) (cfg testcluster.Config, err error) {
+	list := func(to *[]string) func(string) error {
+		return func(text string) error { *to = strings.Split(text, ","); return nil }
+	}
+	flags := flag.NewFlagSet("cluster", flag.ContinueOnError)
+	flags.IntVar(&cfg.Masters, "masters", 0, "")
+	flags.IntVar(&cfg.Tasknodes, "tasknodes", 0, "")
+	flags.IntVar(&cfg.MapSlots, "map-slots", 0, "")
+	flags.IntVar(&cfg.ReduceSlots, "reduce-slots", 0, "")
+	flags.DurationVar(&cfg.Expiry, "expiry", 0, "")
+	flags.DurationVar(&cfg.Heartbeat, "heartbeat", 0, "")
+	flags.Func("addresses", "", list(&cfg.Addresses))
+	flags.Func("pools", "", list(&cfg.Pools))
+	if err := flags.Parse(args); err != nil {
+		return cfg, err
+	}
+	flags.Visit(func(f *flag.Flag) { cfg.MastersOnly = cfg.MastersOnly || f.Name == "tasknodes" && cfg.Tasknodes == 0 })
+	return cfg, nil
+}
+
+// engine returns the cluster for a test.
+func (p *processes) engine(t *testing.T) *engine {
+	return &engine{t: t, dir: p.cluster.Dir(), state: p.state, cluster: p.cluster}
+}
+
+// close stops the cluster, and checks that it leaves no process and no temporary file.
+func (p *processes) close() error {
+	if err := p.cluster.Close(); err != nil {
+		return err
+	}
+	if left := p.cluster.Processes(); len(left) > 0 {
+		return fmt.Errorf("processes are left: %q", left)
+	}
+	left, err := os.ReadDir(p.temp)
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("daemons left %q in their temporary directory", left)
+	}
+	return err
 }
 
 func (e *engine) running(pid int) bool {
@@ -90,6 +144,13 @@ func (e *engine) running(pid int) bool {
 // command returns a command for this cluster.
 func (e *engine) command(args ...string) command {
 	return command{args: args, env: e.cluster.Environ()}
+}
+
+// daemon returns the command of a daemon of this cluster.
+func (e *engine) daemon(args ...string) command {
+	c := e.command(args...)
+	c.daemon = true
+	return c
 }
 
 // done runs a command on the cluster, which must succeed.
@@ -115,20 +176,65 @@ func (e *engine) submit(args ...string) (jobID string) {
 	return strings.TrimSpace(e.done(slices.Concat([]string{"run"}, args, []string{"--detach"})...).stdout)
 }
 
-// job returns the document of a job.
-func (e *engine) job(id string) (doc report.Report) {
+// job returns the document of a job. It needs no command, so it is not old when the test acts on it,
+// even on a busy machine, and tests may ask often.
+func (e *engine) job(id string) report.Report {
+	e.t.Helper()
+	status, err := e.cluster.Client().Job(e.t.Context(), id, true)
+	must(e.t, err)
+	return report.FromStatus(status, nil)
+}
+
+// shown returns the document of a job by the command.
+func (e *engine) shown(id string) (doc report.Report) {
 	e.t.Helper()
 	e.json(&doc, "job", "status", id)
 	return doc
 }
 
-// present returns the document of a job that the masters still have. It needs no command, so it
-// is not old when the test acts on it, even on a busy machine.
-func (e *engine) present(id string) report.Report {
+// awaitSuccess waits for the end of a job, which must succeed.
+func (e *engine) awaitSuccess(id string) {
 	e.t.Helper()
-	status, err := e.cluster.Client().Job(e.t.Context(), id, true)
+	ctx, cancel := context.WithTimeout(e.t.Context(), defaultLimit)
+	defer cancel()
+	status, err := e.cluster.Client().Watch(ctx, id, nil)
 	must(e.t, err)
-	return report.FromStatus(status, nil)
+	if status.State != wire.JobState_SUCCEEDED {
+		e.t.Fatalf("%s is %v: %s", id, status.State, status.Cause)
+	}
+}
+
+// client returns a client that calls masters at other addresses. It ends with the test.
+func (e *engine) client(cfg remote.Config, addresses ...string) *remote.Client {
+	e.t.Helper()
+	token, err := e.cluster.Token()
+	must(e.t, err)
+	cfg.Config = rpc.Config{Masters: addresses, Token: token, ClusterID: e.state.ID}
+	c, err := remote.New(cfg)
+	must(e.t, err)
+	e.t.Cleanup(func() { must(e.t, c.Close()) })
+	return c
+}
+
+// node returns a tasknode as the leader knows it.
+func (e *engine) node(name string) *wire.Tasknode {
+	e.t.Helper()
+	n, err := e.cluster.Client().Tasknode(e.t.Context(), name)
+	must(e.t, err)
+	return n
+}
+
+// nodesIn returns how many tasknodes are in a state.
+func (e *engine) nodesIn(state string) (n int) {
+	e.t.Helper()
+	nodes, err := e.cluster.Client().Tasknodes(e.t.Context(), true)
+	must(e.t, err)
+	for _, node := range nodes {
+		if node.State == state {
+			n++
+		}
+	}
+	return n
 }
 
 // look returns the status of the job, nil if no master answers. It needs no command, so tests may

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // keptCase is a program whose graph has a kept file, with the stages that write and read it.
@@ -31,7 +32,10 @@ var keptCases = []keptCase{
 // files and sides: also one that writes a kept file, and one that reads it where it is. It
 // kills an attempt that has resumed, whose successor goes back to the checkpoint. The
 // output equals that of an undisturbed run.
+//
+// Gate: TestGangIsCheckpointedAsAWhole, mr.TestSameBytesWhateverHappens
 func TestKeptStagesResumeFromCheckpoints(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	e, inputs := newEngine(t, "--tasknodes", "2", "--map-slots", "2", "--reduce-slots", "2"), bytesInputs(t)
 	for _, c := range keptCases {
@@ -55,7 +59,7 @@ func (c *keptCase) run(t *testing.T, e *engine, input []byte) {
 		for stage, n := range j.preemptEachStage() {
 			orders[stage] += n
 		}
-		j.done("job", "wait", j.id, "--quiet")
+		j.awaitSuccess(j.id)
 		wantSameTree(t, out, want)
 		if failures := j.job(j.id).Failures; len(failures) > 0 {
 			t.Errorf("failures %+v", failures)
@@ -88,7 +92,7 @@ func (j *preempted) preemptEachStage() map[string]int {
 				mode = "kill"
 			}
 			if last.State == report.Running && (n == 0 || n == 1 && len(task.Attempts) > 1) &&
-				start(j.t, j.command("task", "preempt", last.ID, "--how", mode)).wait(j.t).code == 0 {
+				j.order(last.ID, mode) {
 				orders[name[1]]++
 			}
 		}

@@ -17,7 +17,7 @@ import (
 // metric. It checks them as promtool does.
 func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, "--masters", "1", "--tasknodes", "1")
+	e := sharedEngine(t, oneOfEach)
 	page, err := os.ReadFile("../docs/cluster.md")
 	must(t, err)
 	_, text, _ := strings.Cut(string(page), "### Metrics\n")

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
@@ -38,7 +37,7 @@ func (e *engine) newNode(name string, args ...string) *handNode {
 func (n *handNode) start() {
 	n.t.Helper()
 	ready := filepath.Join(n.t.TempDir(), "ready")
-	n.process = prepare(n.t, command{args: append(slices.Clone(n.args), "--ready-file", ready)})
+	n.process = prepare(n.t, command{args: append(slices.Clone(n.args), "--ready-file", ready), daemon: true})
 	n.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
 	p := n.process
 	inLastingThread(func() { p.begin(n.t) })
@@ -64,13 +63,10 @@ func (n *handNode) kill() {
 	n.waitOnly(n.t)
 }
 
-// newEngineWithout starts a cluster whose only tasknode takes no tasks, for tests that add
-// their own.
-func newEngineWithout(t *testing.T) *engine {
+// newEngineWithout starts a cluster without tasknodes, for tests that add their own.
+func newEngineWithout(t *testing.T, args ...string) *engine {
 	t.Helper()
-	e := newEngine(t)
-	e.done("node", "remove", e.state.Tasknodes[0].Name)
-	return e
+	return newEngine(t, append(args, "--tasknodes", "0")...)
 }
 
 // finishedMaps returns the winning attempts of the maps of a job, nil while some maps are
@@ -153,10 +149,6 @@ func TestLocalDirectories(t *testing.T) {
 	large, small := smallDisk(t, "64m"), smallDisk(t, "32m")
 	e := newEngineWithout(t)
 	e.newNode("disks", "--dir", t.TempDir(), "--local-dir", small+","+large, "--min-free", "16m", "--disk-check", "100ms", "--heartbeat", "100ms")
-	status := func() (doc nodeDocument) {
-		e.json(&doc, "node", "status", "disks")
-		return doc
-	}
 	in, want := newFile(t, "in", []byte("a b a\n")), filepath.Join(t.TempDir(), "want")
 	done(t, "run", "wordcount", "--quiet", in, want)
 	runs := func(name string) {
@@ -171,70 +163,36 @@ func TestLocalDirectories(t *testing.T) {
 		must(t, os.WriteFile(file, make([]byte, 20<<20), 0o600))
 		return file
 	}
-	first := status()
+	var first nodeDocument
+	e.json(&first, "node", "status", "disks")
 	if len(first.Directories) != 2 || first.Directories[0].Path != small || first.Directories[1].Total != 64<<20 || first.MapSlots != 2 {
 		t.Errorf("status %+v", first)
 	}
 	runs("both")
 	filling := fill(small)
-	waitUntil(t, "a full directory is told of", func() bool { return strings.Contains(status().Directories[0].Fault, "too full") })
+	waitUntil(t, "a full directory is told of", func() bool { return strings.Contains(e.node("disks").Directories[0].Error, "too full") })
 	runs("one")
 	waitUntil(t, "nobody writes, and the disk is made read-only", func() bool {
 		return syscall.Mount("", large, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "") == nil
 	})
 	// Changes of slots are reported at once, the state of directories with the next
 	// heartbeat.
-	waitUntil(t, "no slots are offered", func() bool { return status().MapSlots == 0 })
-	waitUntil(t, "a disk that cannot be written is told of", func() bool { return strings.Contains(status().Directories[1].Fault, "read-only") })
+	waitUntil(t, "no slots are offered", func() bool { return e.node("disks").MapSlots == 0 })
+	waitUntil(t, "a disk that cannot be written is told of", func() bool { return strings.Contains(e.node("disks").Directories[1].Error, "read-only") })
 	id := e.submit("wordcount", in, filepath.Join(t.TempDir(), "waits"))
 	must(t, os.Remove(filling))
-	e.done("job", "wait", id, "--quiet")
+	e.awaitSuccess(id)
 	waitUntil(t, "the emptied directory is in use again", func() bool {
-		now := status()
-		return now.MapSlots == 2 && now.Directories[0].Fault == ""
+		now := e.node("disks")
+		return now.MapSlots == 2 && now.Directories[0].Error == ""
 	})
-}
-
-// TestTasknodeThatJoinsARunningJob starts a job whose tasks wait for slots. A new tasknode
-// gets a task within a second. A busy machine may be slower, so the test tries up to three
-// tasknodes.
-func TestTasknodeThatJoinsARunningJob(t *testing.T) {
-	e := newEngine(t, "--tasknodes", "1", "--map-slots", "1", "--reduce-slots", "1")
-	j := startSlowJob(t, e)
-	took := e.joinForWork("late1")
-	for _, name := range []string{"late2", "late3"} {
-		if took > time.Second {
-			t.Logf("another tasknode had work after %v", took)
-			took = e.joinForWork(name)
-		}
-	}
-	if took > time.Second {
-		t.Errorf("the third tasknode had work after %v", took)
-	}
-	if again := j.succeeds(t); again != 0 {
-		t.Errorf("%d attempts were made again", again)
-	}
-}
-
-// joinForWork starts a tasknode with one slot and returns how long it waits for its first
-// task.
-func (e *engine) joinForWork(name string) time.Duration {
-	e.t.Helper()
-	dir := e.t.TempDir()
-	e.newNode(name, "--dir", dir, "--map-slots", "1", "--reduce-slots", "0")
-	joined := time.Now()
-	waitUntil(e.t, name+" has work", func() bool {
-		begun, err := filepath.Glob(filepath.Join(dir, "tasks", "job_*", "*", "attempt_*"))
-		return err == nil && len(begun) > 0
-	})
-	return time.Since(joined)
 }
 
 // TestTwoTasknodesOfOneLocalDirectory starts two tasknodes with the same directory. The
 // second is rejected, because each would remove the files of the other.
 func TestTwoTasknodesOfOneLocalDirectory(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t)
+	e := sharedEngine(t, oneOfEach)
 	start(t, command{args: []string{
 		"tasknode", "--name", "n9", "--masters", strings.Join(e.state.Addresses(), ","), "--dir", t.TempDir(),
 		"--local-dir", e.state.Tasknodes[0].Dir, "--token-file", filepath.Join(e.dir, localcluster.TokenFile),
@@ -267,7 +225,7 @@ func TestLogsOfAttemptsThatRun(t *testing.T) {
 	if got := e.done("job", "logs", id).stdout; !strings.Contains(got, want) {
 		t.Errorf("of the job that runs: %q", got)
 	}
-	e.done("job", "wait", id, "--quiet")
+	e.awaitSuccess(id)
 	if got := e.done("task", "logs", attempt).stdout; got != want {
 		t.Errorf("of the attempt that is over: %q", got)
 	}
@@ -309,7 +267,7 @@ func TestLogsOfAJobAreOneFileAMachine(t *testing.T) {
 	if got := strings.Count(running, " prints\n"); got != 2 {
 		t.Errorf("%d logs of 2 while the job runs:\n%s", got, running)
 	}
-	e.done("job", "wait", id, "--quiet")
+	e.awaitSuccess(id)
 	if got := e.done("job", "logs", id).stdout; got != running {
 		t.Errorf("of the job that is over:\n%s\nand while it ran:\n%s", got, running)
 	}
@@ -337,7 +295,7 @@ func TestLogsOfAJobAreOneFileAMachine(t *testing.T) {
 // TestNothingIsLeftOfAKilledJob checks every directory to which a running job writes.
 func TestNothingIsLeftOfAKilledJob(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, "--tasknodes", "2")
+	e := sharedEngine(t, threeMasters)
 	j := startSlowJob(t, e)
 	places := []string{filepath.Join(e.dir, "staging", "jobs", "*"), j.out, j.out + "/*"}
 	for _, n := range e.state.Tasknodes {

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/report/reporttest"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -52,7 +53,7 @@ type preempted struct {
 
 // attempts returns the attempts of a kind that are in a state.
 func (j *preempted) attempts(kind report.Kind, state report.State) (found []report.Attempt) {
-	for _, task := range j.present(j.id).Tasks {
+	for _, task := range j.job(j.id).Tasks {
 		for _, a := range task.Attempts {
 			if task.Type == kind && a.State == state {
 				found = append(found, a)
@@ -62,13 +63,19 @@ func (j *preempted) attempts(kind report.Kind, state report.State) (found []repo
 	return found
 }
 
+// order preempts an attempt, and reports whether it is accepted.
+func (e *engine) order(attempt, mode string) bool {
+	_, err := e.cluster.Client().PreemptAttempt(e.t.Context(), attempt, mode)
+	return err == nil
+}
+
 // preempt preempts a running attempt and returns its id. It tries another one if the attempt
 // ends first or declines.
 func (j *preempted) preempt(kind report.Kind, mode string) (attempt string) {
 	j.t.Helper()
 	waitUntil(j.t, "an attempt is preempted by "+mode, func() bool {
 		for _, a := range j.attempts(kind, report.Running) {
-			if start(j.t, j.command("task", "preempt", a.ID, "--how", mode)).wait(j.t).code == 0 {
+			if j.order(a.ID, mode) {
 				attempt = a.ID
 				return true
 			}
@@ -82,7 +89,7 @@ func (j *preempted) preempt(kind report.Kind, mode string) (attempt string) {
 // lost only for attempts that were preempted by kill.
 func (j *preempted) succeeds(killed ...string) {
 	j.t.Helper()
-	j.done("job", "wait", j.id, "--quiet")
+	j.awaitSuccess(j.id)
 	doc := j.job(j.id)
 	if len(doc.Failures) > 0 {
 		j.t.Errorf("failures %+v", doc.Failures)
@@ -116,7 +123,7 @@ func fewWords(t *testing.T, lines, words int) string {
 // an undisturbed run, and only killed attempts run again.
 func TestPreemptedSuspendedAndDrained(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, "--tasknodes", "2")
+	e := sharedEngine(t, threeMasters)
 	in, dir := fewWords(t, 1600, 700), t.TempDir()
 	out, want := filepath.Join(dir, "out"), filepath.Join(dir, "want")
 	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=2", "--quiet", in, want)
@@ -141,6 +148,7 @@ func TestPreemptedSuspendedAndDrained(t *testing.T) {
 	start(t, e.command("node", "drain", second, "--deadline", "60s")).wait(t).want(t, 1, "no other tasknode takes tasks")
 	j.succeeds(killed)
 	wantSameTree(t, out, want)
+	e.done("node", "add", first)
 	over := j.attempts(report.Map, report.Succeeded)[0].ID
 	start(t, e.command("task", "preempt", over, "--how", "split")).wait(t).want(t, 1, over, "does not run")
 }
@@ -185,8 +193,7 @@ func TestMapsOfNamedOutputsArePreempted(t *testing.T) {
 // reduce resumes on another machine, from the copy in the output's file system.
 func TestACheckpointOutlivesItsMachine(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, "--tasknodes", "1", "--expiry", "5s")
-	e.done("node", "remove", e.state.Tasknodes[0].Name)
+	e := newEngineWithout(t, "--expiry", "5s")
 	e.newNode("maps", "--dir", t.TempDir(), "--map-slots", "4", "--reduce-slots", "0")
 	lost := e.newNode("lost", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1")
 	in, dir := fewWords(t, 500, 500), t.TempDir()
@@ -220,7 +227,10 @@ func TestACheckpointOutlivesItsMachine(t *testing.T) {
 
 // TestReducesThatWriteToHDFSAreSuspended suspends reduces again and again while they write to
 // HDFS. Each continues in another file, and the output equals that of an undisturbed run.
+//
+// Gate: TestPreemptedSuspendedAndDrained, internal/task.TestSuspendsWithoutOpenRemoteFiles, internal/task.TestOutputClosesItsPieceWhileSuspended
 func TestReducesThatWriteToHDFSAreSuspended(t *testing.T) {
+	testlevel.Nightly(t)
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
 	w.put(dir+"/in", readFile(t, binaryLines(t, "lines", 512<<10)))

@@ -20,11 +20,12 @@ import (
 // task is not disturbed, and a suspended one is refused at once.
 func TestStacksOfATaskThatHangs(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, "--masters", "3")
+	e := sharedEngine(t, threeMasters)
 	d := newDoors(t, 1)
 	job := d.submit(e, proseFile(t, "prose", 10<<10), filepath.Join(t.TempDir(), "out"))
 	d.wait(0)
-	attempt := e.attempts(job, wire.AttemptState_ATTEMPT_RUNNING)[0].Id
+	running := e.attempts(job, wire.AttemptState_ATTEMPT_RUNNING)[0]
+	attempt, node := running.Id, running.Machine
 
 	stacks := func() string { return e.done("task", "stacks", attempt).stdout }
 	if text := stacks(); !strings.Contains(text, "[IO wait") || !strings.Contains(text, "standAtDoor") {
@@ -33,7 +34,7 @@ func TestStacksOfATaskThatHangs(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
 		{"task", "profile", attempt, "--kind", "cpu", "--seconds", "1"}, {"task", "profile", attempt, "--kind", "heap"}, {"task", "profile", attempt, "--kind", "goroutine"},
-		{"node", "profile", e.state.Tasknodes[0].Name, "--kind", "heap"}, {"master", "profile", "m1", "--kind", "goroutine"}, {"master", "profile", "m3", "--kind", "goroutine"},
+		{"node", "profile", node, "--kind", "heap"}, {"master", "profile", "m1", "--kind", "goroutine"}, {"master", "profile", "m3", "--kind", "goroutine"},
 	} {
 		file := filepath.Join(dir, strings.Join(args, "-"))
 		e.done(append(args, "--out", file)...)
@@ -52,12 +53,12 @@ func TestStacksOfATaskThatHangs(t *testing.T) {
 		if status != http.StatusOK || !strings.Contains(page, "standAtDoor") || !strings.Contains(page, "IO wait") {
 			t.Errorf("page of stacks: status %d, %.3000s", status, page)
 		}
-		if status, page = b.post("/nodes/"+e.state.Tasknodes[0].Name+"/profile", url.Values{"kind": {"heap"}}); status != http.StatusOK || !strings.Contains(page, `class="flame"`) {
+		if status, page = b.post("/nodes/"+node+"/profile", url.Values{"kind": {"heap"}}); status != http.StatusOK || !strings.Contains(page, `class="flame"`) {
 			t.Errorf("page of a heap: status %d, %.3000s", status, page)
 		}
 	}
 
-	e.restart(e.state.Tasknodes[0].Name).want(t, 0)
+	e.restart(node).want(t, 0)
 	if text := stacks(); !strings.Contains(text, "standAtDoor") {
 		t.Errorf("after the restart: %s", text)
 	}
@@ -69,8 +70,8 @@ func TestStacksOfATaskThatHangs(t *testing.T) {
 	start(t, e.command("task", "stacks", attempt)).wait(t).want(t, 1, "suspended", "resume it first")
 	e.done("job", "resume", job)
 	d.open(0)
-	waitUntil(t, "the job is over", func() bool { return e.present(job).State != report.Running })
-	if over := e.present(job); over.State != report.Succeeded || len(over.Tasks[0].Attempts) != 1 {
+	waitUntil(t, "the job is over", func() bool { return e.job(job).State != report.Running })
+	if over := e.job(job); over.State != report.Succeeded || len(over.Tasks[0].Attempts) != 1 {
 		t.Errorf("the job is %+v", over)
 	}
 	waitUntil(t, "the master that is asked knows that the attempt is over", func() bool { // a follower learns it a moment later

@@ -11,8 +11,6 @@ import (
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/fsconf"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -31,7 +29,7 @@ func foreignProgram(t *testing.T) string {
 // do not use Hammr.
 func TestProgramsThatTasksCannotRun(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t)
+	e := sharedEngine(t, oneOfEach)
 	for name, c := range map[string]struct{ program, text string }{
 		"another architecture": {foreignProgram(t), "build it with GOOS=linux GOARCH="},
 		"ends at once":         {newFile(t, "script", []byte("#!/bin/sh\nexit 3\n")), "ended with exit status 3 before it sent anything: its main has to call mr.Main"},
@@ -58,13 +56,7 @@ func (e *engine) runProgram(t *testing.T, program string) *wire.JobStatus {
 	router, err := fsconf.NewRouter(settings, nil)
 	must(t, err)
 	defer router.Close()
-	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
-	must(t, err)
-	c, err := remote.New(remote.Config{
-		Resolve: router.Resolve, Program: program, Config: rpc.Config{Masters: e.state.Addresses(), Token: token},
-	})
-	must(t, err)
-	defer c.Close()
+	c := e.client(remote.Config{Resolve: router.Resolve, Program: program}, e.state.Addresses()...)
 	g := dag.MapReduce(1, 0)
 	id, err := c.Submit(t.Context(), &wire.JobSpec{
 		Name: "strange", Program: "strange", User: "tester", OutputDir: "file://" + filepath.Join(t.TempDir(), "out"),

@@ -70,21 +70,13 @@ func TestTasknodeReloads(t *testing.T) {
 	e := newEngineWithout(t)
 	n := newConfigured(e, "reloads", "map-slots: 4\nreduce-slots: 2\nrack: /a\nheartbeat: 200ms\n")
 	j := startSlowJob(t, e)
-	status := func() (doc struct {
-		MapSlots, ReduceSlots int
-		Rack                  string
-	}) {
-		e.json(&doc, "node", "status", "reloads")
-		return doc
-	}
-
 	n.change("map-slots: 4", "map-slots: 1", `call=Reload object=map-slots from=4 to=1 result=done`)
-	waitUntil(t, "the tasknode offers one map slot", func() bool { return status().MapSlots == 1 })
+	waitUntil(t, "the tasknode offers one map slot", func() bool { return e.node("reloads").MapSlots == 1 })
 	if again := j.succeeds(t); again != 0 {
 		t.Errorf("%d attempts were made again when the slots became fewer", again)
 	}
 	n.change("rack: /a", "rack: /b\nlog-level: debug", `msg="settings reloaded" changed=2`)
-	waitUntil(t, "the tasknode is in the other rack", func() bool { return status().Rack == "/b" })
+	waitUntil(t, "the tasknode is in the other rack", func() bool { return e.node("reloads").Rack == "/b" })
 
 	n.change("heartbeat: 200ms", "heartbeat: 300ms", `restart to change --heartbeat`)
 	n.change("map-slots: 1", "map-slots: many\nmin-fre: 1g", `settings not reloaded`)
@@ -95,7 +87,7 @@ func TestTasknodeReloads(t *testing.T) {
 			t.Errorf("the log does not name %s", fault)
 		}
 	}
-	if s := status(); s.MapSlots != 1 || s.ReduceSlots != 2 || s.Rack != "/b" {
+	if s := e.node("reloads"); s.MapSlots != 1 || s.ReduceSlots != 2 || s.Rack != "/b" {
 		t.Errorf("after wrong settings: %+v", s)
 	}
 }
@@ -103,7 +95,7 @@ func TestTasknodeReloads(t *testing.T) {
 // TestMastersReload sends SIGHUP to every daemon of a cluster. None ends.
 func TestMastersReload(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, "--masters", "3")
+	e := sharedEngine(t, threeMasters)
 	for _, m := range e.state.Masters {
 		hangUp(t, m.PID, filepath.Join(e.dir, "logs", m.ID+".log"), `msg="settings reloaded" changed=0`)
 	}
@@ -117,13 +109,9 @@ func TestMastersReload(t *testing.T) {
 // and starts it again.
 func TestNodeDrainLocal(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t)
+	e := newEngine(t) // its tasknode takes what is drained
 	n := newConfigured(e, "local", "map-slots: 2\nreduce-slots: 1\nheartbeat: 200ms\n")
-	state := func() string {
-		var doc struct{ State string }
-		e.json(&doc, "node", "status", "local")
-		return doc.State
-	}
+	state := func() string { return e.node("local").State }
 	drain := []string{"node", "drain", "--local", "--config", n.file, "--deadline", "60s"}
 	if out := done(t, drain...).stdout; !strings.Contains(out, "Drained node local") {
 		t.Errorf("drained: %s", out)
@@ -160,9 +148,7 @@ func TestNodeDrainLocal(t *testing.T) {
 // get reads the page of the tasknode.
 func (c *configured) get(path string) (code int, text string) {
 	c.t.Helper()
-	var doc struct{ HTTP string }
-	c.json(&doc, "node", "status", c.name)
-	answer, err := http.Get("http://" + doc.HTTP + path)
+	answer, err := http.Get("http://" + c.node(c.name).Http + path)
 	must(c.t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // restart restarts a tasknode in place.
@@ -145,7 +146,7 @@ func TestRestartInPlace(t *testing.T) {
 	waitUntil(t, "descriptors are closed", func() bool { return e.openFiles("n1") <= files+4 }) // connections come and go
 
 	e.done("job", "suspend", j.id, "--how", "suspend") // a checkpoint would need other attempts
-	waitUntil(t, "nothing of a suspended job runs", func() bool { return !strings.Contains(e.done("task", "list", j.id).stdout, "RUNNING") })
+	waitUntil(t, "nothing of a suspended job runs", func() bool { return e.rests(j.id) })
 	processes := e.taskProcesses()
 	e.restartAll()
 	e.restartAll()
@@ -165,7 +166,10 @@ func TestRestartInPlace(t *testing.T) {
 
 // TestRestartInPlaceAmongShortTasks restarts tasknodes all the time while tasks start and end, so
 // that restarts meet attempts in each state.
+//
+// Gate: TestRestartInPlace, tasknode.TestRestoreInTheMiddleOfMessages
 func TestRestartInPlaceAmongShortTasks(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	e := newEngine(t, "--tasknodes", "2")
 	j, out, want := slowWords(t, e, "2ms", "500")
@@ -227,7 +231,7 @@ func TestRestartInPlaceIsRefused(t *testing.T) {
 	must(t, e.cluster.Kill(t.Context(), "n1"))
 	waitUntil(t, "the tasks end with their tasknode", func() bool { return !slices.ContainsFunc(tasks, e.running) })
 	d.open(0, 1, 2, 3)
-	e.done("job", "wait", j.id, "--quiet")
+	e.awaitSuccess(j.id)
 	wantSameTree(t, out, want)
 }
 

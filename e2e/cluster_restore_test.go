@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // tokenFile returns the file with the secret of the cluster.
@@ -64,7 +65,7 @@ func (c *rigged) startAtDoors(n int) *doorsJob {
 // succeeds waits for the job and compares its output with that of an undisturbed run.
 func (j *doorsJob) succeeds() {
 	j.rigged.t.Helper()
-	j.done("job", "wait", j.id, "--quiet")
+	j.awaitSuccess(j.id)
 	wantSameTree(j.rigged.t, j.out, j.want)
 }
 
@@ -106,7 +107,10 @@ func TestClusterIsRestoredFromABackup(t *testing.T) {
 // TestClusterIsRestoredFromAnOlderBackup loses what happened between the backup and the loss of
 // the masters: the ends of two maps, of which one has files for reduces, and a job. The job's task
 // is ended, its id is not used again, and the map with files is not run again.
+//
+// Gate: TestClusterIsRestoredFromABackup, cluster.TestARestoredStateReusesNoIDs, tasknode.TestRestoredMasterLearnsOfEndsThatItHasLost
 func TestClusterIsRestoredFromAnOlderBackup(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	c := newRigged(t, 2)
 	j := c.startAtDoors(3)
@@ -178,7 +182,10 @@ func TestLostMajorityIsRecovered(t *testing.T) {
 
 // TestMastersAreReplaced replaces the leader and a follower while a job runs. A repeated command
 // has no effect.
+//
+// Gate: TestMastersAreAddedAndRemoved
 func TestMastersAreReplaced(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	e := newEngine(t, "--masters", "3", "--tasknodes", "2")
 	j := startSlowJob(t, e)

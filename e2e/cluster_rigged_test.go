@@ -85,13 +85,8 @@ func (c *rigged) set(name, point, action string) {
 // could not be transferred to it.
 func (c *rigged) follows(name string) {
 	c.t.Helper()
-	waitUntil(c.t, name+" follows", func() bool {
-		_, states := c.masters()
-		return states[name] == "follower"
-	})
-	waitUntil(c.t, name+" takes the lead", func() bool {
-		return start(c.t, c.command("master", "transfer", name)).wait(c.t).code == 0
-	})
+	waitUntil(c.t, name+" follows", func() bool { return c.masterIs(name, "follower") })
+	c.transfer(name)
 }
 
 // watched is a job with a client that reports its progress.

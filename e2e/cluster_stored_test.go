@@ -3,17 +3,20 @@ package e2e
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // TestStoredChannelsOutliveTasknodes kills a tasknode whose maps are all finished while
 // reduces run on other machines. No map runs again, because the file system of the job's
 // output has a copy of their output. The copy is removed when the job ends.
+//
+// Gate: cluster.TestStoredOutputOutlivesItsMachine, cluster.TestStoredOutputLiesWithTheJobsOutput
 func TestStoredChannelsOutliveTasknodes(t *testing.T) {
+	testlevel.Nightly(t)
 	e := newEngine(t, "--tasknodes", "3", "--expiry", "2s", "--heartbeat", "200ms")
 	in, out := proseFile(t, "prose", 200<<10), filepath.Join(t.TempDir(), "out")
 	id := e.submit(slices.Concat([]string{"wordcount"}, slowly, []string{"-D", "hammr.job.channel.stored=true",
@@ -29,8 +32,8 @@ func TestStoredChannelsOutliveTasknodes(t *testing.T) {
 			must(t, syscall.Kill(node.PID, syscall.SIGKILL))
 		}
 	}
-	waitUntil(t, "the tasknode is given up", func() bool { return strings.Contains(e.done("node", "list", "--all").stdout, "LOST") })
-	e.done("job", "wait", id, "--quiet")
+	waitUntil(t, "the tasknode is given up", func() bool { return e.nodesIn("LOST") == 1 })
+	e.awaitSuccess(id)
 	for _, task := range e.job(id).Tasks {
 		if task.Type == report.Map && len(task.Attempts) != 1 {
 			t.Errorf("%s was tried %d times", task.ID, len(task.Attempts))

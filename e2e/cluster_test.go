@@ -47,7 +47,7 @@ func startSlowJob(t *testing.T, e *engine) *slowJob {
 // the first of each task.
 func (j *slowJob) succeeds(t *testing.T) (again int) {
 	t.Helper()
-	j.done("job", "wait", j.id, "--quiet")
+	j.awaitSuccess(j.id)
 	want := filepath.Join(t.TempDir(), "want")
 	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=2", "--quiet", j.in, want)
 	wantSame(t, parts(t, j.out, 2), parts(t, want, 2))

@@ -71,7 +71,7 @@ func newPlannedUpgrade(t *testing.T) *plannedUpgrade {
 	t.Helper()
 	u := &plannedUpgrade{upgrade: newUpgradeWith(t, fixedPages(t)), began: make(map[string]int64)}
 	u.check = func(id string) { // other than without a plan, attempts may fail
-		u.done("job", "wait", id, "--quiet")
+		u.awaitSuccess(id)
 		u.ids = append(u.ids, id)
 	}
 	dir := t.TempDir()

@@ -23,7 +23,8 @@ type command struct {
 	program string        // default: hammr
 	args    []string      // its command line
 	env     []string      // added to the environment of every command
-	limit   time.Duration // 0: defaultLimit
+	limit   time.Duration // 0: defaultLimit; a daemon has none
+	daemon  bool
 	// credential is the user to run as; nil is the user of the test.
 	credential *syscall.Credential
 }
@@ -49,10 +50,6 @@ type process struct {
 // defaultLimit ends a command that hangs. It first prints its goroutine stacks.
 const defaultLimit = 5 * time.Minute
 
-// clusterLimit ends a cluster only after the package's own limit: how long a test waits for its turn says
-// nothing about its cluster.
-const clusterLimit = time.Hour
-
 // start starts a command in a process group and with a temporary directory of its own. The
 // caller waits for it.
 func start(t *testing.T, c command) *process {
@@ -74,7 +71,10 @@ func prepare(t *testing.T, c command) *process {
 	home := t.TempDir()
 	p := &process{temp: filepath.Join(home, "tmp")}
 	must(t, os.Mkdir(p.temp, 0o755))
-	ctx, cancel := context.WithTimeout(context.Background(), c.limit)
+	ctx, cancel := context.WithCancel(context.Background())
+	if !c.daemon {
+		ctx, cancel = context.WithTimeout(ctx, c.limit)
+	}
 	p.cancel = cancel
 	p.cmd = exec.CommandContext(ctx, c.program, c.args...)
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGQUIT) }
@@ -232,7 +232,7 @@ type subtest func(name string, f func(t *testing.T))
 
 // concurrently calls a function that names subtests, runs them, as many at once as there are CPUs, and waits
 // for them. Subtests that call t.Parallel would first wait for the parallel tests that have not begun, for
-// minutes, and the cluster of their test would reach its limit.
+// minutes, while the cluster of their test is idle.
 func concurrently(t *testing.T, all func(run subtest)) {
 	t.Helper()
 	var group errgroup.Group

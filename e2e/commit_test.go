@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/format/splits"
 	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 )
@@ -68,7 +69,10 @@ func TestSuccessComesLast(t *testing.T) {
 
 // TestNothingVisibleBeforeCommit checks the output directory while a reduce is writing, and
 // then ends the job in each of the possible ways.
+//
+// Gate: TestSuccessComesLast, TestKilledProgramLeavesNothingWhole, TestSignals
 func TestNothingVisibleBeforeCommit(t *testing.T) {
+	testlevel.Nightly(t)
 	w := newWeb(t, cluster(t))
 	in := readFile(t, binaryLines(t, "in", 3<<20))
 	for name, c := range map[string]struct {
@@ -164,7 +168,10 @@ func TestPiecesAreJoinedByConcat(t *testing.T) {
 
 // TestSplitsAreWhereTheirBlocksAre splits a file of several blocks: one split per block,
 // with the addresses of the DataNodes that have it.
+//
+// Gate: TestClusterOnHDFS, internal/format/splits.TestHostsAreThoseOfMostBytes
 func TestSplitsAreWhereTheirBlocksAre(t *testing.T) {
+	testlevel.Nightly(t)
 	c := cluster(t)
 	w, fsys := newWeb(t, c), connect(t, c)
 	name := w.dir() + "/in"

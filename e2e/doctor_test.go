@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // examine runs `hammr doctor` on a cluster and returns its report and its exit code.
@@ -128,7 +129,10 @@ func pageOf(t *testing.T, c *testcluster.Cluster, name string) string {
 
 // TestDoctorOfHDFS examines a cluster whose staging directory is on HDFS, and has no tasknode on a DataNode; then the
 // NameNode of another one, which does not run.
+//
+// Gate: TestDoctorOfACluster, internal/doctor.TestStaging, internal/doctor.TestHadoop, internal/doctor.TestBlockLocations
 func TestDoctorOfHDFS(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	h := cluster(t)
 	dir := filepath.Join(t.TempDir(), "cluster")

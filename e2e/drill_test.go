@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // drilled runs drills, all of which must pass, and returns the rows of their table.
@@ -59,7 +60,10 @@ func TestDrill(t *testing.T) {
 
 // TestDrillOnHDFS injects every kind of fault on a real HDFS, and kills a whole machine with
 // its DataNode, which cannot be stopped afterwards.
+//
+// Gate: TestDrill, chaos/simulate.TestRandomPlansEndWell
 func TestDrillOnHDFS(t *testing.T) {
+	testlevel.Nightly(t)
 	cluster(t) // skips the test if HDFS is not available
 	t.Parallel()
 	faults := []string{
@@ -86,7 +90,10 @@ func TestDrillOnHDFS(t *testing.T) {
 }
 
 // TestDrillOfNetworks partitions a tasknode and the leader, and fills a disk.
+//
+// Gate: TestDrill, sim.TestPartitionedTasknode
 func TestDrillOfNetworks(t *testing.T) {
+	testlevel.Nightly(t)
 	if err := rig.CanIsolate(); err != nil {
 		t.Skip(err)
 	}
@@ -101,7 +108,10 @@ func TestDrillOfNetworks(t *testing.T) {
 }
 
 // TestDrillOfCommits injects faults into the steps of two commits, which take only a few ms.
+//
+// Gate: TestDrill, TestLeaderLostInCommit
 func TestDrillOfCommits(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	rows := drilled(t, "--plan", planned(t, "job j2 terasort",
 		"fault when j1 commit 0 do restart jobmaster leader",
@@ -114,7 +124,10 @@ func TestDrillOfCommits(t *testing.T) {
 }
 
 // TestDrillOfTheDead checks that faults of a daemon that has already ended do not count.
+//
+// Gate: TestDrill, chaos/drill.TestInjectionByAnswers
 func TestDrillOfTheDead(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	rows := drilled(t, "--plan", planned(t,
 		"fault at 0s do kill tasknode 1",
@@ -127,7 +140,10 @@ func TestDrillOfTheDead(t *testing.T) {
 
 // TestDrillInside makes disks slow and failing, and clocks jump by an hour, inside daemons
 // and tasks.
+//
+// Gate: TestDrill, chaos/simulate.TestEachKind
 func TestDrillInside(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	rows := drilled(t, "--plan", planned(t,
 		"fault at 200ms do slow-disk tasknode 1 by 20ms for 2s",
@@ -143,7 +159,10 @@ func TestDrillInside(t *testing.T) {
 
 // TestDrillOfFailpoints makes failpoints fail, wait and crash. A failpoint that is never
 // reached does not count as a fault.
+//
+// Gate: TestDrill, TestLeaderLostInCommit, chaos/simulate.TestEachKind
 func TestDrillOfFailpoints(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	rows := drilled(t, "--plan", planned(t,
 		"fault at 0s do failpoint tasknode 1 at task/spill by crash@1",
@@ -193,7 +212,10 @@ func hostfile(t *testing.T, drills string) (args []string) {
 }
 
 // TestDrillByHostfile runs a drill on an existing cluster.
+//
+// Gate: TestDrill, TestNoDrillWithoutConsent, chaos/drill.TestFaultsOfRunningClusters
 func TestDrillByHostfile(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	args := hostfile(t, "true")
 	plan := planned(t, "masters 3", "tasknodes 2",

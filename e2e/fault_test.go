@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // faultLimit bounds the duration of a job that meets a fault.
@@ -109,7 +110,10 @@ func restart(t *testing.T, c *minihdfs.Cluster, nodes ...int) {
 
 // TestDataNodeKilledWhileWriting kills one of three DataNodes, all of which are in the
 // pipeline of a file with three replicas.
+//
+// Gate: TestDataNodesLostWhileReading, storage/hdfs/pipeline.TestFaults
 func TestDataNodeKilledWhileWriting(t *testing.T) {
+	testlevel.Nightly(t)
 	f := startFaulty(t, "reduce", 5, "-D", "dfs.replication=3")
 	restart(t, f.c, 1)
 	must(t, f.c.DataNode(1).Kill())
@@ -117,32 +121,11 @@ func TestDataNodeKilledWhileWriting(t *testing.T) {
 	f.succeeds(t)
 }
 
-func TestDataNodeStoppedWhileWriting(t *testing.T) {
-	f := startFaulty(t, "reduce", 5, "-D", "dfs.replication=3")
-	repaired(t, f.c)
-	must(t, f.c.DataNode(2).Stop())
-	t.Cleanup(func() { must(t, f.c.DataNode(2).Continue()) })
-	f.lost = 1
-	f.succeeds(t)
-}
-
-// TestNameNodeRestartedDuringJob restarts the NameNode while a map reads and while a reduce
-// writes, so that the job runs for a while without it.
-func TestNameNodeRestartedDuringJob(t *testing.T) {
-	for phase, mib := range map[string]int{"map": 1, "reduce": 5} {
-		t.Run(phase, func(t *testing.T) {
-			f := startFaulty(t, phase, mib)
-			repaired(t, f.c)
-			must(t, f.c.NameNode().Kill())
-			f.gate.open()
-			must(t, f.c.NameNode().Restart(t.Context()))
-			f.succeeds(t)
-		})
-	}
-}
-
 // TestNameNodeLostDuringJob stops the NameNode for longer than calls are retried.
+//
+// Gate: TestNoNameNodeAtStart, jobmaster.TestTasksFailAtTheOutageLimit
 func TestNameNodeLostDuringJob(t *testing.T) {
+	testlevel.Nightly(t)
 	f := startFaulty(t, "reduce", 5, "-D", "hammr.hdfs.retry.timeout=2s", "-D", "hammr.hdfs.outage.limit=0")
 	repaired(t, f.c)
 	revived := false
@@ -184,7 +167,10 @@ func TestFileRemovedDuringJob(t *testing.T) {
 
 // TestFileRemovedWhileRead removes the file that is being read, with its blocks on the
 // DataNodes: the rest of it is lost.
+//
+// Gate: TestFileRemovedDuringJob, TestLocalFileTruncatedDuringJob
 func TestFileRemovedWhileRead(t *testing.T) {
+	testlevel.Nightly(t)
 	f := startFaulty(t, "map", 1)
 	f.remove(f.dir + "/in")
 	waitUntil(t, "the blocks are gone", func() bool {
@@ -227,45 +213,6 @@ func TestNoNameNodeAtStart(t *testing.T) {
 			r.within(t, fault.limit)
 			noOutput(t, out)
 		})
-	}
-}
-
-// TestNameNodeStoppedAtStart suspends the NameNode, which then still accepts connections.
-func TestNameNodeStoppedAtStart(t *testing.T) {
-	c := cluster(t)
-	repaired(t, c)
-	must(t, c.NameNode().Stop())
-	t.Cleanup(func() { must(t, c.NameNode().Continue()) })
-	r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", "-D", "hammr.hdfs.outage.limit=0", c.URI()+"/in", t.TempDir()+"/out")
-	r.want(t, 1, c.RPC(), "no answer from the NameNode")
-	r.within(t, faultLimit)
-}
-
-// TestSafeMode makes the NameNode reject every change. A job fails when its time-out ends,
-// and continues if safe mode ends first.
-func TestSafeMode(t *testing.T) {
-	w := newWeb(t, cluster(t))
-	dir := w.dir()
-	w.put(dir+"/in", []byte("a b a\n"))
-	const admin = "org.apache.hadoop.hdfs.tools.DFSAdmin"
-	leave := func() {
-		_, err := w.c.RunJava(context.Background(), admin, "-safemode", "leave")
-		must(t, err)
-	}
-	_, err := w.c.RunJava(t.Context(), admin, "-safemode", "enter")
-	must(t, err)
-	t.Cleanup(leave)
-	name := w.c.URI() + dir
-	r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", "-D", "hammr.hdfs.outage.limit=0", name+"/in", name+"/out")
-	r.want(t, 1, "safe mode")
-	r.within(t, faultLimit)
-	w.nothing(dir + "/out")
-
-	p := start(t, command{args: []string{"run", "wordcount", name + "/in", name + "/late"}})
-	leave()
-	p.wait(t).want(t, 0)
-	if got := string(w.parts(dir+"/late", 1)); got != "a\t2\nb\t1\n" {
-		t.Errorf("got %q", got)
 	}
 }
 

@@ -49,13 +49,14 @@ func testMain(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	hammr = filepath.Join(dir, "hammr")
 	clusterDir = filepath.Join(dir, "hdfs")
+	sharedClusters.dir = filepath.Join(dir, "shared")
 	if err := hammrtest.PlaceProgram(hammr); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	runSideBySide()
 	status := minihdfs.Main(m, minihdfs.Config{Dir: clusterDir, BlockSize: blockSize})
-	if err := nothingLeft(); err != nil {
+	if err := errors.Join(closeShared(), nothingLeft()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -3,12 +3,9 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/hammr/hammr/internal/report"
@@ -110,37 +107,5 @@ func TestReportOfSuccess(t *testing.T) {
 	}
 	if len(d.Partitions) != 2 || records != 2 {
 		t.Errorf("partitions %+v", d.Partitions)
-	}
-}
-
-func TestReportOfFailure(t *testing.T) {
-	in, offset := badLine(t)
-	doc := filepath.Join(t.TempDir(), "report")
-	startProgram(t, "panics", "--quiet", "--report", doc, in, t.TempDir()+"/out").wait(t).want(t, 1, "boom on bad")
-	d := document(t, doc)
-	if d.State != report.Failed || len(d.Failures) != 4 || len(d.Tasks[0].Attempts) != 4 {
-		t.Fatalf("report %+v", d)
-	}
-	for i, f := range d.Failures {
-		if f.Attempt != d.Tasks[0].Attempts[i].ID || f.Offset != offset || f.Stack == "" || d.Tasks[0].Attempts[i].State != report.Failed {
-			t.Errorf("failure %+v", f)
-		}
-	}
-}
-
-func TestReportOfKilledJob(t *testing.T) {
-	in, doc := binaryLines(t, "in", 2<<20), filepath.Join(t.TempDir(), "report")
-	g := newGate(t, "reduce", 1<<20)
-	p := g.start(t, "--report", doc, in, t.TempDir()+"/out")
-	g.wait(t, p)
-	must(t, p.cmd.Process.Signal(syscall.SIGINT))
-	g.open()
-	p.wait(t).want(t, 130)
-	d := document(t, doc)
-	if d.State != report.Killed || d.Tasks[0].State != report.Succeeded || d.Tasks[len(d.Tasks)-1].State != report.Killed {
-		t.Errorf("report %+v", d)
-	}
-	if _, err := os.Stat(doc + ".tmp"); err == nil {
-		t.Error("a temporary report is left")
 	}
 }

@@ -9,13 +9,17 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/internal/wire"
 )
 
 // TestCheckpointedProgramsWriteTheSameBytes runs every bundled program while all jobs
 // are checkpointed and resumed again and again, and some attempts are killed and resume from
 // the last checkpoint. For every graph, the files equal those of an undisturbed run.
+//
+// Gate: mr.TestSameBytesWhateverHappens, TestGangIsCheckpointedAsAWhole, TestPreemptedSuspendedAndDrained
 func TestCheckpointedProgramsWriteTheSameBytes(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	inputs, want := undisturbedCases(t)
 	e := newEngine(t, "--tasknodes", "2", "--map-slots", "2", "--reduce-slots", "2")

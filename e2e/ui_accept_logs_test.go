@@ -93,7 +93,7 @@ func TestAcceptLogs(t *testing.T) {
 func (e *engine) checkLong(b *browser) {
 	e.t.Helper()
 	job, attempt := e.printedBy("long")
-	e.done("job", "wait", job, "--quiet")
+	e.awaitSuccess(job)
 	end := b.logPart(attempt, "from=-1000")
 	if end.size > 4<<20 || !strings.HasSuffix(end.text, "the last line\n") {
 		e.t.Fatalf("a log of %d bytes ends with %q", end.size, end.text)
@@ -144,7 +144,7 @@ func (e *engine) checkTail(b *browser) {
 			<-tick.C
 		}
 	}
-	e.done("job", "wait", job, "--quiet")
+	e.awaitSuccess(job)
 	all := int(tailTime.Seconds()) * tailRate
 	if lines < all/2 || lines > all+2*gaps || len(delays) == 0 {
 		e.t.Fatalf("%d lines of %d; %d gaps, %d parts, which end at byte %d", lines, all, gaps, len(delays), from)
@@ -159,7 +159,7 @@ func (e *engine) checkTail(b *browser) {
 func (e *engine) checkRubbish(b *browser) {
 	e.t.Helper()
 	job, attempt := e.printedBy("rubbish")
-	e.done("job", "wait", job, "--quiet")
+	e.awaitSuccess(job)
 	var doc pages.LogDocument
 	size := 0
 	for from := int64(0); ; from = doc.Next {

@@ -92,10 +92,10 @@ func stageJob(t *testing.T, e *engine) *stagedJob {
 		"-D", "mapreduce.job.reduces=2", in, filepath.Join(t.TempDir(), "out"))
 	j := &stagedJob{preempted: preempted{e, id}, slow: slow, b: newBrowser(t, e.state.Masters[0].HTTP, filepath.Join(e.dir, localcluster.TokenFile))}
 	waitUntil(t, "the long map runs", func() bool {
-		tasks := j.present(id).Tasks
+		tasks := j.job(id).Tasks
 		return len(tasks) > 0 && len(tasks[0].Attempts) > 0
 	})
-	j.used = append(j.used, j.present(id).Tasks[0].ID)
+	j.used = append(j.used, j.job(id).Tasks[0].ID)
 	return j
 }
 
@@ -127,7 +127,7 @@ func (j *stagedJob) act(verb string, form url.Values) (attempt string, times [2]
 func (j *stagedJob) successor(attempt string) (next report.Attempt) {
 	j.t.Helper()
 	waitUntil(j.t, attempt+" has a successor", func() bool {
-		for _, task := range j.present(j.id).Tasks {
+		for _, task := range j.job(j.id).Tasks {
 			at := slices.IndexFunc(task.Attempts, func(a report.Attempt) bool { return a.ID == attempt })
 			if at >= 0 && at+1 < len(task.Attempts) {
 				next = task.Attempts[at+1]
@@ -192,11 +192,11 @@ func (j *stagedJob) play() {
 	j.want("retry", gone, j.successor(gone).ID, "lost", [2]time.Time{time.UnixMilli(j.attemptOf(gone).FinishTime), time.UnixMilli(j.attemptOf(gone).FinishTime)})
 
 	must(j.t, os.Remove(filepath.Join(j.slow, slowRest)))
-	long := j.present(j.id).Tasks[0].Attempts[0].ID
+	long := j.job(j.id).Tasks[0].Attempts[0].ID
 	second := j.successor(long)
 	must(j.t, os.Remove(filepath.Join(j.slow, slowFirst)))
 	j.want("speculate", long, second.ID, "is tried a second time", [2]time.Time{time.UnixMilli(second.StartTime), time.UnixMilli(second.StartTime)})
-	j.done("job", "wait", j.id, "--quiet")
+	j.awaitSuccess(j.id)
 	j.findRest(split)
 }
 
@@ -217,7 +217,7 @@ func (j *stagedJob) findRest(split string) {
 
 // attemptOf returns an attempt as commands show it.
 func (j *stagedJob) attemptOf(id string) (found report.Attempt) {
-	for _, task := range j.present(j.id).Tasks {
+	for _, task := range j.job(j.id).Tasks {
 		for _, a := range task.Attempts {
 			if a.ID == id {
 				found = a

@@ -12,13 +12,17 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/testlevel"
 	pages "github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // TestPagesOfADrill plays a drill, and compares what each server of pages shows of it with what was
 // done, with commands and with the histories.
+//
+// Gate: TestPagesShowTheFiguresOfCommands, internal/web.TestPictureOfADrill, internal/web/analysis.TestArrowsOfAllIncidents, internal/web/analysis.TestPreemptionsAreTheCountersOfTheJob
 func TestPagesOfADrill(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	e := newEngine(t, "--masters", "3", "--tasknodes", "2", "--map-slots", "3", "--expiry", "5s")
 	token := filepath.Join(e.dir, localcluster.TokenFile)
@@ -62,7 +66,7 @@ func (e *engine) killedJob() (id string) {
 	j := preempted{e, id}
 	waitUntil(e.t, "maps run", func() bool { return len(j.attempts(report.Map, report.Running)) > 1 })
 	e.done("job", "kill", id)
-	waitUntil(e.t, "the job is over", func() bool { return e.present(id).State == report.Killed })
+	waitUntil(e.t, "the job is over", func() bool { return e.job(id).State == report.Killed })
 	return id
 }
 

@@ -130,6 +130,7 @@ func serveUI(t *testing.T, c command) (address string, ui *process) {
 	must(t, err)
 	address = ports[0]
 	c.args = append([]string{"ui", "--http", address}, c.args...)
+	c.daemon = true
 	ui = prepare(t, c)
 	ui.begin(t)
 	t.Cleanup(func() {
@@ -150,14 +151,14 @@ func serveUI(t *testing.T, c command) (address string, ui *process) {
 // Every master serves the pages, and so does `hammr ui`.
 func TestPagesShowTheFiguresOfCommands(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t)
+	e := sharedEngine(t, oneOfEach)
 	out := filepath.Join(t.TempDir(), "out")
 	id := e.submit("wordcount", proseFile(t, "prose", 200<<10), out)
 	waitUntil(t, "the job is over", func() bool { return e.job(id).State != report.Running })
 	token := filepath.Join(e.dir, localcluster.TokenFile)
 
 	ui := e.serveUI(token)
-	want := e.job(id)
+	want := e.shown(id)
 	for _, address := range []string{e.state.Masters[0].HTTP, ui} {
 		b := newBrowser(t, address, token)
 		var got report.Report

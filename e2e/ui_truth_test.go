@@ -53,7 +53,7 @@ func (e *engine) awaitHistory(id string) (name string) {
 // truthOf reads a finished job by commands and from its file.
 func (e *engine) truthOf(id string) *truth {
 	e.t.Helper()
-	w := &truth{t: e.t, id: id, command: e.job(id)}
+	w := &truth{t: e.t, id: id, command: e.shown(id)}
 	var jobs []apidoc.Job
 	e.json(&jobs, "job", "list", "--all")
 	at := slices.IndexFunc(jobs, func(j apidoc.Job) bool { return j.JobID == id })

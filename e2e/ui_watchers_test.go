@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/bench/fleet"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // fleetCluster is a cluster of real masters whose tasks are timers.
@@ -25,8 +26,7 @@ type fleetCluster struct {
 // newFleet starts three masters and machines with 16 slots each.
 func newFleet(t *testing.T, machines int) *fleetCluster {
 	t.Helper()
-	e := newEngine(t, "--masters", "3", "--tasknodes", "1")
-	e.done("node", "remove", e.state.Tasknodes[0].Name)
+	e := newEngineWithout(t, "--masters", "3")
 	f, err := fleet.Attach(t.Context(), e.cluster, fleet.Config{Machines: machines})
 	must(t, err)
 	t.Cleanup(func() { must(t, f.Close()) })
@@ -80,7 +80,10 @@ const watchedTasks = 2000
 // TestWatchers lets 100 clients follow a job with thousands of tasks at the leader and at a follower.
 // All of them see its end, and no goroutine of a master stays. Then the leader is killed while a client
 // watches, and at last a master that is alone shows how old its figures are.
+//
+// Gate: internal/web.TestHubAsksOnceForAll, internal/web.TestStreamsEnd, internal/web.TestWatchersContinueAtAnyMaster
 func TestWatchers(t *testing.T) {
+	testlevel.Nightly(t)
 	t.Parallel()
 	f := newFleet(t, 16)
 	leader := f.awaitLeader("")
