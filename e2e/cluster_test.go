@@ -14,17 +14,6 @@ import (
 var slowly = []string{"-D", "hammr.debug.record.sleep=1", "-D", "mapreduce.job.reduces=2",
 	"-D", "mapreduce.input.fileinputformat.split.maxsize=40k"}
 
-// onClusters runs a test on the smallest cluster, and on a cluster of three masters and four
-// tasknodes. args are additional flags of both.
-func onClusters(t *testing.T, test func(t *testing.T, e *engine), args ...string) {
-	for name, size := range map[string][]string{
-		"one of each":            {"--masters", "1", "--tasknodes", "1"},
-		"3 masters, 4 tasknodes": {"--masters", "3", "--tasknodes", "4"},
-	} {
-		t.Run(name, func(t *testing.T) { test(t, newEngine(t, append(size, args...)...)) })
-	}
-}
-
 // slowJob is a running wordcount on a cluster, with some maps finished.
 type slowJob struct {
 	*engine

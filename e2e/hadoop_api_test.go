@@ -151,10 +151,12 @@ func (c *hadoopClient) checkFinished(master string, want report.Report) {
 func (c *hadoopClient) checkRunning(master, id string, e *engine) {
 	c.t.Helper()
 	of := master + "/ws/v1/mapreduce/jobs/" + id
-	waitUntil(c.t, "the follower knows that the job runs", func() bool {
-		status, text := c.send(http.MethodGet, of, "")
-		return status == http.StatusOK && strings.Contains(string(text), `"RUNNING"`)
-	})
+	for _, path := range []string{of, of + "/tasks"} { // its list of tasks is a little older
+		waitUntil(c.t, "the follower knows that the job runs", func() bool {
+			status, text := c.send(http.MethodGet, path, "")
+			return status == http.StatusOK && strings.Contains(string(text), `"RUNNING"`)
+		})
+	}
 	containers := make(map[string]bool)
 	waitUntil(c.t, "a container that a master names is on its tasknode", func() bool {
 		for _, n := range e.state.Tasknodes {

@@ -10,14 +10,15 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/examples"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // outputs is the files of each case, by relative name.
 type outputs map[string]map[string][]byte
 
-// TestProgramsWriteTheSameBytes runs every bundled program in one process and on clusters of
-// both sizes, on local files and on HDFS. The files are the same, name by name and byte by
-// byte.
+// TestProgramsWriteTheSameBytes runs bundled programs in one process on HDFS, and on a cluster of
+// three masters on local files. At night it runs every program, also on the smallest cluster, and on
+// HDFS. The files are the same, name by name and byte by byte.
 func TestProgramsWriteTheSameBytes(t *testing.T) {
 	t.Parallel()
 	inputs, want := undisturbedCases(t)
@@ -26,10 +27,18 @@ func TestProgramsWriteTheSameBytes(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	onClusters(t, func(t *testing.T, e *engine) {
-		t.Run("disk", func(t *testing.T) { runCases(t, newDiskPlace(t, inputs), e.command(), want) })
-		t.Run("HDFS", func(t *testing.T) { runCases(t, newHDFSPlace(t, inputs), e.command(), want) })
-	}, "--map-slots", "2", "--reduce-slots", "2")
+	for _, masters := range testlevel.Choose([]string{"3"}, []string{"1", "3"}) {
+		t.Run(masters+" masters", func(t *testing.T) {
+			tasknodes := map[string]string{"1": "1", "3": "4"}[masters]
+			e := newEngine(t, "--masters", masters, "--tasknodes", tasknodes, "--map-slots", "2", "--reduce-slots", "2")
+			t.Run("disk", func(t *testing.T) { runCases(t, newDiskPlace(t, inputs), e.command(), want) })
+			t.Run("HDFS", func(t *testing.T) {
+				// Gate: TestProgramsWriteTheSameBytes, TestClusterOnHDFS
+				testlevel.Nightly(t)
+				runCases(t, newHDFSPlace(t, inputs), e.command(), want)
+			})
+		})
+	}
 }
 
 // undisturbed is what undisturbedCases returns.
@@ -49,7 +58,7 @@ func undisturbedCases(t *testing.T) (inputs map[string][]byte, want outputs) {
 			undisturbed.inputs, undisturbed.want = inputs, runCases(t, newDiskPlace(t, inputs), command{}, nil)
 		})
 	})
-	if len(undisturbed.want) != len(bytesCases) {
+	if len(undisturbed.want) != len(levelCases()) {
 		t.Fatal("a case has failed in one process on the disk")
 	}
 	return undisturbed.inputs, undisturbed.want
@@ -62,7 +71,7 @@ func runCases(t *testing.T, p place, c command, want outputs, settings ...string
 	var mu sync.Mutex
 	got := make(outputs)
 	concurrently(t, func(run subtest) {
-		for _, bc := range bytesCases {
+		for _, bc := range levelCases() {
 			run(bc.name, func(t *testing.T) {
 				files := bc.run(t, p, c, settings)
 				if want != nil {
@@ -114,14 +123,14 @@ func wantSameFiles(t *testing.T, got, want map[string][]byte) {
 // nothing else, twins are equal, and rows are sorted.
 func wantMeaning(t *testing.T, of outputs) {
 	t.Helper()
-	for _, bc := range bytesCases {
+	for _, bc := range levelCases() {
 		if size := len(joined(of[bc.name])); size < 50 {
 			t.Errorf("%s: %d bytes in %d files", bc.name, size, len(of[bc.name]))
 		}
 		if len(bc.commands) == 1 && bc.only == "" {
 			wantSameFiles(t, below(of[bc.name], "out/"), without(of[bc.name], "./"))
 		}
-		if bc.twin != "" {
+		if of[bc.twin] != nil {
 			wantSameFiles(t, of[bc.name], of[bc.twin])
 		}
 	}

@@ -111,11 +111,11 @@ func (p *processes) fit() error {
 	}
 	info, err := client.LeaderInfo(ctx)
 	if err != nil || len(info.Masters) != len(p.state.Masters) || slices.ContainsFunc(info.Masters, func(m *wire.Info_Master) bool { return m.State == "unreachable" }) {
-		return fmt.Errorf("masters %v, %w", info.GetMasters(), err)
+		return fmt.Errorf("masters %v, %v", info.GetMasters(), err)
 	}
 	nodes, err := client.Tasknodes(ctx, true)
 	if err != nil || len(nodes) != len(p.state.Tasknodes) || slices.ContainsFunc(nodes, func(n *wire.Tasknode) bool { return n.State != "RUNNING" }) {
-		return fmt.Errorf("tasknodes %v, %w", nodes, err)
+		return fmt.Errorf("tasknodes %v, %v", nodes, err)
 	}
 	for _, n := range p.state.Tasknodes {
 		if now, err := p.cluster.Process(n.Name); err != nil || now.PID != n.PID || !now.Alive() {
@@ -124,11 +124,11 @@ func (p *processes) fit() error {
 	}
 	jobs, err := client.Jobs(ctx, false)
 	if err != nil || len(jobs) > 0 {
-		return fmt.Errorf("jobs %v, %w", jobs, err)
+		return fmt.Errorf("jobs %v, %v", jobs, err)
 	}
 	policy, err := client.Policy(ctx)
 	if err != nil || policy.Name != "fifo" || len(policy.Conf) > 0 {
-		return fmt.Errorf("policy %v, %w", policy, err)
+		return fmt.Errorf("policy %v, %v", policy, err)
 	}
 	return nil
 }
