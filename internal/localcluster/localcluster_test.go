@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // config returns the Config of a detached cluster in a directory of the test. The cluster
@@ -236,11 +237,12 @@ func TestInterruptedStart(t *testing.T) {
 	}
 }
 
-// TestDaemonThatIgnoresSIGTERM checks that a daemon that does not end is killed.
+// TestDaemonThatIgnoresSIGTERM checks that a daemon that does not end is killed. It takes the time that a daemon is
+// given to end.
+//
+// Gate: internal/procfs.TestEnd
 func TestDaemonThatIgnoresSIGTERM(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes the time that a daemon is given to end")
-	}
+	testlevel.Nightly(t)
 	t.Parallel()
 	cfg := config(t)
 	cfg.TasknodeFlags = []string{"--fault", "n1", "deaf"}

@@ -126,7 +126,7 @@ func (l *lab) close(c *Cluster) {
 // awaitNoProcess waits until no process has a text on its command line.
 func (l *lab) awaitNoProcess(text string) {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
 	defer cancel()
 	err := syncutil.Poll(ctx, 20*time.Millisecond, func(context.Context) (bool, error) { return l.processes(text) == 0, nil })
 	if err != nil {

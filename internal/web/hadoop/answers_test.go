@@ -119,7 +119,7 @@ func (w *slowWriter) Write(p []byte) (int, error) {
 
 // TestTasksAreStreamed writes 100,000 tasks.
 func TestTasksAreStreamed(t *testing.T) {
-	const all = 100_000
+	const all = 10_000
 	l := TaskList{Tasks: func(yield func(*wire.TaskStatus) bool) {
 		for i := 0; i < all && yield(&wire.TaskStatus{Id: fmt.Sprintf("task_1763700000000_0001_m_%06d", i), Kind: taskproc.Kind_MAP}); i++ {
 		}
