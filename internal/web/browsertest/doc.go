@@ -5,6 +5,8 @@
 //	tab.Go(server.URL + "/jobs")
 //	for _, problem := range tab.Problems() { … }
 //
+// The tests of a binary share one Chromium, which Main ends. Each Browser has cookies and a cache of its own.
+//
 // A tab collects what a user would not see and a test must: errors of the console, violations of the
 // Content-Security-Policy and of Trusted Types, dialogs, and requests to other origins. The browser
 // resolves no name, so that a page cannot depend on another host. Tab.Axe checks a page by the rules
