@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // TestFullLogFileIsRotated writes six times the maximum size of a log file, over two starts
@@ -44,26 +46,17 @@ func TestFullLogFileIsRotated(t *testing.T) {
 	}
 }
 
-// eventually waits until a log has the wanted number of files, for at most half a minute.
-// The oldest files are removed in the background.
-func eventually(t *testing.T, file string, want int) []string {
+// eventually waits until a log has the wanted number of files. The oldest files are removed in the background.
+func eventually(t *testing.T, file string, want int) (files []string) {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.After(30 * time.Second); ; {
-		files, err := filepath.Glob(strings.TrimSuffix(file, ".log") + "*")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(files) == want {
-			return files
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("files are %q, want %d", files, want)
-		}
+	err := syncutil.Poll(t.Context(), 10*time.Millisecond, func(context.Context) (done bool, err error) {
+		files, err = filepath.Glob(strings.TrimSuffix(file, ".log") + "*")
+		return len(files) == want, err
+	})
+	if err != nil {
+		t.Fatalf("files are %q, want %d: %v", files, want, err)
 	}
+	return files
 }
 
 func TestUnwritableLogFileIsRefused(t *testing.T) {

@@ -1,25 +1,20 @@
 package localcluster_test
 
 import (
+	"context"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// waitUntil waits until a condition holds, and checks it fifty times a second, for at most
-// half a minute.
+// waitUntil waits until a condition holds.
 func waitUntil(t *testing.T, so func() bool) {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.After(30 * time.Second); !so(); {
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Error("it does not come to be")
-			return
-		}
+	if err := syncutil.Poll(t.Context(), 20*time.Millisecond, func(context.Context) (bool, error) { return so(), nil }); err != nil {
+		t.Error(err)
 	}
 }
