@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/reachable"
 	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
@@ -484,7 +485,7 @@ func (y *year) measure(month int) yearReport {
 		}
 	}
 	y.state = own
-	r.memory = reachable(y.state, y.brain)
+	r.memory = reachable.Bytes(y.state, y.brain)
 	return r
 }
 

@@ -13,8 +13,8 @@ import (
 // module is the root of the source tree, relative to this package.
 const module = ".."
 
-// build compiles programs and returns the compiler's errors, or "" if there are none. An
-// overlay places each program in a package inside this directory.
+// build compiles programs, without linking them, and returns the compiler's errors, or "" if there are
+// none. An overlay places program i in a package overlayi inside this directory.
 func build(t *testing.T, sources ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,14 +35,14 @@ func build(t *testing.T, sources ...string) string {
 	if err := os.WriteFile(overlay, []byte(`{"Replace":{`+strings.Join(replace, ",")+`}}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", os.DevNull, "-overlay", overlay}, patterns...)...)
-	// Without cgo, as the other packages of the gate are compiled.
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	said, err := cmd.CombinedOutput()
-	if (err != nil) != (len(said) > 0) {
-		t.Fatalf("go build: %v\n%s", err, said)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-export", "-overlay", overlay}, patterns...)...)
+	var said strings.Builder
+	// Without cgo and paths, as the other packages of the gate are compiled.
+	cmd.Dir, cmd.Env, cmd.Stderr = root, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath"), &said
+	if err := cmd.Run(); (err != nil) != (said.Len() > 0) {
+		t.Fatalf("go list: %v\n%s", err, said.String())
 	}
-	return string(said)
+	return said.String()
 }
 
 // program returns the source of a word count with this reducer, output and combiner.
@@ -71,14 +71,15 @@ func TestTypesThatDoNotFit(t *testing.T) {
 	if said := build(t, program(sum, text, ".Combine("+sum+")")); said != "" {
 		t.Fatalf("a program whose types fit does not compile:\n%s", said)
 	}
-	for name, source := range map[string]string{
-		"key of the reducer":   program("mr.Sum[[]byte, int64]()", "mr.TextOutput[[]byte, int64]()", ""),
-		"value of the reducer": program("mr.Sum[string, float64]()", "mr.TextOutput[string, float64]()", ""),
-		"output":               program(sum, "mr.TextOutput[string, string]()", ""),
-		"combiner":             program(sum, text, ".Combine(mr.Sum[string, float64]())"),
-	} {
-		said := build(t, source)
-		if !regexp.MustCompile(`p0\.go:\d+:\d+: .*(does not match|cannot use|does not implement|wrong type)`).MatchString(said) {
+	names := []string{"key of the reducer", "value of the reducer", "output", "combiner"}
+	said := build(t,
+		program("mr.Sum[[]byte, int64]()", "mr.TextOutput[[]byte, int64]()", ""),
+		program("mr.Sum[string, float64]()", "mr.TextOutput[string, float64]()", ""),
+		program(sum, "mr.TextOutput[string, string]()", ""),
+		program(sum, text, ".Combine(mr.Sum[string, float64]())"),
+	)
+	for i, name := range names {
+		if !regexp.MustCompile(fmt.Sprintf(`(p%d|overlay%d/main)\.go:\d+:\d+: .*(does not match|cannot use|does not implement|wrong type)`, i, i)).MatchString(said) {
 			t.Errorf("%s: the compiler says %q", name, said)
 		}
 	}
@@ -86,23 +87,22 @@ func TestTypesThatDoNotFit(t *testing.T) {
 
 // TestProgramsInDocumentsCompile builds the complete programs that the documentation shows.
 func TestProgramsInDocumentsCompile(t *testing.T) {
-	found := 0
+	var programs []string
 	for _, name := range []string{"README.md", "docs/programming.md"} {
 		text, err := os.ReadFile(filepath.Join(module, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-			if !strings.HasPrefix(block[1], "package ") {
-				continue
-			}
-			found++
-			if said := build(t, block[1]); said != "" {
-				t.Errorf("%s: a program that does not compile:\n%s", name, said)
+			if strings.HasPrefix(block[1], "package ") {
+				programs = append(programs, block[1])
 			}
 		}
 	}
-	if found == 0 {
-		t.Error("no document shows a whole program")
+	if len(programs) == 0 {
+		t.Fatal("no document shows a whole program")
+	}
+	if said := build(t, programs...); said != "" {
+		t.Errorf("programs that do not compile:\n%s", said)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
@@ -84,7 +85,7 @@ func TestLogsOfAJobAreOneFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := make(map[string]string)
-	for i := range 2500 {
+	for i := range testlevel.Choose(600, 2500) {
 		attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", i+1)
 		// Directory b has the layout of older versions.
 		writeLog(t, [2]string{filepath.Join(a, filepath.Dir(taskdir.InJob(attempt))), b}[i%2], attempt, "stderr", attempt+"\n")

@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/format/seqfile"
 	"github.com/hammr/hammr/internal/format/text"
 	"github.com/hammr/hammr/internal/format/whole"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 )
@@ -224,7 +225,7 @@ func flipBits(t *testing.T, next func(c *flipCase) func() int) {
 func TestFlippedBitsAreErrors(t *testing.T) {
 	flipBits(t, func(c *flipCase) func() int {
 		random := rand.New(rand.NewPCG(33, uint64(len(c.file))))
-		left := 30
+		left := testlevel.Choose(15, 100)
 		return func() int {
 			if left--; left < 0 {
 				return -1

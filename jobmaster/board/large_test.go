@@ -3,7 +3,6 @@ package board
 import (
 	"fmt"
 	"reflect"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/reachable"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -80,31 +81,16 @@ func TestRowsAreSmall(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded measures the heap of a board of a large job with 1.1 attempts for each task.
+// TestMemoryIsBounded measures the board of a large job with 1.1 attempts for each task.
 func TestMemoryIsBounded(t *testing.T) {
-	maps := 100_000
-	if testing.Short() {
-		maps = 20_000
-	}
+	maps := testlevel.Choose(20_000, 100_000)
 	l := newLargeJob(t, maps)
 	l.run(maps)
-	with := heap()
-	l.board = nil
-	bytes := (with - heap()) / uint64(maps)
-	runtime.KeepAlive(l)
+	bytes := (reachable.Bytes(l.state, l.board) - reachable.Bytes(l.state)) / uint64(maps)
 	t.Logf("%d bytes for a task", bytes)
 	if bytes > maxTaskBytes {
 		t.Errorf("%d bytes for a task, want at most %d", bytes, maxTaskBytes)
 	}
-}
-
-// heap returns the bytes of the heap that are in use.
-func heap() uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 // TestSnapshotsAreSharedAndRare checks that no snapshot is made while no reader asks, that

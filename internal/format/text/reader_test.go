@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 )
@@ -158,7 +159,7 @@ func checkCuts(t *testing.T, data, delim []byte, want []record) {
 func TestEveryCutGivesEachLineOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, alphabet := range []string{"ab\n", "ab\r\n", "\r\n", "a\r", "abcdefghi\n"} {
-		for range 15 {
+		for range testlevel.Choose(5, 45) {
 			data := randomText(r, r.IntN(60), alphabet)
 			checkCuts(t, data, nil, plainLines(data))
 		}
@@ -171,7 +172,7 @@ func TestEveryCutGivesEachLineOnce(t *testing.T) {
 func TestEveryCutGivesEachDelimitedRecordOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, delim := range []string{";", "ab", "\n\n", "aa", "aba", "aab", "abaab", "\r\n"} {
-		for range 15 {
+		for range testlevel.Choose(5, 45) {
 			data := randomText(r, r.IntN(60), "ab;\n\r")
 			if r.IntN(2) == 0 {
 				data = randomText(r, r.IntN(60), "ab"+delim[:1])

@@ -1,4 +1,7 @@
-package cluster_test
+// Package reachable measures the memory of values in tests. It follows all pointers, slices, maps and strings, so the
+// result depends on nothing else in the process, unlike the size of the heap. It counts neither what functions capture
+// nor the spare space of maps.
+package reachable
 
 import "reflect"
 
@@ -8,9 +11,8 @@ type place struct {
 	typ reflect.Type
 }
 
-// reachable returns the bytes of all objects that values refer to, without what functions capture. Unlike the heap of
-// the process, they depend on nothing else.
-func reachable(values ...any) (bytes uint64) {
+// Bytes returns the bytes of all objects that values refer to, each once. No goroutine may change them meanwhile.
+func Bytes(values ...any) (bytes uint64) {
 	seen := make(map[place]bool)
 	for _, v := range values {
 		bytes += below(reflect.ValueOf(v), seen)
