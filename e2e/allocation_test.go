@@ -1,7 +1,7 @@
 package e2e
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,11 +9,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/report/reporttest"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // allocations are several allocations of one program. Their nodes are directories of this
@@ -38,44 +41,52 @@ func newAllocations(t *testing.T, program ...string) *allocations {
 func (a *allocations) start(job int, nodes ...string) *process {
 	a.t.Helper()
 	file := newFile(a.t, fmt.Sprintf("nodes%d", job), []byte(strings.Join(nodes, "\n")+"\n"))
-	return start(a.t, command{args: a.args, env: slices.Concat(a.env, []string{
+	return start(a.t, command{daemon: true, args: a.args, env: slices.Concat(a.env, []string{
 		fmt.Sprintf("OAR_JOB_ID=%d", job), "OAR_NODEFILE=" + file, "OAR_JOB_WALLTIME_SECONDS=600",
 	})})
 }
 
-// ask runs a command on the cluster of the present allocation. It returns false if that fails, as
-// it does before the cluster is ready.
-func (a *allocations) ask(into any, args ...string) bool {
+// job returns the status of the first job of the present allocation, nil before there is one.
+func (a *allocations) job() *wire.JobStatus {
 	a.t.Helper()
 	masters, err := os.ReadFile(filepath.Join(a.state, "masters"))
 	if err != nil {
-		return false
+		return nil
+	}
+	token, err := rpc.ReadToken(filepath.Join(a.state, "token"))
+	if err != nil {
+		return nil
 	}
 	_, port, _ := strings.Cut(strings.TrimSpace(string(masters)), ":") // names of nodes are known on nodes only
-	c := command{args: append(args, "--json"), env: []string{"HAMMR_MASTER=127.0.0.1:" + port, "HAMMR_TOKEN_FILE=" + filepath.Join(a.state, "token")}}
-	r := start(a.t, c).wait(a.t)
-	return r.code == 0 && json.Unmarshal([]byte(r.stdout), into) == nil
+	c, err := remote.New(remote.Config{Config: rpc.Config{Masters: []string{"127.0.0.1:" + port}, Token: token}})
+	must(a.t, err)
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(a.t.Context(), time.Second)
+	defer cancel()
+	jobs, err := c.Jobs(ctx, false)
+	if err != nil || len(jobs) == 0 {
+		return nil
+	}
+	job, err := c.Job(ctx, jobs[0].JobId, true)
+	if err != nil {
+		return nil
+	}
+	return job
 }
 
-// running waits until the first job has done so many maps and runs an attempt of a kind.
-func (a *allocations) running(kind report.Kind, done int) {
+// preempting waits until a number of attempts that run are to be preempted.
+func (a *allocations) preempting(want int) {
 	a.t.Helper()
-	waitUntil(a.t, fmt.Sprintf("%d maps are done and an attempt of a %s runs", done, kind), func() bool {
-		var jobs []apidoc.Job
-		var doc report.Report
-		if !a.ask(&jobs, "job", "list") || len(jobs) == 0 || !a.ask(&doc, "job", "status", jobs[0].JobID) {
-			return false
-		}
-		maps, runs := 0, false
-		for _, task := range doc.Tasks {
+	waitUntil(a.t, fmt.Sprintf("%d attempts are to be preempted", want), func() bool {
+		n := 0
+		for _, task := range a.job().GetTasks() {
 			for _, attempt := range task.Attempts {
-				if task.Type == report.Map && attempt.State == report.Succeeded {
-					maps++
+				if attempt.State == wire.AttemptState_ATTEMPT_RUNNING && attempt.Preempting {
+					n++
 				}
-				runs = runs || task.Type == kind && attempt.State == report.Running
 			}
 		}
-		return maps >= done && runs
+		return n >= want
 	})
 }
 
@@ -101,17 +112,27 @@ func once(t *testing.T, state string, jobs int) {
 }
 
 // TestAllocationIsContinued runs a job in three allocations, with three, two and four nodes. A
-// signal ends the first one while maps run, and the second one while reduces run.
+// signal ends the first one while maps run, and the second one while reduces run: the tasks wait at
+// doors, which open when the masters have ordered the checkpoints.
 func TestAllocationIsContinued(t *testing.T) {
 	t.Parallel()
-	in, dir := fewWords(t, 400, 250), t.TempDir()
-	out, want := filepath.Join(dir, "out"), filepath.Join(dir, "want")
-	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=2", "--quiet", in, want)
-	a := newAllocations(t, slices.Concat([]string{"wordcount", "-D", "mapreduce.job.reduces=2"}, preemptible, []string{"-D", "mapreduce.input.fileinputformat.split.maxsize=3k", in, out})...)
+	in, dir, d := fewWords(t, 600, 250), t.TempDir(), newDoorsOf(t, 3, 2)
+	const reduces = "mapreduce.job.reduces=2"
+	out, want := filepath.Join(dir, "out"), d.peace(in, "-D", reduces)
+	self, err := os.Executable()
+	must(t, err)
+	// A record takes so long that no attempt is at its end before it reads the order.
+	slow := []string{"-D", "hammr.debug.record.sleep=30ms", "-D", "hammr.preempt.boundary.timeout=1m"}
+	a := newAllocations(t, append([]string{self}, d.args(in, out, append(slow, "-D", reduces)...)...)...)
+	a.env = []string{programEnv + "=doored"}
 
 	p := a.start(1, "a", "b", "c")
-	a.running(report.Map, 1)
+	d.wait(0, 1, 2) // a node has one core, so one slot
+	d.open(0)
+	waitUntil(t, "a map is done", func() bool { return a.job().GetMapsDone() == 1 })
 	must(t, p.cmd.Process.Signal(syscall.SIGUSR2))
+	a.preempting(2)
+	d.open(1, 2)
 	waitUntil(t, "the jobs are saved and the cluster has ended", func() bool {
 		_, saved := os.Stat(filepath.Join(a.state, "saved-1", "n3"))
 		_, err := os.Stat(filepath.Join(a.state, "masters"))
@@ -122,11 +143,13 @@ func TestAllocationIsContinued(t *testing.T) {
 
 	other := newAllocations(t, "wordcount", in, out)
 	other.args[3] = a.state
-	other.start(2, "a").wait(t).want(t, 1, "is that of another program, wordcount -D", "saved by job 1")
+	other.start(2, "a").wait(t).want(t, 1, "is that of another program, ", "saved by job 1")
 
 	p = a.start(3, "d", "d", "b")
-	a.running(report.Reduce, 5)
+	d.wait(3, 4)
 	must(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	a.preempting(2)
+	d.open(3, 4)
 	p.wait(t).want(t, 99, "as job 1 has saved it", "n3 on node d has ", "3 tasknodes on 2 nodes of OAR job 3", "saved 1 jobs, ")
 
 	a.args = slices.Insert(a.args, 2, "--masters", "3")

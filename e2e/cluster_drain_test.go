@@ -18,7 +18,7 @@ import (
 func TestADrainedNodeKeepsNoCheckpoint(t *testing.T) {
 	testlevel.Nightly(t)
 	t.Parallel()
-	e := newEngineWithout(t, "--expiry", "5s")
+	e := newEngineWithout(t)
 	e.newNode("maps", "--dir", t.TempDir(), "--map-slots", "4", "--reduce-slots", "0")
 	drained := e.newNode("drained", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1")
 	in, dir := fewWords(t, 500, 500), t.TempDir()
@@ -75,7 +75,7 @@ func TestSIGTERMDrainsATasknode(t *testing.T) {
 func TestTheCutOfAGangLeavesADrainedNode(t *testing.T) {
 	testlevel.Nightly(t)
 	t.Parallel()
-	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
+	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
 	members := j.running()
 	j.done("job", "suspend", j.id, "--how", "checkpoint")
 	j.ended(t, members)

@@ -107,7 +107,7 @@ func TestGangStartsOver(t *testing.T) {
 func TestGangLosesItsTasknode(t *testing.T) {
 	testlevel.Nightly(t)
 	t.Parallel()
-	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
+	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
 	j.killNode(j.running()[0].Tasknode)
 	if gang, _ := j.succeeds(t); gang < 4 {
 		t.Errorf("%d attempts were made again at 4 members of the gang", gang)
@@ -130,7 +130,7 @@ func (j *gangJob) killNode(name string) {
 func TestGangLosesACheckpoint(t *testing.T) {
 	testlevel.Nightly(t)
 	t.Parallel()
-	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
+	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
 	members := j.running()
 	j.done("job", "suspend", j.id, "--how", "checkpoint")
 	j.ended(t, members)

@@ -44,7 +44,7 @@ func TestKeptStagesResumeFromCheckpoints(t *testing.T) {
 }
 
 // run runs a case and compares its output with that of an undisturbed run. A stage may end before
-// it is looked at, so there are several runs if an order to checkpoint came too late.
+// it is looked at. Then there is another run, whose records take twice as long.
 func (c *keptCase) run(t *testing.T, e *engine, input []byte) {
 	in, dir := newFile(t, c.input, input[:bytes.LastIndexByte(input, '\n')+1]), t.TempDir()
 	want := filepath.Join(dir, "want")
@@ -53,9 +53,9 @@ func (c *keptCase) run(t *testing.T, e *engine, input []byte) {
 	}
 	done(t, slices.Concat([]string{"run", "--quiet"}, args(want))...)
 	orders := make(map[string]int)
-	for try := 0; try < 5 && min(orders[c.keeps], orders[c.reads]) == 0; try++ {
+	for try := 0; try < 8 && min(orders[c.keeps], orders[c.reads]) == 0; try++ {
 		out := filepath.Join(dir, fmt.Sprint("out-", try))
-		j := &preempted{e, e.submit(args(out, "-Dhammr.debug.record.sleep=2ms", "-Dhammr.preempt.boundary.timeout=1m")...)}
+		j := &preempted{e, e.submit(args(out, fmt.Sprintf("-Dhammr.debug.record.sleep=%dms", 2<<try), "-Dhammr.preempt.boundary.timeout=1m")...)}
 		for stage, n := range j.preemptEachStage() {
 			orders[stage] += n
 		}

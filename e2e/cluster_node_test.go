@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -207,13 +206,10 @@ func TestLogsOfAttemptsThatRun(t *testing.T) {
 	e := newEngineWithout(t)
 	dir := t.TempDir()
 	e.newNode("maps", "--dir", dir, "--map-slots", "1", "--reduce-slots", "1")
-	in := newFile(t, "in", []byte(strings.Repeat("line\n", 500)))
-	id := e.submit("sort", "-D", "hammr.debug.record.sleep=10", "-r", "1", in, filepath.Join(t.TempDir(), "out"))
+	d := newDoors(t, 1)
+	id := d.submit(e, newFile(t, "in", []byte("line\n")), filepath.Join(t.TempDir(), "out"))
 	attempt := strings.Replace(id, "job", "attempt", 1) + "_m_000000_0"
-	waitUntil(t, "the map runs", func() bool {
-		_, err := os.Stat(filepath.Join(dir, "tasks", id, taskdir.InJob(attempt)))
-		return err == nil
-	})
+	d.wait(0)
 	// The program prints nothing; its tasknode prints this text.
 	log := filepath.Join(dir, "tasks", id, taskdir.Logs, taskdir.InJob(attempt), "stderr")
 	must(t, os.MkdirAll(filepath.Dir(log), 0o700))
@@ -225,6 +221,7 @@ func TestLogsOfAttemptsThatRun(t *testing.T) {
 	if got := e.done("job", "logs", id).stdout; !strings.Contains(got, want) {
 		t.Errorf("of the job that runs: %q", got)
 	}
+	d.open(0)
 	e.awaitSuccess(id)
 	if got := e.done("task", "logs", attempt).stdout; got != want {
 		t.Errorf("of the attempt that is over: %q", got)
@@ -243,30 +240,33 @@ func TestLogsOfAJobAreOneFileAMachine(t *testing.T) {
 		e.newNode("r1", "--dir", filepath.Join(dir, "r1"), "--map-slots", "0", "--reduce-slots", "1"),
 		e.newNode("r2", "--dir", filepath.Join(dir, "r2"), "--map-slots", "0", "--reduce-slots", "1"),
 	}
-	var lines strings.Builder
-	for i := range 500 {
-		fmt.Fprintln(&lines, "line", i)
-	}
-	id := e.submit("sort", "-D", "hammr.debug.record.sleep=10", "-r", "2", newFile(t, "in", []byte(lines.String())), filepath.Join(t.TempDir(), "out"))
+	d := newDoorsOf(t, 1, 2)
+	in := newFile(t, "in", []byte("a\nb\nc\nd\ne\nf\n")) // both reduces get some
+	id := d.submit(e, in, filepath.Join(t.TempDir(), "out"), "-D", "mapreduce.job.reduces=2")
 	var where []string // tasknodes that ran something that printed
-	for _, task := range []string{"_m_000000_0", "_r_000000_0"} {
+	for i, task := range []string{"_m_000000_0", "_r_000000_0"} {
 		attempt := strings.Replace(id, "job", "attempt", 1) + task
-		var found []string
-		waitUntil(t, attempt+" runs", func() (runs bool) {
-			found, _ = filepath.Glob(filepath.Join(dir, "*", "tasks", id, taskdir.InJob(attempt))) // the pattern is valid
-			return len(found) == 1
-		})
+		d.wait(i)
+		found, err := filepath.Glob(filepath.Join(dir, "*", "tasks", id, taskdir.InJob(attempt)))
+		must(t, err)
+		if len(found) != 1 {
+			t.Fatalf("%s runs in %q", attempt, found)
+		}
 		// The program prints nothing; its tasknode prints this text.
 		log := filepath.Join(taskdir.LogDir(found[0]), "stdout")
 		must(t, os.MkdirAll(filepath.Dir(log), 0o700))
 		must(t, os.WriteFile(log, []byte(attempt+" prints\n"), 0o600))
 		node, _, _ := strings.Cut(strings.TrimPrefix(log, dir+"/"), "/")
 		where = append(where, node)
+		if i == 0 {
+			d.open(0)
+		}
 	}
 	running := e.done("job", "logs", id).stdout
 	if got := strings.Count(running, " prints\n"); got != 2 {
 		t.Errorf("%d logs of 2 while the job runs:\n%s", got, running)
 	}
+	d.open(1, 2)
 	e.awaitSuccess(id)
 	if got := e.done("job", "logs", id).stdout; got != running {
 		t.Errorf("of the job that is over:\n%s\nand while it ran:\n%s", got, running)

@@ -193,7 +193,7 @@ func TestMapsOfNamedOutputsArePreempted(t *testing.T) {
 // reduce resumes on another machine, from the copy in the output's file system.
 func TestACheckpointOutlivesItsMachine(t *testing.T) {
 	t.Parallel()
-	e := newEngineWithout(t, "--expiry", "5s")
+	e := newEngineWithout(t)
 	e.newNode("maps", "--dir", t.TempDir(), "--map-slots", "4", "--reduce-slots", "0")
 	lost := e.newNode("lost", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1")
 	in, dir := fewWords(t, 500, 500), t.TempDir()

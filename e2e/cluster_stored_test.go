@@ -17,7 +17,7 @@ import (
 // Gate: cluster.TestStoredOutputOutlivesItsMachine, cluster.TestStoredOutputLiesWithTheJobsOutput
 func TestStoredChannelsOutliveTasknodes(t *testing.T) {
 	testlevel.Nightly(t)
-	e := newEngine(t, "--tasknodes", "3", "--expiry", "2s", "--heartbeat", "200ms")
+	e := newEngine(t, "--tasknodes", "3")
 	in, out := proseFile(t, "prose", 200<<10), filepath.Join(t.TempDir(), "out")
 	id := e.submit(slices.Concat([]string{"wordcount"}, slowly, []string{"-D", "hammr.job.channel.stored=true",
 		"-D", "mapreduce.job.reduce.slowstart.completedmaps=1.0", "-D", "hammr.debug.record.sleep=2ms", in, out})...)

@@ -50,7 +50,7 @@ func (j *slowJob) succeeds(t *testing.T) (again int) {
 // tasks end with it.
 func TestTasknodeKilled(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, "--tasknodes", "3", "--expiry", "5s", "--heartbeat", "200ms")
+	e := newEngine(t, "--tasknodes", "3", "--expiry", "50s", "--heartbeat", "200ms") // a dead one is found before
 	j := startSlowJob(t, e)
 	victim := e.state.Tasknodes[0]
 	must(t, syscall.Kill(victim.PID, syscall.SIGKILL))

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,27 +25,28 @@ const doorsProperty = "e2e.doors"
 const saltProperty = "e2e.salt"
 
 // doored is a job on a cluster that sorts lines. Each map waits at a door of its own until
-// the test opens it. A door is a socket named after the number of the map. A door without a
-// listener is open.
+// the test opens it, and so does each reduce that has a door. A door is a socket named after the
+// task, such as m0 and r1. A door without a listener is open.
 var doored = mr.New("doored", mr.TextLines(),
 	mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, struct{}]) error {
-		standAtDoor(filepath.Join(t.Property(doorsProperty), strconv.Itoa(t.Part())))
+		standAtDoor(t, "m")
 		if t.Property(saltProperty) != "" {
 			line = fmt.Appendf(nil, "%s/%d", line, rand.Int())
 		}
 		out.Emit(line, struct{}{})
 		return nil
 	}),
-	mr.ReduceFunc(func(_ *mr.Task, line []byte, copies iter.Seq[struct{}], out mr.Emitter[[]byte, struct{}]) error {
+	mr.ReduceFunc(func(t *mr.Task, line []byte, copies iter.Seq[struct{}], out mr.Emitter[[]byte, struct{}]) error {
+		standAtDoor(t, "r")
 		for range copies {
 			out.Emit(line, struct{}{})
 		}
 		return nil
 	}), mr.TextOutput[[]byte, struct{}]())
 
-// standAtDoor returns when the door is open.
-func standAtDoor(door string) {
-	conn, err := net.Dial("unix", door)
+// standAtDoor returns when the door of a task is open.
+func standAtDoor(t *mr.Task, kind string) {
+	conn, err := net.Dial("unix", filepath.Join(t.Property(doorsProperty), kind+strconv.Itoa(t.Part())))
 	if err != nil {
 		return
 	}
@@ -56,19 +58,26 @@ func standAtDoor(door string) {
 type doors struct {
 	t         *testing.T
 	dir       string
+	maps      int // the first doors are those of maps, the others those of reduces
 	listeners []*net.UnixListener
-	waiting   []net.Conn // connection of the map at each door; nil for none
+	waiting   []net.Conn // connection of the task at each door; nil for none
 }
 
-// newDoors creates that many doors, all closed.
-func newDoors(t *testing.T, n int) *doors {
+// newDoors creates the doors of that many maps, all closed.
+func newDoors(t *testing.T, maps int) *doors {
+	t.Helper()
+	return newDoorsOf(t, maps, 0)
+}
+
+// newDoorsOf creates the doors of that many maps and reduces, all closed.
+func newDoorsOf(t *testing.T, maps, reduces int) *doors {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "doors-") // socket names must be short
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	d := &doors{t: t, dir: dir, waiting: make([]net.Conn, n)}
-	for i := range n {
-		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, strconv.Itoa(i)), Net: "unix"})
+	d := &doors{t: t, dir: dir, maps: maps, waiting: make([]net.Conn, maps+reduces)}
+	for i := range maps + reduces {
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, d.name(i)), Net: "unix"})
 		must(t, err)
 		d.listeners = append(d.listeners, l)
 		t.Cleanup(func() { d.open(i) })
@@ -76,22 +85,30 @@ func newDoors(t *testing.T, n int) *doors {
 	return d
 }
 
-// wait returns when the given maps wait at their doors.
-func (d *doors) wait(maps ...int) {
+// name returns the name of a door.
+func (d *doors) name(i int) string {
+	if i >= d.maps {
+		return "r" + strconv.Itoa(i-d.maps)
+	}
+	return "m" + strconv.Itoa(i)
+}
+
+// wait returns when the tasks of the given doors wait there.
+func (d *doors) wait(doors ...int) {
 	d.t.Helper()
-	for _, i := range maps {
+	for _, i := range doors {
 		must(d.t, d.listeners[i].SetDeadline(time.Now().Add(patience)))
 		conn, err := d.listeners[i].Accept()
 		if err != nil {
-			d.t.Fatalf("map %d does not come to its door: %v", i, err)
+			d.t.Fatalf("%s does not come to its door: %v", d.name(i), err)
 		}
 		d.waiting[i] = conn
 	}
 }
 
-// open lets maps pass, now and in later attempts.
-func (d *doors) open(maps ...int) {
-	for _, i := range maps {
+// open lets the tasks of doors pass, now and in later attempts.
+func (d *doors) open(doors ...int) {
+	for _, i := range doors {
 		d.listeners[i].Close()
 		if d.waiting[i] != nil {
 			d.waiting[i].Close()
@@ -104,13 +121,19 @@ func (d *doors) run(c command, in, out string, args ...string) command {
 	d.t.Helper()
 	self, err := os.Executable()
 	must(d.t, err)
+	c.program, c.env = self, append(c.env, programEnv+"=doored")
+	c.args = append([]string{"--quiet"}, d.args(in, out, args...)...)
+	return c
+}
+
+// args returns the arguments of the job with these doors and as many maps.
+func (d *doors) args(in, out string, args ...string) []string {
+	d.t.Helper()
 	info, err := os.Stat(in)
 	must(d.t, err)
-	part := (info.Size() + int64(len(d.listeners)) - 1) / int64(len(d.listeners))
-	c.program, c.env = self, append(c.env, programEnv+"=doored")
-	c.args = append([]string{"--quiet", "-D", doorsProperty + "=" + d.dir,
-		"-D", fmt.Sprintf("mapreduce.input.fileinputformat.split.maxsize=%d", part)}, append(args, in, out)...)
-	return c
+	part := (info.Size() + int64(d.maps) - 1) / int64(d.maps)
+	return slices.Concat([]string{"-D", doorsProperty + "=" + d.dir,
+		"-D", fmt.Sprintf("mapreduce.input.fileinputformat.split.maxsize=%d", part)}, args, []string{in, out})
 }
 
 // submit submits the job and does not wait for it.
@@ -125,7 +148,7 @@ func (d *doors) submit(e *engine, in, out string, args ...string) (jobID string)
 func (d *doors) peace(in string, args ...string) (dir string) {
 	d.t.Helper()
 	dir = filepath.Join(d.t.TempDir(), "want")
-	open := &doors{t: d.t, dir: d.t.TempDir(), listeners: d.listeners}
+	open := &doors{t: d.t, dir: d.t.TempDir(), maps: d.maps}
 	start(d.t, open.run(command{}, in, dir, args...)).wait(d.t).want(d.t, 0)
 	return dir
 }

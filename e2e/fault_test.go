@@ -14,9 +14,6 @@ import (
 	"github.com/hammr/hammr/internal/testlevel"
 )
 
-// faultLimit bounds the duration of a job that meets a fault.
-const faultLimit = 40 * time.Second
-
 // repaired restores the cluster when the test ends.
 func repaired(t *testing.T, c *minihdfs.Cluster) {
 	t.Cleanup(func() {
@@ -75,7 +72,6 @@ func (f *faulty) succeeds(t *testing.T) {
 	f.gate.open()
 	r := f.p.wait(t)
 	r.want(t, 0)
-	r.within(t, faultLimit)
 	t.Logf("the job took %v", r.took.Round(time.Millisecond))
 	if f.out != "" {
 		wantSame(t, parts(t, f.out, 1), sortedLines(f.in))
@@ -138,7 +134,6 @@ func TestNameNodeLostDuringJob(t *testing.T) {
 	f.gate.open()
 	r := f.p.wait(t)
 	r.want(t, 1, f.c.RPC(), "connection refused")
-	r.within(t, faultLimit)
 	must(t, f.c.NameNode().Restart(t.Context()))
 	revived = true
 	must(t, f.c.WaitLive(t.Context(), f.c.DataNodes()))
@@ -161,7 +156,6 @@ func TestFileRemovedDuringJob(t *testing.T) {
 	g.open()
 	r := p.wait(t)
 	r.want(t, 1, name+"/in/b")
-	r.within(t, faultLimit)
 	w.nothing(dir + "/out")
 }
 
@@ -179,7 +173,6 @@ func TestFileRemovedWhileRead(t *testing.T) {
 	f.gate.open()
 	r := f.p.wait(t)
 	r.want(t, 1, f.c.URI()+f.dir+"/in")
-	r.within(t, faultLimit)
 	noOutput(t, f.out)
 }
 
@@ -242,10 +235,11 @@ func blocksOf(c *minihdfs.Cluster, i int) (files []string) {
 // machine.
 const patience = 3 * time.Minute
 
-// waitUntil waits until a condition holds, and checks it ten times a second.
+// waitUntil waits until a condition holds, and checks it often: a condition calls a daemon or looks at
+// files, and starts no command.
 func waitUntil(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	tick := time.NewTicker(100 * time.Millisecond)
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(patience); !so(); <-tick.C {
 		if time.Now().After(end) {

@@ -248,3 +248,24 @@ func TestOARBesteffort(t *testing.T) {
 	waitUntil(t, "the other job has ended", func() bool { return o.state(other) == "Terminated" })
 	r.succeeds(2)
 }
+
+// running waits until the first job has done so many maps and runs an attempt of a kind.
+func (a *allocations) running(kind report.Kind, done int) {
+	a.t.Helper()
+	waitUntil(a.t, fmt.Sprintf("%d maps are done and an attempt of a %s runs", done, kind), func() bool {
+		job := a.job()
+		if job == nil {
+			return false
+		}
+		maps, runs := 0, false
+		for _, task := range report.FromStatus(job, nil).Tasks {
+			for _, attempt := range task.Attempts {
+				if task.Type == report.Map && attempt.State == report.Succeeded {
+					maps++
+				}
+				runs = runs || task.Type == kind && attempt.State == report.Running
+			}
+		}
+		return maps >= done && runs
+	})
+}

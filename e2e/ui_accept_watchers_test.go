@@ -241,3 +241,11 @@ func (m *watchMeter) compare(name string, ofLeader, ofFollower float64, without,
 			name, leader, ofLeader, follower, ofFollower, bytes, p95)
 	}
 }
+
+// awaitGoroutines waits until a master has no watcher, and no more goroutines than before.
+func (f *fleetCluster) awaitGoroutines(m localcluster.Master, before int) {
+	f.t.Helper()
+	waitUntil(f.t, m.ID+" has no more goroutines than before", func() bool {
+		return f.figure(m, "hammr_watchers") == "0" && f.goroutines(m) <= before+2 // some of the runtime come and go
+	})
+}

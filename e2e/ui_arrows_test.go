@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/analysis"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -26,6 +28,7 @@ type stagedJob struct {
 	slow  string // directory of the files that make maps slow
 	b     *browser
 	used  []string // tasks that something has happened to
+	freed []string // tasks that need not be slow any more
 	wants []wantedArrow
 }
 
@@ -36,34 +39,22 @@ type wantedArrow struct {
 	left                 [2]time.Time // it leaves its source between them
 }
 
-const (
-	slack  = time.Second      // by which a time of a page may differ from that of the test
-	obeyed = 10 * time.Second // in which an attempt obeys an order, on a busy machine too
-)
+// slack is by which a time of a page may differ from that of the test.
+const slack = time.Second
 
-// Maps of the staged job. A slow map takes 10 ms for a record, so a map lasts 10 s at least: enough maps
-// wait for a slot for all that the test does, on a busy machine too. The first map outlasts the others.
+// Maps of the staged job. A slow map takes 10 ms for a record, so it lasts ten minutes: no map ends before
+// the test lets it. There are enough maps for all that the test does, and to let some of them end.
 const (
-	stagedMaps   = 18
-	stagedLines  = 1000
-	firstLines   = 60_000
+	stagedMaps   = 24
+	stagedLines  = 60_000
 	slowProperty = "e2e.slow"
 )
 
-// Files in the directory that slowProperty names. While one exists, its maps are slow.
-const (
-	slowFirst = "first"
-	slowRest  = "rest"
-)
-
-// staged is the job that the test stages: it counts words, and its maps are slow until the test says otherwise.
+// staged is the job that the test stages: it counts words. A map is slow while there is a file in the
+// directory that slowProperty names, with the number of the map as its name.
 var staged = mr.New("staged", mr.TextLines(),
 	mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, int64]) error {
-		slow := slowRest
-		if t.Part() == 0 {
-			slow = slowFirst
-		}
-		if _, err := os.Stat(filepath.Join(t.Property(slowProperty), slow)); err == nil {
+		if _, err := os.Stat(filepath.Join(t.Property(slowProperty), strconv.Itoa(t.Part()))); err == nil {
 			if err := t.Sleep(10 * time.Millisecond); err != nil {
 				return err
 			}
@@ -79,14 +70,8 @@ func stageJob(t *testing.T, e *engine) *stagedJob {
 	t.Helper()
 	in, slow := t.TempDir(), t.TempDir()
 	for i := range stagedMaps {
-		lines := stagedLines
-		if i == 0 {
-			lines = firstLines
-		}
-		must(t, os.WriteFile(filepath.Join(in, fmt.Sprintf("file-%02d", i)), bytes.Repeat([]byte("to be or not to be\n"), lines), 0o600))
-	}
-	for _, name := range []string{slowFirst, slowRest} {
-		must(t, os.WriteFile(filepath.Join(slow, name), nil, 0o600))
+		must(t, os.WriteFile(filepath.Join(in, fmt.Sprintf("file-%02d", i)), bytes.Repeat([]byte("to be or not to be\n"), stagedLines), 0o600))
+		must(t, os.WriteFile(filepath.Join(slow, strconv.Itoa(i)), nil, 0o600))
 	}
 	id := e.submitProgram("staged", "-D", slowProperty+"="+slow, "-D", "hammr.preempt.boundary.timeout=1m", "-D", "mapreduce.map.speculative=true", "-D", "hammr.input.combine=false",
 		"-D", "mapreduce.job.reduces=2", in, filepath.Join(t.TempDir(), "out"))
@@ -104,23 +89,52 @@ func taskID(attempt string) string {
 	return "task" + strings.TrimPrefix(attempt[:strings.LastIndex(attempt, "_")], "attempt")
 }
 
-// act makes a change of an attempt that nothing has happened to, the one that started last.
-func (j *stagedJob) act(verb string, form url.Values) (attempt string, times [2]time.Time) {
+// act makes a change of an attempt that nothing has happened to, the one that started last. It returns
+// when it was made.
+func (j *stagedJob) act(verb string, form url.Values) (attempt string, at time.Time) {
 	j.t.Helper()
 	waitUntil(j.t, "a map is there for "+verb+form.Encode(), func() bool {
-		running := j.attempts(report.Map, report.Running)
-		running = slices.DeleteFunc(running, func(a report.Attempt) bool { return slices.Contains(j.used, taskID(a.ID)) || a.Tasknode == "lost" })
+		running := j.unused()
 		if len(running) == 0 {
+			j.freeSlot()
 			return false
 		}
 		attempt = slices.MaxFunc(running, func(a, b report.Attempt) int { return int(a.StartTime - b.StartTime) }).ID
-		times[0] = time.Now()
+		at = time.Now()
 		status, _ := j.b.post("/api/v1/attempts/"+attempt+"/"+verb, form)
-		times[1] = time.Now().Add(obeyed)
 		return status == http.StatusOK
 	})
 	j.used = append(j.used, taskID(attempt))
-	return attempt, times
+	return attempt, at
+}
+
+// unused returns the running maps that nothing has happened to.
+func (j *stagedJob) unused() []report.Attempt {
+	return slices.DeleteFunc(j.attempts(report.Map, report.Running), func(a report.Attempt) bool {
+		return slices.Contains(j.used, taskID(a.ID)) || a.Tasknode == "lost"
+	})
+}
+
+// free lets a map end, now or when it runs again.
+func (j *stagedJob) free(attempt string) {
+	j.t.Helper()
+	j.freed = append(j.freed, taskID(attempt))
+	number, err := strconv.Atoi(attempt[strings.Index(attempt, "_m_")+3 : strings.LastIndex(attempt, "_")])
+	must(j.t, err)
+	must(j.t, os.Remove(filepath.Join(j.slow, strconv.Itoa(number))))
+}
+
+// freeSlot lets a running map end that nothing has happened to, unless another one is about to end.
+func (j *stagedJob) freeSlot() {
+	j.t.Helper()
+	running := j.attempts(report.Map, report.Running)
+	if slices.ContainsFunc(running, func(a report.Attempt) bool { return slices.Contains(j.freed, taskID(a.ID)) }) {
+		return
+	}
+	if unused := j.unused(); len(unused) > 0 {
+		j.used = append(j.used, taskID(unused[0].ID))
+		j.free(unused[0].ID)
+	}
 }
 
 // successor waits for the attempt after one of the same task.
@@ -134,9 +148,20 @@ func (j *stagedJob) successor(attempt string) (next report.Attempt) {
 				return true
 			}
 		}
+		j.freeSlot()
 		return false
 	})
 	return next
+}
+
+// maps returns the tasks of the job that are maps.
+func (j *stagedJob) maps() (found []report.Task) {
+	for _, task := range j.job(j.id).Tasks {
+		if task.Type == report.Map {
+			found = append(found, task)
+		}
+	}
+	return found
 }
 
 func (j *stagedJob) want(kind, source, target, text string, left [2]time.Time) {
@@ -146,13 +171,57 @@ func (j *stagedJob) want(kind, source, target, text string, left [2]time.Time) {
 // mode returns the form of an order.
 func mode(name string) url.Values { return url.Values{"mode": {name}} }
 
+// since returns the time from a moment until now.
+func since(at time.Time) [2]time.Time { return [2]time.Time{at, time.Now()} }
+
 // play makes each kind of arrow.
 func (j *stagedJob) play() {
 	j.t.Helper()
-	suspended, times := j.act("preempt", mode("suspend")) // it resumes when a slot is free
-	j.want("resume", suspended, suspended, "has a slot again", times)
+	j.suspendOne()
+	j.moveOne()
+	gone := j.loseOne()
+	for _, c := range []struct {
+		verb string
+		form url.Values
+		text string
+	}{{"preempt", mode("kill"), "preempted by kill"}, {"kill", nil, "was killed"}, {"fail", nil, "had failed"}} {
+		attempt, at := j.act(c.verb, c.form)
+		j.want("retry", attempt, j.successor(attempt).ID, c.text, since(at))
+		j.free(attempt)
+	}
+	j.splitOne()
+	end := time.UnixMilli(j.attemptOf(gone).FinishTime)
+	j.want("retry", gone, j.successor(gone).ID, "lost", [2]time.Time{end, end})
 
-	moved, times := j.act("preempt", mode("checkpoint"))
+	long := j.maps()[0].Attempts[0].ID
+	for i := 1; i < stagedMaps; i++ {
+		if err := os.Remove(filepath.Join(j.slow, strconv.Itoa(i))); !os.IsNotExist(err) {
+			must(j.t, err)
+		}
+	}
+	second := j.successor(long)
+	must(j.t, os.Remove(filepath.Join(j.slow, "0")))
+	j.want("speculate", long, second.ID, "is tried a second time", [2]time.Time{time.UnixMilli(second.StartTime), time.UnixMilli(second.StartTime)})
+	j.awaitSuccess(j.id)
+}
+
+// suspendOne suspends an attempt, which resumes when a slot is free.
+func (j *stagedJob) suspendOne() {
+	j.t.Helper()
+	suspended, at := j.act("preempt", mode("suspend"))
+	waitUntil(j.t, suspended+" is suspended", func() bool {
+		return slices.ContainsFunc(j.engine.attempts(j.id, wire.AttemptState_ATTEMPT_RUNNING), func(a *wire.TaskStatus_Attempt) bool {
+			return a.Id == suspended && (a.Suspended || a.SuspendedMillis > 0)
+		})
+	})
+	j.want("resume", suspended, suspended, "has a slot again", since(at))
+	j.free(suspended)
+}
+
+// moveOne checkpoints an attempt on a tasknode that gets no tasks until it has moved.
+func (j *stagedJob) moveOne() {
+	j.t.Helper()
+	moved, at := j.act("preempt", mode("checkpoint"))
 	node := j.attemptOf(moved).Tasknode
 	j.done("node", "remove", node)
 	next := j.successor(moved)
@@ -160,59 +229,45 @@ func (j *stagedJob) play() {
 	if next.Tasknode == node {
 		kind = "continue"
 	}
-	j.want(kind, moved, next.ID, "checkpoint of", times)
+	j.want(kind, moved, next.ID, "checkpoint of", since(at))
+	j.free(moved)
 	if status, text := j.b.post("/api/v1/nodes/"+node+"/admit", nil); status != http.StatusOK {
 		j.t.Errorf("admit: status %d: %s", status, text)
 	}
+}
 
-	// It joins late, since a task that has a checkpoint elsewhere would not be started over.
+// loseOne kills a tasknode on which a map runs. It joins late, since a task that has a checkpoint
+// elsewhere would not be started over.
+func (j *stagedJob) loseOne() (gone string) {
+	j.t.Helper()
 	lost := j.newNode("lost", "--dir", j.t.TempDir(), "--map-slots", "1", "--reduce-slots", "0")
 	waitUntil(j.t, "a map runs on the tasknode that will be lost", func() bool {
 		for _, a := range j.attempts(report.Map, report.Running) {
-			if a.Tasknode == "lost" && time.Since(time.UnixMilli(a.StartTime)) < 5*time.Second { // it runs for ten
-				j.used, next = append(j.used, taskID(a.ID)), a
-				return true
+			if a.Tasknode == "lost" && !slices.Contains(j.used, taskID(a.ID)) {
+				gone = a.ID
 			}
 		}
-		return false
+		return gone != ""
 	})
-	gone := next.ID
+	j.used = append(j.used, taskID(gone))
 	lost.kill()
-
-	for _, c := range []struct {
-		verb string
-		form url.Values
-		text string
-	}{{"preempt", mode("kill"), "preempted by kill"}, {"kill", nil, "was killed"}, {"fail", nil, "had failed"}} {
-		attempt, times := j.act(c.verb, c.form)
-		j.want("retry", attempt, j.successor(attempt).ID, c.text, times)
-	}
-	split, times := j.act("preempt", mode("split"))
-	j.want("split", split, "", "", times)
-	j.want("retry", gone, j.successor(gone).ID, "lost", [2]time.Time{time.UnixMilli(j.attemptOf(gone).FinishTime), time.UnixMilli(j.attemptOf(gone).FinishTime)})
-
-	must(j.t, os.Remove(filepath.Join(j.slow, slowRest)))
-	long := j.job(j.id).Tasks[0].Attempts[0].ID
-	second := j.successor(long)
-	must(j.t, os.Remove(filepath.Join(j.slow, slowFirst)))
-	j.want("speculate", long, second.ID, "is tried a second time", [2]time.Time{time.UnixMilli(second.StartTime), time.UnixMilli(second.StartTime)})
-	j.awaitSuccess(j.id)
-	j.findRest(split)
+	return gone
 }
 
-// findRest completes the arrow of a split: the rest of the range is the task with the highest number.
-func (j *stagedJob) findRest(split string) {
-	last := ""
-	for _, task := range j.job(j.id).Tasks {
-		if task.Type == report.Map {
-			last = task.Attempts[0].ID
+// splitOne splits a map. The rest of its range is the map with the highest number.
+func (j *stagedJob) splitOne() {
+	j.t.Helper()
+	split, at := j.act("preempt", mode("split"))
+	waitUntil(j.t, "the rest is a task that runs", func() bool {
+		maps := j.maps()
+		if len(maps) > stagedMaps && len(maps[len(maps)-1].Attempts) > 0 {
+			return true
 		}
-	}
-	for i := range j.wants {
-		if j.wants[i].kind == "split" {
-			j.wants[i].target = last
-		}
-	}
+		j.freeSlot()
+		return false
+	})
+	maps := j.maps()
+	j.want("split", split, maps[len(maps)-1].Attempts[0].ID, "", since(at))
 }
 
 // attemptOf returns an attempt as commands show it.

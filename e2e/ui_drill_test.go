@@ -24,7 +24,7 @@ import (
 func TestPagesOfADrill(t *testing.T) {
 	testlevel.Nightly(t)
 	t.Parallel()
-	e := newEngine(t, "--masters", "3", "--tasknodes", "2", "--map-slots", "3", "--expiry", "5s")
+	e := newEngine(t, "--masters", "3", "--tasknodes", "2", "--map-slots", "3")
 	token := filepath.Join(e.dir, localcluster.TokenFile)
 	j := stageJob(t, e)
 	j.play()
