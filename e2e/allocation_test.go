@@ -116,13 +116,13 @@ func once(t *testing.T, state string, jobs int) {
 // doors, which open when the masters have ordered the checkpoints.
 func TestAllocationIsContinued(t *testing.T) {
 	t.Parallel()
-	in, dir, d := fewWords(t, 600, 250), t.TempDir(), newDoorsOf(t, 3, 2)
+	in, dir, d := fewWords(t, 300, 250), t.TempDir(), newDoorsOf(t, 3, 2)
 	const reduces = "mapreduce.job.reduces=2"
 	out, want := filepath.Join(dir, "out"), d.peace(in, "-D", reduces)
 	self, err := os.Executable()
 	must(t, err)
 	// A record takes so long that no attempt is at its end before it reads the order.
-	slow := []string{"-D", "hammr.debug.record.sleep=30ms", "-D", "hammr.preempt.boundary.timeout=1m"}
+	slow := []string{"-D", "hammr.debug.record.sleep=10ms", "-D", "hammr.preempt.boundary.timeout=1m"}
 	a := newAllocations(t, append([]string{self}, d.args(in, out, append(slow, "-D", reduces)...)...)...)
 	a.env = []string{programEnv + "=doored"}
 

@@ -217,8 +217,12 @@ func TestRestartedMasterRemembers(t *testing.T) {
 	e.done("master", "add", m4.id, m4.address)
 	m4.stop(t)
 	again := start(t, command{daemon: true, args: slices.DeleteFunc(slices.Clone(m4.cmd.Args[1:]), func(arg string) bool { return arg == "--join" })})
+	c := e.client(remote.Config{}, m4.address)
 	waitUntil(t, "m4 follows again", func() bool {
-		return e.masterIs("m4", "follower")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		info, err := c.Info(ctx)
+		return err == nil && info.AnsweredBy == "m4" && info.Leader != "" && info.Leader != "m4" && len(info.Masters) == 4
 	})
 	must(t, again.cmd.Process.Signal(os.Interrupt))
 	if r := again.wait(t); r.code != 0 || strings.Contains(r.stderr, "level=ERROR") {

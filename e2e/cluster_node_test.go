@@ -162,6 +162,7 @@ func TestLocalDirectories(t *testing.T) {
 		must(t, os.WriteFile(file, make([]byte, 20<<20), 0o600))
 		return file
 	}
+	waitUntil(t, "a heartbeat has the directories", func() bool { return len(e.node("disks").Directories) > 0 })
 	var first nodeDocument
 	e.json(&first, "node", "status", "disks")
 	if len(first.Directories) != 2 || first.Directories[0].Path != small || first.Directories[1].Total != 64<<20 || first.MapSlots != 2 {

@@ -236,7 +236,7 @@ func blocksOf(c *minihdfs.Cluster, i int) (files []string) {
 const patience = 3 * time.Minute
 
 // waitUntil waits until a condition holds, and checks it often: a condition calls a daemon or looks at
-// files, and starts no command.
+// files rather than start a command.
 func waitUntil(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
