@@ -121,7 +121,15 @@ func (j *stagedJob) free(attempt string) {
 	j.freed = append(j.freed, taskID(attempt))
 	number, err := strconv.Atoi(attempt[strings.Index(attempt, "_m_")+3 : strings.LastIndex(attempt, "_")])
 	must(j.t, err)
-	must(j.t, os.Remove(filepath.Join(j.slow, strconv.Itoa(number))))
+	j.unslow(number)
+}
+
+// unslow lets a map be quick from now on.
+func (j *stagedJob) unslow(number int) {
+	j.t.Helper()
+	if err := os.Remove(filepath.Join(j.slow, strconv.Itoa(number))); !os.IsNotExist(err) {
+		must(j.t, err)
+	}
 }
 
 // freeSlot lets a running map end that nothing has happened to, unless another one is about to end.
@@ -195,12 +203,10 @@ func (j *stagedJob) play() {
 
 	long := j.maps()[0].Attempts[0].ID
 	for i := 1; i < stagedMaps; i++ {
-		if err := os.Remove(filepath.Join(j.slow, strconv.Itoa(i))); !os.IsNotExist(err) {
-			must(j.t, err)
-		}
+		j.unslow(i)
 	}
 	second := j.successor(long)
-	must(j.t, os.Remove(filepath.Join(j.slow, "0")))
+	j.unslow(0)
 	j.want("speculate", long, second.ID, "is tried a second time", [2]time.Time{time.UnixMilli(second.StartTime), time.UnixMilli(second.StartTime)})
 	j.awaitSuccess(j.id)
 }
