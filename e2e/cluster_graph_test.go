@@ -28,7 +28,7 @@ func startGangJob(t *testing.T, e *engine) *gangJob {
 
 func startGangJobTo(t *testing.T, e *engine, out string) *gangJob {
 	t.Helper()
-	j := &gangJob{engine: e, in: proseFile(t, "prose", 400<<10), out: out}
+	j := &gangJob{engine: e, in: proseFile(t, "prose", 240<<10), out: out}
 	// No member may end before the test acts on it, even on a busy machine.
 	j.id = e.submit(slices.Concat([]string{"streamcount"}, slowly, []string{"-D", "hammr.debug.record.sleep=2", j.in, j.out})...)
 	waitUntil(t, "the gang runs", func() bool { return len(j.running()) >= 4 })

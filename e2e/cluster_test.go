@@ -40,10 +40,7 @@ func (j *slowJob) succeeds(t *testing.T) (again int) {
 	want := filepath.Join(t.TempDir(), "want")
 	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=2", "--quiet", j.in, want)
 	wantSame(t, parts(t, j.out, 2), parts(t, want, 2))
-	for _, task := range j.job(j.id).Tasks {
-		again += len(task.Attempts) - 1
-	}
-	return again
+	return j.repeated(j.id)
 }
 
 // TestTasknodeKilled kills a tasknode during a job. Its work runs again elsewhere, and its

@@ -106,59 +106,69 @@ func TestUnsubmittablePrograms(t *testing.T) {
 // TestJobChangesPoolAndPriority changes the pool and the priority of a running job.
 func TestJobChangesPoolAndPriority(t *testing.T) {
 	t.Parallel()
-	j := startSlowJob(t, sharedEngine(t, threeMasters))
-	start(t, j.command("job", "move", j.id, "weekly")).wait(t).want(t, 1, `hammr: pool "weekly": not one of adhoc, default, nightly`)
-	start(t, j.command("job", "move", "job_1_0001", "nightly")).wait(t).want(t, 1, "Could not find job job_1_0001")
-	j.done("job", "move", j.id, "nightly")
-	j.done("job", "priority", j.id, "VERY_HIGH")
-	j.done("master", "transfer") // the next leader has the changes too
-	if list := j.done("job", "list", "--queue", "nightly").stdout; !strings.Contains(list, j.id) || !strings.Contains(list, "VERY_HIGH") {
+	e, d := sharedEngine(t, threeMasters), newDoors(t, 1)
+	in, out := newFile(t, "lines", []byte(manyLines(10))), filepath.Join(t.TempDir(), "out")
+	id := d.submit(e, in, out)
+	d.wait(0)
+	start(t, e.command("job", "move", id, "weekly")).wait(t).want(t, 1, `hammr: pool "weekly": not one of adhoc, default, nightly`)
+	start(t, e.command("job", "move", "job_1_0001", "nightly")).wait(t).want(t, 1, "Could not find job job_1_0001")
+	e.done("job", "move", id, "nightly")
+	e.done("job", "priority", id, "VERY_HIGH")
+	e.done("master", "transfer") // the next leader has the changes too
+	if list := e.done("job", "list", "--queue", "nightly").stdout; !strings.Contains(list, id) || !strings.Contains(list, "VERY_HIGH") {
 		t.Errorf("jobs:\n%s", list)
 	}
-	if again := j.succeeds(t); again != 0 {
+	d.open(0)
+	e.awaitSuccess(id)
+	if again := e.repeated(id); again != 0 {
 		t.Errorf("%d attempts were made again", again)
 	}
-	start(t, j.command("job", "move", j.id, "default")).wait(t).want(t, 1, "is SUCCEEDED")
+	start(t, e.command("job", "move", id, "default")).wait(t).want(t, 1, "is SUCCEEDED")
+}
+
+// repeated returns the number of attempts of a job beyond the first of each task.
+func (e *engine) repeated(id string) (again int) {
+	e.t.Helper()
+	for _, task := range e.job(id).Tasks {
+		again += len(task.Attempts) - 1
+	}
+	return again
 }
 
 // TestNodeTakenOutOfWork removes a tasknode during a job. Its running tasks finish and
 // count, and it gets no new tasks until it is added again.
 func TestNodeTakenOutOfWork(t *testing.T) {
 	t.Parallel()
-	e := sharedEngine(t, threeMasters)
-	j := startSlowJob(t, e)
-	state := func() string {
-		var nodes []struct{ Name, State string }
-		e.json(&nodes, "node", "list")
-		if len(nodes) != 2 {
-			t.Fatalf("nodes %v", nodes)
-		}
-		return nodes[0].State
-	}
+	e, d := sharedEngine(t, threeMasters), newDoors(t, 6)
+	in, out := newFile(t, "lines", []byte(manyLines(60))), filepath.Join(t.TempDir(), "out")
+	want := d.peace(in)
+	j := &preempted{e, d.submit(e, in, out)}
+	d.wait(0, 1, 2, 3) // all slots; two more maps wait for one
 	e.done("node", "remove", "n1")
 	before := attemptsOn(e.job(j.id), "n1")
-	if got := state(); got != "DECOMMISSIONING" {
-		t.Errorf("n1 is %s while it works", got)
+	if got := e.node("n1").State; got != "DECOMMISSIONING" || len(before) != 2 {
+		t.Errorf("n1 is %s while it runs %v", got, before)
 	}
 	e.done("master", "transfer")
-	if again := j.succeeds(t); again != 0 {
+	d.open(0, 1, 2, 3, 4, 5)
+	j.succeeds()
+	wantSameTree(t, out, want)
+	if again := e.repeated(j.id); again != 0 {
 		t.Errorf("%d attempts were made again", again)
 	}
 	if after := attemptsOn(e.job(j.id), "n1"); !slices.Equal(before, after) {
 		t.Errorf("n1 had %v when it was removed, and has run %v", before, after)
 	}
-	if got := state(); got != "DECOMMISSIONED" {
-		t.Errorf("n1 is %s after its work", got)
-	}
+	waitUntil(t, "n1 has no work", func() bool { return e.node("n1").State == "DECOMMISSIONED" })
 	start(t, e.command("node", "remove", "n9")).wait(t).want(t, 1, "Could not find node n9")
 	e.done("node", "remove", "n2")
-	id := e.submit("wordcount", j.in, j.out+"2")
+	id := e.submit("wordcount", in, out+"2")
 	waitUntil(t, "the job says what it waits for", func() bool {
 		return strings.Contains(e.job(id).WaitsFor, "map slots; no tasknode that takes tasks has any")
 	})
 	e.done("node", "add", "n1")
 	e.awaitSuccess(id)
-	if got := state(); got != "RUNNING" {
+	if got := e.node("n1").State; got != "RUNNING" {
 		t.Errorf("n1 is %s when it is back", got)
 	}
 	e.done("node", "add", "n2")
