@@ -20,4 +20,10 @@
 // So the fault always happens in the middle of the work, whatever the speed of the machine.
 // There are two acceptable outcomes: the right bytes and _SUCCESS, or an error that names
 // the cause and no _SUCCESS.
+//
+// Jobs on a cluster have a door for each map, and for reduces if the test wants it: the program
+// "doored". Its tasks run as long as the test needs them.
+//
+// Tests of a cluster wait for a state by calls and do not start a command for that. Those that leave a
+// cluster as it was share it: sharedEngine. Slow tests run at night, and name their guards of the gate.
 package e2e
