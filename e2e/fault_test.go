@@ -44,13 +44,16 @@ func startFaulty(t *testing.T, phase string, mib int, options ...string) *faulty
 	f := &faulty{web: newWeb(t, cluster(t))}
 	f.dir = f.web.dir()
 	f.in = readFile(t, binaryLines(t, "in", 12<<20))
-	before := blocks(f.c)
 	f.put(f.dir+"/in", f.in, "replication=3")
 	f.replicated(f.dir+"/in", 3)
+	names := f.blockNames(f.dir + "/in")
 	for _, file := range blocks(f.c) {
-		if !slices.Contains(before, file) {
+		if slices.Contains(names, filepath.Base(file)) {
 			f.blocks = append(f.blocks, file)
 		}
+	}
+	if len(f.blocks) != 3*len(names) || len(names) < 12 {
+		t.Fatalf("the input has blocks %q in files %q", names, f.blocks)
 	}
 	f.gate = newGate(t, phase, mib<<20)
 	name := f.c.URI() + f.dir

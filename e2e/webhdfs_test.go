@@ -125,6 +125,24 @@ func (w *web) blockHosts(name string) (hosts [][]string) {
 	return hosts
 }
 
+// blockNames returns the names of the files that DataNodes have of the blocks of a file.
+func (w *web) blockNames(name string) (names []string) {
+	w.t.Helper()
+	_, answer := w.call(http.MethodGet, w.address(name, "GET_BLOCK_LOCATIONS"), nil, http.StatusOK)
+	var file struct {
+		LocatedBlocks struct {
+			LocatedBlocks []struct {
+				Block struct{ BlockID int64 }
+			}
+		}
+	}
+	must(w.t, json.Unmarshal(answer, &file))
+	for _, b := range file.LocatedBlocks.LocatedBlocks {
+		names = append(names, fmt.Sprint("blk_", b.Block.BlockID))
+	}
+	return names
+}
+
 // written returns the files below a directory that are open for writing.
 func (w *web) written(dir string) (names []string) {
 	w.t.Helper()
