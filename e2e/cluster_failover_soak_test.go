@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -120,7 +121,7 @@ func (s *failoverSoak) fault() (string, func(context.Context) error) {
 			if err == nil && info.Leader != "" {
 				err = s.rig.Stop(ctx, info.Leader)
 				wait(ctx, away)
-				return s.rig.Continue(context.WithoutCancel(ctx), info.Leader)
+				return errors.Join(err, s.rig.Continue(context.WithoutCancel(ctx), info.Leader))
 			}
 			return err
 		}
