@@ -16,17 +16,11 @@ const programEnv = "HAMMR_E2E_PROGRAM"
 // programs are users' programs with bugs, by name. Each counts lines and fails at the line
 // "bad".
 var programs = map[string]func() *mr.Program{
-	"panics":    func() *mr.Program { return lineCounter(func() error { panic("boom on bad") }, nil) },
-	"fails":     func() *mr.Program { return lineCounter(func() error { return errors.New("bad is not welcome") }, nil) },
-	"exits":     func() *mr.Program { return lineCounter(func() error { os.Exit(7); return nil }, nil) },
-	"hangs":     func() *mr.Program { return lineCounter(func() error { select {} }, nil) },
-	"obeys":     func() *mr.Program { return lineCounter(nil, nil) },
-	"encodes":   func() *mr.Program { return lineCounter(nil, &lineCodec{encode: true}) },
-	"decodes":   func() *mr.Program { return lineCounter(nil, &lineCodec{decode: true}) },
-	"shout":     func() *mr.Program { return &mr.Program{Name: "shout", Jobs: []mr.Runnable{shout}} },
-	"staged":    func() *mr.Program { return &mr.Program{Name: "staged", Jobs: []mr.Runnable{staged}} },
-	"doored":    func() *mr.Program { return &mr.Program{Name: "doored", Jobs: []mr.Runnable{doored}} },
-	"decodes 2": func() *mr.Program { return lineCounter(nil, &lineCodec{decode: true, panics: true}) },
+	"fails":  func() *mr.Program { return lineCounter(func() error { return errors.New("bad is not welcome") }) },
+	"exits":  func() *mr.Program { return lineCounter(func() error { os.Exit(7); return nil }) },
+	"shout":  func() *mr.Program { return &mr.Program{Name: "shout", Jobs: []mr.Runnable{shout}} },
+	"staged": func() *mr.Program { return &mr.Program{Name: "staged", Jobs: []mr.Runnable{staged}} },
+	"doored": func() *mr.Program { return &mr.Program{Name: "doored", Jobs: []mr.Runnable{doored}} },
 }
 
 // startProgram starts one of the programs.
@@ -49,15 +43,10 @@ func (e *engine) submitProgram(name string, args ...string) (jobID string) {
 	return strings.TrimSpace(r.stdout)
 }
 
-// lineCounter counts equal lines. At the line "bad" its mapper calls fault; if fault is nil,
-// it waits until the attempt is cancelled. With a codec, the lines are its values.
-func lineCounter(fault func() error, codec mr.Codec[[]byte]) *mr.Program {
-	mapper := mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[string, []byte]) error {
-		if string(line) == "bad" && codec == nil {
-			if fault == nil {
-				<-t.Context().Done()
-				return t.Context().Err()
-			}
+// lineCounter counts equal lines. At the line "bad" its mapper calls fault.
+func lineCounter(fault func() error) *mr.Program {
+	mapper := mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[string, []byte]) error {
+		if string(line) == "bad" {
 			if err := fault(); err != nil {
 				return err
 			}
@@ -74,28 +63,5 @@ func lineCounter(fault func() error, codec mr.Codec[[]byte]) *mr.Program {
 		return nil
 	})
 	job := mr.New("lines", mr.TextLines(), mapper, reducer, mr.TextOutput[string, int64]())
-	if codec != nil {
-		job.ValueCodec(codec)
-	}
 	return &mr.Program{Name: "lines", Jobs: []mr.Runnable{job}}
-}
-
-// lineCodec is a user's codec that fails for "bad".
-type lineCodec struct{ encode, decode, panics bool }
-
-func (c *lineCodec) Append(dst, line []byte) []byte {
-	if c.encode && string(line) == "bad" {
-		panic(errors.New("no code for bad"))
-	}
-	return append(dst, line...)
-}
-
-func (c *lineCodec) Decode(src []byte) ([]byte, error) {
-	switch {
-	case string(src) != "bad" || !c.decode:
-		return src, nil
-	case c.panics:
-		panic("codec out of its depth")
-	}
-	return nil, errors.New("no value for bad")
 }

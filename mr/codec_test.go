@@ -32,8 +32,12 @@ func (c backwards) Append(dst []byte, v string) []byte {
 
 func (c backwards) Decode(src []byte) (string, error) {
 	v := string(backwards{}.Append(nil, string(src)))
-	if c.fault == "decode" && v == "bad" {
+	switch {
+	case v != "bad":
+	case c.fault == "decode":
 		return "", errors.New("codec that cannot decode bad")
+	case c.fault == "panic":
+		panic("codec that panics")
 	}
 	return v, nil
 }
@@ -67,10 +71,14 @@ func TestCodecsThatFail(t *testing.T) {
 		"decode value": job(pairs).ValueCodec(backwards{"decode"}),
 		"encode key":   job(swapped).KeyCodec(backwards{"encode"}),
 		"decode key":   job(swapped).KeyCodec(backwards{"decode"}),
+		"panic value":  job(pairs).ValueCodec(backwards{"panic"}),
 	} {
 		step, half, _ := strings.Cut(want, " ")
 		cause := "cause:   panic: codec that cannot encode bad\n"
-		if step == "decode" {
+		switch step {
+		case "panic":
+			cause = "cause:   panic: codec that panics\n"
+		case "decode":
 			cause = fmt.Sprintf("cause:   decoding a %s: codec that cannot decode bad\n", half)
 		}
 		dir := outputDir(t)
