@@ -32,6 +32,12 @@ type lab struct {
 	lines []string // of progress
 }
 
+// newLab makes machines a, b and c that are directories.
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	return makeLab(t, t.TempDir(), []string{"sh", "-c"}, "a", "b", "c")
+}
+
 // newSSHLab makes three machines with an sshd each.
 func newSSHLab(t *testing.T) (*lab, *sshtest.Machines) {
 	t.Helper()

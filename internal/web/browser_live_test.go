@@ -63,7 +63,7 @@ func TestLostMasterOffersOthers(t *testing.T) {
 	if got := browsertest.Eval[[]string](tab, links); len(got) > 0 {
 		t.Errorf("while the master answers: %q", got)
 	}
-	// The clock of the page moves only by pass. Each try to connect sets the class of the state.
+	// The page's clock is stopped. Each try to connect sets the class of the state.
 	browsertest.Eval[bool](tab, `{
 		let now = Date.now();
 		Date.now = () => now;
