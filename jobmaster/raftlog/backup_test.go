@@ -61,81 +61,83 @@ func (m *member) joinWith(id string) *member {
 // TestAMasterIsRestoredFromABackup backs up a cluster of three, which continues and is lost. A
 // master that is restored from the backup has what the backup has, and others can join it.
 func TestAMasterIsRestoredFromABackup(t *testing.T) {
-	t.Parallel()
-	members := startCluster(t, 3, nil)
-	proposeAll(t, members, 0, 10)
-	leader := awaitLeader(t, members)
-	leader.awaitNames(upTo(10))
-	file, address, id := leader.backUp(), leader.cfg.Advertise, leader.cfg.ID
-	proposeAll(t, members, 10, 12)
-	for _, m := range members {
-		m.close()
-	}
-	b := openBackup(t, file)
-	if b.Cluster != "1" || b.Version != "v1" || len(b.Masters) != 3 || !b.Masters[2].Voter || b.Index < 10 || b.Term == 0 || b.Time == 0 {
-		t.Errorf("the backup is %+v", b.BackupInfo)
-	}
-	dir := filepath.Join(t.TempDir(), "raft")
-	if err := Restore(b, dir, Peer{ID: id, Address: address}); err != nil {
-		t.Fatal(err)
-	}
-	m := startAlone(t, id, dir, address)
-	m.awaitNames(upTo(10))
-	if s := m.log.Status(); s.Term <= b.Term+restoredTerms || len(s.Masters) != 1 {
-		t.Errorf("the restored master is in term %d with %v, the backup of term %d", s.Term, s.Masters, b.Term)
-	}
-	m.mu.Lock()
-	if n := m.mu.state.View().Restores(); n != 1 {
-		t.Errorf("the state was restored %d times", n)
-	}
-	m.mu.Unlock()
-	proposeAll(t, []*member{m}, 10, 13)
-	m.joinWith("m4").awaitNames(upTo(13))
-	if err := Restore(b, dir, Peer{ID: id, Address: address}); err == nil || !strings.Contains(err.Error(), "is not empty") {
-		t.Errorf("a second restore to the same directory: %v", err)
-	}
+	inVirtualTime(t, func(t *testing.T) {
+		members := startCluster(t, 3, nil)
+		proposeAll(t, members, 0, 10)
+		leader := awaitLeader(t, members)
+		leader.awaitNames(upTo(10))
+		file, address, id := leader.backUp(), leader.cfg.Advertise, leader.cfg.ID
+		proposeAll(t, members, 10, 12)
+		for _, m := range members {
+			m.close()
+		}
+		b := openBackup(t, file)
+		if b.Cluster != "1" || b.Version != "v1" || len(b.Masters) != 3 || !b.Masters[2].Voter || b.Index < 10 || b.Term == 0 || b.Time == 0 {
+			t.Errorf("the backup is %+v", b.BackupInfo)
+		}
+		dir := filepath.Join(t.TempDir(), "raft")
+		if err := Restore(b, dir, Peer{ID: id, Address: address}); err != nil {
+			t.Fatal(err)
+		}
+		m := startAlone(t, id, dir, address)
+		m.awaitNames(upTo(10))
+		if s := m.log.Status(); s.Term <= b.Term+restoredTerms || len(s.Masters) != 1 {
+			t.Errorf("the restored master is in term %d with %v, the backup of term %d", s.Term, s.Masters, b.Term)
+		}
+		m.mu.Lock()
+		if n := m.mu.state.View().Restores(); n != 1 {
+			t.Errorf("the state was restored %d times", n)
+		}
+		m.mu.Unlock()
+		proposeAll(t, []*member{m}, 10, 13)
+		m.joinWith("m4").awaitNames(upTo(13))
+		if err := Restore(b, dir, Peer{ID: id, Address: address}); err == nil || !strings.Contains(err.Error(), "is not empty") {
+			t.Errorf("a second restore to the same directory: %v", err)
+		}
+	})
 }
 
 // TestAMasterThatIsLeftIsRecovered closes three masters and continues with one of them alone.
 func TestAMasterThatIsLeftIsRecovered(t *testing.T) {
-	t.Parallel()
-	members := startCluster(t, 3, nil)
-	proposeAll(t, members, 0, 5)
-	leader := awaitLeader(t, members)
-	left := without(members, leader)[0]
-	for _, m := range members {
+	inVirtualTime(t, func(t *testing.T) {
+		members := startCluster(t, 3, nil)
+		proposeAll(t, members, 0, 5)
+		leader := awaitLeader(t, members)
+		left := without(members, leader)[0]
+		for _, m := range members {
+			m.awaitNames(upTo(5))
+		}
+		if _, err := OpenSurvivor(left.cfg.Dir); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+			t.Errorf("a master that runs: %v", err)
+		}
+		term := left.log.Status().Term
+		for _, m := range members {
+			m.close()
+		}
+		s, err := OpenSurvivor(left.cfg.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Cluster != "1" || s.Self.ID != left.cfg.ID || len(s.Masters) != 3 || s.Self.Address != left.cfg.Advertise {
+			t.Errorf("the master that is left is %+v of %v", s.Self, s.Masters)
+		}
+		if err := s.Recover(s.Self.Address); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m := startAlone(t, left.cfg.ID, left.cfg.Dir, left.cfg.Advertise)
 		m.awaitNames(upTo(5))
-	}
-	if _, err := OpenSurvivor(left.cfg.Dir); err == nil || !strings.Contains(err.Error(), "in use by another process") {
-		t.Errorf("a master that runs: %v", err)
-	}
-	term := left.log.Status().Term
-	for _, m := range members {
-		m.close()
-	}
-	s, err := OpenSurvivor(left.cfg.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Cluster != "1" || s.Self.ID != left.cfg.ID || len(s.Masters) != 3 || s.Self.Address != left.cfg.Advertise {
-		t.Errorf("the master that is left is %+v of %v", s.Self, s.Masters)
-	}
-	if err := s.Recover(s.Self.Address); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	m := startAlone(t, left.cfg.ID, left.cfg.Dir, left.cfg.Advertise)
-	m.awaitNames(upTo(5))
-	if s := m.log.Status(); s.Term <= term+restoredTerms || len(s.Masters) != 1 {
-		t.Errorf("the recovered master is in term %d with %v; it was in term %d", s.Term, s.Masters, term)
-	}
-	proposeAll(t, []*member{m}, 5, 8)
-	m.joinWith("m4").awaitNames(upTo(8))
-	if r, err := OpenRestores(left.cfg.Dir, "1", left.cfg.ID, false); err != nil || r.Number() != 1 {
-		t.Errorf("the directory was restored %d times, %v", r.Number(), err)
-	}
+		if s := m.log.Status(); s.Term <= term+restoredTerms || len(s.Masters) != 1 {
+			t.Errorf("the recovered master is in term %d with %v; it was in term %d", s.Term, s.Masters, term)
+		}
+		proposeAll(t, []*member{m}, 5, 8)
+		m.joinWith("m4").awaitNames(upTo(8))
+		if r, err := OpenRestores(left.cfg.Dir, "1", left.cfg.ID, false); err != nil || r.Number() != 1 {
+			t.Errorf("the directory was restored %d times, %v", r.Number(), err)
+		}
+	})
 }
 
 // TestBadBackupsAreRefused cuts a backup at each byte, changes each byte, and appends to it.

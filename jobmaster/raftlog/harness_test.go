@@ -1,12 +1,10 @@
 package raftlog
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -27,8 +25,20 @@ var logs io.Writer = io.Discard
 // patience is how long tests wait for an event.
 const patience = 30 * time.Second
 
-// changes is notified when any member has changed.
-var changes = &broadcast{next: make(chan struct{})}
+// changes are notified when a member has changed, by test: a channel belongs to one bubble.
+var changes sync.Map // of *broadcast, by testing.TB
+
+// changesOf returns the broadcast of a test.
+func changesOf(t testing.TB) *broadcast {
+	if b, ok := changes.Load(t); ok {
+		return b.(*broadcast)
+	}
+	b, loaded := changes.LoadOrStore(t, &broadcast{next: make(chan struct{})})
+	if !loaded {
+		t.Cleanup(func() { changes.Delete(t) })
+	}
+	return b.(*broadcast)
+}
 
 type broadcast struct {
 	mu   sync.Mutex
@@ -83,28 +93,7 @@ type member struct {
 	}
 }
 
-// tcpStream is plain TCP between masters.
-type tcpStream struct{ net.Listener }
-
-func listenTCP(address string) (Stream, error) {
-	listener, err := net.Listen("tcp", address)
-	return tcpStream{listener}, err
-}
-
-func mustListen(t testing.TB, address string) Stream {
-	t.Helper()
-	stream, err := listenTCP(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return stream
-}
-
-func (tcpStream) Dial(address string, timeout time.Duration) (net.Conn, error) {
-	return net.DialTimeout("tcp", address, timeout)
-}
-
-// testConfig has short timeouts, but tolerates a busy machine.
+// testConfig has short timeouts.
 func testConfig(t testing.TB, id string) Config {
 	return Config{
 		ID: id, ClusterID: "1", Dir: t.TempDir(),
@@ -117,7 +106,7 @@ func startMember(t testing.TB, cfg Config) *member {
 	m := &member{t: t, fatal: make(chan error, 1), stop: make(chan struct{})}
 	cfg.Fatal = func(err error) { m.fatal <- err }
 	if cfg.Stream == nil {
-		cfg.Stream = mustListen(t, cmp.Or(cfg.Advertise, "127.0.0.1:0"))
+		cfg.Stream = listen(cfg.Advertise)
 	}
 	m.mu.state = cluster.New(cfg.ClusterID)
 	log, err := Open(cfg)
@@ -138,7 +127,7 @@ func startCluster(t testing.TB, n int, change func(*Config)) []*member {
 	var peers []Peer
 	for i := range n {
 		cfg := testConfig(t, fmt.Sprintf("m%d", i+1))
-		cfg.Stream = mustListen(t, "127.0.0.1:0")
+		cfg.Stream = listen("")
 		peers = append(peers, Peer{cfg.ID, cfg.Stream.Addr().String()})
 		configs = append(configs, cfg)
 	}
@@ -181,7 +170,7 @@ func (m *member) run() {
 		select {
 		case event := <-m.log.Events():
 			m.take(event)
-			changes.notify()
+			changesOf(m.t).notify()
 		case <-m.stop:
 			return
 		}
@@ -248,7 +237,7 @@ func numbered(n int) []cluster.Entry { return batch(n, fmt.Sprint(n)) }
 // await waits until cond holds, which it calls with the lock held.
 func (m *member) await(what string, cond func() bool) {
 	m.t.Helper()
-	changes.await(m.t, m.cfg.ID+" "+what, func() bool {
+	changesOf(m.t).await(m.t, m.cfg.ID+" "+what, func() bool {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return cond()
@@ -346,7 +335,7 @@ func upTo(n int) (names []string) {
 // awaitLeader waits until one of the members leads.
 func awaitLeader(t testing.TB, members []*member) (leader *member) {
 	t.Helper()
-	changes.await(t, "a master leads", func() bool {
+	changesOf(t).await(t, "a master leads", func() bool {
 		i := slices.IndexFunc(members, func(m *member) bool {
 			m.mu.Lock()
 			defer m.mu.Unlock()

@@ -94,7 +94,7 @@ func startServers(t testing.TB, n int) (servers []*server) {
 	fsys := mem.New(mem.Options{})
 	var peers []Peer
 	for _, id := range []string{"m1", "m2", "m3", "m4", "m5"}[:n] {
-		stream := mustListen(t, "127.0.0.1:0")
+		stream := listen("")
 		s := &server{t: t, cfg: testConfig(t, id), fs: fsys, cable: &cable{Stream: stream}}
 		s.cfg.Advertise = stream.Addr().String()
 		peers = append(peers, Peer{id, s.cfg.Advertise})
@@ -112,7 +112,7 @@ func startServers(t testing.TB, n int) (servers []*server) {
 func (s *server) start() {
 	s.t.Helper()
 	if s.cable == nil {
-		s.cable = &cable{Stream: mustListen(s.t, s.cfg.Advertise)}
+		s.cable = &cable{Stream: listen(s.cfg.Advertise)}
 	}
 	s.cfg.Stream = s.cable
 	s.cfg.Fatal = func(err error) { s.t.Errorf("%s cannot serve: %v", s.cfg.ID, err) }

@@ -16,6 +16,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 )
@@ -49,43 +50,45 @@ type linearTest struct {
 // submission is lost or carried out twice, a killed job never runs again, a finished job
 // stays finished, and its output is complete.
 func TestMastersAreLinearizable(t *testing.T) {
-	t.Parallel()
-	l := &linearTest{t: t, servers: startServers(t, 3), began: time.Now(), over: make(chan struct{})}
-	var clients sync.WaitGroup
-	for n := range linearClients {
-		clients.Go(func() { l.client(n) })
-	}
-	for round := range linearRounds {
-		leader := l.awaitLeader()
+	inVirtualTime(t, func(t *testing.T) {
+		l := &linearTest{t: t, servers: startServers(t, 3), began: time.Now(), over: make(chan struct{})}
+		var clients sync.WaitGroup
+		for n := range linearClients {
+			clients.Go(func() { l.client(n) })
+		}
+		rounds := testlevel.Choose(6, 200)
+		for round := range rounds {
+			leader := l.awaitLeader()
+			l.awaitOps()
+			if round%2 == 0 {
+				leader.cable.set(true)
+				l.awaitOps()
+				leader.cable.set(false)
+			} else {
+				leader.end()
+				l.awaitOps()
+				leader.start()
+			}
+		}
 		l.awaitOps()
-		if round%2 == 0 {
-			leader.cable.set(true)
-			l.awaitOps()
-			leader.cable.set(false)
-		} else {
-			leader.end()
-			l.awaitOps()
-			leader.start()
+		close(l.over)
+		clients.Wait()
+		verdict, info := porcupine.CheckOperationsVerbose(linearModel, l.mu.history, time.Minute)
+		t.Logf("%d operations on %d jobs, %d errs: %s", len(l.mu.history), l.jobs.Load(), rounds, verdict)
+		if verdict == porcupine.Ok {
+			return
 		}
-	}
-	l.awaitOps()
-	close(l.over)
-	clients.Wait()
-	verdict, info := porcupine.CheckOperationsVerbose(linearModel, l.mu.history, time.Minute)
-	t.Logf("%d operations on %d jobs, %d errs: %s", len(l.mu.history), l.jobs.Load(), linearRounds, verdict)
-	if verdict == porcupine.Ok {
-		return
-	}
-	longest := slices.MaxFunc(info.PartialLinearizationsOperations()[0], func(a, b []porcupine.Operation) int { return len(a) - len(b) })
-	show := func(what string, ops []porcupine.Operation) {
-		for _, op := range ops {
-			t.Logf("%s: %d to %d µs, %s", what, op.Call/1000, op.Return/1000, linearModel.DescribeOperation(op.Input, op.Output))
+		longest := slices.MaxFunc(info.PartialLinearizationsOperations()[0], func(a, b []porcupine.Operation) int { return len(a) - len(b) })
+		show := func(what string, ops []porcupine.Operation) {
+			for _, op := range ops {
+				t.Logf("%s: %d to %d µs, %s", what, op.Call/1000, op.Return/1000, linearModel.DescribeOperation(op.Input, op.Output))
+			}
 		}
-	}
-	rest := slices.DeleteFunc(slices.Clone(l.mu.history), func(op porcupine.Operation) bool { return slices.Contains(longest, op) })
-	show("in order", longest[max(0, len(longest)-8):])
-	show("none of these can follow", rest[:min(8, len(rest))])
-	t.Errorf("not linearizable after these, of %d operations", len(longest))
+		rest := slices.DeleteFunc(slices.Clone(l.mu.history), func(op porcupine.Operation) bool { return slices.Contains(longest, op) })
+		show("in order", longest[max(0, len(longest)-8):])
+		show("none of these can follow", rest[:min(8, len(rest))])
+		t.Errorf("not linearizable after these, of %d operations", len(longest))
+	})
 }
 
 func (l *linearTest) client(number int) {

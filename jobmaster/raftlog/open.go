@@ -28,13 +28,13 @@ import (
 // log would break Raft's promises.
 type Log struct {
 	cfg       Config
-	raft      *raft.Raft             // nil while open runs
-	fsm       *fsm                   // passes what Raft commits to the jobmaster
-	disk      *disk                  // file of entries, votes and terms
-	store     *store                 // wraps disk: measures writes, and adds the delays and errors of drills
-	snapshots raft.SnapshotStore     // the latest keptSnapshots snapshots, in files
-	stream    *streamLayer           // connections to and from other masters
-	transport *raft.NetworkTransport // carries messages of Raft over stream
+	raft      *raft.Raft         // nil while open runs
+	fsm       *fsm               // passes what Raft commits to the jobmaster
+	disk      *disk              // file of entries, votes and terms
+	store     *store             // wraps disk: measures writes, and adds the delays and errors of drills
+	snapshots raft.SnapshotStore // the latest keptSnapshots snapshots, in files
+	stream    *streamLayer       // connections to and from other masters
+	transport *transport         // carries messages of Raft over stream
 
 	notify chan bool  // from Raft: true when this server becomes leader, false when it steps down
 	lead   leadership // what Raft has reported, and what the jobmaster knows
@@ -168,12 +168,12 @@ func (l *Log) openTransport() error {
 		return fmt.Errorf("raftlog: Advertise: %w", err)
 	}
 	l.stream = newStreamLayer(l.cfg.Stream, l.cfg.Advertise)
-	l.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+	l.transport = &transport{NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: l.stream, MaxPool: pooledConns, Timeout: networkTimeout, Logger: newLogger(l.cfg.Logger),
 		// No pipelining: with one batch at a time it gains nothing, and a follower whose
 		// disk stalled might never leave a pipeline.
 		MaxRPCsInFlight: 1,
-	})
+	})}
 	return nil
 }
 
@@ -214,6 +214,7 @@ func (l *Log) close() error {
 	shutdown := l.raft.Shutdown()
 	err := l.transport.Close() // Ends calls to other masters.
 	err = errors.Join(err, shutdown.Error())
+	l.transport.endHeartbeats()
 	close(l.notify)
 	l.drained.Wait()
 	return errors.Join(err, l.release())

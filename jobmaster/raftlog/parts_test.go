@@ -27,7 +27,7 @@ func TestInvalidConfigurations(t *testing.T) {
 		}
 	}
 	good := testConfig(t, "m1")
-	good.Stream, good.Fatal, good.Bootstrap = tcpStream{}, func(error) {}, []Peer{{"m1", "h:1"}, {"m2", "[::1]:1"}}
+	good.Stream, good.Fatal, good.Bootstrap = &pipeStream{}, func(error) {}, []Peer{{"m1", "h:1"}, {"m2", "[::1]:1"}}
 	good.EnsureDefaults()
 	if err := good.Validate(); err != nil {
 		t.Error(err)

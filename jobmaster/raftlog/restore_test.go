@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hashicorp/raft"
@@ -33,6 +34,7 @@ func badSnapshots(t *testing.T) map[string][]byte {
 // putSnapshot makes data the newest snapshot that a leader can send.
 func (m *member) putSnapshot(data []byte) {
 	m.t.Helper()
+	<-time.After(time.Millisecond) // the names of snapshots are their times
 	config := m.log.raft.GetConfiguration()
 	index := m.log.raft.LastIndex()
 	sink, err := m.log.snapshots.Create(1, index, m.log.raft.CurrentTerm(), config.Configuration(), config.Index(), m.log.transport)
@@ -51,91 +53,95 @@ func TestAFollowerEndsIfItCannotRestoreASnapshot(t *testing.T) {
 	t.Parallel()
 	for want, data := range badSnapshots(t) {
 		t.Run(want, func(t *testing.T) {
-			t.Parallel()
-			few := func(c *Config) { c.TrailingLogs = 1 }
-			members := startCluster(t, 3, few)
-			proposeAll(t, members, 0, 5)
-			late := without(members, awaitLeader(t, members))[0]
-			late.awaitNames(upTo(5))
-			late.close()
-			rest := without(members, late)
-			proposeAll(t, rest, 5, 15)
-			for _, m := range rest {
-				m.awaitNames(upTo(15))
-				if err := m.log.raft.Snapshot().Error(); err != nil {
-					t.Fatal(err)
+			inVirtualTime(t, func(t *testing.T) {
+				few := func(c *Config) { c.TrailingLogs = 1 }
+				members := startCluster(t, 3, few)
+				proposeAll(t, members, 0, 5)
+				late := without(members, awaitLeader(t, members))[0]
+				late.awaitNames(upTo(5))
+				late.close()
+				rest := without(members, late)
+				proposeAll(t, rest, 5, 15)
+				for _, m := range rest {
+					m.awaitNames(upTo(15))
+					if err := m.log.raft.Snapshot().Error(); err != nil {
+						t.Fatal(err)
+					}
+					m.putSnapshot(data)
 				}
-				m.putSnapshot(data)
-			}
-			proposeAll(t, rest, 15, 20)
-			late = late.restart(few)
-			err := <-late.fatal
-			for _, part := range []string{"snapshot from the leader", want, restoreRemedy} {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("it ends with %v, want %q", err, part)
+				proposeAll(t, rest, 15, 20)
+				late = late.restart(few)
+				err := <-late.fatal
+				for _, part := range []string{"snapshot from the leader", want, restoreRemedy} {
+					if !strings.Contains(err.Error(), part) {
+						t.Errorf("it ends with %v, want %q", err, part)
+					}
 				}
-			}
-			if got := late.names(); !slices.Equal(got, upTo(5)[:len(got)]) {
-				t.Errorf("it has %v", got)
-			}
-			proposeAll(t, rest, 20, 22)
+				if got := late.names(); !slices.Equal(got, upTo(5)[:len(got)]) {
+					t.Errorf("it has %v", got)
+				}
+				proposeAll(t, rest, 20, 22)
+			})
 		})
 	}
 }
 
 // TestAnOlderSnapshotIsUsedAtTheStart damages the newer of two snapshots.
 func TestAnOlderSnapshotIsUsedAtTheStart(t *testing.T) {
-	t.Parallel()
-	m := startCluster(t, 1, nil)[0]
-	m.awaitLead()
-	for n := range 2 {
-		proposeAll(t, []*member{m}, 5*n, 5*n+5)
-		if err := m.log.raft.Snapshot().Error(); err != nil {
-			t.Fatal(err)
+	inVirtualTime(t, func(t *testing.T) {
+		m := startCluster(t, 1, nil)[0]
+		m.awaitLead()
+		for n := range 2 {
+			proposeAll(t, []*member{m}, 5*n, 5*n+5)
+			if err := m.log.raft.Snapshot().Error(); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	m.close()
-	damage(t, m.cfg.Dir, 2, 1)
-	m = m.restart(nil)
-	m.awaitNames(upTo(10))
-	m.awaitLead()
-	proposeAll(t, []*member{m}, 10, 11)
+		m.close()
+		damage(t, m.cfg.Dir, 2, 1)
+		m = m.restart(nil)
+		m.awaitNames(upTo(10))
+		m.awaitLead()
+		proposeAll(t, []*member{m}, 10, 11)
+	})
 }
 
 func TestABadSnapshotPreventsTheStart(t *testing.T) {
-	t.Parallel()
-	m := startCluster(t, 1, nil)[0]
-	m.awaitLead()
-	proposeAll(t, []*member{m}, 0, 3)
-	if err := m.log.raft.Snapshot().Error(); err != nil {
-		t.Fatal(err)
-	}
-	m.close()
-	damage(t, m.cfg.Dir, 1, 1)
-	m.cfg.Stream = mustListen(t, m.cfg.Advertise)
-	log, err := Open(m.cfg)
-	if err == nil {
-		log.Close()
-	}
-	if err == nil || !strings.Contains(err.Error(), m.cfg.Dir) {
-		t.Errorf("it starts: %v", err)
-	}
+	inVirtualTime(t, func(t *testing.T) {
+		m := startCluster(t, 1, nil)[0]
+		m.awaitLead()
+		proposeAll(t, []*member{m}, 0, 3)
+		if err := m.log.raft.Snapshot().Error(); err != nil {
+			t.Fatal(err)
+		}
+		m.close()
+		damage(t, m.cfg.Dir, 1, 1)
+		m.cfg.Stream = listen(m.cfg.Advertise)
+		log, err := Open(m.cfg)
+		if err == nil {
+			log.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), m.cfg.Dir) {
+			t.Errorf("it starts: %v", err)
+		}
+	})
 }
 
 func TestASnapshotOfAnotherClusterPreventsTheStart(t *testing.T) {
-	t.Parallel()
-	m := startCluster(t, 1, nil)[0]
-	m.awaitLead()
-	m.putSnapshot(badSnapshots(t)["the snapshot is of cluster 2, not of 1;"])
-	m.close()
-	m.cfg.Stream = mustListen(t, m.cfg.Advertise)
-	log, err := Open(m.cfg)
-	if err == nil {
-		log.Close()
-	}
-	if err == nil || !strings.Contains(err.Error(), "of cluster 2") || !strings.Contains(err.Error(), restoreRemedy) {
-		t.Errorf("it starts: %v", err)
-	}
+	inVirtualTime(t, func(t *testing.T) {
+		m := startCluster(t, 1, nil)[0]
+		m.awaitLead()
+		m.putSnapshot(badSnapshots(t)["the snapshot is of cluster 2, not of 1;"])
+		m.close()
+		m.cfg.Stream = listen(m.cfg.Advertise)
+		log, err := Open(m.cfg)
+		if err == nil {
+			log.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "of cluster 2") || !strings.Contains(err.Error(), restoreRemedy) {
+			t.Errorf("it starts: %v", err)
+		}
+	})
 }
 
 // damage overwrites the newest snapshots of a directory.
