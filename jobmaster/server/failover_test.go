@@ -89,24 +89,21 @@ func TestRepeatedSubmissionIsOneJob(t *testing.T) {
 
 func TestSubmissionThatTheLogLosesIsOneJob(t *testing.T) {
 	r := newRig(t, 2)
-	r.log.lose(true)
-	var once sync.Once
-	cfg := calls(r.masters[0].address)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	stop := time.AfterFunc(200*time.Millisecond, func() {
-		once.Do(func() {
-			r.log.lose(false)
-			r.log.lead(r.log.members[1])
-		})
+	lost := make(chan struct{}, 1)
+	r.log.lose(lost)
+	var changing sync.WaitGroup
+	changing.Go(func() {
+		<-lost
+		r.log.lose(nil)
+		r.log.lead(r.log.members[1])
 	})
-	defer stop.Stop()
-	c := r.clientWith(cfg)
+	defer changing.Wait()
+	c := r.client()
 	spec, splits := job(1, 0)
-	if _, err := c.Submit(ctx, spec, splits); err != nil {
+	if _, err := c.Submit(t.Context(), spec, splits); err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := c.Jobs(ctx, true)
+	jobs, err := c.Jobs(t.Context(), true)
 	if err != nil || len(jobs) != 1 {
 		t.Errorf("there are %d jobs, %v", len(jobs), err)
 	}
@@ -209,13 +206,9 @@ func TestSilentPeerIsNoticed(t *testing.T) {
 	})
 	defer silentPeers.Wait()
 	defer l.Close()
-	began := time.Now()
 	c := r.client(l.Addr().String(), r.masters[0].address)
-	if _, err := c.Jobs(t.Context(), true); err != nil {
+	if _, err := c.Jobs(t.Context(), true); err != nil { // it fails after callTimeout if the silent peer is not noticed
 		t.Fatal(err)
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("the silent peer delayed the call for %v", took)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 type sharedLog struct {
 	mu      sync.Mutex
 	members []*member
-	leader  *member // nil for none
-	deaf    bool    // proposals are lost
+	leader  *member       // nil for none
+	lost    chan struct{} // if it is not nil, proposals are dropped
 }
 
 // member is the log of one master.
@@ -49,18 +49,25 @@ func (l *sharedLog) leads() int {
 	return slices.Index(l.members, l.leader)
 }
 
-// lose makes the log drop proposals, or not.
-func (l *sharedLog) lose(deaf bool) {
+// lose makes the log drop proposals, or not if lost is nil. Each makes lost ready.
+func (l *sharedLog) lose(lost chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.deaf = deaf
+	l.lost = lost
 }
 
 // Propose implements jobmaster.Log.
 func (m *member) Propose(batch []cluster.Entry) {
 	m.log.mu.Lock()
 	defer m.log.mu.Unlock()
-	if m.log.leader != m || m.log.deaf {
+	if m.log.lost != nil {
+		select {
+		case m.log.lost <- struct{}{}:
+		default:
+		}
+		return
+	}
+	if m.log.leader != m {
 		return
 	}
 	for _, to := range m.log.members {

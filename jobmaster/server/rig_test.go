@@ -161,9 +161,12 @@ func (r *rig) TransferLeadership(id string) error {
 	return nil
 }
 
+// callTimeout limits calls. A test that waits so long has failed.
+const callTimeout = time.Minute
+
 // calls returns the configuration of callers of these masters.
 func calls(addresses ...string) rpc.Config {
-	return rpc.Config{Masters: addresses, Token: token, ClusterID: clusterID, Timeout: 20 * time.Second}
+	return rpc.Config{Masters: addresses, Token: token, ClusterID: clusterID, Timeout: callTimeout}
 }
 
 // client returns a client of these masters, by default of the first.
