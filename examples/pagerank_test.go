@@ -1,4 +1,4 @@
-package pagerank
+package examples
 
 import (
 	"fmt"
@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/examples/pagerank"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
 // TestPageRankOfARing checks that all nodes of a ring have the same rank.
 func TestPageRankOfARing(t *testing.T) {
 	in := mrtest.File(t, "ring", "a\tb\nb\tc\nc\ta\n")
-	got := mrtest.Command(t, Program(), "7", in, t.TempDir()+"/out")
+	got := mrtest.Command(t, pagerank.Program(), "7", in, t.TempDir()+"/out")
 	extest.Equal(t, got, "a\t1.000000000\nb\t1.000000000\nc\t1.000000000\n")
 }
 
@@ -24,10 +25,10 @@ func TestPageRankOfARing(t *testing.T) {
 // with a calculation by hand. The nodes a and b link to c; c and d have no links.
 func TestPageRankByHand(t *testing.T) {
 	in := mrtest.File(t, "star", "a\tc\nb\tc\nd\n")
-	one := mrtest.Command(t, Program(), "1", in, t.TempDir()+"/out")
+	one := mrtest.Command(t, pagerank.Program(), "1", in, t.TempDir()+"/out")
 	// c and d have no links, so each node gets 0.15 + 0.85*2/4. c gets 0.85*2 in addition.
 	extest.Equal(t, one, "a\t0.575000000\nb\t0.575000000\nc\t2.275000000\nd\t0.575000000\n")
-	two := mrtest.Command(t, Program(), "2", in, t.TempDir()+"/out")
+	two := mrtest.Command(t, pagerank.Program(), "2", in, t.TempDir()+"/out")
 	// Each node gets 0.15 + 0.85*2.85/4 = 0.755625. c gets 0.85*1.15 in addition.
 	extest.Equal(t, two, "a\t0.755625000\nb\t0.755625000\nc\t1.733125000\nd\t0.755625000\n")
 }
@@ -48,7 +49,7 @@ func TestPageRankUnderAllVariants(t *testing.T) {
 	}
 	want := floatRanks(links, 8)
 	in := mrtest.File(t, "edges", input.String())
-	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{"8", in, out} })
+	got := extest.UnderAllVariants(t, pagerank.Program(), func(out string) []string { return []string{"8", in, out} })
 	seen := 0
 	for line := range strings.Lines(got) {
 		node, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
@@ -92,15 +93,15 @@ func TestPageRankCleansUp(t *testing.T) {
 	lists := mrtest.File(t, "lists", "a\tb\tc\nb\tc\n")
 	edges := mrtest.File(t, "edges", "a\tb\nb\tc\na\tc\n")
 	dir := t.TempDir()
-	fromLists := mrtest.Command(t, Program(), "3", lists, filepath.Join(dir, "out"))
+	fromLists := mrtest.Command(t, pagerank.Program(), "3", lists, filepath.Join(dir, "out"))
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
 		t.Errorf("left behind: %q", left)
 	}
-	extest.Equal(t, fromLists, mrtest.Command(t, Program(), "3", edges, filepath.Join(dir, "out2")))
+	extest.Equal(t, fromLists, mrtest.Command(t, pagerank.Program(), "3", edges, filepath.Join(dir, "out2")))
 }
 
 func TestPageRankRefuses(t *testing.T) {
-	extest.Refused(t, Program(), "", "3", "in")
-	extest.Refused(t, Program(), "at least 1", "0", "in", "out")
-	extest.Refused(t, Program(), "at least 1", "few", "in", "out")
+	extest.Refused(t, pagerank.Program(), "", "3", "in")
+	extest.Refused(t, pagerank.Program(), "at least 1", "0", "in", "out")
+	extest.Refused(t, pagerank.Program(), "at least 1", "few", "in", "out")
 }

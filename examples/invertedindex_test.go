@@ -1,4 +1,4 @@
-package invertedindex
+package examples
 
 import (
 	"fmt"
@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/examples/invertedindex"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
 func TestInvertedIndex(t *testing.T) {
 	a, b := mrtest.File(t, "a", "x y x\n"), mrtest.File(t, "b", "y\n\nz x\n")
-	got := mrtest.Command(t, Program(), a, b, t.TempDir()+"/out")
+	got := mrtest.Command(t, invertedindex.Program(), a, b, t.TempDir()+"/out")
 	x := fmt.Sprintf("x\tfile://%s:2\tfile://%s:1\n", a, b)
 	y := fmt.Sprintf("y\tfile://%s:1\tfile://%s:1\n", a, b)
 	z := fmt.Sprintf("z\tfile://%s:1\n", b)
@@ -46,7 +47,7 @@ func TestInvertedIndexUnderAllVariants(t *testing.T) {
 		}
 		want.WriteByte('\n')
 	}
-	got := extest.UnderAllVariants(t, Program(), func(out string) []string {
+	got := extest.UnderAllVariants(t, invertedindex.Program(), func(out string) []string {
 		return []string{"-D", "mapreduce.job.reduces=1", dir, out}
 	})
 	extest.Equal(t, got, want.String())

@@ -1,4 +1,4 @@
-package randomwriter
+package examples
 
 import (
 	"path/filepath"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/examples/internal/extest"
 	"github.com/hammr/hammr/examples/internal/randomdata"
+	"github.com/hammr/hammr/examples/randomwriter"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -25,7 +26,7 @@ func records(t *testing.T, properties ...string) (lines string, files int) {
 	}
 	dir := t.TempDir()
 	written := filepath.Join(dir, "written")
-	mrtest.Command(t, Program(), append(args, written)...)
+	mrtest.Command(t, randomwriter.Program(), append(args, written)...)
 	text := mrtest.Command(t, read, written, filepath.Join(dir, "text"))
 	return text, len(mrtest.Parts(t, written))
 }
@@ -56,7 +57,7 @@ func TestRandomwriter(t *testing.T) {
 // occurs.
 func TestSizes(t *testing.T) {
 	a := randomdata.Amount{TotalBytes: 100_000, BlockBytes: 100_000, MinKey: 2, MaxKey: 5, MinValue: 7, MaxValue: 7}
-	got := mrtest.RunCase(t, Job, mrtest.Case{Config: a, Set: map[string]string{randomdata.Blocks(name): "1"}})
+	got := mrtest.RunCase(t, randomwriter.Job, mrtest.Case{Config: a, Set: map[string]string{randomdata.Blocks("randomwriter"): "1"}})
 	keys, bytes := make(map[int]int), 0
 	for _, r := range got.Records() {
 		keys[len(r.Key)]++
@@ -75,10 +76,10 @@ func TestSizes(t *testing.T) {
 }
 
 func TestRandomwriterRefuses(t *testing.T) {
-	extest.Refused(t, Program(), "")
-	extest.Refused(t, Program(), "", "out", "more")
+	extest.Refused(t, randomwriter.Program(), "")
+	extest.Refused(t, randomwriter.Program(), "", "out", "more")
 	for _, p := range []string{"totalbytes=-1", "totalbytes=much", "minkey=2000"} {
 		p = "mapreduce.randomwriter." + p
-		extest.Refused(t, Program(), p+": ", "-D", p, "out")
+		extest.Refused(t, randomwriter.Program(), p+": ", "-D", p, "out")
 	}
 }

@@ -1,4 +1,4 @@
-package histogram
+package examples
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/examples/histogram"
 	"github.com/hammr/hammr/examples/internal/decimal"
 	"github.com/hammr/hammr/examples/internal/extest"
 	"github.com/hammr/hammr/mr/mrtest"
@@ -16,7 +17,7 @@ import (
 
 func TestHistogram(t *testing.T) {
 	in := mrtest.File(t, "numbers", "0 2.4 2.5\n\n-0.1 7\n-2.5\n")
-	got := mrtest.Command(t, Program(), "2.5", in, t.TempDir()+"/out")
+	got := mrtest.Command(t, histogram.Program(), "2.5", in, t.TempDir()+"/out")
 	extest.Equal(t, got, "-2.5\t2\n0\t2\n2.5\t1\n5\t1\n")
 }
 
@@ -35,15 +36,15 @@ func TestHistogramUnderAllVariants(t *testing.T) {
 		fmt.Fprintf(&want, "%d\t%d\n", bound, counts[bound])
 	}
 	in := mrtest.File(t, "numbers", input.String())
-	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{"20", in, out} })
+	got := extest.UnderAllVariants(t, histogram.Program(), func(out string) []string { return []string{"20", in, out} })
 	extest.Equal(t, got, want.String())
 }
 
 func TestHistogramRefuses(t *testing.T) {
-	extest.Refused(t, Program(), "", "5", "in")
-	extest.Refused(t, Program(), "more than 0", "0", "in", "out")
-	extest.Refused(t, Program(), "more than 0", "-1", "in", "out")
-	extest.Refused(t, Program(), "decimal number", "wide", "in", "out")
+	extest.Refused(t, histogram.Program(), "", "5", "in")
+	extest.Refused(t, histogram.Program(), "more than 0", "0", "in", "out")
+	extest.Refused(t, histogram.Program(), "more than 0", "-1", "in", "out")
+	extest.Refused(t, histogram.Program(), "decimal number", "wide", "in", "out")
 	least := decimal.Number(math.MinInt64).String()
-	mrtest.RunCase(t, Job, mrtest.Case{Inputs: []string{least}, Config: Config{Width: 3 * decimal.One}, Fails: true})
+	mrtest.RunCase(t, histogram.Job, mrtest.Case{Inputs: []string{least}, Config: histogram.Config{Width: 3 * decimal.One}, Fails: true})
 }

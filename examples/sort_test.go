@@ -1,4 +1,4 @@
-package sort
+package examples
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/examples/sort"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -31,7 +32,7 @@ func binaryLines(n int) []string {
 func TestSortUnderAllVariants(t *testing.T) {
 	lines := binaryLines(100_000)
 	in := mrtest.File(t, "lines", extest.Text(lines))
-	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{in, out} })
+	got := extest.UnderAllVariants(t, sort.Program(), func(out string) []string { return []string{in, out} })
 	slices.Sort(lines)
 	extest.Equal(t, got, extest.Text(lines))
 }
@@ -39,21 +40,21 @@ func TestSortUnderAllVariants(t *testing.T) {
 // TestSortLikeSort compares the output with the output of LC_ALL=C sort. There are two input
 // files. The first one begins with a byte order mark, and the last one does not end with an LF.
 func TestSortLikeSort(t *testing.T) {
-	sort, err := exec.LookPath("sort")
+	tool, err := exec.LookPath("sort")
 	if err != nil {
 		t.Skipf("no sort to compare with: %v", err)
 	}
 	lines := binaryLines(5000)
 	a := mrtest.File(t, "a", "\ufeff"+extest.Text(lines[:2000]))
 	b := mrtest.File(t, "b", strings.TrimSuffix(extest.Text(lines[2000:]), "\n"))
-	cmd := exec.Command(sort, a, b)
+	cmd := exec.Command(tool, a, b)
 	cmd.Env = []string{"LC_ALL=C"}
 	want, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	got := mrtest.Command(t, Program(), "-r", "4", "-totalOrder", "0.1", "10000", "10", a, b, out)
+	got := mrtest.Command(t, sort.Program(), "-r", "4", "-totalOrder", "0.1", "10000", "10", a, b, out)
 	extest.Equal(t, got, string(want))
 	if parts := mrtest.Parts(t, out); len(parts) != 4 || slices.Contains(parts, "") {
 		t.Errorf("%d parts, want 4, none of them empty", len(parts))
@@ -78,7 +79,7 @@ func TestSortRefuses(t *testing.T) {
 		{"-inFormat: only lines of text", []string{"-inFormat", "KeyValueTextInputFormat", "in", "out"}},
 		{"-x: not known", []string{"-x", "in", "out"}},
 	} {
-		extest.Refused(t, Program(), c.reason, c.args...)
+		extest.Refused(t, sort.Program(), c.reason, c.args...)
 	}
 }
 
@@ -93,7 +94,7 @@ func BenchmarkSort(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
 		out := filepath.Join(b.TempDir(), "out")
-		if got := mrtest.Exec(b, Program(), "-D", "mapreduce.job.reduces=2", in, out); got.Code != mr.ExitDone {
+		if got := mrtest.Exec(b, sort.Program(), "-D", "mapreduce.job.reduces=2", in, out); got.Code != mr.ExitDone {
 			b.Fatal(got.Stderr)
 		}
 	}

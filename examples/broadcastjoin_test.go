@@ -1,4 +1,4 @@
-package broadcastjoin
+package examples
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/examples/broadcastjoin"
 	"github.com/hammr/hammr/examples/internal/extest"
 	"github.com/hammr/hammr/examples/join"
 	"github.com/hammr/hammr/mr/mrtest"
@@ -16,9 +17,9 @@ func TestBroadcastJoin(t *testing.T) {
 	small := mrtest.File(t, "small", "a\t1\nb\t2\na\t3\nonly small\n")
 	big := mrtest.File(t, "big", "b\tx\na\ty\na\tz\nonly big\n\tempty\n")
 	const ofA, ofB = "a\t1\ty\na\t3\ty\na\t1\tz\na\t3\tz\n", "b\t2\tx\n"
-	got := mrtest.Command(t, Program(), small, big, t.TempDir()+"/out")
+	got := mrtest.Command(t, broadcastjoin.Program(), small, big, t.TempDir()+"/out")
 	extest.Equal(t, got, ofA+ofB)
-	got = mrtest.Command(t, Program(), "-unsorted", small, big, t.TempDir()+"/out")
+	got = mrtest.Command(t, broadcastjoin.Program(), "-unsorted", small, big, t.TempDir()+"/out")
 	extest.Equal(t, got, ofB+ofA)
 }
 
@@ -37,8 +38,8 @@ func TestSameBytesAsJoin(t *testing.T) {
 	args := func(out string) []string { return []string{small, big, out} }
 	unsorted := func(out string) []string { return append([]string{"-unsorted"}, args(out)...) }
 	want := extest.UnderAllVariants(t, join.Program(), args)
-	extest.Equal(t, extest.UnderAllVariants(t, Program(), args), want)
-	extest.Equal(t, lines(extest.UnderAllVariants(t, Program(), unsorted)), lines(want))
+	extest.Equal(t, extest.UnderAllVariants(t, broadcastjoin.Program(), args), want)
+	extest.Equal(t, lines(extest.UnderAllVariants(t, broadcastjoin.Program(), unsorted)), lines(want))
 }
 
 // lines returns the lines of a text in order.
@@ -47,7 +48,7 @@ func lines(text string) string {
 }
 
 func TestBroadcastJoinRefuses(t *testing.T) {
-	extest.Refused(t, Program(), "option -order: not known", "-order", "small", "big", "out")
-	extest.Refused(t, Program(), "", "small", "big")
-	extest.Refused(t, Program(), "", "small", "big", "more", "out")
+	extest.Refused(t, broadcastjoin.Program(), "option -order: not known", "-order", "small", "big", "out")
+	extest.Refused(t, broadcastjoin.Program(), "", "small", "big")
+	extest.Refused(t, broadcastjoin.Program(), "", "small", "big", "more", "out")
 }

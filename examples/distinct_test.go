@@ -1,15 +1,16 @@
-package distinct
+package examples
 
 import (
 	"slices"
 	"testing"
 
+	"github.com/hammr/hammr/examples/distinct"
 	"github.com/hammr/hammr/examples/internal/extest"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
 func TestDistinct(t *testing.T) {
-	got := mrtest.Run(t, Job, "b\na\r\nb\n\n", "a\nc\n\n")
+	got := mrtest.Run(t, distinct.Job, "b\na\r\nb\n\n", "a\nc\n\n")
 	var lines []string
 	for _, r := range got.Records() {
 		lines = append(lines, string(r.Key))
@@ -22,7 +23,7 @@ func TestDistinct(t *testing.T) {
 func TestDistinctUnderAllVariants(t *testing.T) {
 	lines := extest.Lines(1, 40_000)
 	in := mrtest.File(t, "lines", extest.Text(lines))
-	got := extest.UnderAllVariants(t, Program(), func(out string) []string {
+	got := extest.UnderAllVariants(t, distinct.Program(), func(out string) []string {
 		return []string{"-D", "mapreduce.job.reduces=1", in, out}
 	})
 	slices.Sort(lines)

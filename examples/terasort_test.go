@@ -1,4 +1,4 @@
-package terasort
+package examples
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/examples/internal/extest"
 	"github.com/hammr/hammr/examples/teragen"
+	"github.com/hammr/hammr/examples/terasort"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -33,7 +34,7 @@ func sorted(content string) string {
 
 func TestTerasortUnderAllVariants(t *testing.T) {
 	in, content := generate(t, 20_000)
-	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{in, out} })
+	got := extest.UnderAllVariants(t, terasort.Program(), func(out string) []string { return []string{in, out} })
 	if got != sorted(content) {
 		t.Error("the rows are not those of the input in order of their keys")
 	}
@@ -49,7 +50,7 @@ func TestTerasortOfFewKeys(t *testing.T) {
 		fmt.Fprintf(&content, "key%07d%090d", random.IntN(2)*random.IntN(100), i)
 	}
 	in := mrtest.File(t, "rows", content.String())
-	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{in, out} })
+	got := extest.UnderAllVariants(t, terasort.Program(), func(out string) []string { return []string{in, out} })
 	if got != sorted(content.String()) {
 		t.Error("the rows are not those of the input in order of their keys")
 	}
@@ -58,7 +59,7 @@ func TestTerasortOfFewKeys(t *testing.T) {
 func TestTerasortSpreadsRows(t *testing.T) {
 	in, content := generate(t, 50_000)
 	out := filepath.Join(t.TempDir(), "out")
-	mrtest.Command(t, Program(), "-D", "mapreduce.job.reduces=4", in, out)
+	mrtest.Command(t, terasort.Program(), "-D", "mapreduce.job.reduces=4", in, out)
 	for i, part := range mrtest.Parts(t, out) {
 		if share := float64(len(part)) / float64(len(content)); share < 0.2 || share > 0.3 {
 			t.Errorf("part %d has %.0f %% of the rows, want about 25", i, 100*share)
@@ -69,7 +70,7 @@ func TestTerasortSpreadsRows(t *testing.T) {
 // TestTerasortFailsOnHalfARow checks that the error names the truncated file.
 func TestTerasortFailsOnHalfARow(t *testing.T) {
 	in := mrtest.File(t, "cut", strings.Repeat("x", 250))
-	got := mrtest.Exec(t, Program(), in, filepath.Join(t.TempDir(), "out"))
+	got := mrtest.Exec(t, terasort.Program(), in, filepath.Join(t.TempDir(), "out"))
 	if got.Code != mr.ExitFailed || !strings.Contains(got.Stderr, in) {
 		t.Errorf("exit code %d, want %d and the name of the file in\n%s", got.Code, mr.ExitFailed, got.Stderr)
 	}
@@ -80,7 +81,7 @@ func BenchmarkTerasort(b *testing.B) {
 	b.SetBytes(int64(len(content)))
 	for b.Loop() {
 		out := filepath.Join(b.TempDir(), "out")
-		if got := mrtest.Exec(b, Program(), "-D", "mapreduce.job.reduces=2", in, out); got.Code != mr.ExitDone {
+		if got := mrtest.Exec(b, terasort.Program(), "-D", "mapreduce.job.reduces=2", in, out); got.Code != mr.ExitDone {
 			b.Fatal(got.Stderr)
 		}
 	}

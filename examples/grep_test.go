@@ -1,4 +1,4 @@
-package grep
+package examples
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/examples/grep"
 	"github.com/hammr/hammr/examples/internal/extest"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
@@ -26,7 +27,7 @@ func TestGrep(t *testing.T) {
 		{"", []string{"nothing"}},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		if got := mrtest.Exec(t, Program(), append([]string{in, out}, c.args...)...); got.Code != mr.ExitDone {
+		if got := mrtest.Exec(t, grep.Program(), append([]string{in, out}, c.args...)...); got.Code != mr.ExitDone {
 			t.Fatalf("%q: exit code %d\n%s", c.args, got.Code, got.Stderr)
 		}
 		if got := strings.Join(mrtest.Parts(t, out), ""); got != c.want {
@@ -63,23 +64,23 @@ func TestGrepUnderAllVariants(t *testing.T) {
 		fmt.Fprintf(&want, "%d\t%s\n", e.count, e.match)
 	}
 	in := mrtest.File(t, "lines", extest.Text(lines))
-	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{in, out, regex} })
+	got := extest.UnderAllVariants(t, grep.Program(), func(out string) []string { return []string{in, out, regex} })
 	extest.Equal(t, got, want.String())
 }
 
 func TestGrepRefuses(t *testing.T) {
-	extest.Refused(t, Program(), "")
-	extest.Refused(t, Program(), "", "in", "out")
-	extest.Refused(t, Program(), "", "in", "out", "x", "0", "more")
-	extest.Refused(t, Program(), "missing closing", "in", "out", "(x")
-	extest.Refused(t, Program(), "group 2 of a regular expression with 1 groups", "in", "out", "(x)", "2")
-	extest.Refused(t, Program(), `group "one" is not a number`, "in", "out", "(x)", "one")
+	extest.Refused(t, grep.Program(), "")
+	extest.Refused(t, grep.Program(), "", "in", "out")
+	extest.Refused(t, grep.Program(), "", "in", "out", "x", "0", "more")
+	extest.Refused(t, grep.Program(), "missing closing", "in", "out", "(x")
+	extest.Refused(t, grep.Program(), "group 2 of a regular expression with 1 groups", "in", "out", "(x)", "2")
+	extest.Refused(t, grep.Program(), `group "one" is not a number`, "in", "out", "(x)", "one")
 }
 
 // TestGrepRefusesOutputFirst checks that grep refuses an invalid output before it searches.
 func TestGrepRefusesOutputFirst(t *testing.T) {
 	in, out := mrtest.File(t, "text", "x"), t.TempDir()
-	got := mrtest.Exec(t, Program(), in, out, "x")
+	got := mrtest.Exec(t, grep.Program(), in, out, "x")
 	if got.Code != mr.ExitFailed || !strings.Contains(got.Stderr, "already exists") || strings.Contains(got.Stderr, "Running job") {
 		t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
 	}

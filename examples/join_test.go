@@ -1,4 +1,4 @@
-package join
+package examples
 
 import (
 	"fmt"
@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/examples/join"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-func TestJoin(t *testing.T) {
+func TestJoinLikeTwin(t *testing.T) {
 	inputs := []string{"a\t1\nb\t2\na\t3\nonly left\n", "b\tx\na\ty\na\tz\nonly right\n\tempty\n"}
-	got := mrtest.RunGraph(t, Job, mrtest.Case{Inputs: inputs}).Text()
+	got := mrtest.RunGraph(t, join.Job, mrtest.Case{Inputs: inputs}).Text()
 	extest.Equal(t, got, "a\t1\ty\na\t3\ty\na\t1\tz\na\t3\tz\nb\t2\tx\n")
 }
 
@@ -44,13 +45,13 @@ func TestJoinUnderAllVariants(t *testing.T) {
 	slices.SortStableFunc(want, func(a, b string) int { return strings.Compare(a[:5], b[:5]) })
 
 	in1, in2 := mrtest.File(t, "left", leftText), mrtest.File(t, "right", rightText)
-	got := extest.UnderAllVariants(t, Program(), func(out string) []string {
+	got := extest.UnderAllVariants(t, join.Program(), func(out string) []string {
 		return []string{"-D", "mapreduce.job.reduces=1", in1, in2, out}
 	})
 	extest.Equal(t, got, extest.Text(want))
 }
 
 func TestJoinRefuses(t *testing.T) {
-	extest.Refused(t, Program(), "", "left", "right")
-	extest.Refused(t, Program(), "", "left", "right", "more", "out")
+	extest.Refused(t, join.Program(), "", "left", "right")
+	extest.Refused(t, join.Program(), "", "left", "right", "more", "out")
 }

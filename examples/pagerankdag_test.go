@@ -1,4 +1,4 @@
-package pagerankdag
+package examples
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 
 	"github.com/hammr/hammr/examples/internal/extest"
 	"github.com/hammr/hammr/examples/pagerank"
+	"github.com/hammr/hammr/examples/pagerankdag"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
 // TestRankOfARing checks that all nodes of a ring have the same rank.
 func TestRankOfARing(t *testing.T) {
 	in := mrtest.File(t, "ring", "a\tb\nb\tc\nc\ta\n")
-	got := mrtest.Command(t, Program(), "7", in, t.TempDir()+"/out")
+	got := mrtest.Command(t, pagerankdag.Program(), "7", in, t.TempDir()+"/out")
 	extest.Equal(t, got, "a\t1.000000000\nb\t1.000000000\nc\t1.000000000\n")
 }
 
@@ -29,19 +30,19 @@ func TestSameBytesAsPagerank(t *testing.T) {
 	in := mrtest.File(t, "edges", input.String())
 	for _, rounds := range []string{"1", "6"} {
 		args := func(out string) []string { return []string{rounds, in, out} }
-		extest.Equal(t, extest.UnderAllVariants(t, Program(), args), extest.UnderAllVariants(t, pagerank.Program(), args))
+		extest.Equal(t, extest.UnderAllVariants(t, pagerankdag.Program(), args), extest.UnderAllVariants(t, pagerank.Program(), args))
 	}
 }
 
 func TestEmptyGraph(t *testing.T) {
 	in := mrtest.File(t, "edges", "")
-	if got := mrtest.Command(t, Program(), "2", in, t.TempDir()+"/out"); got != "" {
+	if got := mrtest.Command(t, pagerankdag.Program(), "2", in, t.TempDir()+"/out"); got != "" {
 		t.Errorf("ranks of no nodes: %q", got)
 	}
 }
 
 func TestPagerankdagRefuses(t *testing.T) {
-	extest.Refused(t, Program(), "", "3", "in")
-	extest.Refused(t, Program(), "at least 1", "0", "in", "out")
-	extest.Refused(t, Program(), "at least 1", "few", "in", "out")
+	extest.Refused(t, pagerankdag.Program(), "", "3", "in")
+	extest.Refused(t, pagerankdag.Program(), "at least 1", "0", "in", "out")
+	extest.Refused(t, pagerankdag.Program(), "at least 1", "few", "in", "out")
 }

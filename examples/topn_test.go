@@ -1,4 +1,4 @@
-package topn
+package examples
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/examples/topn"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
@@ -18,7 +19,7 @@ func TestTopN(t *testing.T) {
 		"3": "b\t3\na\t2\nc\t2\n",
 		"9": "b\t3\na\t2\nc\t2\nd\t1\n",
 	} {
-		got := mrtest.Command(t, Program(), n, in, t.TempDir()+"/out")
+		got := mrtest.Command(t, topn.Program(), n, in, t.TempDir()+"/out")
 		extest.Equal(t, got, want)
 	}
 }
@@ -42,12 +43,12 @@ func TestTopNUnderAllVariants(t *testing.T) {
 	}
 	a := mrtest.File(t, "a", extest.Text(lines[:3000]))
 	b := mrtest.File(t, "b", extest.Text(lines[3000:]))
-	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{"50", a, b, out} })
+	got := extest.UnderAllVariants(t, topn.Program(), func(out string) []string { return []string{"50", a, b, out} })
 	extest.Equal(t, got, want.String())
 }
 
 func TestTopNRefuses(t *testing.T) {
-	extest.Refused(t, Program(), "", "5", "in")
-	extest.Refused(t, Program(), `n "0": expected a whole number of at least 1`, "0", "in", "out")
-	extest.Refused(t, Program(), `n "five": expected a whole number`, "five", "in", "out")
+	extest.Refused(t, topn.Program(), "", "5", "in")
+	extest.Refused(t, topn.Program(), `n "0": expected a whole number of at least 1`, "0", "in", "out")
+	extest.Refused(t, topn.Program(), `n "five": expected a whole number`, "five", "in", "out")
 }
