@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -16,7 +17,10 @@ func TestMain(m *testing.M) { os.Exit(minihdfs.Main(m, minihdfs.Config{})) }
 
 // TestOnHDFS writes, reads and cleans up on a real HDFS, in the default directory, and
 // checks the counters of the file system.
+//
+// Gate: TestWriteReadClean, storage/hdfs.TestConformance
 func TestOnHDFS(t *testing.T) {
+	testlevel.Nightly(t)
 	c := minihdfs.ForTest(t)
 	s := newStage(t)
 	for _, test := range []struct{ name, counter string }{{"write", "written"}, {"read", "read"}} {

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/format"
 	"github.com/hammr/hammr/internal/format/writable"
 	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/storage/local"
 )
 
@@ -122,9 +123,6 @@ var codecsOfHadoop = []string{"DefaultCodec", "GzipCodec", "BZip2Codec", "Snappy
 // hadoop returns a function that runs testdata/java/SeqFiles.java.
 func hadoop(t *testing.T) (run func(args ...string)) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("Java is started")
-	}
 	jars, err := minihdfs.Jars(t.Context())
 	if err != nil {
 		t.Skip(err)
@@ -147,7 +145,11 @@ func emptyConf(t *testing.T) string {
 	return dir
 }
 
+// TestHadoopWritesWeRead reads files that Hadoop writes now, of more records than those in testdata.
+//
+// Gate: TestFilesOfHadoop
 func TestHadoopWritesWeRead(t *testing.T) {
+	testlevel.Nightly(t)
 	run, dir := hadoop(t), t.TempDir()
 	run(append([]string{"write", dir, "300"}, codecsOfHadoop...)...)
 	files, _ := filepath.Glob(dir + "/*.seq")
@@ -194,7 +196,11 @@ func fewestDigits(t *testing.T, text string) string {
 	return string(out)
 }
 
+// TestWeWriteHadoopReads lets Hadoop read files of every codec.
+//
+// Gate: TestPlainFilesEqualHadoops, TestRoundTrip, internal/format/compress.TestToolsAgree
 func TestWeWriteHadoopReads(t *testing.T) {
+	testlevel.Nightly(t)
 	run, dir := hadoop(t), t.TempDir()
 	args := []string{"read"}
 	for _, pair := range []string{"bytes", "nulls", "vints"} {
