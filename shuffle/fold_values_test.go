@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/hammr/hammr/internal/testlevel"
 )
 
 // labelled is a value whose only references are strings.
@@ -70,8 +72,9 @@ func TestFoldTableKeepsStrings(t *testing.T) {
 			}
 			want := make(map[string]labelled)
 			r := rand.New(rand.NewPCG(5, 6))
-			for i := range int64(150_000) {
-				key := fmt.Sprint("key", r.IntN(40_000))
+			records := testlevel.Choose[int64](50_000, 150_000)
+			for i := range records {
+				key := fmt.Sprint("key", r.Int64N(records*4/15))
 				v := labelled{Name: fmt.Sprint("name ", i), N: i, Note: [2]string{strings.Repeat("n", int(i%40)), "shared"}}
 				table.Emit([]byte(key), v)
 				if old, ok := want[key]; ok {

@@ -73,7 +73,7 @@ func TestFramesCarryRecords(t *testing.T) {
 	}
 }
 
-// TestDamagedFrames flips each bit, and removes and adds bytes. The reader must detect each
+// TestDamagedFrames flips a bit of each byte, at night each bit, and removes and adds bytes. The reader must detect each
 // change.
 func TestDamagedFrames(t *testing.T) {
 	whole := encodeStream(t, 40, sourceRecords("s", 1, 20))
@@ -82,6 +82,9 @@ func TestDamagedFrames(t *testing.T) {
 			t.Errorf("cut at %d: %v", i, err)
 		}
 		for bit := range 8 {
+			if bit != i%8 && !testlevel.Choose(false, true) {
+				continue
+			}
 			damaged := bytes.Clone(whole)
 			damaged[i] ^= 1 << bit
 			if _, err := decodeStream(damaged); err == nil {
