@@ -238,7 +238,6 @@ var importTable = []row{
 	{"internal/inittest", nil},
 	{"internal/reachable", nil},
 	{"internal/testlevel", nil},
-	{"internal/reachable", nil},
 	{"internal/netns", nil},
 	{"internal/jsonfile", []string{"internal/owndir"}},
 	{"internal/owndir", nil},
