@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // Java runs classes of Hadoop.
@@ -14,6 +15,8 @@ type Java struct {
 	Conf    string // configuration folder; "" for Hadoop's defaults
 	Temp    string // existing folder for temporary files; "" for the system's
 	HeapMiB int    // bound of the heap; 0 for Java's default
+
+	flags []string // further flags; nil for those that use an archive of classes, if it exists
 }
 
 // Examples returns a Java with Hadoop's MapReduce programs on its class path and
@@ -56,19 +59,32 @@ func (j *Java) command(class string, args []string) (java string, argv []string,
 	if err != nil {
 		return "", nil, err
 	}
-	argv = JavaFlags()
+	argv = append(JavaFlags(), j.flags...)
 	if j.Temp != "" {
 		argv = append(argv, "-Djava.io.tmpdir="+j.Temp)
 	}
 	if j.HeapMiB > 0 {
 		argv = append(argv, fmt.Sprintf("-Xmx%dm", j.HeapMiB))
 	}
-	classPath := filepath.Join(j.Jars, "*")
-	if j.Conf != "" {
-		classPath = j.Conf + ":" + classPath
-	}
-	argv = append(argv, "-cp", classPath, class)
+	classPath, share := j.classPath(java)
+	argv = append(append(argv, share...), "-cp", classPath, class)
 	return java, append(argv, args...), nil
+}
+
+// classPath returns the class path, and flags to use the archive of its classes. With an archive the jars come first.
+// They have no file of the configuration.
+func (j *Java) classPath(java string) (path string, share []string) {
+	archive := archiveOf(j.Jars, java)
+	if _, err := os.Stat(archive); err == nil && j.flags == nil {
+		if jars, err := allJars(j.Jars); err == nil {
+			return strings.TrimSuffix(jars+":"+j.Conf, ":"), shareFlags(archive)
+		}
+	}
+	path = filepath.Join(j.Jars, "*")
+	if j.Conf != "" {
+		path = j.Conf + ":" + path
+	}
+	return path, nil
 }
 
 // CheckAvailable reports why no cluster can be started here: Java or HDFS's jars are
