@@ -25,7 +25,9 @@
 // that outlives its process.
 //
 // A start takes 4 to 8 s. It is shorter with two files that are cached with the jars: an empty image of
-// the NameNode, and the classes of HDFS as Java maps them into memory, which cmd/jars makes. The intervals of HDFS are shortened (conf.go), so that a dead DataNode is noticed after
+// the NameNode, and the classes of HDFS as Java maps them into memory, which cmd/jars makes.
+//
+// The intervals of HDFS are shortened (conf.go), so that a dead DataNode is noticed after
 // 12 s instead of ten minutes. Everything that a cluster writes is in Config.Dir:
 //
 //	conf/          configuration, for daemons and clients (HADOOP_CONF_DIR)
