@@ -61,11 +61,13 @@ func largestDir(t *testing.T, dir string) (largest string, most int) {
 // all, and removes them with the job.
 func TestDirectoriesOfALargeJobAreBounded(t *testing.T) {
 	const limit = 2 * 1000
-	tasks := testlevel.Choose(1050, 3000)
 	var attempts []string
-	for _, stage := range []string{"m", "s1"} {
-		for i := range tasks {
-			attempts = append(attempts, fmt.Sprintf("attempt_1_0001_%s_%06d_0", stage, i))
+	for _, stage := range []struct {
+		name  string
+		tasks int
+	}{{"m", testlevel.Choose(1050, 3000)}, {"s1", testlevel.Choose(50, 3000)}} {
+		for i := range stage.tasks {
+			attempts = append(attempts, fmt.Sprintf("attempt_1_0001_%s_%06d_0", stage.name, i))
 		}
 	}
 	restarts(t, func(b *rig, _ *wire.Report_Joined) {
