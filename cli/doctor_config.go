@@ -4,13 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/doctor"
 	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/internal/rpc"
 )
 
@@ -40,7 +40,7 @@ func isFile(name string) bool {
 }
 
 // idKey matches a file that has a setting of jobmasters alone.
-var idKey = regexp.MustCompile(`(?m)^id\s*:`).Match
+var idKey = pattern.New(`(?m)^id\s*:`)
 
 // readDaemon reads the configuration of a daemon. Only the file counts: the variables of this shell are those of a
 // client. Errors are in the result, since they are findings.
@@ -50,7 +50,7 @@ func readDaemon(file string, c *conf.Conf) doctor.Daemon {
 		return doctor.Daemon{Source: file, Err: err}
 	}
 	read := readTasknode
-	if idKey(text) {
+	if idKey().Match(text) {
 		read = readJobmaster
 	}
 	d := read(daemon.Sources{File: file}, c)

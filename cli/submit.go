@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/examples"
 	"github.com/hammr/hammr/internal/interrupt"
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/mr"
 )
@@ -109,7 +109,7 @@ func submitFile(path string, args []string, help bool, stdout, stderr io.Writer)
 	return endOf(path, "handing in a job", "handed in no job", seen.found || help, err, stderr)
 }
 
-var isJobID = regexp.MustCompile(`^job_[^_]+_\d{4,}$`).MatchString
+var isJobID = pattern.New(`^job_[^_]+_\d{4,}$`)
 
 // jobIDDetector forwards the output of a program and detects a job id on a line of its own.
 // Other output of the program, before or after it, does not matter.
@@ -124,7 +124,7 @@ func (s *jobIDDetector) Write(p []byte) (int, error) {
 	for _, b := range p {
 		switch {
 		case b == '\n':
-			s.found = s.found || isJobID(string(s.line))
+			s.found = s.found || isJobID().MatchString(string(s.line))
 			s.line = s.line[:0]
 		case len(s.line) < 100: // a job id is shorter
 			s.line = append(s.line, b)

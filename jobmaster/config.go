@@ -6,10 +6,10 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"regexp"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/storage"
@@ -147,7 +147,7 @@ func (c *Config) Validate() error {
 		c.Limits.Validate(),
 	}
 	for _, pool := range c.Pools {
-		errs = append(errs, validate.That(wellNamed(pool), "jobmaster: pool %q: a name of letters, digits, '-', '_' and '.' is expected", pool))
+		errs = append(errs, validate.That(wellNamed().MatchString(pool), "jobmaster: pool %q: a name of letters, digits, '-', '_' and '.' is expected", pool))
 	}
 	if c.Policy != nil && c.PolicyName != "" {
 		_, err := c.Policy(c.PolicyName, nil)
@@ -156,4 +156,4 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-var wellNamed = regexp.MustCompile(`^[A-Za-z0-9._-]+$`).MatchString
+var wellNamed = pattern.New(`^[A-Za-z0-9._-]+$`)

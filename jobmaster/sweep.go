@@ -5,11 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/history"
@@ -151,8 +151,8 @@ func (m *Master) sweepDay(ctx context.Context, fsys storage.FS, dir string, used
 // except the partial program of a client that ended while it staged the program.
 func (m *Master) expired(e storage.FileInfo) bool {
 	name := path.Base(e.Path)
-	return (!strings.HasPrefix(name, ".") || partProgram.MatchString(name)) && m.cfg.Now().Sub(e.ModTime) > m.settings().Retention
+	return (!strings.HasPrefix(name, ".") || partProgram().MatchString(name)) && m.cfg.Now().Sub(e.ModTime) > m.settings().Retention
 }
 
 // partProgram matches the temporary name of a program: its hash and a random suffix.
-var partProgram = regexp.MustCompile(`^\.[0-9a-f]{64}\.[A-Z2-7]+$`)
+var partProgram = pattern.New(`^\.[0-9a-f]{64}\.[A-Z2-7]+$`)

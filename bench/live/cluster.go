@@ -8,12 +8,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/sched/registry"
 )
@@ -115,12 +115,12 @@ func (c *Cluster) Policy(ctx context.Context) (string, error) {
 // tasknodeName returns the name of the i-th tasknode, from 0.
 func tasknodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
 
-var poolElement = regexp.MustCompile(`<pool name="([^"]+)"`)
+var poolElement = pattern.New(`<pool name="([^"]+)"`)
 
 // poolsOf returns the pools of a policy's allocation file. The cluster needs their names,
 // since masters refuse jobs of unknown pools.
 func poolsOf(conf map[string]string) (names []string) {
-	for _, found := range poolElement.FindAllStringSubmatch(conf[registry.Allocations], -1) {
+	for _, found := range poolElement().FindAllStringSubmatch(conf[registry.Allocations], -1) {
 		names = append(names, found[1])
 	}
 	slices.Sort(names)

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim/workload"
@@ -166,7 +166,7 @@ func evenTasks(tasks []workload.Task, thin, most int) []workload.Task {
 // timeSettings are settings of policies that are times, in ms.
 var timeSettings = []string{"hammr.disco.transition.hold", "hammr.scheduler.preemption.timeout"}
 
-var timeout = regexp.MustCompile(`(PreemptionTimeout>)(\d+)<`)
+var timeout = pattern.New(`(PreemptionTimeout>)(\d+)<`)
 
 // settings returns the settings of the trial's policy for the faster cluster. Time-outs in
 // allocation files are whole seconds, at least one. The caller's map does not change.
@@ -181,8 +181,8 @@ func (s Scale) settings(t paper.Trial) map[string]string {
 		}
 	}
 	if text, found := conf[registry.Allocations]; found {
-		conf[registry.Allocations] = timeout.ReplaceAllStringFunc(text, func(found string) string {
-			parts := timeout.FindStringSubmatch(found)
+		conf[registry.Allocations] = timeout().ReplaceAllStringFunc(text, func(found string) string {
+			parts := timeout().FindStringSubmatch(found)
 			seconds, _ := strconv.ParseFloat(parts[2], 64) // digits
 			return fmt.Sprintf("%s%d<", parts[1], max(1, int(math.Round(seconds/s.Speedup))))
 		})

@@ -2,9 +2,10 @@ package clean
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hammr/hammr/internal/pattern"
 )
 
 // Hidden is shown in place of a secret, whatever its length.
@@ -15,19 +16,19 @@ const Hidden = "********"
 const RedactedProperties = "mapreduce.job.redacted-properties"
 
 // secretName matches names of properties that look like those of secrets.
-var secretName = regexp.MustCompile(`(?i)password|passwd|secret|token|key$|credential`)
+var secretName = pattern.New(`(?i)password|passwd|secret|token|key$|credential`)
 
 // Secrets in values: the password in a URL, and arguments of commands that set a property with the
 // name of a secret.
 var (
-	urlPassword = regexp.MustCompile(`(\w://[^\s/:@]*:)[^\s/@]+@`)
-	assignment  = regexp.MustCompile(`(?i)([\w.-]*(?:password|passwd|secret|token|credential)[\w.-]*\s*=\s*)("[^"]*"|'[^']*'|[^\s,;&"']+)`)
+	urlPassword = pattern.New(`(\w://[^\s/:@]*:)[^\s/@]+@`)
+	assignment  = pattern.New(`(?i)([\w.-]*(?:password|passwd|secret|token|credential)[\w.-]*\s*=\s*)("[^"]*"|'[^']*'|[^\s,;&"']+)`)
 )
 
 // Secret reports whether the value of a property must not be shown: its name looks like that of a
 // secret, or it is in named.
 func Secret(name string, named []string) bool {
-	return secretName.MatchString(name) || slices.Contains(named, name)
+	return secretName().MatchString(name) || slices.Contains(named, name)
 }
 
 // Value returns the value of a property as it may be shown. The value of a secret is Hidden. Of any
@@ -36,8 +37,8 @@ func Value(name, value string, named []string) string {
 	if Secret(name, named) {
 		return Hidden
 	}
-	value = urlPassword.ReplaceAllString(value, "${1}"+Hidden+"@")
-	return assignment.ReplaceAllString(value, "${1}"+Hidden)
+	value = urlPassword().ReplaceAllString(value, "${1}"+Hidden+"@")
+	return assignment().ReplaceAllString(value, "${1}"+Hidden)
 }
 
 // Properties returns a copy of the properties of a job, with values as they may be shown. Every page,

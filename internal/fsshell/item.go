@@ -5,9 +5,9 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -85,7 +85,7 @@ func (s *shell) expandAll(args []string) []item {
 }
 
 // escape is an escaped character of a pattern.
-var escape = regexp.MustCompile(`\\(.)`)
+var escape = pattern.New(`\\(.)`)
 
 // expand expands a glob. A name without wildcards is an item even if it does not exist, since
 // some commands create it; a pattern must match.
@@ -125,7 +125,7 @@ func (s *shell) missing(arg string, fsys storage.FS, full string) ([]item, error
 	if !ok {
 		return nil, notFound(arg)
 	}
-	return []item{{name: escape.ReplaceAllString(arg, "$1"), fs: fsys, path: name}}, nil
+	return []item{{name: escape().ReplaceAllString(arg, "$1"), fs: fsys, path: name}}, nil
 }
 
 // displayName returns a function that formats a match of the pattern: with a scheme,

@@ -23,7 +23,7 @@ func styleFindings(s source) []string {
 	if ast.IsGenerated(s.syntax) {
 		return nil
 	}
-	return slices.Concat(sizeFindings(s), markFindings(s), sleepFindings(s), serverFindings(s))
+	return slices.Concat(sizeFindings(s), markFindings(s), sleepFindings(s), serverFindings(s), patternFindings(s))
 }
 
 // sizeFindings reports files and functions that are too long to be read at once.
@@ -105,6 +105,34 @@ func serverFindings(s source) []string {
 		}
 		return true
 	})
+	return findings
+}
+
+// patternFindings reports regular expressions that are compiled before main, in each start of each program.
+func patternFindings(s source) []string {
+	if s.test() || matchesAny(testHelpers, s.packageName()) {
+		return nil
+	}
+	var findings []string
+	for _, decl := range s.syntax.Decls {
+		vars, ok := decl.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		ast.Inspect(vars, func(n ast.Node) bool {
+			if _, later := n.(*ast.FuncLit); later {
+				return false
+			}
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok || sel.Sel.Name != "MustCompile" {
+				return true
+			}
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "regexp" {
+				findings = append(findings, s.at(n)+": a regular expression is compiled before main; compile it at its first use with pattern.New")
+			}
+			return true
+		})
+	}
 	return findings
 }
 

@@ -7,11 +7,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/internal/procfs"
 )
 
@@ -166,7 +166,7 @@ func (y *Yarn) Dir() string { return y.dir }
 func (y *Yarn) Logs() string { return filepath.Join(y.dir, "logs") }
 
 // jobID is how clients call a job when they have submitted it.
-var jobID = regexp.MustCompile(`Running job: (job_\d+_\d+)`)
+var jobID = pattern.New(`Running job: (job_\d+_\d+)`)
 
 // Stream runs a job of Hadoop's streaming to its end and returns its id. The mapper
 // and the reducer are programs of this machine.
@@ -175,7 +175,7 @@ func (y *Yarn) Stream(ctx context.Context, args ...string) (job string, err erro
 	if err != nil {
 		return "", err
 	}
-	found := jobID.FindSubmatch(out)
+	found := jobID().FindSubmatch(out)
 	if found == nil {
 		return "", fmt.Errorf("minihdfs: the client of a streaming job has not printed its id: %s", tail(out))
 	}

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"regexp"
 	"time"
 
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/validate"
 )
@@ -195,7 +195,7 @@ type failures struct {
 }
 
 // ownPort is this machine's end of a connection in an error, which is another one each time.
-var ownPort = regexp.MustCompile(`[0-9.]+:[0-9]+->`)
+var ownPort = pattern.New(`[0-9.]+:[0-9]+->`)
 
 // note notes the result of a call.
 func (f *failures) note(logger *slog.Logger, message string, err error) {
@@ -207,7 +207,7 @@ func (f *failures) note(logger *slog.Logger, message string, err error) {
 		return
 	}
 	f.times++
-	if text := ownPort.ReplaceAllString(err.Error(), ""); text != f.logged {
+	if text := ownPort().ReplaceAllString(err.Error(), ""); text != f.logged {
 		f.logged = text
 		logger.Warn(message, "error", err)
 	}

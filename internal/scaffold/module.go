@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"text/template"
+
+	"github.com/hammr/hammr/internal/pattern"
 )
 
 // module is a module with a version. A directory that replaces a module has no version.
@@ -114,7 +115,7 @@ func requiredVersions(tree *treeModule, sums []byte) (required []module) {
 }
 
 // goModTemplate has two blocks of requirements, as go mod tidy writes them.
-var goModTemplate = template.Must(template.New("go.mod").Parse(`module {{.Module}}
+const goModTemplate = `module {{.Module}}
 
 go {{.Go}}
 
@@ -127,7 +128,7 @@ require (
 )
 {{end}}{{range .Replaced}}
 replace {{.}}
-{{end}}`))
+{{end}}`
 
 // goMod returns the new module's go.mod. With a source tree it requires what programs need of the
 // tree's requirements, and repeats the tree's replacements, which count in the main module
@@ -148,7 +149,7 @@ func (p *Project) goMod(tree *treeModule, sums []byte) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	if err := goModTemplate.Execute(&b, data); err != nil {
+	if err := template.Must(template.New("go.mod").Parse(goModTemplate)).Execute(&b, data); err != nil {
 		return nil, fmt.Errorf("go.mod: %w", err)
 	}
 	return b.Bytes(), nil
@@ -164,12 +165,12 @@ func (p *Project) replacements(tree *treeModule) (lines []string) {
 }
 
 // bareWord is text that go.mod has without quotes.
-var bareWord = regexp.MustCompile(`^[\w/.~+-]+$`)
+var bareWord = pattern.New(`^[\w/.~+-]+$`)
 
 // quoted returns a module as go.mod has it. The path may be that of a directory with any characters.
 func (m module) quoted() string {
 	path := m.Path
-	if !bareWord.MatchString(path) || strings.Contains(path, "//") {
+	if !bareWord().MatchString(path) || strings.Contains(path, "//") {
 		path = strconv.Quote(path)
 	}
 	return strings.TrimSpace(path + " " + m.Version)
@@ -184,14 +185,14 @@ func withinTree(tree string, m module) module {
 	return module{Path: filepath.Join(tree, m.Path)}
 }
 
-var goRelease = regexp.MustCompile(`^1\.\d+(\.\d+|rc\d+)?$`)
+var goRelease = pattern.New(`^1\.\d+(\.\d+|rc\d+)?$`)
 
 // goVersion returns the language version of the toolchain that built this binary, which also builds
 // the new module. A development version of Go has a name that go.mod does not accept; then it
 // is a release that Hammr needs.
 func goVersion() string {
 	v, _, _ := strings.Cut(strings.TrimPrefix(runtime.Version(), "go"), " ")
-	if !goRelease.MatchString(v) {
+	if !goRelease().MatchString(v) {
 		return "1.26"
 	}
 	return v

@@ -9,10 +9,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/hammr/hammr/internal/pattern"
 )
 
 // modulePath is where programs import Hammr from.
@@ -83,7 +84,7 @@ func plan(cfg Config) (*Project, error) {
 	if p.Module == "" {
 		p.Module = moduleName(filepath.Base(dir))
 	}
-	if !validModule.MatchString(p.Module) {
+	if !validModule().MatchString(p.Module) {
 		return nil, fmt.Errorf("name of the new module: %q is no import path: use letters, digits and . _ ~ -, and slashes between elements", p.Module)
 	}
 	p.Name = p.Module[strings.LastIndexByte(p.Module, '/')+1:]
@@ -98,15 +99,15 @@ func plan(cfg Config) (*Project, error) {
 }
 
 // validModule is an import path. An element begins and ends with no dot, and the path begins with no dash.
-var validModule = regexp.MustCompile(`^[0-9A-Za-z_~]([0-9A-Za-z._~-]*[0-9A-Za-z_~-])?(/[0-9A-Za-z_~-]([0-9A-Za-z._~-]*[0-9A-Za-z_~-])?)*$`)
+var validModule = pattern.New(`^[0-9A-Za-z_~]([0-9A-Za-z._~-]*[0-9A-Za-z_~-])?(/[0-9A-Za-z_~-]([0-9A-Za-z._~-]*[0-9A-Za-z_~-])?)*$`)
 
-var notInModule = regexp.MustCompile(`[^a-z0-9._-]+`)
+var notInModule = pattern.New(`[^a-z0-9._-]+`)
 
 // moduleName turns the name of a directory into a module path of one element: lower case, with
 // a dash for characters that a path cannot have. "My Words" becomes my-words; a name with
 // only such characters becomes program.
 func moduleName(base string) string {
-	name := strings.Trim(notInModule.ReplaceAllString(strings.ToLower(base), "-"), ".-_")
+	name := strings.Trim(notInModule().ReplaceAllString(strings.ToLower(base), "-"), ".-_")
 	if name == "" {
 		return "program"
 	}

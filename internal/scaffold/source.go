@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/hammr/hammr/internal/pattern"
 )
 
 // findSource returns a source tree of Hammr that a module in dir can use: the one around the
@@ -41,12 +43,12 @@ func treeAround(dir string) string {
 	}
 }
 
-var ownModule = regexp.MustCompile(`(?m)^module\s+"?` + regexp.QuoteMeta(modulePath) + `"?\s*$`)
+var ownModule = pattern.New(`(?m)^module\s+"?` + regexp.QuoteMeta(modulePath) + `"?\s*$`)
 
 // isTree reports whether a directory is the root of Hammr's source.
 func isTree(dir string) bool {
 	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	return err == nil && ownModule.Match(data)
+	return err == nil && ownModule().Match(data)
 }
 
 // checkSource returns the absolute path of a source tree that the user has named. The replacement
@@ -87,7 +89,7 @@ func ownVersion() (string, error) {
 }
 
 // released is a version of this module that a proxy can serve.
-var released = regexp.MustCompile(`^v[01]\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
+var released = pattern.New(`^v[01]\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
 // versionOf returns the version of Hammr in a binary: of the main module in hammr itself, of a
 // dependency in any other program. ok is false for a version that no proxy serves: a build of
@@ -95,7 +97,7 @@ var released = regexp.MustCompile(`^v[01]\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 func versionOf(info *debug.BuildInfo) (string, bool) {
 	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
 		if m.Path == modulePath && m.Replace == nil {
-			return m.Version, released.MatchString(m.Version)
+			return m.Version, released().MatchString(m.Version)
 		}
 	}
 	return "", false

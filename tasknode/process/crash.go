@@ -1,17 +1,17 @@
 package process
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/tasknode"
 )
 
 // crashLine matches the first line that a Go program prints when it crashes.
-var crashLine = regexp.MustCompile(`(?m)^(?:panic: |fatal error: |SIG[A-Z]+: ).*$`)
+var crashLine = pattern.New(`(?m)^(?:panic: |fatal error: |SIG[A-Z]+: ).*$`)
 
 // stackLine matches the first line of a goroutine's stack in a crash or dump.
-var stackLine = regexp.MustCompile(`(?m)^goroutine \d+ .*\[.*\]:$`)
+var stackLine = pattern.New(`(?m)^goroutine \d+ .*\[.*\]:$`)
 
 // quitLine begins the dump that a program prints after SIGQUIT.
 const quitLine = "SIGQUIT: quit"
@@ -30,10 +30,10 @@ const maxDumpBytes = 64 << 10
 // It returns nil if there is no crash. A program may print text that looks like a crash. So
 // crashIn uses the last line that begins a crash and has a stack below it.
 func crashIn(stderr string) *tasknode.Crash {
-	found := crashLine.FindAllStringIndex(stderr, -1)
+	found := crashLine().FindAllStringIndex(stderr, -1)
 	for i := len(found) - 1; i >= 0; i-- {
 		below := stderr[found[i][1]:]
-		if stack := stackLine.FindStringIndex(below); stack != nil {
+		if stack := stackLine().FindStringIndex(below); stack != nil {
 			text, _, _ := strings.Cut(below[stack[0]:], "\n\n")
 			return &tasknode.Crash{Cause: causeAt(stderr[found[i][0]:]), Stack: strings.TrimSpace(text)}
 		}
@@ -65,7 +65,7 @@ func dumpIn(stderr string) string {
 	var first, others []string
 	for part := range strings.SplitSeq(strings.TrimSpace(stderr[i:]), "\n\n") {
 		switch {
-		case !stackLine.MatchString(part) || strings.HasPrefix(part, "goroutine 0 "):
+		case !stackLine().MatchString(part) || strings.HasPrefix(part, "goroutine 0 "):
 		case strings.HasPrefix(part, "goroutine 1 "):
 			first = append(first, part)
 		default:

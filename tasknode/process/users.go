@@ -7,12 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hammr/hammr/internal/pattern"
 )
 
 // users finds the accounts of the users who submit jobs, and refuses those who may not run
@@ -46,7 +47,7 @@ const (
 
 // userName matches the names that are looked up. The name becomes an argument of a program,
 // so it begins with no "-".
-var userName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@\\+-]{0,254}\$?$`)
+var userName = pattern.New(`^[A-Za-z0-9_][A-Za-z0-9_.@\\+-]{0,254}\$?$`)
 
 // ownerOf returns the account of a user, nil for the daemon's own. The error says why the
 // user's tasks may not run on this machine, and which setting decides that.
@@ -89,7 +90,7 @@ func (u *users) keep(name string, found foundUser) {
 // find looks an account up and checks it. An account may have several names, so the list of
 // banned users is compared with the name of the account too.
 func (u *users) find(ctx context.Context, name string) (*owner, error) {
-	if !userName.MatchString(name) {
+	if !userName().MatchString(name) {
 		return nil, errors.New("not a valid name of a user")
 	}
 	o, err := u.lookup(ctx, name)

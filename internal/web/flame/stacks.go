@@ -3,12 +3,12 @@ package flame
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/pattern"
 )
 
 // Group is goroutines with the same stack in the same state.
@@ -27,7 +27,7 @@ const (
 )
 
 // goroutineHead matches the first line of a stack: goroutine 7 [chan receive, 5 minutes, locked to thread]:
-var goroutineHead = regexp.MustCompile(`^goroutine \d+ [^\[]*\[([^\]]*)\]`)
+var goroutineHead = pattern.New(`^goroutine \d+ [^\[]*\[([^\]]*)\]`)
 
 // GroupStacks groups the stacks in a text as runtime.Stack writes it: the goroutines that have waited
 // longest first, then large groups. It returns how many goroutines there are, and how many groups are
@@ -36,7 +36,7 @@ func GroupStacks(text []byte) (groups []Group, goroutines, leftOut int) {
 	index := make(map[[2]string]int)
 	for block := range bytes.SplitSeq(text, []byte("\n\n")) {
 		head, rest, _ := bytes.Cut(bytes.TrimLeft(block, "\n"), []byte("\n"))
-		found := goroutineHead.FindSubmatch(head)
+		found := goroutineHead().FindSubmatch(head)
 		if found == nil {
 			continue
 		}
@@ -74,14 +74,14 @@ func stateOf(text string) (state string, minutes int) {
 
 // What differs between goroutines that do the same.
 var (
-	arguments = regexp.MustCompile(`(?m)^(\S.*)\((?:\.\.\.|\{|0x|_|\)).*$`)
-	offset    = regexp.MustCompile(`(?m) \+0x[0-9a-f]+$`)
-	creator   = regexp.MustCompile(`(?m) in goroutine \d+$`)
+	arguments = pattern.New(`(?m)^(\S.*)\((?:\.\.\.|\{|0x|_|\)).*$`)
+	offset    = pattern.New(`(?m) \+0x[0-9a-f]+$`)
+	creator   = pattern.New(`(?m) in goroutine \d+$`)
 )
 
 // withoutArguments returns a stack without what differs between goroutines that do the same.
 func withoutArguments(stack string) string {
-	stack = arguments.ReplaceAllString(stack, "$1")
-	stack = offset.ReplaceAllString(stack, "")
-	return clean.Text(strings.TrimSpace(creator.ReplaceAllString(stack, "")))
+	stack = arguments().ReplaceAllString(stack, "$1")
+	stack = offset().ReplaceAllString(stack, "")
+	return clean.Text(strings.TrimSpace(creator().ReplaceAllString(stack, "")))
 }
