@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/placement"
 	"github.com/hammr/hammr/sched/sharetree"
 	"github.com/hammr/hammr/sched/victim"
 )
@@ -22,20 +23,74 @@ type need struct {
 
 // preempt plans preemptions for pools that have waited too long (the design document of the
 // fair scheduler, "Preemption"; the Hammr paper, section 5.2). The map given contains the
-// free slots that entries are about to get. Slots that are coming free count once for each
-// kind, for the pools in order.
+// free slots that entries are about to get.
 func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots) (preempts []sched.Preempt, wake int64) {
 	leaves := p.tree.leaves()
 	p.updateClocks(now, leaves)
+	preempts, taken, wake := p.freeFor(now, view, given, leaves)
+	if vain := p.takenInVain(view, given, taken); len(vain) > 0 {
+		leaves = slices.DeleteFunc(leaves, func(q *queue) bool { return vain[q] })
+		preempts, _, wake = p.freeFor(now, view, given, leaves)
+	}
+	return preempts, wake
+}
+
+// takenInVain returns the pools that could not start anything with the slots that preemptions take for them:
+// only bundles wait in the pool, and each also needs slots of the other kind, which are neither free nor taken.
+// The victims would get their slots back and lose them again, for ever.
+func (p *Policy) takenInVain(view sched.View, given map[*sharetree.Entry]cluster.Slots, taken map[*queue]cluster.Slots) map[*queue]bool {
+	if len(taken) == 0 || p.tree.root.bundled == 0 {
+		return nil
+	}
+	free := p.slots.Minus(p.tree.root.running) // now, or when attempts that leave have ended
+	for _, q := range p.tree.leaves() {
+		free = free.Minus(given[q.treeEntry])
+	}
+	vain := make(map[*queue]bool)
+	for q, slots := range taken {
+		if !q.startsWith(view, slots, free.Plus(given[q.treeEntry])) {
+			vain[q] = true
+		}
+	}
+	return vain
+}
+
+// startsWith reports whether a task or a bundle that waits in a queue uses slots that are taken, and needs no
+// others than these and free ones.
+func (q *queue) startsWith(view sched.View, taken, free cluster.Slots) bool {
+	for _, e := range q.jobs {
+		for w := range sched.Wants(view.Job(e.account.Job)) {
+			if w.Need.AtMost(taken).IsZero() {
+				continue
+			}
+			fits := true
+			for kind, need := range w.Need {
+				// Less than none is free if attempts run on machines that take no more.
+				fits = fits && need <= taken[kind]+max(free[kind], 0)
+			}
+			if w.Bundle == nil || fits {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// freeFor plans preemptions for some pools, and returns what they take for each. Slots that are coming free
+// count once for each kind, for the pools in order.
+func (p *Policy) freeFor(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots, needy []*queue) (preempts []sched.Preempt, taken map[*queue]cluster.Slots, wake int64) {
+	leaves := p.tree.leaves()
+	taken = make(map[*queue]cluster.Slots)
 	left := make(map[*queue]cluster.Slots) // slots that queues keep
 	for _, q := range leaves {
 		left[q] = q.running
 	}
 	finder := &victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt}
+	writers := p.writersOfReaders(view)
 	for kind := range p.slots {
 		var needs []need
 		coming := p.tree.root.leaving[kind]
-		for _, q := range leaves {
+		for _, q := range needy {
 			lacks, at := q.starvedSlots(now, p.clocks[q.Name], kind, given[q.treeEntry][kind])
 			wake = sched.Earliest(wake, at)
 			coming, lacks = max(coming-lacks, 0), max(lacks-coming, 0)
@@ -46,12 +101,38 @@ func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]
 		if len(needs) == 0 {
 			continue
 		}
-		w := &wave{finder: finder, kind: kind, left: left}
+		w := &wave{finder: finder, kind: kind, left: left, taken: taken, writers: writers}
 		if wake = sched.Earliest(wake, w.free(leaves, needs, now)); len(w.preempts) > 0 {
 			preempts = append(preempts, w.preempts...)
 		}
 	}
-	return preempts, wake
+	return preempts, taken, wake
+}
+
+// writersOfReaders returns the stages that running tasks read, if these tasks have slots that a waiting bundle
+// lacks. A reservation for the bundle lets such stages take its slots, since the readers end only after them. So
+// a preempted task of theirs would start again at once.
+func (p *Policy) writersOfReaders(view sched.View) map[*cluster.Stage]bool {
+	if p.tree.root.bundled == 0 {
+		return nil
+	}
+	free := p.slots.Minus(p.tree.root.occupied())
+	var lacks cluster.Slots
+	for _, q := range p.tree.leaves() {
+		for _, e := range q.jobs {
+			if e.counted.bundled == 0 {
+				continue
+			}
+			for w := range sched.Wants(view.Job(e.account.Job)) {
+				for kind, need := range w.Need {
+					if w.Bundle != nil && need > free[kind] {
+						lacks[kind] = need
+					}
+				}
+			}
+		}
+	}
+	return placement.Writers(view.View, func(kind int) bool { return lacks[kind] > 0 })
 }
 
 // wave is one round of freeing slots of one kind.
@@ -59,6 +140,8 @@ type wave struct {
 	finder   *victim.Finder // shared by both kinds: an attempt is taken once
 	kind     int
 	left     map[*queue]cluster.Slots // what queues keep after the victims so far
+	taken    map[*queue]cluster.Slots // what they are taken for
+	writers  map[*cluster.Stage]bool  // stages that keep their slots, see writersOfReaders
 	preempts []sched.Preempt          // preemptions planned so far
 }
 
@@ -86,6 +169,7 @@ func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
 		}
 		p.ForPool = needs[0].queue.Name
 		w.left[l.queue] = w.left[l.queue].Minus(l.Slots)
+		w.taken[needs[0].queue] = w.taken[needs[0].queue].Plus(l.Slots)
 		w.preempts = append(w.preempts, p)
 		if needs[0].slots -= l.Slots[w.kind]; needs[0].slots <= 0 {
 			needs = needs[1:]
@@ -116,7 +200,9 @@ func (w *wave) losses(leaves []*queue) (losses []loss) {
 		}
 		for _, e := range q.jobs {
 			for _, v := range w.finder.VictimsOf(e.account, cluster.Slot(w.kind)) {
-				losses = append(losses, loss{q, v})
+				if _, stage, _, _ := w.finder.View.Task(v.Attempt.Task); !w.writers[stage] {
+					losses = append(losses, loss{q, v})
+				}
 			}
 		}
 	}

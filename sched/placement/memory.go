@@ -202,7 +202,7 @@ func (r *Round) reserveMemory(j *cluster.Job, stage *cluster.Stage) {
 	if best == nil {
 		return
 	}
-	res := &reservation{memory: []string{best.Name}, exempt: r.writersFor(func(int) bool { return true })}
+	res := &reservation{memory: []string{best.Name}, exempt: Writers(r.view, func(int) bool { return true })}
 	res.exempt[stage] = true
 	r.enforce(res)
 }

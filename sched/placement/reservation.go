@@ -79,7 +79,7 @@ func (r *Round) reserve(c *claim) {
 			res.memory = append(res.memory, m.Name)
 		}
 	}
-	res.exempt = r.writersFor(func(kind int) bool { return need[kind] > 0 && (!count || found[kind] < need[kind]) })
+	res.exempt = Writers(r.view, func(kind int) bool { return need[kind] > 0 && (!count || found[kind] < need[kind]) })
 	r.enforce(res)
 }
 
@@ -95,7 +95,7 @@ func (r *Round) reserveOn(needs []machineSlots) {
 			res.memory = append(res.memory, need.machine)
 		}
 	}
-	res.exempt = r.writersFor(func(kind int) bool { return lacks[kind] > 0 })
+	res.exempt = Writers(r.view, func(kind int) bool { return lacks[kind] > 0 })
 	r.enforce(res)
 }
 
@@ -146,12 +146,12 @@ func (r *Round) tasksOn(c *claim, m *cluster.Machine) (n int) {
 	return n
 }
 
-// writersFor starts from running tasks in slots of a scarce kind. It returns the stages with
+// Writers starts from running tasks in slots of a scarce kind. It returns the stages with
 // unfinished tasks that these tasks read, directly or through other stages, and the stages
 // in bundles with them.
-func (r *Round) writersFor(scarce func(kind int) bool) map[*cluster.Stage]bool {
+func Writers(view cluster.View, scarce func(kind int) bool) map[*cluster.Stage]bool {
 	writers := make(map[*cluster.Stage]bool)
-	for j := range r.view.Jobs() {
+	for j := range view.Jobs() {
 		for _, s := range j.Stages {
 			for kind, n := range s.Slots {
 				if s.Running > 0 && n > 0 && scarce(kind) {
