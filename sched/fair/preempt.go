@@ -78,7 +78,7 @@ func (q *queue) startsWith(view sched.View, taken, free cluster.Slots) bool {
 
 // freeFor plans preemptions for some pools, and returns what they take for each. Slots that are coming free
 // count once for each kind, for the pools in order.
-func (p *Policy) freeFor(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots, needy []*queue) (preempts []sched.Preempt, taken map[*queue]cluster.Slots, wake int64) {
+func (p *Policy) freeFor(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots, pools []*queue) (preempts []sched.Preempt, taken map[*queue]cluster.Slots, wake int64) {
 	leaves := p.tree.leaves()
 	taken = make(map[*queue]cluster.Slots)
 	left := make(map[*queue]cluster.Slots) // slots that queues keep
@@ -90,7 +90,7 @@ func (p *Policy) freeFor(now int64, view sched.View, given map[*sharetree.Entry]
 	for kind := range p.slots {
 		var needs []need
 		coming := p.tree.root.leaving[kind]
-		for _, q := range needy {
+		for _, q := range pools {
 			lacks, at := q.starvedSlots(now, p.clocks[q.Name], kind, given[q.treeEntry][kind])
 			wake = sched.Earliest(wake, at)
 			coming, lacks = max(coming-lacks, 0), max(lacks-coming, 0)

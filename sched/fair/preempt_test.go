@@ -88,6 +88,43 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
+// TestBundleThatCannotStart fills the cluster, and lets a gang of maps and a reduce wait in pool b while the
+// only slot for reduces is taken.
+func TestBundleThatCannotStart(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		reader bool // the running reduce reads the running maps
+		more   int  // maps that also wait in pool b, and start alone
+		want   string
+	}{
+		{"victims would start again", false, 0, "[]"},
+		{"other tasks use the slots", false, 2, "[9 8 7 6 5]"},
+		{"the reduce ends only after its maps", true, 2, "[]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &fixture{Cluster: newCluster(t), policy: New(Config{Allocations: allocations(t, minutes), Preemption: true})}
+			s.SoftState = schedtest.FullKnowledge{}
+			s.Join("m", 10, 1)
+			s.policy.Reset(s.Now, s.PolicyView())
+			a := s.Run(in("a", 20, 1))
+			for n := range 10 {
+				s.Start(a, 0, n, "m")
+			}
+			if !tt.reader {
+				a = s.Run(in("a", 0, 1))
+			}
+			s.Start(a, 1, 0, "m")
+			s.Run(of("b", schedtest.Streamed(4, 1)))
+			s.Run(in("b", tt.more, 0))
+			s.policy.Reset(s.Now, s.PolicyView())
+			s.policy.Decide(s.Now, s.PolicyView())
+			s.begin = s.Now
+			wantLine(t, s.after(0), "[]")
+			wantLine(t, s.after(120_001), tt.want)
+		})
+	}
+}
+
 func TestThreshold(t *testing.T) {
 	for threshold, want := range map[string]string{"0.5": "[]", "0.9": "[19 9]"} {
 		file := "<queue name='b'><fairSharePreemptionThreshold>" + threshold + "</fairSharePreemptionThreshold></queue>"
