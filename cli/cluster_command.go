@@ -79,8 +79,11 @@ func newClusterCommands() clusterCommands {
 }
 
 // all returns the groups of commands that ask a cluster.
-func (r clusterCommands) all() []*cobra.Command {
-	return []*cobra.Command{r.newJob(), r.newTask(), r.newNode(), r.newMaster(), r.newScheduler(), r.newQueue(), r.newDoctor()}
+func (r clusterCommands) all() []topCommand {
+	return []topCommand{
+		{"job", r.newJob}, {"task", r.newTask}, {"node", r.newNode}, {"master", r.newMaster}, {"scheduler", r.newScheduler}, {"queue", r.newQueue},
+		{"doctor", r.newDoctor},
+	}
 }
 
 // query is the state of a running command: the client, the shared flags, and the arguments.

@@ -346,7 +346,9 @@ func runCommands(t *testing.T, r clusterCommands, line ...string) (code int, std
 	t.Setenv("HADOOP_CONF_DIR", "")
 	root := newRoot()
 	root.RemoveCommand(root.Commands()...)
-	root.AddCommand(r.all()...)
+	for _, c := range r.all() {
+		root.AddCommand(c.make())
+	}
 	var out, err bytes.Buffer
 	code = executeOn(root, line, &out, &err)
 	return code, out.String(), err.String()

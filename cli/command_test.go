@@ -94,6 +94,24 @@ func TestCommandLines(t *testing.T) {
 }
 
 // TestHelp checks that each command has a short help, an example, and no long lines.
+// TestTopCommands checks the names by which commands are chosen, and that a mistyped one is looked for among all.
+func TestTopCommands(t *testing.T) {
+	all := topCommands()
+	for _, c := range all {
+		if name := c.make().Name(); name != c.name {
+			t.Errorf("command %q is listed as %q", name, c.name)
+		}
+		if root := newRootFor([]string{c.name, "x"}); len(root.Commands()) != 1 {
+			t.Errorf("%d commands for %q", len(root.Commands()), c.name)
+		}
+	}
+	for _, args := range [][]string{nil, {"rnu"}, {"--help"}, {"help", "run"}, {"completion", "bash"}, {"__complete", "run"}} {
+		if n := len(newRootFor(args).Commands()); n != len(all) {
+			t.Errorf("%d commands for %q, want %d", n, args, len(all))
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

@@ -67,7 +67,7 @@ func interruptible(f func(ctx context.Context, cmd *cobra.Command, args []string
 
 // execute runs a command line in this process and returns the exit code. Tests call it.
 func execute(args []string, stdout, stderr io.Writer) int {
-	return executeOn(newRoot(), args, stdout, stderr)
+	return executeOn(newRootFor(args), args, stdout, stderr)
 }
 
 // executeOn runs a command line and returns the exit code. An error is printed once, here,
@@ -108,7 +108,19 @@ func runRoot(root *cobra.Command, stderr io.Writer) int {
 
 // newRoot makes the tree of all commands, a new one for each run, since flags keep their
 // values.
-func newRoot() *cobra.Command {
+func newRoot() *cobra.Command { return newRootOf("") }
+
+// newRootFor makes the tree for a command line: of one command, if the line begins with its name. All
+// commands have a thousand flags, which would take a tenth of the time of a short command.
+func newRootFor(args []string) *cobra.Command {
+	if len(args) > 0 && slices.ContainsFunc(topCommands(), func(c topCommand) bool { return c.name == args[0] }) {
+		return newRootOf(args[0])
+	}
+	return newRoot()
+}
+
+// newRootOf makes the tree with one command, or with all if its name is empty.
+func newRootOf(only string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hammr",
 		Short: "A MapReduce engine in Go over HDFS that never throws finished work away",
@@ -125,18 +137,32 @@ operate a cluster, and a generator for your own programs.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().Bool("version", false, "print what 'hammr version' prints")
-	// The commands are in groups: programs and files, experiments, daemons, and commands
-	// that ask a cluster.
-	root.AddCommand(newRun(), newSubmit(), newFS(), newNew(), newConf(), newDev(), newVersion())
-	root.AddCommand(newDAG(), newSim(), newBench(), newChaos())
-	root.AddCommand(newClusterUp(), newClusterDown(), newCluster(), newSlurm(), newOAR(), newJobmaster(), newTasknode(), newAllocationNode())
-	root.AddCommand(newUI())
-	root.AddCommand(newClusterCommands().all()...)
-	// Use lines name the flags that matter; cobra would add [flags].
-	for _, cmd := range root.Commands() {
-		cmd.DisableFlagsInUseLine = true
+	for _, c := range topCommands() {
+		if only != "" && c.name != only {
+			continue
+		}
+		cmd := c.make()
+		cmd.DisableFlagsInUseLine = true // Use lines name the flags that matter; cobra would add [flags]
+		root.AddCommand(cmd)
 	}
 	return root
+}
+
+// topCommand makes a command below the root.
+type topCommand struct {
+	name string
+	make func() *cobra.Command
+}
+
+// topCommands returns the commands in groups: programs and files, experiments, daemons, and commands
+// that ask a cluster.
+func topCommands() []topCommand {
+	return append([]topCommand{
+		{"run", newRun}, {"submit", newSubmit}, {"fs", newFS}, {"new", newNew}, {"conf", newConf}, {"dev", newDev}, {"version", newVersion},
+		{"dag", newDAG}, {"sim", newSim}, {"bench", newBench}, {"chaos", newChaos},
+		{"up", newClusterUp}, {"down", newClusterDown}, {"cluster", newCluster}, {"slurm", newSlurm}, {"oar", newOAR},
+		{"jobmaster", newJobmaster}, {"tasknode", newTasknode}, {allocationNode, newAllocationNode}, {"ui", newUI},
+	}, newClusterCommands().all()...)
 }
 
 // group makes a noun of verbs. Without a verb it prints its help. It refuses an unknown verb

@@ -16,7 +16,7 @@ import (
 // it again, to find the functions. Only the graph's shape and the configuration are sent.
 type Definition struct {
 	name       string
-	declaredAt string // file:line
+	declaredAt position // file:line
 	config     *configType
 	build      func(g *Graph, config any)
 	err        error // error of Define itself
@@ -130,7 +130,7 @@ func (g *Graph) shape(sources map[string]int, reduces int) dag.Graph {
 // each with the position of the call that caused it.
 type Graph struct {
 	name       string
-	declaredAt string   // file:line of the call of Define
+	declaredAt position // file:line of the call of Define
 	stages     []*stage // in the order of their calls
 	links      []*link  // in the order of their calls
 	sides      []anySide
@@ -153,6 +153,6 @@ func (g *Graph) addOutput(name string, o *ownedOutput) {
 
 // errorf adds an error at a position in the user's code. Since the builders return no
 // errors, the code that builds a graph reads as a list of stages.
-func (g *Graph) errorf(place, format string, args ...any) {
+func (g *Graph) errorf(place position, format string, args ...any) {
 	g.errs = append(g.errs, fmt.Errorf("%s: job %s: %w", place, g.name, fmt.Errorf(format, args...)))
 }

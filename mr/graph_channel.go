@@ -28,7 +28,7 @@ type Channel[K, V any] struct {
 	stored     bool // the files survive the loss of the machine that wrote them
 	route      route[K, V]
 	files      *channelFiles // nil for the zero value
-	declaredAt string        // file:line
+	declaredAt position      // file:line
 }
 
 // channelFiles are the files of a channel or side. The stage writes them once for all stages
@@ -37,8 +37,8 @@ type channelFiles struct {
 	owner *link // the edge of the first stage that reads them; nil before
 
 	// Of a changed copy of a Channel:
-	changedAt string // file:line of the call that made it
-	used      bool   // a stage reads it, or it was changed again
+	changedAt position // file:line of the call that made it
+	used      bool     // a stage reads it, or it was changed again
 }
 
 // changed returns a copy of the channel that has other files. The graph checks that the copy
@@ -187,7 +187,7 @@ type link struct {
 	stored     bool          // the files survive the loss of the machine that wrote them
 	machines   int           // number of Nodes that read a per-machine edge, unless the reader sets its own number
 	files      *channelFiles // of its channel
-	declaredAt string        // file:line
+	declaredAt position      // file:line
 }
 
 // filesOf returns the name of the stage whose edge has the files that this edge reads; "" if

@@ -18,7 +18,7 @@ type Side[K, V any] struct {
 	from       *Stage[K, V]
 	route      *route[K, V]
 	files      channelFiles
-	declaredAt string
+	declaredAt position
 	stored     bool // the files survive the loss of the machine that wrote them
 	given      bool // With has given it to a stage
 }

@@ -139,7 +139,7 @@ func (s *Stage[K, V]) Slots(kind dag.SlotKind) *Stage[K, V] {
 type stage struct {
 	graph      *Graph
 	name       string
-	declaredAt string       // file:line
+	declaredAt position     // file:line
 	source     bool         // Read made the stage
 	input      splitter     // the input of a source
 	nodes      int          // number set by Nodes; 0 if the input decides
@@ -178,7 +178,7 @@ func (s *stage) errorf(format string, args ...any) { s.errorfAt(s.declaredAt, fo
 
 // errorfAt adds an error of the stage at another position, such as the position of a
 // channel.
-func (s *stage) errorfAt(place, format string, args ...any) {
+func (s *stage) errorfAt(place position, format string, args ...any) {
 	s.graph.errorf(place, "stage %q: %w", s.name, fmt.Errorf(format, args...))
 }
 

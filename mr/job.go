@@ -24,7 +24,7 @@ import (
 // reported together when the program starts, with the position of the call that made the job.
 type Job[K, V, KO, VO any] struct {
 	name       string
-	declaredAt string // file:line of the call that made it
+	declaredAt position // file:line of the call that made it
 	sources    []source[K, V, KO, VO]
 	reducer    Reducer[K, V, KO, VO] // nil if the job has no reduce phase
 	output     Output[KO, VO]
@@ -215,11 +215,24 @@ var packagePrefix = reflect.TypeFor[Task]().PkgPath() + "."
 // maxDepth bounds the calls of this package between the user's code and callerPosition.
 const maxDepth = 8
 
-// callerPosition returns the file:line at which code outside this package called into it.
-// Errors in building a job name this place, because the compiler cannot find such errors.
-func callerPosition() string {
-	var callers [maxDepth]uintptr
-	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])
+// position is a place outside this package from which code called into it. What it is called is looked up
+// only when it is printed, since jobs are built before main in each start of a program.
+type position [maxDepth]uintptr
+
+// callerPosition returns the position of the code that called into this package. Errors in building a job
+// name this place, because the compiler cannot find such errors.
+func callerPosition() (p position) {
+	runtime.Callers(2, p[:])
+	return p
+}
+
+// String returns file:line.
+func (p position) String() string {
+	calls := slices.Index(p[:], 0)
+	if calls < 0 {
+		calls = len(p)
+	}
+	frames := runtime.CallersFrames(p[:calls])
 	for {
 		frame, more := frames.Next()
 		if !more || !strings.HasPrefix(frame.Function, packagePrefix) {

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 
 	"github.com/hammr/hammr/examples/internal/randomdata"
 	"github.com/hammr/hammr/mr"
@@ -30,7 +31,8 @@ const name = "randomtextwriter"
 var defaults = randomdata.Amount{MinKey: 5, MaxKey: 10, MinValue: 10, MaxValue: 100}
 
 // vocabulary is a thousand different words of two to four syllables.
-var vocabulary = func() (words [1000]string) {
+var vocabulary = sync.OnceValue(func() *[1000]string {
+	words := new([1000]string)
 	for i := range words {
 		// 7919 has no factor in common with 10,000, so no two words begin with
 		// the same two syllables.
@@ -41,7 +43,7 @@ var vocabulary = func() (words [1000]string) {
 		}
 	}
 	return words
-}()
+})
 
 // syllable returns one of a hundred syllables: a consonant and a vowel.
 func syllable(n int) string {
@@ -51,11 +53,12 @@ func syllable(n int) string {
 
 // appendSentence appends n random words with spaces between them.
 func appendSentence(dst []byte, random *rand.Rand, n int) []byte {
+	words := vocabulary()
 	for i := range n {
 		if i > 0 {
 			dst = append(dst, ' ')
 		}
-		dst = append(dst, vocabulary[random.IntN(len(vocabulary))]...)
+		dst = append(dst, words[random.IntN(len(words))]...)
 	}
 	return dst
 }

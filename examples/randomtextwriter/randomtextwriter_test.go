@@ -12,12 +12,12 @@ import (
 )
 
 func TestVocabulary(t *testing.T) {
-	words := slices.Clone(vocabulary[:])
+	words := slices.Clone(vocabulary()[:])
 	slices.Sort(words)
-	if n := len(slices.Compact(words)); n != len(vocabulary) {
-		t.Errorf("%d different words, want %d", n, len(vocabulary))
+	if n := len(slices.Compact(words)); n != len(vocabulary()) {
+		t.Errorf("%d different words, want %d", n, len(vocabulary()))
 	}
-	for _, word := range vocabulary {
+	for _, word := range vocabulary() {
 		if len(word) < 4 || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
 			t.Errorf("%q is no word", word)
 		}
