@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestSameBytesAsWordcount compares the output with the output of wordcount. The machines
+// TestStreamcountWritesTheBytesOfWordcount compares the output with the output of wordcount. The machines
 // have slots for 3 tokenisers and 3 counters at once.
 func TestStreamcountWritesTheBytesOfWordcount(t *testing.T) {
 	in := mrtest.File(t, "text", extest.Text(extest.Lines(2, 20_000)))

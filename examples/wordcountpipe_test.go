@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestSameBytesAsWordcount compares the output with the output of wordcount.
+// TestWordcountpipeWritesTheBytesOfWordcount compares the output with the output of wordcount.
 func TestWordcountpipeWritesTheBytesOfWordcount(t *testing.T) {
 	in := mrtest.File(t, "text", extest.Text(extest.Lines(1, 20_000)))
 	args := func(out string) []string { return []string{in, out} }

@@ -118,3 +118,21 @@ func guardFindings(s source, n ast.Node, comment string, tests levels) (findings
 	}
 	return findings
 }
+
+// testName is a test as documents name it.
+var testName = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`)
+
+// namedTestFindings reports tests that a document names and that do not exist. A name may be the beginning of
+// several tests.
+func namedTestFindings(path, text string, tests levels) (findings []string) {
+	for _, name := range testName.FindAllString(text, -1) {
+		found := name == "TestDFSIO" // a program
+		for test := range tests {
+			found = found || strings.HasPrefix(test.name, name)
+		}
+		if !found {
+			findings = append(findings, path+": there is no test "+name)
+		}
+	}
+	return findings
+}

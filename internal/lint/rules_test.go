@@ -211,6 +211,12 @@ func TestLevelFindings(t *testing.T) {
 	}
 }
 
+func TestNamedTestFindings(t *testing.T) {
+	tests := levels{{"web", "TestPages"}: false, {"e2e", "TestDrillOnHDFS"}: true}
+	checkFindings(t, namedTestFindings("a.md", "`TestPages`, TestDrill… and TestDFSIO test it.", tests))
+	checkFindings(t, namedTestFindings("a.md", "`TestPagesInBrowser` (web)", tests), "a.md: there is no test TestPagesInBrowser")
+}
+
 func TestReachFindings(t *testing.T) {
 	table := []reach{{"mr", []string{"x.org/a", "x.org/b"}, 4}}
 	of := func(deps ...string) pkg { return pkg{ImportPath: modulePath + "/mr", Deps: deps} }

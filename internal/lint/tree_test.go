@@ -95,8 +95,9 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestGlossary checks that the tree has no banned words of docs/glossary.md.
-func TestGlossary(t *testing.T) {
+// TestDocuments checks that the tree has no banned words of docs/glossary.md, and that documents name tests
+// that exist.
+func TestDocuments(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/glossary.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -119,8 +120,10 @@ func TestGlossary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tests := levelsOf(all)
 	for path, text := range pages {
 		report(t, g.pageFindings(path, text))
+		report(t, namedTestFindings(path, text, tests))
 	}
 }
 
