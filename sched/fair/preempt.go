@@ -6,7 +6,6 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/placement"
 	"github.com/hammr/hammr/sched/sharetree"
 	"github.com/hammr/hammr/sched/victim"
 )
@@ -86,7 +85,6 @@ func (p *Policy) freeFor(now int64, view sched.View, given map[*sharetree.Entry]
 		left[q] = q.running
 	}
 	finder := &victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt}
-	writers := p.writersOfReaders(view)
 	for kind := range p.slots {
 		var needs []need
 		coming := p.tree.root.leaving[kind]
@@ -101,38 +99,12 @@ func (p *Policy) freeFor(now int64, view sched.View, given map[*sharetree.Entry]
 		if len(needs) == 0 {
 			continue
 		}
-		w := &wave{finder: finder, kind: kind, left: left, taken: taken, writers: writers}
+		w := &wave{finder: finder, kind: kind, left: left, taken: taken}
 		if wake = sched.Earliest(wake, w.free(leaves, needs, now)); len(w.preempts) > 0 {
 			preempts = append(preempts, w.preempts...)
 		}
 	}
 	return preempts, taken, wake
-}
-
-// writersOfReaders returns the stages that running tasks read, if these tasks have slots that a waiting bundle
-// lacks. A reservation for the bundle lets such stages take its slots, since the readers end only after them. So
-// a preempted task of theirs would start again at once.
-func (p *Policy) writersOfReaders(view sched.View) map[*cluster.Stage]bool {
-	if p.tree.root.bundled == 0 {
-		return nil
-	}
-	free := p.slots.Minus(p.tree.root.occupied())
-	var lacks cluster.Slots
-	for _, q := range p.tree.leaves() {
-		for _, e := range q.jobs {
-			if e.counted.bundled == 0 {
-				continue
-			}
-			for w := range sched.Wants(view.Job(e.account.Job)) {
-				for kind, need := range w.Need {
-					if w.Bundle != nil && need > free[kind] {
-						lacks[kind] = need
-					}
-				}
-			}
-		}
-	}
-	return placement.Writers(view.View, func(kind int) bool { return lacks[kind] > 0 })
 }
 
 // wave is one round of freeing slots of one kind.
@@ -141,7 +113,6 @@ type wave struct {
 	kind     int
 	left     map[*queue]cluster.Slots // what queues keep after the victims so far
 	taken    map[*queue]cluster.Slots // what they are taken for
-	writers  map[*cluster.Stage]bool  // stages that keep their slots, see writersOfReaders
 	preempts []sched.Preempt          // preemptions planned so far
 }
 
@@ -200,9 +171,7 @@ func (w *wave) losses(leaves []*queue) (losses []loss) {
 		}
 		for _, e := range q.jobs {
 			for _, v := range w.finder.VictimsOf(e.account, cluster.Slot(w.kind)) {
-				if _, stage, _, _ := w.finder.View.Task(v.Attempt.Task); !w.writers[stage] {
-					losses = append(losses, loss{q, v})
-				}
+				losses = append(losses, loss{q, v})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
 )
 
 // memory is the memory of the machines that a round can still give out. Tasks of both kinds
@@ -202,7 +203,7 @@ func (r *Round) reserveMemory(j *cluster.Job, stage *cluster.Stage) {
 	if best == nil {
 		return
 	}
-	res := &reservation{memory: []string{best.Name}, exempt: Writers(r.view, func(int) bool { return true })}
+	res := &reservation{memory: []string{best.Name}, exempt: sched.Writers(r.view, func(int) bool { return true })}
 	res.exempt[stage] = true
 	r.enforce(res)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
 )
 
 // reservation keeps free slots for bundles that need several slots at once. Without it a
@@ -79,7 +80,7 @@ func (r *Round) reserve(c *claim) {
 			res.memory = append(res.memory, m.Name)
 		}
 	}
-	res.exempt = Writers(r.view, func(kind int) bool { return need[kind] > 0 && (!count || found[kind] < need[kind]) })
+	res.exempt = sched.Writers(r.view, func(kind int) bool { return need[kind] > 0 && (!count || found[kind] < need[kind]) })
 	r.enforce(res)
 }
 
@@ -95,7 +96,7 @@ func (r *Round) reserveOn(needs []machineSlots) {
 			res.memory = append(res.memory, need.machine)
 		}
 	}
-	res.exempt = Writers(r.view, func(kind int) bool { return lacks[kind] > 0 })
+	res.exempt = sched.Writers(r.view, func(kind int) bool { return lacks[kind] > 0 })
 	r.enforce(res)
 }
 
@@ -144,39 +145,6 @@ func (r *Round) tasksOn(c *claim, m *cluster.Machine) (n int) {
 		}
 	}
 	return n
-}
-
-// Writers starts from running tasks in slots of a scarce kind. It returns the stages with
-// unfinished tasks that these tasks read, directly or through other stages, and the stages
-// in bundles with them.
-func Writers(view cluster.View, scarce func(kind int) bool) map[*cluster.Stage]bool {
-	writers := make(map[*cluster.Stage]bool)
-	for j := range view.Jobs() {
-		for _, s := range j.Stages {
-			for kind, n := range s.Slots {
-				if s.Running > 0 && n > 0 && scarce(kind) {
-					addWriters(writers, s)
-				}
-			}
-		}
-	}
-	return writers
-}
-
-// addWriters adds the stages with unfinished tasks that a stage reads, transitively, each
-// with the other stages of its bundles.
-func addWriters(writers map[*cluster.Stage]bool, reader *cluster.Stage) {
-	for up := range reader.Upstream() {
-		if up.Complete() {
-			continue
-		}
-		for _, s := range up.Bundle.Stages {
-			if !writers[s] {
-				writers[s] = true
-				addWriters(writers, s)
-			}
-		}
-	}
 }
 
 // release frees the reserved slots that the stages may take. The caller offers them to

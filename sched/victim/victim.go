@@ -55,6 +55,8 @@ type Finder struct {
 	// epoch; 0 if none is protected.
 	Wake int64
 
+	writers       map[*cluster.Stage]bool // see sched.WritersForBundles
+	searched      bool                    // writers is up to date
 	taken         map[cluster.AttemptID]bool
 	suspending    map[string]cluster.Slots // attempts that are to be suspended, by machine
 	claimedMemory map[string]int64         // bytes of memory for the attempts that replace them, by machine
@@ -62,8 +64,12 @@ type Finder struct {
 
 // VictimsOf returns the victims of a job that have slots of a kind, the youngest first.
 // It leaves out attempts of unknown progress, attempts protected by the least run time,
-// and attempts on machines whose slots are not given out again.
+// attempts on machines whose slots are not given out again, and, unless the need is urgent,
+// those that would start again at once because readers wait for them.
 func (f *Finder) VictimsOf(account *ledger.Account, kind cluster.Slot) (victims []Victim) {
+	if !f.searched && !f.Urgent {
+		f.writers, f.searched = sched.WritersForBundles(f.View), true
+	}
 	for id, usage := range account.Attempts {
 		if v, ok := f.victim(id, usage); ok && v.Slots[kind] > 0 {
 			victims = append(victims, v)
@@ -81,6 +87,9 @@ func (f *Finder) victim(id cluster.AttemptID, usage ledger.Usage) (v Victim, ok 
 		return v, false
 	}
 	_, stage, _, _ := f.View.Task(id.Task)
+	if f.writers[stage] {
+		return v, false
+	}
 	v = Victim{Attempt: id, Slots: usage.Slots, StartedAt: a.StartedAt}
 	if !stage.Bundle.Gang {
 		return v, f.isEligible(a)
