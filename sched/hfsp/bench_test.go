@@ -18,8 +18,10 @@ func crowd(b *testing.B, jobs, free int) *schedtest.Cluster {
 	for i := range 100 {
 		w.Join(fmt.Sprintf("m%d", i), 10, 5)
 	}
-	for range jobs {
-		w.Run(schedtest.Spec(dag.MapReduce(20, 2)))
+	for i := range jobs {
+		spec := schedtest.Spec(dag.MapReduce(20, 2))
+		spec.User = fmt.Sprintf("user%d", i%100) // the jobs of one user are limited
+		w.Run(spec)
 	}
 	taken := 0
 	for j := range w.View().Jobs() {
