@@ -386,7 +386,7 @@ var parts = []part{
 }
 
 const (
-	maxTestLines = 118_000
+	maxTestLines = 118_500
 	// maxProgramBytes bounds bin/hammr, stripped.
 	maxProgramBytes = 48_000_000
 )
