@@ -33,7 +33,8 @@ fi
 # hammr runs the program without the environment of this user, so that no default comes from there.
 hammr() { env -i TZ=UTC SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" "$native" "$@"; }
 
-env -i PATH="$PATH" HOME="$HOME" GOFLAGS="${GOFLAGS-}" CGO_ENABLED=0 TZ=UTC SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" go run ./deploy/packages/man "$work/man"
+CGO_ENABLED=0 go build -o "$work/manual" ./deploy/packages/man
+env -i TZ=UTC SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" "$work/manual" "$work/man"
 gzip -9n "$work"/man/*
 for shell in bash zsh fish; do
 	hammr completion $shell >"$work/hammr.$shell"
