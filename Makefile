@@ -210,8 +210,8 @@ HELM ?= go run helm.sh/helm/v3/cmd/helm@v3.22.0
 manifests:
 	HELM='$(HELM)' deploy/kubernetes/render.sh
 
-# Searches that the tests sample with a fixed seed, in full: each bit of small files of all formats is
-# flipped, and jobs and states run under many seeds from HAMMR_SEED on.
+# Searches that the tests sample, in full: each bit of small files of all formats is flipped, and values of many
+# random types are encoded.
 sweeps:
 	go test $(LINK) -vet=off -tags soak -run '^TestSweep' -count 1 -timeout 2h -v ./...
 

@@ -8,7 +8,7 @@ import (
 )
 
 // figure is a measurement that documents state, with the value of the commit that wrote them. A change may
-// spoil it silently, so `hammr bench figures` measures it again.
+// spoil it silently, so `hammr bench programs --figures` measures it again.
 type figure struct {
 	contest Contest
 	// cpu is our CPU time over that of the program fixed, and rss our peak memory in bytes.
@@ -99,9 +99,5 @@ func figureVerdict(change float64) string {
 
 // cpuRatio returns the median over rounds of our CPU time over the rival's.
 func cpuRatio(r Result) float64 {
-	var all []float64
-	for i := range min(len(r.Ours.Samples), len(r.Rival.Samples)) {
-		all = append(all, r.Ours.Samples[i].CPUSeconds/r.Rival.Samples[i].CPUSeconds)
-	}
-	return spreadOf(all).Median
+	return spreadOf(ratios(cpuOf(r.Ours.Samples), cpuOf(r.Rival.Samples))).Median
 }

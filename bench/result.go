@@ -62,7 +62,7 @@ func sideOf(e Entry, samples []Sample) Side {
 func resultOf(c Contest, bytes int64, ours, rival []Sample) Result {
 	r := Result{Case: c.Name, Bytes: bytes, Ours: sideOf(c.Ours, ours), Goal: c.Goals.String(), Compared: c.Compare != nil}
 	if !c.Rival.missing() {
-		side, ratio := sideOf(c.Rival, rival), spreadOf(ratios(ours, rival))
+		side, ratio := sideOf(c.Rival, rival), spreadOf(ratios(secondsOf(rival), secondsOf(ours)))
 		r.Rival, r.Ratio = &side, &ratio
 	}
 	r.Met = c.Goals.met(r)

@@ -21,12 +21,12 @@ func spreadOf(figures []float64) Spread {
 	return Spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
 }
 
-// ratios returns the rival's seconds over ours, round by round. An interrupted contest may
+// ratios returns one side's figures over the other's, round by round. An interrupted contest may
 // have one round more on one side.
-func ratios(ours, rival []Sample) []float64 {
+func ratios(over, under []float64) []float64 {
 	var out []float64
-	for i := range min(len(ours), len(rival)) {
-		out = append(out, rival[i].Seconds/ours[i].Seconds)
+	for i := range min(len(over), len(under)) {
+		out = append(out, over[i]/under[i])
 	}
 	return out
 }

@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/hammr/hammr/cluster"
+import (
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+)
 
 // Writers starts from running tasks in slots of a scarce kind. It returns the stages with
 // unfinished tasks that these tasks read, directly or through other stages, and the stages
@@ -41,18 +45,15 @@ func addWriters(writers map[*cluster.Stage]bool, reader *cluster.Stage) {
 func WritersForBundles(view View) map[*cluster.Stage]bool {
 	var wanted cluster.Slots // by the largest bundle
 	for j := range view.Jobs() {
-		for _, s := range j.Stages {
-			if s.StartsAlone() || s.Bundle.Stages[0] != s {
-				continue
-			}
-			for w := range Wants(j) {
-				for kind, need := range w.Need {
-					if w.Bundle != nil {
-						wanted[kind] = max(wanted[kind], need)
-					}
+		if !slices.ContainsFunc(j.Stages, func(s *cluster.Stage) bool { return !s.StartsAlone() }) {
+			continue // most jobs have no bundles
+		}
+		for w := range Wants(j) {
+			for kind, need := range w.Need {
+				if w.Bundle != nil {
+					wanted[kind] = max(wanted[kind], need)
 				}
 			}
-			break // Wants yields all bundles of the job
 		}
 	}
 	if wanted.IsZero() {

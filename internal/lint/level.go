@@ -52,15 +52,7 @@ func isNightlyCall(n ast.Node) bool {
 		return false
 	}
 	call, ok := statement.X.(*ast.CallExpr)
-	if !ok {
-		return false
-	}
-	f, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || f.Sel.Name != "Nightly" {
-		return false
-	}
-	x, ok := f.X.(*ast.Ident)
-	return ok && x.Name == "testlevel"
+	return ok && selects(call.Fun, "testlevel", "Nightly")
 }
 
 // levelFindings reports tests that leave the gate and do not name tests of the gate that guard their property. The
@@ -113,7 +105,7 @@ func guardFindings(s source, n ast.Node, comment string, tests levels) (findings
 		if nightly, ok := tests[guard]; !ok {
 			findings = append(findings, s.at(n)+": there is no test "+guard.String())
 		} else if nightly {
-			findings = append(findings, s.at(n)+": "+guard.String()+" is no test of the gate either")
+			findings = append(findings, s.at(n)+": "+guard.String()+" does not run in the gate either")
 		}
 	}
 	return findings

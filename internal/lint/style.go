@@ -69,11 +69,7 @@ func sleepFindings(s source) []string {
 	}
 	var findings []string
 	ast.Inspect(s.syntax, func(n ast.Node) bool {
-		sel, ok := n.(*ast.SelectorExpr)
-		if !ok || sel.Sel.Name != "Sleep" {
-			return true
-		}
-		if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" {
+		if selects(n, "time", "Sleep") {
 			findings = append(findings, s.at(n)+": time.Sleep in a test; wait for the event itself, or use testing/synctest")
 		}
 		return true
@@ -96,11 +92,7 @@ func serverFindings(s source) []string {
 		case *ast.CallExpr:
 			made = n.Fun
 		}
-		sel, ok := made.(*ast.SelectorExpr)
-		if !ok || !slices.Contains([]string{"Server", "Serve", "ListenAndServe", "ServeTLS", "ListenAndServeTLS"}, sel.Sel.Name) {
-			return true
-		}
-		if x, ok := sel.X.(*ast.Ident); ok && x.Name == "http" {
+		if selects(made, "http", "Server", "Serve", "ListenAndServe", "ServeTLS", "ListenAndServeTLS") {
 			findings = append(findings, s.at(n)+": an HTTP server without bounds; make it with httpserver.New")
 		}
 		return true
@@ -123,17 +115,23 @@ func patternFindings(s source) []string {
 			if _, later := n.(*ast.FuncLit); later {
 				return false
 			}
-			sel, ok := n.(*ast.SelectorExpr)
-			if !ok || sel.Sel.Name != "MustCompile" {
-				return true
-			}
-			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "regexp" {
+			if selects(n, "regexp", "MustCompile") {
 				findings = append(findings, s.at(n)+": a regular expression is compiled before main; compile it at its first use with pattern.New")
 			}
 			return true
 		})
 	}
 	return findings
+}
+
+// selects reports whether a node is one of some names of a package, as in time.Sleep.
+func selects(n ast.Node, pkg string, names ...string) bool {
+	sel, ok := n.(*ast.SelectorExpr)
+	if !ok || !slices.Contains(names, sel.Sel.Name) {
+		return false
+	}
+	x, ok := sel.X.(*ast.Ident)
+	return ok && x.Name == pkg
 }
 
 // docFindings reports packages without a doc comment. It skips directories that have only

@@ -85,7 +85,7 @@ func plan(cfg Config) (*Project, error) {
 		p.Module = moduleName(filepath.Base(dir))
 	}
 	if !validModule().MatchString(p.Module) {
-		return nil, fmt.Errorf("name of the new module: %q is no import path: use letters, digits and . _ ~ -, and slashes between elements", p.Module)
+		return nil, fmt.Errorf("name of the new module: %q is not an import path: use letters, digits and . _ ~ -, and slashes between elements", p.Module)
 	}
 	p.Name = p.Module[strings.LastIndexByte(p.Module, '/')+1:]
 	if cfg.Source != "" {
