@@ -33,17 +33,17 @@ func newRoute[K, V any]() route[K, V] {
 	return r
 }
 
-// check returns why the keys or values of the route cannot be encoded, or would arrive changed.
-func (r *route[K, V]) check() error { return errors.Join(r.checkKeys(), r.checkValues()) }
+// checkRoute returns why the keys or values of a route cannot be encoded, or would arrive changed.
+func checkRoute[K, V any](r *route[K, V]) error { return errors.Join(checkKeys(r), checkValues(r)) }
 
-func (r *route[K, V]) checkKeys() error {
+func checkKeys[K, V any](r *route[K, V]) error {
 	if err := keys.CheckType(r.keys); err != nil {
 		return fmt.Errorf("keys of type %v: %w; or give a codec with KeyCodec", reflect.TypeFor[K](), err)
 	}
 	return r.keyErr
 }
 
-func (r *route[K, V]) checkValues() error {
+func checkValues[K, V any](r *route[K, V]) error {
 	if err := keys.CheckType(r.values); err != nil {
 		return fmt.Errorf("values of type %v: %w; or give a codec with ValueCodec", reflect.TypeFor[V](), err)
 	}
@@ -56,22 +56,16 @@ func (r *route[K, V]) checkValues() error {
 //	no combiner   Emit ──> encode ──> sort buffer ──> runs
 //	a reducer     Emit ──> encode ──> sort buffer ──> groups, combined ──> runs
 //	a Fold        Emit ──> encode the key ──> hash table of values ──> sorted runs
-func (r *route[K, V]) collect(t *Task, opts shuffle.Options) (Emitter[K, V], shuffle.Collector, error) {
+func collect[K, V any](t *Task, r *route[K, V], opts shuffle.Options) (Emitter[K, V], shuffle.Collector, error) {
 	var err error
-	if opts.Partition, err = r.partitioner(t, opts.Partitions); err != nil {
+	if opts.Partition, err = partitioner(t, r, opts.Partitions); err != nil {
 		return nil, nil, err
 	}
-	if f, ok := r.combiner.(folding[V]); ok {
-		table, err := shuffle.NewFoldTable(t.Context(), opts, shuffle.Fold[V]{
-			Fold: f.folder(), Append: r.values.Append, Decode: r.values.Decode,
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-		return foldEmitter(r.keys, table), table, nil
+	if f, ok := r.combiner.(folding[K, V]); ok {
+		return f.collectFolded(t, r, opts)
 	}
 	if r.combiner != nil {
-		if opts.Combine, err = r.groupCombiner(t); err != nil {
+		if opts.Combine, err = groupCombiner(t, r); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -191,7 +185,7 @@ func combinerTask(t *Task) *Task {
 // groupCombiner makes a Combiner that runs the user's combiner over groups of encoded
 // records. It calls Setup, but not Close: the records that a combiner emits belong to one
 // group.
-func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
+func groupCombiner[K, V any](emitting *Task, r *route[K, V]) (shuffle.Combiner, error) {
 	t := combinerTask(emitting)
 	combiner := reducerInstance(r.combiner, r.values)
 	if err := callSetup(t, combiner); err != nil {

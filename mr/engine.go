@@ -17,17 +17,34 @@ import (
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // engine runs jobs: on a cluster, or in the embedded engine, which starts at the first job.
 // The user chooses by --master or HAMMR_MASTER.
 type engine struct {
 	workers  int
-	embedded *embedded.Engine // nil until the first job
+	embedded embeddedEngine // nil until the first job
 	cluster  clusterOptions
-	ui       string         // address of the pages of the embedded engine; "" for none
-	remote   *remote.Client // nil until the first job on a cluster
+	ui       string        // address of the pages of the embedded engine; "" for none
+	remote   clusterClient // nil until the first job on a cluster
 }
+
+// embeddedEngine and clusterClient are an embedded.Engine and a remote.Client. As interfaces they
+// keep the types of those packages out of each package that has a job: the compiler would compile
+// the generic ones there again.
+type (
+	embeddedEngine interface {
+		Client() client.Client
+		Close() error
+	}
+	clusterClient interface {
+		client.Client
+		Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
+		Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
+		Close() error
+	}
+)
 
 // client returns the client of the cluster or of the embedded engine. It starts the embedded
 // engine at the first job. The engine outlives ctx: it must clean up a job that ctx has
@@ -128,7 +145,7 @@ func localDir(c *conf.Conf) string {
 }
 
 // remoteClient returns the client of the cluster. The first call makes it.
-func (e *engine) remoteClient(d *Driver) (client.Client, error) {
+func (e *engine) remoteClient(d *Driver) (clusterClient, error) {
 	if e.remote != nil {
 		return e.remote, nil
 	}
@@ -140,14 +157,18 @@ func (e *engine) remoteClient(d *Driver) (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.remote, err = remote.New(remote.Config{
+	c, err := remote.New(remote.Config{
 		Resolve: d.files.Resolve,
 		Config: rpc.Config{
 			Masters: masters, Token: token, ClusterID: id, Timeout: d.conf.Duration(conf.ClientTimeout),
 			OnWait: func(err error) { d.console.Log(console.Warn, console.ClassJob, err.Error()) },
 		},
 	})
-	return e.remote, err
+	if err != nil {
+		return nil, err
+	}
+	e.remote = c
+	return c, nil
 }
 
 // gcPercent is the target of the garbage collector, in percent of the live heap. Sort

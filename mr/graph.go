@@ -133,7 +133,7 @@ type Graph struct {
 	declaredAt position // file:line of the call of Define
 	stages     []*stage // in the order of their calls
 	links      []*link  // in the order of their calls
-	sides      []anySide
+	sides      []*side
 	changed    []*channelFiles // of changed copies of channels
 	properties map[string]string
 	named      outputNames

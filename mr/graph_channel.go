@@ -21,14 +21,9 @@ const (
 // Channel carries the records of a stage to another stage. It is a value: its methods return
 // a changed copy, which a stage must read. The zero value is a channel that no stage has made; connect refuses it.
 type Channel[K, V any] struct {
-	from       *Stage[K, V]
-	kind       dag.Channel // file, TCP or memory
-	connection dag.Connection
-	machines   int  // number of Nodes that read a per-machine channel
-	stored     bool // the files survive the loss of the machine that wrote them
-	route      route[K, V]
-	files      *channelFiles // nil for the zero value
-	declaredAt position      // file:line
+	from  *Stage[K, V] // nil for the zero value
+	edge  link         // its to is nil: a stage that reads the channel has a copy
+	route route[K, V]
 }
 
 // channelFiles are the files of a channel or side. The stage writes them once for all stages
@@ -43,14 +38,19 @@ type channelFiles struct {
 
 // changed returns a copy of the channel that has other files. The graph checks that the copy
 // is used: otherwise the change would have no effect.
-func (c Channel[K, V]) changed() Channel[K, V] {
-	if c.from == nil {
-		return c
-	}
-	c.files.used = true
-	c.files = &channelFiles{changedAt: callerPosition()}
-	c.from.graph.changed = append(c.from.graph.changed, c.files)
+func changed[K, V any](c Channel[K, V]) Channel[K, V] {
+	c.edge.change()
 	return c
+}
+
+// change gives the edge of a changed channel other files.
+func (l *link) change() {
+	if l.from == nil {
+		return
+	}
+	l.files.used = true
+	l.files = &channelFiles{changedAt: callerPosition()}
+	l.from.graph.changed = append(l.from.graph.changed, l.files)
 }
 
 // Shuffle carries records in files, each key to one Node of the reader, as between map and
@@ -71,15 +71,16 @@ func (s *Stage[K, V]) Stream(c Connection) Channel[K, V] { return s.Via(dag.Chan
 // records of several.
 func (s *Stage[K, V]) PerMachine(machines int) Channel[K, V] {
 	c := s.Via(dag.ChannelFile, dag.PerMachine)
-	if c.machines = machines; machines < 1 {
-		s.errorfAt(c.declaredAt, "per-machine for %d machines; at least 1", machines)
+	if c.edge.machines = machines; machines < 1 {
+		s.errorfAt(c.edge.declaredAt, "per-machine for %d machines; at least 1", machines)
 	}
 	return c
 }
 
 // Via returns any channel. The other methods are short forms for the usual ones.
 func (s *Stage[K, V]) Via(kind dag.Channel, c Connection) Channel[K, V] {
-	return Channel[K, V]{from: s, kind: kind, connection: c, route: newRoute[K, V](), files: new(channelFiles), declaredAt: callerPosition()}
+	edge := link{from: s.stage, channel: kind, connection: c, files: new(channelFiles), declaredAt: callerPosition()}
+	return Channel[K, V]{from: s, edge: edge, route: newRoute[K, V]()}
 }
 
 // Keep keeps the records where the Nodes of the stage have written them, in files that are
@@ -98,40 +99,40 @@ func (s *Stage[K, V]) Keep() Channel[K, V] { return s.Via(dag.ChannelFile, dag.O
 // not run again. The price is to write the files a second time. The property
 // hammr.job.channel.stored does this for all files of a job.
 func (c Channel[K, V]) Stored() Channel[K, V] {
-	c.stored = true
-	return c.changed()
+	c.edge.stored = true
+	return changed(c)
 }
 
 // Combine sets the combiner, as Job.Combine does. Only channels of files have one.
 func (c Channel[K, V]) Combine(r Reducer[K, V, K, V]) Channel[K, V] {
-	if c.kind != dag.ChannelFile && c.from != nil {
+	if c.edge.channel != dag.ChannelFile && c.from != nil {
 		c.from.errorfAt(callerPosition(), "combiner on a channel that is no file; combine in a stage of its own, whose output is one")
 	}
 	c.route.combiner = r
-	return c.changed()
+	return changed(c)
 }
 
 // Partition sets which Node of the reader, 0 to partitions-1, gets a key, as Job.Partition
 // does. The default is HashPartition. It applies to all-to-all channels.
 func (c Channel[K, V]) Partition(f func(key K, partitions int) int) Channel[K, V] {
-	if c.connection != dag.AllToAll && c.from != nil {
-		c.from.errorfAt(callerPosition(), "partition function on a %v channel, whose connection decides which node gets a record; use Shuffle", c.connection)
+	if c.edge.connection != dag.AllToAll && c.from != nil {
+		c.from.errorfAt(callerPosition(), "partition function on a %v channel, whose connection decides which node gets a record; use Shuffle", c.edge.connection)
 	}
 	c.route.partition = f
-	return c.changed()
+	return changed(c)
 }
 
 // KeyCodec sets how keys are encoded, as Job.KeyCodec does. Channels that one stage merges
 // must have the same codecs.
 func (c Channel[K, V]) KeyCodec(codec Codec[K]) Channel[K, V] {
 	c.route.keys, c.route.keyErr = codec, nil
-	return c.changed()
+	return changed(c)
 }
 
 // ValueCodec sets how values are encoded.
 func (c Channel[K, V]) ValueCodec(codec Codec[V]) Channel[K, V] {
 	c.route.values = codec
-	return c.changed()
+	return changed(c)
 }
 
 // HashPartition returns the default partition of an encoded key. A []byte or string is
@@ -145,48 +146,48 @@ func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 		to.errorf("no input: give it channels of stages that it is to read")
 	}
 	for i, c := range in {
-		if c.connect(to, sorted) && i > 0 {
-			c.checkLike(to, in[0])
+		if connectOne(to, sorted, c) && i > 0 {
+			checkLike(to, c, in[0])
 		}
 	}
 	to.checkLive()
 }
 
-// connect makes a stage read the channel, and reports whether the graph allows it. The files of
+// connectOne makes a stage read the channel, and reports whether the graph allows it. The files of
 // a channel are one target, however many stages read them.
-func (c Channel[K, V]) connect(to *stage, sorted bool) bool {
-	l := c.link(to)
-	if c.files != nil {
-		c.files.used = true
-	}
-	if !to.graph.link(l) {
+func connectOne[K, V any](to *stage, sorted bool, c Channel[K, V]) bool {
+	l := to.readEdge(c.edge)
+	if l == nil {
 		return false
 	}
-	to.reads = append(to.reads, l)
 	if l.filesOf() == "" {
 		c.from.targets = append(c.from.targets, channelTarget[K, V]{to: to.name, route: &c.route})
 	}
-	c.checkCodecs(to, sorted)
+	checkCodecs(to, sorted, c)
 	return true
 }
 
-// link returns the edge for the channel. The edge's from is nil for a zero Channel.
-func (c Channel[K, V]) link(to *stage) *link {
-	l := &link{to: to, channel: c.kind, connection: c.connection, machines: c.machines, stored: c.stored, files: c.files, declaredAt: c.declaredAt}
-	if c.from != nil {
-		l.from = c.from.stage
+// readEdge adds the edge of a channel that the stage reads. It returns the edge, or nil if the
+// graph refuses it.
+func (s *stage) readEdge(edge link) *link {
+	if edge.to = s; edge.files != nil {
+		edge.files.used = true
 	}
-	return l
+	if !s.graph.link(&edge) {
+		return nil
+	}
+	s.reads = append(s.reads, &edge)
+	return &edge
 }
 
 // link is an edge of the graph.
 type link struct {
-	from, to   *stage
+	from, to   *stage // from is nil for the zero Channel
 	channel    dag.Channel
 	connection dag.Connection
 	stored     bool          // the files survive the loss of the machine that wrote them
 	machines   int           // number of Nodes that read a per-machine edge, unless the reader sets its own number
-	files      *channelFiles // of its channel
+	files      *channelFiles // of its channel; nil for the zero Channel
 	declaredAt position      // file:line
 }
 
@@ -226,6 +227,3 @@ func (g *Graph) link(l *link) bool {
 	}
 	return false
 }
-
-// isLive reports whether both ends of the channel run at the same time.
-func (c Channel[K, V]) isLive() bool { return c.kind != dag.ChannelFile }

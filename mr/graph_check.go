@@ -144,14 +144,11 @@ func (g *Graph) checkCounts(l *link) {
 
 // checkLike refuses a channel whose codecs differ from the codecs of first, with which it is
 // merged.
-func (c Channel[K, V]) checkLike(to *stage, first Channel[K, V]) {
+func checkLike[K, V any](to *stage, c, first Channel[K, V]) {
 	if reflect.TypeOf(c.route.keys) != reflect.TypeOf(first.route.keys) || reflect.TypeOf(c.route.values) != reflect.TypeOf(first.route.values) {
-		to.errorfAt(c.declaredAt, "channels with different codecs: %s and %s", c.codecs(), first.codecs())
+		to.errorfAt(c.edge.declaredAt, "channels with different codecs: (%T, %T) and (%T, %T)", c.route.keys, c.route.values, first.route.keys, first.route.values)
 	}
 }
-
-// codecs describes the codecs of a channel for an error.
-func (c Channel[K, V]) codecs() string { return fmt.Sprintf("(%T, %T)", c.route.keys, c.route.values) }
 
 // checkLive refuses streams and pipes in addition to other channels. If a stage read one
 // channel to its end while another channel fills up, the job would deadlock.
@@ -167,16 +164,16 @@ func (s *stage) checkLive() {
 // checkCodecs refuses a channel whose keys or values must be encoded and have no codec that
 // keeps them. Only a pipe within one process passes records as they are; sorting and
 // partitioning need encoded keys.
-func (c Channel[K, V]) checkCodecs(to *stage, sorted bool) {
-	encoded := sorted || c.kind != dag.ChannelSHM
+func checkCodecs[K, V any](to *stage, sorted bool, c Channel[K, V]) {
+	encoded := sorted || c.edge.channel != dag.ChannelSHM
 	var errs []error
-	if encoded || c.connection == dag.AllToAll || c.route.keyErr == nil && !copiesInPlace[K]() {
-		errs = append(errs, c.route.checkKeys())
+	if encoded || c.edge.connection == dag.AllToAll || c.route.keyErr == nil && !copiesInPlace[K]() {
+		errs = append(errs, checkKeys(&c.route))
 	}
 	if encoded || !copiesInPlace[V]() {
-		errs = append(errs, c.route.checkValues())
+		errs = append(errs, checkValues(&c.route))
 	}
 	if err := errors.Join(errs...); err != nil {
-		to.errorfAt(c.declaredAt, "channel of stage %q: %w", c.from.name, err)
+		to.errorfAt(c.edge.declaredAt, "channel of stage %q: %w", c.from.name, err)
 	}
 }

@@ -39,8 +39,8 @@ func CoGroup[K, L, R, KO, VO any](g *Graph, name string, r CoReducer[K, L, R, KO
 	if r == nil {
 		s.errorf("a reducer that is nil")
 	}
-	if left.connect(s.stage, true) && right.connect(s.stage, true) && reflect.TypeOf(left.route.keys) != reflect.TypeOf(right.route.keys) {
-		s.errorfAt(right.declaredAt, "channels with different codecs of keys: %T and %T", left.route.keys, right.route.keys)
+	if connectOne(s.stage, true, left) && connectOne(s.stage, true, right) && reflect.TypeOf(left.route.keys) != reflect.TypeOf(right.route.keys) {
+		s.errorfAt(right.edge.declaredAt, "channels with different codecs of keys: %T and %T", left.route.keys, right.route.keys)
 	}
 	s.checkFiles()
 	s.disallowed = disallowedModes[KO, VO](r)
@@ -62,8 +62,8 @@ func runCoGroup[K, L, R, KO, VO any](t *Task, n *task.NodeRun, user CoReducer[K,
 	reduce := n.CoReduce(left.from.name, right.from.name)
 	c := &coGroup[K, L, R, KO, VO]{reduce: reduce, user: user, lent: t.lender()}
 	c.leftValue, c.rightValue = lending(c.lent, left.route.values.Decode), lending(c.lent, right.route.values.Decode)
-	c.left, c.right, c.loop = c.eachLeft, c.eachRight, &groupLoop[K, struct{}, KO, VO]{reducer: c}
-	return c.loop.runStage(t, newFileGroups(reduce, left.route.keys), user, s)
+	c.left, c.right, c.loop = c.eachLeft, c.eachRight, &groupLoop[K, struct{}, KO, VO]{key: left.route.keys.Decode, reducer: c}
+	return runStage(t, c.loop, newFileGroups(reduce), user, s)
 }
 
 // coGroup is a Reducer that divides the values of each group between two iterators. It takes

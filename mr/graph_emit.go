@@ -117,14 +117,14 @@ func (c channelTarget[K, V]) open(t *Task, n *task.NodeRun) (targetWriter[K, V],
 	if err != nil {
 		return nil, err
 	}
-	out, collector, err := c.route.collect(t, opts)
+	out, collector, err := collect(t, c.route, opts)
 	if err != nil {
 		return nil, err
 	}
 	n.SetCollector(edge, collector)
 	w := collectorWriter[K, V]{out, collector.Err}
 	if c.route.top != nil {
-		return &topWriter[K, V]{c.route.top.forNode(), w}, nil
+		return &topWriter[K, V]{firstRecords(c.route.top), w}, nil
 	}
 	return w, nil
 }

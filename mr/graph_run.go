@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/keys"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/shuffle"
 )
@@ -49,13 +48,14 @@ func runSource[KI, VI, K, V any](t *Task, n *task.NodeRun, in Input[KI, VI], map
 // runGroup runs a Node of a stage made by Group. It calls Setup and Close of user, which
 // differs from reducer in a stage made by Each.
 func runGroup[K, V, KO, VO any](t *Task, n *task.NodeRun, in []Channel[K, V], reducer Reducer[K, V, KO, VO], user any, s *Stage[KO, VO]) error {
-	loop := &groupLoop[K, V, KO, VO]{value: in[0].route.values.Decode, reducer: reducer}
-	return loop.runStage(t, openGroups(t, n, in), user, s)
+	source, key := openGroups(t, n, in)
+	loop := &groupLoop[K, V, KO, VO]{key: key, value: in[0].route.values.Decode, reducer: reducer}
+	return runStage(t, loop, source, user, s)
 }
 
-// runStage runs a Node of a stage that reads groups. The loop has its reducer, and how values
-// are decoded.
-func (g *groupLoop[K, V, KO, VO]) runStage(t *Task, source groupSource[K], user any, s *Stage[KO, VO]) error {
+// runStage runs a Node of a stage that reads groups. The loop has its reducer, and how keys and
+// values are decoded.
+func runStage[K, V, KO, VO any](t *Task, g *groupLoop[K, V, KO, VO], source groupSource, user any, s *Stage[KO, VO]) error {
 	defer source.Close()
 	out, err := s.open(t, t.node)
 	if err != nil {
@@ -68,7 +68,7 @@ func (g *groupLoop[K, V, KO, VO]) runStage(t *Task, source groupSource[K], user 
 	if err != nil || groups == nil {
 		return finishStage(t, err, user, out)
 	}
-	g.task, g.attempt, g.key, g.groups, g.out, g.outErr = t, source, source.Key, groups, out, out.error
+	g.task, g.attempt, g.groups, g.out, g.outErr = t, source, groups, out, out.error
 	if _, err = g.run(); err == nil {
 		err = source.SaveState()
 	}
@@ -79,7 +79,7 @@ func (g *groupLoop[K, V, KO, VO]) runStage(t *Task, source groupSource[K], user 
 // Records of files arrive in groups, so such a stage runs as a Group with a reducer that maps
 // each value.
 func runEach[K, V, KO, VO any](t *Task, n *task.NodeRun, in Channel[K, V], mapper Mapper[K, V, KO, VO], s *Stage[KO, VO]) error {
-	if !in.isLive() {
+	if !in.edge.isLive() {
 		return runGroup(t, n, []Channel[K, V]{in}, newEachValue(mapper), mapper, s)
 	}
 	out, err := s.open(t, n)
@@ -144,7 +144,7 @@ func (l *eachLoop[K, V, KO, VO]) record(key K, value V) error {
 }
 
 // groupSource provides the groups of records that a Group stage reduces.
-type groupSource[K any] interface {
+type groupSource interface {
 	groupAttempt
 	// Open waits for all records and returns them by groups. It returns nil, without an
 	// error, if the attempt is checkpointed meanwhile.
@@ -152,39 +152,35 @@ type groupSource[K any] interface {
 	// SaveState saves the state from which the Node resumes, if a checkpoint stopped the
 	// loop over groups.
 	SaveState() error
-	// Key decodes the key of a group.
-	Key(encoded []byte) (K, error)
 	Close()
 }
 
-// openGroups returns the source of a Group. Files come sorted; the source sorts the records
-// of a stream or pipe itself.
-func openGroups[K, V any](t *Task, n *task.NodeRun, in []Channel[K, V]) groupSource[K] {
-	if in[0].isLive() {
-		return &liveGroups[K, V]{node: n, task: t, in: in[0]}
+// openGroups returns the source of a Group, and the decoder of its keys. Files come sorted; the
+// source sorts the records of a stream or pipe itself.
+func openGroups[K, V any](t *Task, n *task.NodeRun, in []Channel[K, V]) (groupSource, func(encoded []byte) (K, error)) {
+	c := in[0]
+	if c.edge.isLive() {
+		receive := func(record func(writer int, key, value []byte) error) error { return receiveEncoded(t, n, c, record) }
+		return &liveGroups{node: n, task: t, receive: receive}, withoutWriter(c.route.keys.Decode)
 	}
-	return newFileGroups(n.MainReduce(inputNames(in)...), in[0].route.keys)
+	return newFileGroups(n.MainReduce(inputNames(in)...)), c.route.keys.Decode
 }
 
 // fileGroups reads groups from files, which are sorted already.
-type fileGroups[K any] struct {
-	groupAttempt // the reduce; as an interface, since the compiler makes each method for each K
+type fileGroups struct {
+	groupAttempt // the reduce
 	reduce       *task.Reduce
-	keys         keys.Codec[K]
 }
 
-func newFileGroups[K any](r *task.Reduce, c keys.Codec[K]) fileGroups[K] {
-	return fileGroups[K]{r, r, c}
-}
+func newFileGroups(r *task.Reduce) fileGroups { return fileGroups{r, r} }
 
 // Close leaves the reduce open: the Node still checkpoints it after this.
-func (g fileGroups[K]) Close() {}
+func (g fileGroups) Close() {}
 
 // SaveState does nothing: the Node saves a reduce itself.
-func (g fileGroups[K]) SaveState() error { return nil }
+func (g fileGroups) SaveState() error { return nil }
 
-func (g fileGroups[K]) Open() (*shuffle.Groups, error) { return g.reduce.Groups(nil) }
-func (g fileGroups[K]) Key(encoded []byte) (K, error)  { return g.keys.Decode(encoded) }
+func (g fileGroups) Open() (*shuffle.Groups, error) { return g.reduce.Groups(nil) }
 
 // inputNames returns the names under which a Node knows the channels.
 func inputNames[K, V any](in []Channel[K, V]) []string {

@@ -15,31 +15,43 @@ import (
 // a side are kept in files, and each Node that reads the side gets all of them. Lookup finds
 // records by their keys; All ranges over all records.
 type Side[K, V any] struct {
-	from       *Stage[K, V]
-	route      *route[K, V]
+	side  *side
+	route *route[K, V]
+}
+
+// side is the part of a Side that does not depend on its types.
+type side struct {
+	from       *stage
 	files      channelFiles
 	declaredAt position
-	stored     bool // the files survive the loss of the machine that wrote them
-	given      bool // With has given it to a stage
+	stored     bool            // the files survive the loss of the machine that wrote them
+	given      bool            // With has given it to a stage
+	send       func(to string) // makes from emit to the stage of that name too
+	checkTypes func() error    // returns why the records cannot be encoded
 }
 
 // Broadcast makes the records that the stage emits a side for other stages.
 func (s *Stage[K, V]) Broadcast() *Side[K, V] {
 	r := newRoute[K, V]()
-	side := &Side[K, V]{from: s, route: &r, declaredAt: callerPosition()}
-	s.graph.sides = append(s.graph.sides, side)
-	return side
+	send := func(to string) { s.targets = append(s.targets, channelTarget[K, V]{to: to, route: &r}) }
+	of := &side{from: s.stage, declaredAt: callerPosition(), send: send, checkTypes: func() error { return checkRoute(&r) }}
+	s.graph.sides = append(s.graph.sides, of)
+	return &Side[K, V]{side: of, route: &r}
 }
 
 // Stored stores the files as Channel.Stored does, for all stages that read the side.
 func (s *Side[K, V]) Stored() *Side[K, V] {
+	s.side.store()
+	return s
+}
+
+func (s *side) store() {
 	s.stored = true
 	for _, l := range s.from.graph.links {
 		if l.files == &s.files { // given before
 			l.stored = true
 		}
 	}
-	return s
 }
 
 // Combine sets the combiner, as Channel.Combine does.
@@ -60,32 +72,32 @@ func (s *Side[K, V]) ValueCodec(codec Codec[V]) *Side[K, V] {
 	return s
 }
 
-// anySide is a Side of any type.
-type anySide interface{ check() }
+// giveTo implements sideOrOutput.
+func (s *Side[K, V]) giveTo(to *stage) { s.side.giveTo(to) }
 
 // giveTo adds the edge to a stage that reads the side. A stage that reads the job's input has
 // no edges into it.
-func (s *Side[K, V]) giveTo(to *stage) {
+func (s *side) giveTo(to *stage) {
 	s.given = true
 	if to.source {
 		to.errorfAt(callerPosition(), "a side for a stage that reads the job's input; give it to a stage after a Pipe")
 		return
 	}
-	l := &link{from: s.from.stage, to: to, channel: dag.ChannelFile, connection: dag.Broadcast, stored: s.stored, files: &s.files, declaredAt: callerPosition()}
+	l := &link{from: s.from, to: to, channel: dag.ChannelFile, connection: dag.Broadcast, stored: s.stored, files: &s.files, declaredAt: callerPosition()}
 	if to.graph.link(l) {
 		to.sides = append(to.sides, l)
 		if l.filesOf() == "" {
-			s.from.targets = append(s.from.targets, channelTarget[K, V]{to: to.name, route: s.route})
+			s.send(to.name)
 		}
 	}
 }
 
 // check refuses a side that no stage reads, or whose records cannot be encoded.
-func (s *Side[K, V]) check() {
+func (s *side) check() {
 	if !s.given {
 		s.from.errorfAt(s.declaredAt, "a side that no stage reads: give it to one by With")
 	}
-	if err := s.route.check(); err != nil {
+	if err := s.checkTypes(); err != nil {
 		s.from.errorfAt(s.declaredAt, "side: %w", err)
 	}
 }
@@ -96,14 +108,14 @@ func (s *Side[K, V]) check() {
 func (s *Side[K, V]) All(t *Task) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		if err := s.readAll(t, yield); err != nil {
-			panic(thrown{s.errorOf(err)})
+			panic(thrown{s.side.errorOf(err)})
 		}
 	}
 }
 
 // checkGiven returns an error unless With has given the side to the stage of the task.
-func (s *Side[K, V]) checkGiven(t *Task) error {
-	if t.stage == nil || !slices.ContainsFunc(t.stage.sides, func(l *link) bool { return l.from == s.from.stage }) {
+func (s *side) checkGiven(t *Task) error {
+	if t.stage == nil || !slices.ContainsFunc(t.stage.sides, func(l *link) bool { return l.from == s.from }) {
 		return errors.New("not given to the stage that reads it; mr.With(stage, side) does that")
 	}
 	return nil
@@ -112,10 +124,10 @@ func (s *Side[K, V]) checkGiven(t *Task) error {
 // readAll reads the side as a reduce with one input, which fetches and merges the files of all
 // Nodes.
 func (s *Side[K, V]) readAll(t *Task, yield func(K, V) bool) error {
-	if err := s.checkGiven(t); err != nil {
+	if err := s.side.checkGiven(t); err != nil {
 		return err
 	}
-	r := t.node.Reduce(s.from.name)
+	r := t.node.Reduce(s.side.from.name)
 	defer r.Close()
 	groups, err := r.Groups(nil)
 	if err != nil {

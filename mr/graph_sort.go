@@ -17,22 +17,22 @@ import (
 //
 //	records ──> (key, writer), value ──> sort buffer ──> runs ──┐
 //	runs of attempts before a checkpoint ───────────────────────┴──> merge ──> groups by key
-type liveGroups[K, V any] struct {
-	node   *task.NodeRun
-	task   *Task
-	in     Channel[K, V]
-	key    []byte              // scratch
-	buffer *shuffle.SortBuffer // while records arrive; nil before Open
-	intake *shuffle.Intake     // merges the runs; nil before merge
-	groups *shuffle.Groups     // the groups of the merge
-	done   int64               // groups that were reduced
+type liveGroups struct {
+	node    *task.NodeRun
+	task    *Task
+	receive func(record func(writer int, key, value []byte) error) error // passes each record in encoded form
+	key     []byte                                                       // scratch
+	buffer  *shuffle.SortBuffer                                          // while records arrive; nil before Open
+	intake  *shuffle.Intake                                              // merges the runs; nil before merge
+	groups  *shuffle.Groups                                              // the groups of the merge
+	done    int64                                                        // groups that were reduced
 }
 
 // writerKeys encodes a key together with the number of its writer.
 var writerKeys = keys.PairOf(keys.Bytes{}, keys.Unsigned[uint32]{})
 
 // Open implements groupSource.
-func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
+func (g *liveGroups) Open() (*shuffle.Groups, error) {
 	buffer, err := shuffle.NewSortBuffer(g.node.Attempt.Context(), shuffle.Options{
 		FS: g.node.Attempt.Local, Path: g.file("sorted"), Partitions: 1,
 		Memory:       g.memory() / 2, // the merge has the other half
@@ -44,7 +44,7 @@ func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
 		return nil, err
 	}
 	g.buffer = buffer
-	if err := receiveEncoded(g.task, g.node, g.in, g.add); err != nil {
+	if err := g.receive(g.add); err != nil {
 		return nil, err
 	}
 	index, err := buffer.Finish(g.node.Attempt.Context())
@@ -57,7 +57,7 @@ func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
 
 // round returns the number of checkpoints before this attempt. Records of one key and writer
 // are ordered by the round in which they arrived.
-func (g *liveGroups[K, V]) round() (n int32) {
+func (g *liveGroups) round() (n int32) {
 	for _, run := range g.node.Runs() {
 		n = max(n, run.Ordinal.Input+1)
 	}
@@ -66,15 +66,15 @@ func (g *liveGroups[K, V]) round() (n int32) {
 
 // file returns the name of a local file of the Node. A process may run several Nodes of a
 // stage.
-func (g *liveGroups[K, V]) file(what string) string {
+func (g *liveGroups) file(what string) string {
 	return g.node.Attempt.LocalFile(fmt.Sprintf("%s-%s-%d", what, g.node.Stage(), g.node.Number()))
 }
 
 // memory returns mapreduce.task.io.sort.mb in bytes.
-func (g *liveGroups[K, V]) memory() int64 { return int64(g.node.Attempt.Conf.Int(conf.SortMB)) << 20 }
+func (g *liveGroups) memory() int64 { return int64(g.node.Attempt.Conf.Int(conf.SortMB)) << 20 }
 
 // add adds one record of a writer to the sort buffer.
-func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
+func (g *liveGroups) add(writer int, key, value []byte) error {
 	g.key = writerKeys.Append(g.key[:0], Pair[[]byte, uint32]{First: key, Second: uint32(writer)})
 	g.buffer.Emit(g.key, value)
 	return g.buffer.Err()
@@ -83,7 +83,7 @@ func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
 // merge returns the groups of all sorted records, of this attempt and of attempts before a
 // checkpoint. It returns nil if the attempt is being checkpointed: then the runs are saved,
 // and the next attempt continues to receive.
-func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) {
+func (g *liveGroups) merge(index *shuffle.Index) (*shuffle.Groups, error) {
 	var err error
 	g.intake, err = shuffle.NewIntakeFromState(shuffle.IntakeOptions{
 		FS: g.node.Attempt.Local, Dir: g.file("merge"), Memory: g.memory() / 2, Factor: g.node.Attempt.Conf.Int(conf.SortFactor),
@@ -110,7 +110,7 @@ func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) 
 
 // SaveState implements groupSource. The current group is complete, so the checkpoint begins at
 // the next group.
-func (g *liveGroups[K, V]) SaveState() error {
+func (g *liveGroups) SaveState() error {
 	if !g.node.Checkpointed() {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (g *liveGroups[K, V]) SaveState() error {
 
 // saveRuns puts the runs into the checkpoint and gives up the local files, which now belong
 // to the checkpoint.
-func (g *liveGroups[K, V]) saveRuns() error {
+func (g *liveGroups) saveRuns() error {
 	runs, err := g.intake.State(g.node.Attempt.Context())
 	if err != nil {
 		return err
@@ -141,27 +141,34 @@ func keyOfWriter(key []byte) int {
 	return n
 }
 
-// Key implements groupSource.
-func (g *liveGroups[K, V]) Key(encoded []byte) (K, error) {
-	pair, err := writerKeys.Decode(encoded)
-	if err != nil {
-		var none K
-		return none, err
+// withoutWriter returns the decoder of keys that are encoded together with the number of their
+// writer.
+func withoutWriter[K any](decode func(encoded []byte) (K, error)) func(encoded []byte) (K, error) {
+	return func(encoded []byte) (key K, err error) {
+		if encoded, err = cutWriter(encoded); err != nil {
+			return key, err
+		}
+		return decode(encoded)
 	}
-	return g.in.route.keys.Decode(pair.First)
+}
+
+// cutWriter returns the part of an encoded key that precedes the writer.
+func cutWriter(encoded []byte) ([]byte, error) {
+	pair, err := writerKeys.Decode(encoded)
+	return pair.First, err
 }
 
 // CountGroup implements groupAttempt.
-func (g *liveGroups[K, V]) CountGroup() { g.done++ }
+func (g *liveGroups) CountGroup() { g.done++ }
 
 // PollSignals implements groupAttempt.
-func (g *liveGroups[K, V]) PollSignals() (task.Action, error) { return g.node.PollSignals() }
+func (g *liveGroups) PollSignals() (task.Action, error) { return g.node.PollSignals() }
 
 // PollProgress implements groupAttempt.
-func (g *liveGroups[K, V]) PollProgress() { g.node.PollProgress() }
+func (g *liveGroups) PollProgress() { g.node.PollProgress() }
 
 // Close counts the records that were read and removes the files.
-func (g *liveGroups[K, V]) Close() {
+func (g *liveGroups) Close() {
 	g.node.Attempt.Counters.Add(counter.ReduceInputGroups, g.done)
 	if g.buffer != nil {
 		g.node.Attempt.Counters.Add(counter.ReduceInputRecords, g.buffer.Stats().Records)

@@ -22,7 +22,7 @@ func choosePeers[K, V any](t *Task, edge task.Channel, r *route[K, V]) (d peerCh
 		d.all = true
 	case dag.AllToAll:
 		n := len(edge.Peers)
-		if d.pick, err = r.partitioner(t, n); d.pick == nil {
+		if d.pick, err = partitioner(t, r, n); d.pick == nil {
 			d.pick = func(key []byte) int { return HashPartition(key, n) }
 		}
 	}

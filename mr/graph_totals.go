@@ -17,12 +17,19 @@ import (
 // A stage between the two sums them in one Node. It is called s-totals if this stage is s. A
 // total that does not fit an int64 fails the job.
 func (s *Stage[K, V]) Totals() *Side[string, int64] {
-	numbers, sum := &Stage[string, int64]{stage: s.stage}, Sum[string, int64]()
-	totals := Group(s.graph, s.name+"-totals", sum, numbers.Gather().Combine(sum))
-	for _, to := range numbers.targets {
+	totals, targets := sumTotals(s.stage)
+	for _, to := range targets {
 		s.targets = append(s.targets, totalsTarget[K, V]{to})
 	}
-	return totals.Broadcast()
+	return totals
+}
+
+// sumTotals makes the stage that sums the totals of a stage, and returns where the stage has to
+// send them.
+func sumTotals(s *stage) (*Side[string, int64], []target[string, int64]) {
+	numbers, sum := &Stage[string, int64]{stage: s}, Sum[string, int64]()
+	totals := Group(s.graph, s.name+"-totals", sum, numbers.Gather().Combine(sum))
+	return totals.Broadcast(), numbers.targets
 }
 
 // totalsTarget sends the totals of a Node to a channel.

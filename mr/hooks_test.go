@@ -86,7 +86,7 @@ func (h *hooks) maps(name string, n *task.NodeRun, job *Job[[]byte, int64, []byt
 		if err != nil {
 			return nil, nil, err
 		}
-		out, collector, err := job.route.collect(t, shuffle.Options{FS: local.New(local.Options{}), Path: filepath.Join(h.dir, "map.out"), Partitions: 4, Memory: 256 << 20})
+		out, collector, err := collect(t, &job.route, shuffle.Options{FS: local.New(local.Options{}), Path: filepath.Join(h.dir, "map.out"), Partitions: 4, Memory: 256 << 20})
 		if err != nil {
 			return nil, reader.Close, err
 		}
@@ -109,7 +109,7 @@ func (h *hooks) groups(name string, n *task.NodeRun, job *Job[[]byte, int64, []b
 		return err
 	}
 	fsys, path := local.New(local.Options{}), filepath.Join(h.dir, fmt.Sprintf("groups%d", size))
-	out, collector, err := job.route.collect(t, shuffle.Options{FS: fsys, Path: path, Partitions: 1, Memory: 256 << 20})
+	out, collector, err := collect(t, &job.route, shuffle.Options{FS: fsys, Path: path, Partitions: 1, Memory: 256 << 20})
 	if err != nil {
 		return err
 	}

@@ -191,7 +191,7 @@ func (j *Job[K, V, KO, VO]) addErr(err error) { j.errs = append(j.errs, err) }
 func (j *Job[K, V, KO, VO]) check() error {
 	errs := j.errs
 	if j.reducer != nil {
-		if err := j.route.check(); err != nil {
+		if err := checkRoute(&j.route); err != nil {
 			errs = append(errs, fmt.Errorf("stage \"map\": %w", err))
 		}
 	}

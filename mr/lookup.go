@@ -29,13 +29,13 @@ type Lookup[K, V any] struct {
 // Lookup returns the side for look-ups. Call it in Setup and keep the result. The first Node of
 // a process that calls it builds the hash table. If the side cannot be read, the task fails.
 func (s *Side[K, V]) Lookup(t *Task) *Lookup[K, V] {
-	err := s.checkGiven(t)
+	err := s.side.checkGiven(t)
 	var table *hashtable.Table
 	if err == nil {
-		table, err = t.node.SideTable(s.from.name)
+		table, err = t.node.SideTable(s.side.from.name)
 	}
 	if err != nil {
-		panic(thrown{s.errorOf(err)})
+		panic(thrown{s.side.errorOf(err)})
 	}
 	return newLookup(s, table)
 }
@@ -48,7 +48,7 @@ func newLookup[K, V any](s *Side[K, V], table *hashtable.Table) *Lookup[K, V] {
 }
 
 // errorOf adds the stage of the side to an error.
-func (s *Side[K, V]) errorOf(err error) error {
+func (s *side) errorOf(err error) error {
 	return fmt.Errorf("side of stage %q: %w", s.from.name, err)
 }
 
@@ -99,7 +99,7 @@ func (l *Lookup[K, V]) encode(key *K) []byte {
 func (l *Lookup[K, V]) decoded(encoded []byte) V {
 	value, err := l.decode(encoded)
 	if err != nil {
-		panic(thrown{l.side.errorOf(fmt.Errorf("decoding a value: %w", err))})
+		panic(thrown{l.side.side.errorOf(fmt.Errorf("decoding a value: %w", err))})
 	}
 	return value
 }

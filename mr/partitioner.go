@@ -18,20 +18,20 @@ import (
 // partitioner returns the function that assigns encoded keys to reduces; nil for the default.
 // The cases are in order of precedence: a job with one reduce calls no partition function, and
 // a total order replaces the hash.
-func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) {
+func partitioner[K, V any](t *Task, r *route[K, V], n int) (func(key []byte) int, error) {
 	switch {
 	case n == 1:
 		return func([]byte) int { return 0 }, nil
 	case r.partition != nil:
-		return r.userPartition(t, n), nil
+		return userPartition(t, r, n), nil
 	case r.totalOrder && r.groupFirst:
 		ranges, err := rangePartition(t)
-		groupLen := r.groupPrefix()
+		groupLen := groupPrefix(r)
 		return func(key []byte) int { return ranges(key[:groupLen(key)]) }, err
 	case r.totalOrder:
 		return rangePartition(t)
 	case r.groupFirst:
-		groupLen := r.groupPrefix()
+		groupLen := groupPrefix(r)
 		return func(key []byte) int { return shuffle.HashPartition(key[:groupLen(key)], n) }, nil
 	}
 	return nil, nil
@@ -40,7 +40,7 @@ func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) 
 // userPartition returns a function that decodes each key and calls the user's function. An
 // invalid key or partition is a panic that ends the attempt, since partition functions
 // return no error. Hadoop refuses a partition out of range in the same way.
-func (r *route[K, V]) userPartition(t *Task, n int) func(key []byte) int {
+func userPartition[K, V any](t *Task, r *route[K, V], n int) func(key []byte) int {
 	lent := t.lender()
 	decode := lending(lent, r.keys.Decode)
 	return func(key []byte) int {
@@ -59,7 +59,7 @@ func (r *route[K, V]) userPartition(t *Task, n int) func(key []byte) int {
 
 // groupPrefix returns the function that measures the part of an encoded key that identifies
 // its group; nil if that is the whole key.
-func (r *route[K, V]) groupPrefix() func(key []byte) int {
+func groupPrefix[K, V any](r *route[K, V]) func(key []byte) int {
 	if !r.groupFirst {
 		return nil
 	}

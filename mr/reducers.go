@@ -3,6 +3,8 @@ package mr
 import (
 	"cmp"
 	"iter"
+
+	"github.com/hammr/hammr/shuffle"
 )
 
 // IdentityMapper emits each record as it is.
@@ -148,8 +150,19 @@ func (l *foldLoop[K, V]) add(v V) bool {
 	return true
 }
 
-// folding is implemented by combiners that fold. The collector then uses a hash table instead
-// of a sort for each spill.
-type folding[V any] interface {
-	folder() func(acc, v V) (V, bool)
+// folding is implemented by combiners that fold. They collect in a hash table instead of a sort
+// buffer. As a method of theirs, it is compiled only for types that a program folds.
+type folding[K, V any] interface {
+	collectFolded(t *Task, r *route[K, V], opts shuffle.Options) (Emitter[K, V], shuffle.Collector, error)
+}
+
+// collectFolded implements folding.
+func (r FoldReducer[K, V]) collectFolded(t *Task, to *route[K, V], opts shuffle.Options) (Emitter[K, V], shuffle.Collector, error) {
+	table, err := shuffle.NewFoldTable(t.Context(), opts, shuffle.Fold[V]{
+		Fold: r.folder(), Append: to.values.Append, Decode: to.values.Decode,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return foldEmitter(to.keys, table), table, nil
 }

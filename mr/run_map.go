@@ -39,7 +39,7 @@ func mapToReduces[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], t *Task, m *ta
 	if err != nil {
 		return err
 	}
-	out, collector, err := j.route.collect(t, opts)
+	out, collector, err := collect(t, &j.route, opts)
 	if err != nil {
 		return err
 	}

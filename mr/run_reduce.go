@@ -18,7 +18,7 @@ func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) (err error) {
 			err = recovered(v)
 		}
 	}()
-	groups, err := r.Groups(j.route.groupPrefix())
+	groups, err := r.Groups(groupPrefix(&j.route))
 	if err != nil || groups == nil {
 		return err
 	}

@@ -44,10 +44,10 @@ func (s *Stage[K, V]) TopDistinct(n int, order func(a, b Pair[K, V]) int) *Stage
 func (s *Stage[K, V]) top(n int, order func(a, b Pair[K, V]) int, distinct bool) *Stage[K, V] {
 	c := s.Gather()
 	if n < 1 {
-		s.errorfAt(c.declaredAt, "top of %d records; at least 1", n)
+		s.errorfAt(c.edge.declaredAt, "top of %d records; at least 1", n)
 	}
 	if order == nil {
-		s.errorfAt(c.declaredAt, "top in an order that is nil: use mr.ByValue or a function of your own")
+		s.errorfAt(c.edge.declaredAt, "top in an order that is nil: use mr.ByValue or a function of your own")
 	}
 	ranking := &topOrder[K, V]{n: n, order: order, distinct: distinct, keys: c.route.keys, values: c.route.values}
 	c.route.top = ranking
@@ -63,8 +63,8 @@ type topOrder[K, V any] struct {
 	values   Codec[V]
 }
 
-// forNode returns an empty collection of the first records.
-func (o *topOrder[K, V]) forNode() *firstOf[Pair[K, V]] {
+// firstRecords returns an empty collection of the first records.
+func firstRecords[K, V any](o *topOrder[K, V]) *firstOf[Pair[K, V]] {
 	var a, b []byte // scratch
 	order := func(x, y Pair[K, V]) int {
 		if by := o.order(x, y); by != 0 {
@@ -117,7 +117,7 @@ type topReducer[K, V any] struct {
 
 // Setup implements Setup.
 func (r *topReducer[K, V]) Setup(*Task) error {
-	r.first = r.ranking.forNode()
+	r.first = firstRecords(r.ranking)
 	return nil
 }
 

@@ -388,5 +388,13 @@ var parts = []part{
 const (
 	maxTestLines = 118_500
 	// maxProgramBytes bounds bin/hammr, stripped.
-	maxProgramBytes = 48_000_000
+	maxProgramBytes = 47_500_000
 )
+
+// maxJobBytes bounds the machine code of packages with a job. The compiler compiles the generic code
+// of mr again in each of them: all methods of each type that it can reach, and the functions that it
+// calls. So what a type leads to costs every program, and a function costs only those that call it.
+var maxJobBytes = map[string]int{
+	"examples/wordcount":     190_000, // a Job
+	"examples/wordcountpipe": 320_000, // a Graph
+}

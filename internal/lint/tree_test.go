@@ -2,9 +2,11 @@ package lint
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -148,5 +150,33 @@ func TestSizes(t *testing.T) {
 	t.Logf("program      %d bytes, at most %d", info.Size(), maxProgramBytes)
 	if info.Size() > maxProgramBytes {
 		t.Errorf("the program has %d bytes, more than %d: see `go tool nm -size -sort size`", info.Size(), maxProgramBytes)
+	}
+}
+
+// TestJobSizes checks the machine code of packages with a job.
+func TestJobSizes(t *testing.T) {
+	for name, bound := range maxJobBytes {
+		out, err := exec.Command("go", "list", "-C", root, "-export", "-f", "{{.Export}}", "./"+name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		symbols, err := exec.Command("go", "tool", "nm", "-size", strings.TrimSpace(string(out))).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes := 0
+		for line := range strings.Lines(string(symbols)) { // address, size, kind, name
+			if f := strings.Fields(line); len(f) > 3 && strings.EqualFold(f[2], "T") {
+				size, err := strconv.Atoi(f[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				bytes += size
+			}
+		}
+		t.Logf("%s %d bytes of code, at most %d", name, bytes, bound)
+		if bytes == 0 || bytes > bound {
+			t.Errorf("%s has %d bytes of code; expected at most %d: see `go tool nm -size -sort size` of its package", name, bytes, bound)
+		}
 	}
 }
