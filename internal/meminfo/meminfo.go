@@ -47,6 +47,10 @@ func Field(text, field string) int64 {
 	return 0
 }
 
+// unlimited is less than what version 1 has for no limit, the largest number of whole pages.
+// The other files of such a group are not read: each program reads them when it starts.
+const unlimited = 1 << 62
+
 // files are the names of a control group's files.
 type files struct{ limit, usage, inactive string }
 
@@ -60,10 +64,10 @@ var (
 func (f files) free(root, group string, most int64) int64 {
 	for dir := path.Join("/", group); ; dir = path.Dir(dir) {
 		at := path.Join(root, dir)
-		limit, limited := number(path.Join(at, f.limit))
-		usage, used := number(path.Join(at, f.usage))
-		if limited && used {
-			most = min(most, limit-usage+f.inactiveBytes(at))
+		if limit, limited := number(path.Join(at, f.limit)); limited && limit < unlimited {
+			if usage, used := number(path.Join(at, f.usage)); used && limit-usage < most {
+				most = min(most, limit-usage+f.inactiveBytes(at))
+			}
 		}
 		if dir == "/" {
 			return most
