@@ -298,5 +298,5 @@ func graph(b *schedtest.RandomCluster) dag.Graph {
 
 func back(b *schedtest.RandomCluster, name string) {
 	m := b.View().Machine(name)
-	b.Do(cluster.JoinMachine{Name: name, Hosts: m.Hosts, Slots: m.Offered, Instance: m.Instance})
+	b.Do(cluster.JoinMachine{Name: name, Hosts: m.Hosts, Slots: m.Offered, MemoryMB: m.MemoryMB, Instance: m.Instance})
 }

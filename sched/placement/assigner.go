@@ -157,9 +157,14 @@ func (a *assigner) assignTask(i int, o offer, t *cluster.Task, level locality.Le
 // resumeSuspended gives slots to suspended attempts of a stage, the oldest first, and
 // returns the number of slots. An attempt resumes only on its own machine. Suspended
 // attempts come before waiting tasks, because they occupy memory already (HFSP, section
-// 3.4).
+// 3.4). Tasks that were offered slots earlier are placed first, since they may take memory of
+// that machine.
 func (a *assigner) resumeSuspended(j *cluster.Job, stage *cluster.Stage, most int) (n int) {
-	for _, attempt := range stage.Suspended() {
+	suspended := stage.Suspended()
+	if len(suspended) > 0 && stage.MemoryMB > 0 {
+		a.round.flush()
+	}
+	for _, attempt := range suspended {
 		if n == most || a.remaining() == 0 {
 			break
 		}

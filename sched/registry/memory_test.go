@@ -6,6 +6,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 	"pgregory.net/rapid"
@@ -38,6 +39,24 @@ func TestNoPolicyPlansBeyondMemory(t *testing.T) {
 				l.Step()
 			}
 		})
+	})
+}
+
+// TestResumeTakesNoMemoryOfTasks lets an attempt be suspended on a machine whose memory a task gets that
+// is offered slots earlier.
+func TestResumeTakesNoMemoryOfTasks(t *testing.T) {
+	everyPolicy(t, func(t *testing.T, make func() sched.Policy) {
+		w := schedtest.New(t)
+		w.Apply(cluster.JoinMachine{Name: "a", Hosts: []string{"a"}, Slots: cluster.Slots{2, 0}, MemoryMB: 2})
+		w.Join("b", 0, 1)
+		s := schedtest.Spec(dag.MapReduce(1, 0))
+		s.MemoryMB = [2]int64{1, 0}
+		w.Run(s, "a")
+		s.MemoryMB = [2]int64{2, 0}
+		w.Apply(cluster.PreemptAttempt{Attempt: w.Start(w.Run(s), 0, 0, "a"), Mode: preempt.Suspend})
+		for _, c := range w.Plan(make()).Commands(w.View()) {
+			w.Apply(c)
+		}
 	})
 }
 
