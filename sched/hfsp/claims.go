@@ -26,7 +26,8 @@ type claims struct {
 
 	claimants []*claimant // in order
 	byPhase   map[*phase]*claimant
-	finder    victim.Finder
+	lost      map[*phase]int // slots that phases lose by the claims of the other kind
+	finder    *victim.Finder // shared by both kinds: an attempt is taken once
 	leaving   map[string]int // slots of attempts that were ordered to end, by machine
 	coming    int            // slots that are free or about to come free, and not claimed
 	suspended int            // slots of attempts that are suspended, or are about to be
@@ -61,10 +62,9 @@ const (
 func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sched.Plan) *claims {
 	c := &claims{
 		policy: p, now: now, view: view, kind: kind, leaving: make(map[string]int), byPhase: make(map[*phase]*claimant),
-		finder:    victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt, KeepWork: p.conf.keepsWork(kind)},
 		suspended: p.queues[kind].suspended,
 	}
-	c.finder.MaySuspend = func() bool { return !p.isFull(kind, c.suspended) }
+	c.lost = c.lostBy(plan.Preempts)
 	c.gather(c.got(plan))
 	return c
 }
@@ -122,7 +122,7 @@ func (c *claims) addOwed(u *user, got map[*phase]int) {
 func (c *claims) add(p *phase, got int) *claimant {
 	cl := c.byPhase[p]
 	if cl == nil {
-		had := c.policy.running(p)
+		had := c.policy.running(p) - c.lost[p]
 		cl = &claimant{phase: p, had: had, has: had + got, more: max(p.alone-got, 0)}
 		c.byPhase[p] = cl
 		c.claimants = append(c.claimants, cl)
@@ -148,6 +148,20 @@ func (c *claims) got(plan sched.Plan) map[*phase]int {
 		count(id.Task)
 	}
 	return got
+}
+
+// lostBy returns the number of slots that each phase loses by preemptions of gangs, which have slots of
+// both kinds.
+func (c *claims) lostBy(preempts []sched.Preempt) map[*phase]int {
+	lost := make(map[*phase]int)
+	for _, p := range preempts {
+		_, _, first, _ := c.view.Attempt(p.Attempt)
+		for _, a := range c.view.GangOf(first) {
+			_, stage, _, _ := c.view.Task(a.ID.Task)
+			lost[c.policy.phases[phaseID{a.ID.Task.Job, c.kind}]] += stage.Slots[c.kind]
+		}
+	}
+	return lost
 }
 
 // share computes how many slots each claimant would be due if all slots were free, in the
@@ -207,7 +221,10 @@ func (c *claims) shareOwed(slots int) (sum int) {
 func (cl *claimant) demand() int { return cl.has + cl.more }
 
 // run plans the preemptions.
-func (c *claims) run() (preempts []sched.Preempt) {
+func (c *claims) run(finder *victim.Finder) (preempts []sched.Preempt) {
+	c.finder = finder
+	finder.KeepWork = c.policy.conf.keepsWork(c.kind)
+	finder.MaySuspend = func() bool { return !c.policy.isFull(c.kind, c.suspended) }
 	for _, cl := range c.sorted() {
 		lacks := min(cl.due-cl.has, cl.more)
 		if account := c.policy.ledger.Account(cl.id.job); lacks <= 0 || account == nil || account.Claims[c.kind] == 0 {

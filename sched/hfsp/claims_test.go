@@ -69,6 +69,24 @@ func TestYoungestAttemptsAreSuspended(t *testing.T) {
 	s.wantStates("and resume", large, 4, 0, 0)
 }
 
+// TestGangIsTakenOnce checks that a gang whose slots of both kinds are wanted is preempted once, and that
+// nothing else is preempted for the slots that it leaves.
+func TestGangIsTakenOnce(t *testing.T) {
+	first := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return 1_000_000 / int64(j.ID.Number), true })
+	s := newFixture(t, Config{Placement: blind, Estimator: first, Preempt: kills}, 1, 2, 4)
+	s.submit(1000, 0, 2)
+	s.settle(1000)
+	s.submitSpec(1000, schedtest.Spec(schedtest.Streamed(2, 2)))
+	s.settle(1000)
+	s.want("the cluster is full", "0/2", "2/2")
+	s.reportProgress(5000, .05)
+	s.submit(6000, 2, 0)
+	s.submit(6000, 0, 2)
+	if plan := s.decide(6000); len(plan.Preempts) != 1 {
+		t.Errorf("preempted are %+v, want the gang", plan.Preempts)
+	}
+}
+
 // TestPreemptionModes checks victims with other preemption settings.
 func TestPreemptionModes(t *testing.T) {
 	for name, c := range map[string]struct {

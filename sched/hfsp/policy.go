@@ -4,6 +4,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/placement"
+	"github.com/hammr/hammr/sched/victim"
 )
 
 // Policy is HFSP for the whole cluster.
@@ -68,14 +69,15 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	if view.Trace {
 		plan.Decisions = append(p.shares(now), plan.Decisions...)
 	}
+	finder := &victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt}
 	for kind := range p.queues {
 		if !p.conf.preempts(cluster.Slot(kind)) {
 			continue
 		}
 		c := newClaims(p, now, view, cluster.Slot(kind), plan)
-		plan.Preempts = append(plan.Preempts, c.run()...)
+		plan.Preempts = append(plan.Preempts, c.run(finder)...)
 		if c.lacking {
-			p.wake = sched.Earliest(p.wake, sched.Earliest(projectSizes, sched.Earliest(c.wake, c.finder.Wake)))
+			p.wake = sched.Earliest(p.wake, sched.Earliest(projectSizes, sched.Earliest(c.wake, finder.Wake)))
 		}
 	}
 	return plan

@@ -123,7 +123,7 @@ func (w *wholly) checkClaims(rt *rapid.T, l *schedtest.ModelTest, plan sched.Pla
 		return 0
 	}
 	twin := newClaims(w.Policy, w.now, l.PolicyView(), w.kind, sched.Plan{})
-	twin.claimants, twin.byPhase = nil, make(map[*phase]*claimant)
+	twin.claimants, twin.lost, twin.byPhase = nil, c.lost, make(map[*phase]*claimant)
 	got := c.got(plan)
 	for _, p := range w.filter(func(p *phase) bool { return w.running(p)+p.wanted+got[p] > 0 }) {
 		twin.add(p, got[p])
