@@ -6,6 +6,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/placement"
 )
 
 // write fills the vacant slots with tasks that have lost their slots, or with other tasks of
@@ -72,16 +73,11 @@ func (d *slotPlan) startOf(j *cluster.Job, t *cluster.Task, machine string) sche
 	if p.topology == nil {
 		p.topology = locality.NewTopology(p.conf.Racks)
 		for m := range d.view.Machines() {
-			p.topology.Add(describe(m))
+			p.topology.Add(placement.Describe(m))
 		}
 	}
 	blocks := []locality.Block{{Hosts: split.Hosts, Bytes: split.Bytes}}
-	level := p.topology.LevelOf(locality.Task{Blocks: blocks}, describe(d.view.Machine(machine)))
+	level := p.topology.LevelOf(locality.Task{Blocks: blocks}, placement.Describe(d.view.Machine(machine)))
 	s.Local, s.RackLocal = level == locality.MachineLocal, level == locality.RackLocal
 	return s
-}
-
-// describe converts a machine for package locality, without its slots.
-func describe(m *cluster.Machine) locality.Machine {
-	return locality.Machine{Name: m.Name, Hosts: m.Hosts, Rack: m.Rack}
 }

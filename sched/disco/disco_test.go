@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
+	"github.com/hammr/hammr/sched/victim"
 )
 
 // TestProductionAndResearch checks the paper's experiment: five machines of two cores, and a
@@ -119,7 +120,7 @@ func TestAttemptsOfUnknownProgressAreSpared(t *testing.T) {
 	s.maps(9)
 	s.SoftState = forgetful{s.Cluster, s.Now + 1500}
 	want(t, "preempted", len(s.decide().Preempts), 0)
-	want(t, "looked again after", s.policy.NextWake()-s.Now, retry)
+	want(t, "looked again after", s.policy.NextWake()-s.Now, victim.Retry)
 	s.Now += 2000
 	want(t, "preempted when it is known", len(s.decide().Preempts), 2)
 }

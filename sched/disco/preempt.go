@@ -11,10 +11,6 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// retry is how long to wait, in ms, before looking again for victims if there were too
-// few.
-const retry = 1000
-
 // preempt frees slots for jobs that have never had their whole share. Slots that they are
 // granted now, and slots that are about to come free, count first. wake is the time to try
 // again if there were too few victims.
@@ -30,7 +26,7 @@ func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]
 	}
 	for kind := range needs {
 		if !w.free(cluster.Slot(kind)) {
-			wake = now + retry
+			wake = now + victim.Retry
 		}
 	}
 	p.requested = w.requests

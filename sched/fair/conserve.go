@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/ledger"
 	"github.com/hammr/hammr/sched/sharetree"
 	"github.com/hammr/hammr/sched/victim"
 )
@@ -29,11 +30,11 @@ func (p *Policy) conserve(now int64, view sched.View, given map[*sharetree.Entry
 		if root.claims[kind] == 0 || root.ready[kind] <= given[root.treeEntry][kind] {
 			continue
 		}
-		c := &conservation{policy: p, now: now, view: view, kind: cluster.Slot(kind), finder: finder, leaving: make(map[string]int)}
+		c := &conservation{policy: p, now: now, view: view, kind: cluster.Slot(kind), finder: finder, leaving: p.ledger.LeavingSlots(cluster.Slot(kind))}
 		c.divide(given)
 		c.coming = root.leaving[kind] + c.unused(given[root.treeEntry][kind])
 		if c.run() {
-			wake = sched.Earliest(wake, now+retry)
+			wake = sched.Earliest(wake, now+victim.Retry)
 		}
 		preempts = append(preempts, c.preempts...)
 	}
@@ -53,8 +54,8 @@ type conservation struct {
 	jobs    []*division          // jobs that have or want slots, by pool
 	waiters []*division          // jobs with attempts that only wait for input
 	losers  []*division          // all jobs above their shares rounded down, and some others
-	leaving map[string]int       // slots of attempts that were ordered to end, by machine
-	coming  int                  // slots that are free or about to come free, and not claimed
+	leaving *ledger.LeavingSlots
+	coming  int // slots that are free or about to come free, and not claimed
 
 	preempts []sched.Preempt
 }
@@ -103,8 +104,7 @@ func (c *conservation) resume(d *division) {
 			case d.lacks() == 0:
 				return
 			case c.view.FreeSlots(m)[c.kind] > 0: // it resumes, or another attempt came first
-			case c.leavingOn(m) > 0:
-				c.leaving[m.Name]--
+			case c.leaving.Take(m):
 				c.coming = max(c.coming-1, 0)
 				c.gain(d, 1)
 			default:
@@ -112,20 +112,6 @@ func (c *conservation) resume(d *division) {
 			}
 		}
 	}
-}
-
-// leavingOn returns how many slots of a machine belong to attempts that were ordered to
-// end and that no job counts on yet.
-func (c *conservation) leavingOn(m *cluster.Machine) int {
-	if _, known := c.leaving[m.Name]; !known {
-		c.leaving[m.Name] = 0
-		for _, a := range m.Attempts {
-			if account := c.policy.ledger.Account(a.ID.Task.Job); account != nil && account.Attempts[a.ID].Leaving {
-				c.leaving[m.Name] += account.Attempts[a.ID].Slots[c.kind]
-			}
-		}
-	}
-	return c.leaving[m.Name]
 }
 
 // take takes one slot for a job: of an attempt that waits for input if there is one, the

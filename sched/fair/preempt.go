@@ -10,14 +10,42 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// retry is how long to wait, in ms, before looking again for victims if there were too
-// few.
-const retry = 1000
-
 // need counts the slots that a pool lacks, without slots that are about to come free.
 type need struct {
-	queue *queue // pool that has starved for longer than its time-out
-	slots int
+	queue    *queue // pool that has starved for longer than its time-out
+	slots    int
+	anywhere int            // slots that tasks want which can start on any machine
+	resuming map[string]int // by machine: slots that suspended attempts want, for which none is free there
+}
+
+// newNeed counts what the slots are for: a suspended attempt resumes only on its own machine.
+func newNeed(view sched.View, q *queue, kind, slots, given int) *need {
+	n := &need{queue: q, slots: slots, anywhere: -given, resuming: make(map[string]int)}
+	for _, e := range q.jobs {
+		if n.anywhere += e.counted.claims[kind]; e.counted.claims[kind] == 0 || e.account.Suspended[kind] == 0 {
+			continue
+		}
+		n.anywhere -= e.account.Suspended[kind]
+		for _, s := range view.Job(e.id).Stages {
+			for _, a := range s.Suspended() {
+				if view.FreeSlots(view.Machine(a.Machine))[kind] == 0 {
+					n.resuming[a.Machine] += s.Slots[kind]
+				}
+			}
+		}
+	}
+	return n
+}
+
+// uses reports whether the pool can use a slot of a machine.
+func (n *need) uses(machine string) bool { return n.resuming[machine] > 0 || n.anywhere > 0 }
+
+// meet counts slots of a machine that are taken for the pool.
+func (n *need) meet(machine string, slots int) {
+	n.slots -= slots
+	resuming := min(slots, n.resuming[machine])
+	n.resuming[machine] -= resuming
+	n.anywhere -= slots - resuming
 }
 
 // preempt plans preemptions for pools that have waited too long (the design document of the
@@ -59,15 +87,9 @@ func (p *Policy) takenInVain(view sched.View, given map[*sharetree.Entry]cluster
 func (q *queue) startsWith(view sched.View, taken, free cluster.Slots) bool {
 	for _, e := range q.jobs {
 		for w := range sched.Wants(view.Job(e.account.Job)) {
-			if w.Need.AtMost(taken).IsZero() {
-				continue
-			}
-			fits := true
-			for kind, need := range w.Need {
-				// Less than none is free if attempts run on machines that take no more.
-				fits = fits && need <= taken[kind]+max(free[kind], 0)
-			}
-			if w.Bundle == nil || fits {
+			// Less than none is free if attempts run on machines that take no more.
+			fits := w.Bundle == nil || w.Need.FitsIn(taken.Plus(free.AtLeast(cluster.Slots{})))
+			if fits && !w.Need.AtMost(taken).IsZero() {
 				return true
 			}
 		}
@@ -86,23 +108,25 @@ func (p *Policy) freeFor(now int64, view sched.View, given map[*sharetree.Entry]
 	}
 	finder := &victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt}
 	for kind := range p.slots {
-		var needs []need
+		var needs []*need
 		coming := p.tree.root.leaving[kind]
+		for _, slots := range taken { // of gangs, for the other kind
+			coming += slots[kind]
+		}
 		for _, q := range pools {
 			lacks, at := q.starvedSlots(now, p.clocks[q.Name], kind, given[q.treeEntry][kind])
 			wake = sched.Earliest(wake, at)
 			coming, lacks = max(coming-lacks, 0), max(lacks-coming, 0)
 			if lacks > 0 {
-				needs = append(needs, need{q, lacks})
+				needs = append(needs, newNeed(view, q, kind, lacks, given[q.treeEntry][kind]))
 			}
 		}
 		if len(needs) == 0 {
 			continue
 		}
 		w := &wave{finder: finder, kind: kind, left: left, taken: taken}
-		if wake = sched.Earliest(wake, w.free(leaves, needs, now)); len(w.preempts) > 0 {
-			preempts = append(preempts, w.preempts...)
-		}
+		wake = sched.Earliest(wake, w.free(leaves, needs, now))
+		preempts = append(preempts, w.preempts...)
 	}
 	return preempts, taken, wake
 }
@@ -125,31 +149,34 @@ type loss struct {
 // free takes slots from queues above their share, the youngest attempts first, until the
 // needs are met; wake is the time to try again if they are not met. A victim may free slots
 // of both kinds: each queue keeps its share of both.
-func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
+func (w *wave) free(leaves []*queue, needs []*need, now int64) (wake int64) {
 	for _, l := range w.losses(leaves) {
 		if len(needs) == 0 {
 			return 0
 		}
-		cause := fmt.Sprintf("pool %s has more than its fair share, and pool %s has waited for its %v slots", l.queue.Name, needs[0].queue.Name, cluster.Slot(w.kind))
-		if !w.spares(l) {
+		_, _, a, _ := w.finder.View.Attempt(l.Attempt)
+		i := slices.IndexFunc(needs, func(n *need) bool { return n.uses(a.Machine) })
+		if i < 0 || !w.spares(l) {
 			continue
 		}
+		n := needs[i]
+		cause := fmt.Sprintf("pool %s has more than its fair share, and pool %s has waited for its %v slots", l.queue.Name, n.queue.Name, cluster.Slot(w.kind))
 		p, ok := w.finder.Take(l.Victim, cause)
 		if !ok {
 			continue
 		}
-		p.ForPool = needs[0].queue.Name
+		p.ForPool = n.queue.Name
 		w.left[l.queue] = w.left[l.queue].Minus(l.Slots)
-		w.taken[needs[0].queue] = w.taken[needs[0].queue].Plus(l.Slots)
+		w.taken[n.queue] = w.taken[n.queue].Plus(l.Slots)
 		w.preempts = append(w.preempts, p)
-		if needs[0].slots -= l.Slots[w.kind]; needs[0].slots <= 0 {
-			needs = needs[1:]
+		if n.meet(a.Machine, l.Slots[w.kind]); n.slots <= 0 {
+			needs = slices.Delete(needs, i, i+1)
 		}
 	}
 	if len(needs) == 0 {
 		return 0
 	}
-	return now + retry
+	return now + victim.Retry
 }
 
 // spares reports whether a queue still has its fair share if it loses a victim.

@@ -125,6 +125,44 @@ func TestBundleThatCannotStart(t *testing.T) {
 	}
 }
 
+// TestSuspendedAttemptNeedsItsMachine fills two machines, n last, with maps of pool a, while an attempt of pool b is
+// suspended on m.
+func TestSuspendedAttemptNeedsItsMachine(t *testing.T) {
+	for waiting, want := range []string{"[0]", "[1]"} {
+		s := &fixture{Cluster: newCluster(t), policy: New(Config{Allocations: allocations(t, minutes), Preemption: true})}
+		s.SoftState = schedtest.FullKnowledge{}
+		s.Join("m", 1, 0)
+		s.Join("n", 1, 0)
+		s.Apply(cluster.PreemptAttempt{Attempt: s.Start(s.Run(in("b", 1+waiting, 0)), 0, 0, "m"), Mode: preempt.Suspend})
+		a := s.Run(in("a", 2, 0))
+		s.Start(a, 0, 0, "m")
+		s.Start(a, 0, 1, "n")
+		s.policy.Reset(s.Now, s.PolicyView())
+		s.begin = s.Now
+		wantLine(t, s.after(0), "[]")
+		wantLine(t, s.after(120_001), want)
+	}
+}
+
+// TestGangFreesSlotsOfBothKinds lets pools b and c wait for the maps and the reduces of a gang. Nothing else is
+// preempted for the slots that it leaves.
+func TestGangFreesSlotsOfBothKinds(t *testing.T) {
+	file := minutes + "<pool name='a'><weight>.1</weight></pool><pool name='other'><weight>.1</weight></pool><pool name='b'><minMaps>1</minMaps></pool><pool name='c'><minReduces>1</minReduces></pool>"
+	s := &fixture{Cluster: newCluster(t), policy: New(Config{Allocations: allocations(t, file), Preemption: true})}
+	s.SoftState = schedtest.FullKnowledge{}
+	s.Join("m", 2, 4)
+	s.policy.Reset(s.Now, s.PolicyView())
+	for _, spec := range []cluster.JobSpec{in("a", 1, 1), in("other", 0, 2), of("a", schedtest.Streamed(1, 1)), in("b", 9, 0), in("c", 0, 9)} {
+		s.Run(spec)
+		s.policy.Reset(s.Now, s.PolicyView())
+		apply(s.Cluster, s.policy)
+	}
+	s.Now += 60_001
+	if plan := s.policy.Decide(s.Now, s.PolicyView()); len(plan.Preempts) != 1 {
+		t.Errorf("preempted are %+v, want the gang", plan.Preempts)
+	}
+}
+
 func TestThreshold(t *testing.T) {
 	for threshold, want := range map[string]string{"0.5": "[]", "0.9": "[19 9]"} {
 		file := "<queue name='b'><fairSharePreemptionThreshold>" + threshold + "</fairSharePreemptionThreshold></queue>"

@@ -97,7 +97,7 @@ func TestModel(t *testing.T) {
 			waits := conf.Placement.Method == sched.Delay || conf.Placement.Patience > 0
 			after := l.StateAfter(plan)
 			checkMaxima(rt, l.View(), after, conf.Allocations)
-			if len(plan.Starts)+len(plan.Bundles) == 0 && (!waits || wake <= l.Now) {
+			if len(plan.Starts)+len(plan.Bundles)+len(plan.Preempts) == 0 && (!waits || wake <= l.Now) {
 				checkNothingIdle(rt, l.Policy.(*Policy), after)
 			}
 			gangs += len(plan.Bundles)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/ledger"
 	"github.com/hammr/hammr/sched/victim"
 )
 
@@ -28,9 +29,9 @@ type claims struct {
 	byPhase   map[*phase]*claimant
 	lost      map[*phase]int // slots that phases lose by the claims of the other kind
 	finder    *victim.Finder // shared by both kinds: an attempt is taken once
-	leaving   map[string]int // slots of attempts that were ordered to end, by machine
-	coming    int            // slots that are free or about to come free, and not claimed
-	suspended int            // slots of attempts that are suspended, or are about to be
+	leaving   *ledger.LeavingSlots
+	coming    int // slots that are free or about to come free, and not claimed
+	suspended int // slots of attempts that are suspended, or are about to be
 
 	lacking bool  // a phase lacks slots
 	wake    int64 // when more slots may be taken even if nothing changes; 0 is never
@@ -60,11 +61,8 @@ const (
 
 // newClaims computes the slots that each phase is due after a plan's starts and resumes.
 func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sched.Plan) *claims {
-	c := &claims{
-		policy: p, now: now, view: view, kind: kind, leaving: make(map[string]int), byPhase: make(map[*phase]*claimant),
-		suspended: p.queues[kind].suspended,
-	}
-	c.lost = c.lostBy(plan.Preempts)
+	c := &claims{policy: p, now: now, view: view, kind: kind, byPhase: make(map[*phase]*claimant)}
+	c.leaving, c.lost, c.suspended = p.ledger.LeavingSlots(kind), c.lostBy(plan.Preempts), p.queues[kind].suspended
 	c.gather(c.got(plan))
 	return c
 }
@@ -268,20 +266,6 @@ func (c *claims) sorted() []*claimant {
 	return sorted
 }
 
-// leavingOn returns how many slots of a machine belong to attempts that were ordered to
-// end and that no claim counts on yet.
-func (c *claims) leavingOn(m *cluster.Machine) int {
-	if _, known := c.leaving[m.Name]; !known {
-		c.leaving[m.Name] = 0
-		for _, a := range m.Attempts {
-			if account := c.policy.ledger.Account(a.ID.Task.Job); account != nil && account.Attempts[a.ID].Leaving {
-				c.leaving[m.Name] += account.Attempts[a.ID].Slots[c.kind]
-			}
-		}
-	}
-	return c.leaving[m.Name]
-}
-
 // resume takes slots for suspended attempts of a phase: each resumes on its own machine
 // only. Bundles wait for their slots.
 func (c *claims) resume(cl *claimant, lacks *int) (preempts []sched.Preempt) {
@@ -297,8 +281,7 @@ func (c *claims) resume(cl *claimant, lacks *int) (preempts []sched.Preempt) {
 			if c.view.FreeSlots(m)[c.kind] > 0 {
 				continue // it resumes, or another attempt came first
 			}
-			if c.leavingOn(m) > 0 {
-				c.leaving[suspended.Machine]--
+			if c.leaving.Take(m) {
 				*lacks--
 				continue
 			}

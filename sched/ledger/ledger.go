@@ -116,6 +116,31 @@ func (l *Ledger) Running() cluster.Slots { return l.running }
 // Leaving returns Account.Leaving summed over all jobs.
 func (l *Ledger) Leaving() cluster.Slots { return l.leaving }
 
+// LeavingSlots returns the slots of a kind whose attempts were ordered to end.
+func (l *Ledger) LeavingSlots(kind cluster.Slot) *LeavingSlots {
+	return &LeavingSlots{l, kind, make(map[string]int)}
+}
+
+// LeavingSlots counts slots that are about to come free and that nothing is to get yet.
+type LeavingSlots struct {
+	ledger *Ledger
+	kind   cluster.Slot
+	left   map[string]int // by machine
+}
+
+// Take counts a slot of a machine as given. It returns false if none is left.
+func (s *LeavingSlots) Take(m *cluster.Machine) bool {
+	n, known := s.left[m.Name]
+	for i := 0; !known && i < len(m.Attempts); i++ {
+		id := m.Attempts[i].ID
+		if account := s.ledger.accounts[id.Task.Job]; account != nil && account.Attempts[id].Leaving {
+			n += account.Attempts[id].Slots[s.kind]
+		}
+	}
+	s.left[m.Name] = max(n-1, 0)
+	return n > 0
+}
+
 // open adds an account for a job that has none and needs one.
 func (l *Ledger) open(j *cluster.Job) {
 	if j == nil || l.accounts[j.ID] != nil || !isActive(j) && j.Occupied == 0 {

@@ -215,7 +215,7 @@ func (a *assigner) noteWait(o offer, until int64, level locality.Level) {
 func (a *assigner) localityMachines(avoid []string, keep func(machine int) bool) []locality.Machine {
 	out := make([]locality.Machine, len(a.machines))
 	for i, m := range a.machines {
-		out[i] = describe(m)
+		out[i] = Describe(m)
 		out[i].Used = a.capacity(m) - a.free[i]
 		if !slices.Contains(avoid, m.Name) && (keep == nil || keep(i)) {
 			out[i].Free = a.free[i]

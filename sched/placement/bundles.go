@@ -236,7 +236,7 @@ func (r *Round) startGang(g *gang, at []int) {
 func (r *Round) gangPlacer() *locality.GangPlacer {
 	if r.gangs.placer == nil {
 		for m := range r.view.Machines() {
-			r.gangs.all = append(r.gangs.all, describe(m))
+			r.gangs.all = append(r.gangs.all, Describe(m))
 		}
 		r.gangs.placer = r.placer.topology.GangPlacer(r.gangs.all)
 	}

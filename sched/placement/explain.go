@@ -32,13 +32,13 @@ func Candidates(now int64, view cluster.View, racks map[string]string, id cluste
 	}
 	topology := locality.NewTopology(racks)
 	for m := range view.Machines() {
-		topology.Add(describe(m))
+		topology.Add(Describe(m))
 	}
 	task := taskOf(j, t)
 	avoided := append(slices.Clone(view.Avoided(j, now)), view.FailedOn(t)...)
 	for m := range view.Machines() {
 		if stage.Takes().FitsIn(m.FreeCapacity()) {
-			machine := describe(m)
+			machine := Describe(m)
 			found = append(found, Candidate{
 				m.Name, topology.Transfer(task, machine), topology.LevelOf(task, machine), m.Name == task.CheckpointOn, slices.Contains(avoided, m.Name),
 			})

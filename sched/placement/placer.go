@@ -86,7 +86,7 @@ func (p *Placer) noteSkip(o offer, now int64) {
 func (p *Placer) survey(view cluster.View) {
 	p.topology, p.live, p.slots = locality.NewTopology(p.Racks), 0, cluster.Slots{}
 	for m := range view.Machines() {
-		p.topology.Add(describe(m))
+		p.topology.Add(Describe(m))
 		if m.Lost {
 			continue
 		}
@@ -95,8 +95,8 @@ func (p *Placer) survey(view cluster.View) {
 	}
 }
 
-// describe converts a machine for package locality, without its slots.
-func describe(m *cluster.Machine) locality.Machine {
+// Describe converts a machine for package locality, without its slots.
+func Describe(m *cluster.Machine) locality.Machine {
 	return locality.Machine{Name: m.Name, Hosts: m.Hosts, Rack: m.Rack}
 }
 

@@ -110,7 +110,7 @@ func (a *assigner) assignAt(i int, o offer, t *cluster.Task, affinity locality.A
 	}
 	level := locality.Remote
 	if o.stage.Located() {
-		level = a.placer.topology.LevelOf(a.localityTask(o.job, o.stage, t), describe(a.machines[i]))
+		level = a.placer.topology.LevelOf(a.localityTask(o.job, o.stage, t), Describe(a.machines[i]))
 	}
 	a.assignTask(i, o, t, level)
 }

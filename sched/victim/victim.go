@@ -21,6 +21,9 @@ import (
 	"github.com/hammr/hammr/sched/ledger"
 )
 
+// Retry is how long to wait, in ms, before looking again for victims if there were too few.
+const Retry = 1000
+
 // Victim is a set of attempts that lose their slots together: a single attempt, or the
 // attempts of a gang.
 type Victim struct {
