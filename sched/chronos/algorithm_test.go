@@ -47,6 +47,19 @@ func TestNoCandidateNearTheInput(t *testing.T) {
 	w.want(w.settle(), "1m.0@c rack")
 }
 
+// TestLowestJobIsElsewhere lets one map take the only attempt near the input of both. The other takes the
+// attempt of the job of the lowest priority, which has none near their input.
+func TestLowestJobIsElsewhere(t *testing.T) {
+	w := newTestCluster(t, Config{})
+	w.join("abcd", 2, 0)
+	w.start(w.job(0, "ab", "ab", "b"), 0, 0, "aab")
+	w.start(w.job(0, "", ""), 0, 0, "bc")
+	w.start(w.job(0, "", "", ""), 0, 0, "cdd")
+	w.expire("a")
+	w.heartbeat(nil)
+	w.want(w.decide(), "kill 2m.0", "kill 3m.0")
+}
+
 // TestAlgorithmEqualsTwin compares the choice with Algorithm 1 as in the paper, plus the
 // break that it omits, on random clusters without a free slot: attempts near the input of a
 // task first, then any.

@@ -70,7 +70,7 @@ func (h *victimSearch) on(machine string) []*candidate {
 			}
 		}
 	}
-	h.all[machine] = found
+	h.all[machine], h.orders = found, [2]order{} // the jobs on the machine have no place yet
 	return found
 }
 
