@@ -27,11 +27,11 @@ func (t *Topology) GangPlacer(machines []Machine) *GangPlacer {
 //
 // Place first assigns groups of several slots, the largest first, each where its bytes are
 // nearest, and then groups of one slot by min-cost flow. The transfer is minimal if each
-// group has one slot, or if all groups are on one machine.
+// group has one slot and memory is not scarce, or if all groups are on one machine.
 //
 // If the last groups do not fit, Place tries other machines for the first ones, up to a
 // bound. With many groups of different sizes it may miss a solution. With groups of equal
-// size it always finds a solution if there is one.
+// size, or of one slot that avoid no machine, it always finds a solution if there is one.
 func (p *GangPlacer) Place(machineSlots []MachineSlots, groups []Group) (at []int, ok bool) {
 	b := newGangPlacement(p.places, machineSlots, groups)
 	everywhere := func(int) bool { return true }

@@ -12,6 +12,8 @@ import (
 const (
 	maxTries  = 2000
 	flowTries = 100
+
+	maxDivided = 100_000 // machines times groups for which divideMemory looks
 )
 
 // packing is the search for machines for the groups of a gang.
@@ -19,6 +21,7 @@ type packing struct {
 	*gangPlacement
 	free  []capacity // by machine in scope: what is not assigned yet
 	at    []int      // by group
+	most  []int      // by machine: how many more groups of one slot of the second kind it gets; nil for no limit
 	tries int        // tries left
 }
 
@@ -65,7 +68,12 @@ func (p *packing) isHopeless() bool {
 // placeLarge places the large groups from the n-th on, and then the groups of one slot.
 func (p *packing) placeLarge(n int) bool {
 	if n == len(p.large) {
-		return p.tryPlaceSingles(0, 1) || p.needMB > 0 && p.tryPlaceSingles(1, 0)
+		p.most = nil
+		if p.tryPlaceSingles(0, 1) {
+			return true
+		}
+		p.most = p.divideMemory()
+		return p.most != nil && p.tryPlaceSingles(1, 0)
 	}
 	group := p.large[n]
 	var failed []capacity
@@ -102,7 +110,7 @@ func (p *packing) candidates(group int) (machines []int) {
 }
 
 // tryPlaceSingles places the groups of one slot, in an order of their kinds, and reports whether
-// all fit. If not, it changes nothing. The order matters only if both kinds compete for memory.
+// all fit. If not, it changes nothing.
 func (p *packing) tryPlaceSingles(kinds ...int) bool {
 	free := slices.Clone(p.free)
 	if p.tries -= flowTries; p.placeSingles(kinds) {
@@ -110,6 +118,42 @@ func (p *packing) tryPlaceSingles(kinds ...int) bool {
 	}
 	p.free = free
 	return false
+}
+
+// divideMemory divides the memory of machines between the groups of one slot of both kinds. It returns how many of
+// the second kind each machine gets, so that as many of the first as possible fit beside them; nil if
+// not all groups fit, or if there are too many.
+func (p *packing) divideMemory() []int {
+	n := len(p.singles[1])
+	if p.needMB == 0 || n == 0 || len(p.singles[0]) == 0 || n*len(p.free) > maxDivided {
+		return nil
+	}
+	first, second := p.groups[p.singles[0][0]], p.groups[p.singles[1][0]]
+	sums := slices.Repeat([]int{-1}, n+1) // by groups of the second kind on the machines so far: the most of the first
+	sums[0] = 0
+	chosen := make([][]int, len(p.free)) // by machine, and by groups of the second kind up to it: how many it has
+	for m, free := range p.free {
+		next := slices.Repeat([]int{-1}, n+1)
+		chosen[m] = make([]int, n+1)
+		for here := range min(free.count(1, second), n) + 1 {
+			beside := capacity{free.slots, free.memoryMB - int64(here)*second.MemoryMB}.count(0, first)
+			for k := here; k <= n; k++ {
+				if sum := sums[k-here]; sum >= 0 && sum+beside > next[k] {
+					next[k], chosen[m][k] = sum+beside, here
+				}
+			}
+		}
+		sums = next
+	}
+	if sums[n] < len(p.singles[0]) {
+		return nil
+	}
+	most := make([]int, len(p.free))
+	for m, of := range slices.Backward(chosen) {
+		most[m] = of[n]
+		n -= of[n]
+	}
+	return most
 }
 
 // placeSingles places the groups of one slot and reports whether all fit. Groups without a
@@ -168,6 +212,9 @@ func (p *packing) put(group, machine int) {
 	free, g := &p.free[machine], p.groups[group]
 	p.at[group] = machine
 	free.slots, free.memoryMB = free.slots.Minus(g.Slots), free.memoryMB-g.MemoryMB
+	if p.most != nil {
+		p.most[machine] -= g.Slots[1]
+	}
 }
 
 // machinesOf returns the machines in scope on which groups of one slot of a kind like g fit, in
@@ -175,6 +222,9 @@ func (p *packing) put(group, machine int) {
 func (p *packing) machinesOf(kind int, g Group) (machines []Machine, places []int) {
 	for i, m := range p.machines {
 		free, slots := p.free[i].count(kind, g), p.machineSlots[i]
+		if kind == 1 && p.most != nil {
+			free = min(free, p.most[i])
+		}
 		if free > 0 {
 			m.Free, m.Used = free, slots.Free[kind]+slots.Used[kind]-free
 			machines, places = append(machines, m), append(places, i)
