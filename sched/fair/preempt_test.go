@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -141,6 +142,34 @@ func TestSuspendedAttemptNeedsItsMachine(t *testing.T) {
 		s.begin = s.Now
 		wantLine(t, s.after(0), "[]")
 		wantLine(t, s.after(120_001), want)
+	}
+}
+
+// TestOtherJobOfPoolGetsSlotElsewhere has a free slot on n, while a task of the first job of pool b is suspended
+// on m. The pool below its share gets the slot.
+func TestOtherJobOfPoolGetsSlotElsewhere(t *testing.T) {
+	for name, first := range map[string]dag.Graph{"attempt": dag.MapReduce(1, 0), "group": schedtest.TwoSlotGroups(1)} {
+		w := newCluster(t)
+		w.Join("m", 2, 0)
+		w.Join("n", 2, 0)
+		a := w.Run(in("a", 9, 0))
+		suspended := w.Run(of("b", first))
+		p := New(Config{})
+		id := cluster.AttemptID{Task: suspended.Stages[0].Tasks[0].ID}
+		start := cluster.StartAttempt{Task: id.Task, Machine: "m", Range: suspended.RangeOf(suspended.Stages[0].Tasks[0])}
+		if suspended.Stages[0].StartsAlone() {
+			w.Apply(start)
+		} else {
+			w.Apply(cluster.StartBundle{Job: suspended.ID, Starts: []cluster.StartAttempt{start}})
+		}
+		w.Apply(cluster.PreemptAttempt{Attempt: id, Mode: preempt.Suspend})
+		for n := range 2 {
+			w.Start(a, 0, n, "m")
+		}
+		w.Run(in("b", 2, 0))
+		if plan := got(w.Plan(p)); plan[3] != [2]int{2, 0} {
+			t.Errorf("%s: jobs get %v, want both slots for job 3", name, plan)
+		}
 	}
 }
 

@@ -67,6 +67,30 @@ func (r *Round) Remaining() (n int) {
 // reserved ones.
 func (r *Round) RemainingOf(kind cluster.Slot) int { return r.assigners[kind].remaining() }
 
+// Usable returns how many tasks or bundles of a want free slots suffice for, as far as that depends on machines, and
+// the slots that each takes: attempts that are suspended resume only on their own machines.
+func (r *Round) Usable(w sched.Want) (count int, each cluster.Slots) {
+	if w.Suspended != nil {
+		for _, n := range r.needsByMachine(w) { // what is free of them is reserved
+			each = each.Plus(r.freeOn(r.view.Machine(n.machine)).AtMost(n.slots))
+		}
+		return 1, each
+	}
+	if w.Bundle != nil || len(w.Stage.Suspended()) == 0 {
+		return w.Count, w.Need
+	}
+	taken := make(map[string]int)
+	for _, attempt := range w.Stage.Suspended() {
+		m := r.view.Machine(attempt.Machine)
+		if taken[m.Name] < r.freeOn(m)[w.Stage.Slot] && r.hasMemory(m, w.Job, w.Stage) {
+			taken[m.Name]++
+		} else {
+			w.Count--
+		}
+	}
+	return w.Count, w.Need
+}
+
 // Offer gives slots to at most the given number of tasks or bundles of a want.
 //
 // Tasks that start alone: suspended attempts resume first, if their machine has a slot,

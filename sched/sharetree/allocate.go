@@ -129,10 +129,10 @@ func (a *allocation) grantJob(e *Entry, kind int) bool {
 			a.batch = append(a.batch, o)
 		}
 		o.granted++
-		free := o.Need.AtMost(a.remaining)
-		o.closed = free != o.Need
-		a.granted, a.remaining = a.granted.Plus(o.Need), a.remaining.Minus(free)
-		a.countGrant(e, o.Need, free)
+		free := o.each.AtMost(a.remaining)
+		o.closed = free != o.each
+		a.granted, a.remaining = a.granted.Plus(o.each), a.remaining.Minus(free)
+		a.countGrant(e, o.each, free)
 		return true
 	}
 	return false
@@ -190,8 +190,10 @@ func (a *allocation) reset() {
 // offer describes slots granted to a want of a job.
 type offer struct {
 	sched.Want
-	granted int  // at most Count
-	closed  bool // the offer gets no more slots in this round
+	usable  int           // how many of them free slots suffice for, at most Count
+	each    cluster.Slots // slots that each takes, at most Need
+	granted int           // at most Count
+	closed  bool          // the offer gets no more slots in this round
 }
 
 // offersOf returns the offers of a job, which are made when the allocation first reaches the
@@ -201,14 +203,15 @@ func (a *allocation) offersOf(e *Entry) []*offer {
 		e.offersMade = true
 		a.touch(e)
 		for w := range sched.Wants(a.view.Job(e.Job)) {
-			e.offers = append(e.offers, &offer{Want: w})
+			count, each := a.round.Usable(w)
+			e.offers = append(e.offers, &offer{Want: w, usable: count, each: each})
 		}
 	}
 	return e.offers
 }
 
 // open reports whether more slots of a kind can be granted.
-func (o *offer) open(kind int) bool { return !o.closed && o.Need[kind] > 0 && o.granted < o.Count }
+func (o *offer) open(kind int) bool { return !o.closed && o.each[kind] > 0 && o.granted < o.usable }
 
 // submit offers the granted slots to placement. It is called once.
 func (o *offer) submit(round *placement.Round) {
