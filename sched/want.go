@@ -2,6 +2,7 @@ package sched
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 )
@@ -56,6 +57,28 @@ func countAlone(j *cluster.Job, s *cluster.Stage) int {
 		n += s.Waiting()
 	}
 	return n
+}
+
+// CanStartOn reports whether a task of a job that waits for a slot of a kind may start on a machine. Bundles
+// are not examined: they may.
+func CanStartOn(view View, now int64, j *cluster.Job, kind cluster.Slot, machine string) bool {
+	if slices.Contains(view.Avoided(j, now), machine) {
+		return false
+	}
+	for w := range Wants(j) {
+		if w.Need[kind] == 0 || w.Suspended != nil {
+			continue
+		}
+		if w.Bundle != nil {
+			return true
+		}
+		for t := range w.Stage.Pending() {
+			if !slices.Contains(view.FailedOn(t), machine) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // wantBundles yields the wants of a class of bundles: the suspended bundles first, then

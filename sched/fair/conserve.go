@@ -79,7 +79,9 @@ func (c *conservation) run() (lacking bool) {
 		used := min(d.lacks(), c.coming)
 		c.coming -= used
 		c.gain(d, used)
-		anywhere := func(*cluster.Attempt) bool { return true }
+		anywhere := func(a *cluster.Attempt) bool {
+			return sched.CanStartOn(c.view, c.now, c.view.Job(d.job.id), c.kind, a.Machine)
+		}
 		for d.anywhere > 0 && d.lacks() > 0 {
 			if !c.take(d, anywhere) {
 				lacking = true

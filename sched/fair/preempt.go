@@ -14,13 +14,19 @@ import (
 type need struct {
 	queue    *queue // pool that has starved for longer than its time-out
 	slots    int
-	anywhere int            // slots that tasks want which can start on any machine
-	resuming map[string]int // by machine: slots that suspended attempts want, for which none is free there
+	anywhere int                       // slots that tasks want which no machine has yet
+	starts   func(machine string) bool // one of these tasks may start on the machine
+	resuming map[string]int            // by machine: slots that suspended attempts want, for which none is free there
 }
 
 // newNeed counts what the slots are for: a suspended attempt resumes only on its own machine.
-func newNeed(view sched.View, q *queue, kind, slots, given int) *need {
+func newNeed(now int64, view sched.View, q *queue, kind, slots, given int) *need {
 	n := &need{queue: q, slots: slots, anywhere: -given, resuming: make(map[string]int)}
+	n.starts = func(machine string) bool {
+		return slices.ContainsFunc(q.jobs, func(e *entry) bool {
+			return e.counted.claims[kind] > 0 && sched.CanStartOn(view, now, view.Job(e.id), cluster.Slot(kind), machine)
+		})
+	}
 	for _, e := range q.jobs {
 		if n.anywhere += e.counted.claims[kind]; e.counted.claims[kind] == 0 || e.account.Suspended[kind] == 0 {
 			continue
@@ -38,7 +44,9 @@ func newNeed(view sched.View, q *queue, kind, slots, given int) *need {
 }
 
 // uses reports whether the pool can use a slot of a machine.
-func (n *need) uses(machine string) bool { return n.resuming[machine] > 0 || n.anywhere > 0 }
+func (n *need) uses(machine string) bool {
+	return n.resuming[machine] > 0 || n.anywhere > 0 && n.starts(machine)
+}
 
 // meet counts slots of a machine that are taken for the pool.
 func (n *need) meet(machine string, slots int) {
@@ -118,7 +126,7 @@ func (p *Policy) freeFor(now int64, view sched.View, given map[*sharetree.Entry]
 			wake = sched.Earliest(wake, at)
 			coming, lacks = max(coming-lacks, 0), max(lacks-coming, 0)
 			if lacks > 0 {
-				needs = append(needs, newNeed(view, q, kind, lacks, given[q.treeEntry][kind]))
+				needs = append(needs, newNeed(now, view, q, kind, lacks, given[q.treeEntry][kind]))
 			}
 		}
 		if len(needs) == 0 {
@@ -154,9 +162,12 @@ func (w *wave) free(leaves []*queue, needs []*need, now int64) (wake int64) {
 		if len(needs) == 0 {
 			return 0
 		}
+		if !w.spares(l) {
+			continue
+		}
 		_, _, a, _ := w.finder.View.Attempt(l.Attempt)
 		i := slices.IndexFunc(needs, func(n *need) bool { return n.uses(a.Machine) })
-		if i < 0 || !w.spares(l) {
+		if i < 0 {
 			continue
 		}
 		n := needs[i]

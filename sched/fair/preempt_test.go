@@ -126,6 +126,25 @@ func TestBundleThatCannotStart(t *testing.T) {
 	}
 }
 
+// TestNothingIsPreemptedWhereNoTaskMayStart fills two machines, n last, while a task of pool b waits that has failed
+// on n.
+func TestNothingIsPreemptedWhereNoTaskMayStart(t *testing.T) {
+	for _, conserve := range []bool{false, true} {
+		s := &fixture{Cluster: newCluster(t), policy: New(Config{Allocations: allocations(t, minutes), Preemption: !conserve, ConserveShares: conserve, Preempt: suspending})}
+		s.SoftState = schedtest.FullKnowledge{}
+		s.Join("m", 1, 0)
+		s.Join("n", 1, 0)
+		s.Apply(cluster.FailAttempt{Attempt: s.Start(s.Run(in("b", 1, 0)), 0, 0, "n"), Failure: cluster.Failure{Cause: "bad luck"}})
+		a := s.Run(in("a", 2, 0))
+		s.Start(a, 0, 0, "m")
+		s.Start(a, 0, 1, "n")
+		s.policy.Reset(s.Now, s.PolicyView())
+		s.policy.Decide(s.Now, s.PolicyView())
+		s.begin = s.Now
+		wantLine(t, s.after(120_001), "[0]")
+	}
+}
+
 // TestSuspendedAttemptNeedsItsMachine fills two machines, n last, with maps of pool a, while an attempt of pool b is
 // suspended on m.
 func TestSuspendedAttemptNeedsItsMachine(t *testing.T) {
