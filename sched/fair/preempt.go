@@ -12,40 +12,41 @@ import (
 
 // need counts the slots that a pool lacks, without slots that are about to come free.
 type need struct {
-	queue    *queue // pool that has starved for longer than its time-out
-	slots    int
-	anywhere int                       // slots that tasks want which no machine has yet
-	starts   func(machine string) bool // one of these tasks may start on the machine
-	resuming map[string]int            // by machine: slots that suspended attempts want, for which none is free there
+	queue *queue // pool that has starved for longer than its time-out
+	slots int
+	given int // free slots that the pool is about to get
+
+	anywhere int            // slots that tasks want which start on any machine that they do not avoid
+	resuming map[string]int // by machine: slots that suspended attempts want, for which none is free there; nil before count
 }
 
-// newNeed counts what the slots are for: a suspended attempt resumes only on its own machine.
-func newNeed(now int64, view sched.View, q *queue, kind, slots, given int) *need {
-	n := &need{queue: q, slots: slots, anywhere: -given, resuming: make(map[string]int)}
-	n.starts = func(machine string) bool {
-		return slices.ContainsFunc(q.jobs, func(e *entry) bool {
-			return e.counted.claims[kind] > 0 && sched.CanStartOn(view, now, view.Job(e.id), cluster.Slot(kind), machine)
-		})
-	}
-	for _, e := range q.jobs {
-		if n.anywhere += e.counted.claims[kind]; e.counted.claims[kind] == 0 || e.account.Suspended[kind] == 0 {
+// count counts what the slots are for: a suspended attempt resumes only on its own machine.
+func (n *need) count(w *wave) {
+	n.anywhere, n.resuming = -n.given, make(map[string]int)
+	view := w.finder.View
+	for _, e := range n.queue.jobs {
+		if n.anywhere += e.counted.claims[w.kind]; e.counted.claims[w.kind] == 0 || e.account.Suspended[w.kind] == 0 {
 			continue
 		}
-		n.anywhere -= e.account.Suspended[kind]
+		n.anywhere -= e.account.Suspended[w.kind]
 		for _, s := range view.Job(e.id).Stages {
 			for _, a := range s.Suspended() {
-				if view.FreeSlots(view.Machine(a.Machine))[kind] == 0 {
-					n.resuming[a.Machine] += s.Slots[kind]
+				if view.FreeSlots(view.Machine(a.Machine))[w.kind] == 0 {
+					n.resuming[a.Machine] += s.Slots[w.kind]
 				}
 			}
 		}
 	}
-	return n
 }
 
 // uses reports whether the pool can use a slot of a machine.
-func (n *need) uses(machine string) bool {
-	return n.resuming[machine] > 0 || n.anywhere > 0 && n.starts(machine)
+func (n *need) uses(w *wave, machine string) bool {
+	if n.resuming == nil {
+		n.count(w)
+	}
+	return n.resuming[machine] > 0 || n.anywhere > 0 && slices.ContainsFunc(n.queue.jobs, func(e *entry) bool {
+		return e.counted.claims[w.kind] > 0 && sched.CanStartOn(w.finder.View, w.finder.Now, w.finder.View.Job(e.id), cluster.Slot(w.kind), machine)
+	})
 }
 
 // meet counts slots of a machine that are taken for the pool.
@@ -126,7 +127,7 @@ func (p *Policy) freeFor(now int64, view sched.View, given map[*sharetree.Entry]
 			wake = sched.Earliest(wake, at)
 			coming, lacks = max(coming-lacks, 0), max(lacks-coming, 0)
 			if lacks > 0 {
-				needs = append(needs, newNeed(now, view, q, kind, lacks, given[q.treeEntry][kind]))
+				needs = append(needs, &need{queue: q, slots: lacks, given: given[q.treeEntry][kind]})
 			}
 		}
 		if len(needs) == 0 {
@@ -166,7 +167,7 @@ func (w *wave) free(leaves []*queue, needs []*need, now int64) (wake int64) {
 			continue
 		}
 		_, _, a, _ := w.finder.View.Attempt(l.Attempt)
-		i := slices.IndexFunc(needs, func(n *need) bool { return n.uses(a.Machine) })
+		i := slices.IndexFunc(needs, func(n *need) bool { return n.uses(w, a.Machine) })
 		if i < 0 {
 			continue
 		}

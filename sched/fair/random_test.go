@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// soon contains time-outs of a few steps.
-const soon = `<defaultMinSharePreemptionTimeout>0.002</defaultMinSharePreemptionTimeout>
-	<fairSharePreemptionTimeout>0.004</fairSharePreemptionTimeout><defaultFairSharePreemptionThreshold>1</defaultFairSharePreemptionThreshold>`
+// soon contains time-outs of a step or two.
+const soon = `<defaultMinSharePreemptionTimeout>0.001</defaultMinSharePreemptionTimeout>
+	<fairSharePreemptionTimeout>0.001</fairSharePreemptionTimeout><defaultFairSharePreemptionThreshold>1</defaultFairSharePreemptionThreshold>`
 
 // files lists allocation files with pools of all kinds, from which tests draw.
 var files = []string{
@@ -80,7 +80,7 @@ func TestModel(t *testing.T) {
 		lives++
 		conf := drawConfig(rt)
 		l := newLife(t, rt, conf)
-		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
+		for range rapid.IntRange(20, 60).Draw(rt, "steps") {
 			step(l)
 			plan := l.Policy.Decide(l.Now, l.PolicyView())
 			wake := l.Policy.NextWake()
