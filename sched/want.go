@@ -61,19 +61,16 @@ func countAlone(j *cluster.Job, s *cluster.Stage) int {
 
 // CanStartOn reports whether a task of a job that waits for a slot of a kind may start on a machine. Bundles
 // are not examined: they may.
-func CanStartOn(view View, now int64, j *cluster.Job, kind cluster.Slot, machine string) bool {
+func CanStartOn(view cluster.View, now int64, j *cluster.Job, kind cluster.Slot, machine string) bool {
 	if slices.Contains(view.Avoided(j, now), machine) {
 		return false
 	}
-	for w := range Wants(j) {
-		if w.Need[kind] == 0 || w.Suspended != nil {
+	for _, s := range j.Stages {
+		if s.Slots[kind] == 0 || s.Waiting() == 0 {
 			continue
 		}
-		if w.Bundle != nil {
-			return true
-		}
-		for t := range w.Stage.Pending() {
-			if !slices.Contains(view.FailedOn(t), machine) {
+		for t := range s.Pending() {
+			if !s.StartsAlone() || !slices.Contains(view.FailedOn(t), machine) {
 				return true
 			}
 		}

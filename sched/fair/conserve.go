@@ -79,9 +79,8 @@ func (c *conservation) run() (lacking bool) {
 		used := min(d.lacks(), c.coming)
 		c.coming -= used
 		c.gain(d, used)
-		anywhere := func(a *cluster.Attempt) bool {
-			return sched.CanStartOn(c.view, c.now, c.view.Job(d.job.id), c.kind, a.Machine)
-		}
+		j := c.view.Job(d.job.id)
+		anywhere := func(a *cluster.Attempt) bool { return sched.CanStartOn(c.view.View, c.now, j, c.kind, a.Machine) }
 		for d.anywhere > 0 && d.lacks() > 0 {
 			if !c.take(d, anywhere) {
 				lacking = true
