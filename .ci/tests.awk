@@ -4,7 +4,9 @@
 
 function forget() { size = passed = failed = skipped = nightly = 0; skips = ""; delete night }
 
-# A test may take LONG seconds, or it has a line in .ci/slow-tests: its name, a tab, and the reason.
+# A test may take LONG seconds, or it has a line in .ci/slow-tests: its name, a tab, and the reason. On a machine
+# that does other work too, it may take longer: in proportion to the load above 2 for each processor, which is
+# what the tests themselves make.
 BEGIN {
 	FS = "\t"; SLOWEST = 20; LONG = 20; forget()
 	while ((getline line < ".ci/slow-tests") > 0) { split(line, cells, "\t"); reasons[cells[1]] = cells[2] }
@@ -49,7 +51,12 @@ function slow(line,   i) {
 
 END {
 	for (i = 0; i < size; i++) if (lines[i] != "FAIL") print lines[i]
-	if (slowest > 0) print "slowest tests:"
+	"getconf _NPROCESSORS_ONLN" | getline processors
+	if ((getline line < "/proc/loadavg") > 0) {
+		split(line, cells, " ") # of the last 1, 5 and 15 minutes
+		if (cells[3] > 2 * processors) LONG = int(LONG * cells[3] / (2 * processors))
+	}
+	if (slowest > 0) print "slowest tests; one may take " LONG " s, or has a reason:"
 	for (i = 1; i <= slowest; i++) {
 		name = names[i]; sub(/ .*/, "", name)
 		print "  " names[i] (name in reasons ? ": " reasons[name] : "")
