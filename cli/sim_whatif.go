@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
@@ -157,8 +156,8 @@ func (s *simWhatif) simulateBaseline(ctx context.Context, x *results.WhatIf, lin
 }
 
 // clusterOf returns the cluster of a configuration.
-func clusterOf(cfg sim.Config) apidoc.WhatIfCluster {
-	return apidoc.WhatIfCluster{Machines: cfg.Machines, MapSlots: max(cfg.MapSlots, 0), ReduceSlots: max(cfg.ReduceSlots, 0)}
+func clusterOf(cfg sim.Config) results.WhatIfCluster {
+	return results.WhatIfCluster{Machines: cfg.Machines, MapSlots: max(cfg.MapSlots, 0), ReduceSlots: max(cfg.ReduceSlots, 0)}
 }
 
 // print prints the comparison as a table or as JSON.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -44,13 +43,7 @@ func (f *pastFlags) open(resolve func(context.Context, string) (storage.FS, stri
 		}
 	}
 	index := histindex.New(histindex.Config{Dir: history, Resolve: resolve})
-	cfg := files.Config{Index: index, Drills: f.drills}
-	if history == "" {
-		return files.New(cfg), index.Close, nil
-	}
-	simulations := web.NewWhatIfRunner(web.WhatIfConfig{History: history})
-	cfg.WhatIf = simulations
-	return files.New(cfg), func() error { return errors.Join(simulations.Close(), index.Close()) }, nil
+	return files.New(files.Config{Index: index, Drills: f.drills}), index.Close, nil
 }
 
 // fullDirectory returns the full name of a directory, with its scheme. One without a scheme is local,

@@ -117,9 +117,6 @@ func (d *Daemon) openPages() (err error) {
 	cfg := board.OfMaster(d.master)
 	cfg.Cluster, cfg.Leader, cfg.Contact = d.cfg.ClusterID, asker, d.log.LastContact
 	cfg.Past = files.New(files.Config{Index: index})
-	simulations := web.NewWhatIfRunner(web.WhatIfConfig{History: d.cfg.HistoryDir})
-	d.open.Add(simulations.Close)
-	cfg.WhatIf = simulations
 	d.source = board.New(cfg)
 	if err := d.openAPI(); err != nil {
 		return err

@@ -155,10 +155,8 @@ func showHistory(c *call) error {
 		AllStates []string
 		Slowest   []Range
 		JSON      string // URL of the table for programs
-		WhatIf    string // URL of the form to simulate the jobs of the time and the pool
-	}{table, page, apidoc.JobStates[apidoc.FirstFinalState:], slowest(c.cfg.Now()), strings.Replace(table.CSV, "format=csv", "format=json", 1),
-		"/scheduler/whatif?" + url.Values{"from": {c.params["from"]}, "to": {c.params["to"]}, "pool": {c.params["pool"]}}.Encode()},
-		Command{"finished jobs", "hammr job list --since 48h"})
+	}{table, page, apidoc.JobStates[apidoc.FirstFinalState:], slowest(c.cfg.Now()), strings.Replace(table.CSV, "format=csv", "format=json", 1)},
+		Command{"finished jobs", "hammr job list --since 48h"}, whatIf("from", c.params["from"], "to", c.params["to"], "pool", c.params["pool"]))
 }
 
 func answerHistory(c *call) error {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/clean"
@@ -67,7 +68,12 @@ func showJob(c *call) error {
 		d.Forms = formsOn(actionsOn("job", without), d.ID, c.poolNames())
 	}
 	id := shellWord(d.ID)
-	return c.render(http.StatusOK, "job", d.ID, &d, Command{"its state", "hammr job status " + id}, Command{"why it waits", "hammr job explain " + id}, Command{"its logs", "hammr job logs " + id})
+	commands := []Command{{"its state", "hammr job status " + id}, {"why it waits", "hammr job explain " + id}, {"its logs", "hammr job logs " + id}}
+	if d.Final {
+		day := time.UnixMilli(d.Report.FinishTime).UTC().Format(time.DateOnly)
+		commands = append(commands, whatIf("from", day, "to", day))
+	}
+	return c.render(http.StatusOK, "job", d.ID, &d, commands...)
 }
 
 // explain returns why a job or a task has or lacks slots. Only the leader knows that: without a leader

@@ -333,5 +333,5 @@ func showPool(c *call) error {
 		Sum      apidoc.Sample
 		Starving int64
 		Active   JobPage
-	}{q, h, c.poolLedger(q.Name), h.poolCharts(), sum, starving, jobs}, Command{"all pools", "hammr queue list"})
+	}{q, h, c.poolLedger(q.Name), h.poolCharts(), sum, starving, jobs}, Command{"all pools", "hammr queue list"}, whatIf("pool", q.Name))
 }

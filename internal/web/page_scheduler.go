@@ -152,7 +152,7 @@ func showScheduler(c *call) error {
 		d.Undo = policy.LastChange
 	}
 	return c.render(http.StatusOK, "scheduler", "Scheduler", d,
-		Command{"the policy", "hammr scheduler show"}, Command{"another policy", "hammr scheduler set POLICY --conf NAME=VALUE"})
+		Command{"the policy", "hammr scheduler show"}, Command{"another policy", "hammr scheduler set POLICY --conf NAME=VALUE"}, whatIf())
 }
 
 // undoLeft returns for how long the last change of the policy can be undone, in ms; 0 if it cannot.

@@ -59,6 +59,18 @@ type view struct {
 // Command is a command that does the same as a page.
 type Command struct{ What, Text string }
 
+// whatIf returns the command that simulates finished jobs under other policies. The pairs are flags
+// that choose jobs, and their values, "" for none.
+func whatIf(flags ...string) Command {
+	text := "hammr sim whatif --history DIR --policy NAMES"
+	for ; len(flags) > 1; flags = flags[2:] {
+		if flags[1] != "" {
+			text += " --" + flags[0] + " " + shellWord(flags[1])
+		}
+	}
+	return Command{"finished jobs under another policy", text}
+}
+
 // navigation lists the pages that every page links to.
 var navigation = [][2]string{
 	{"/", "Overview"}, {"/jobs", "Jobs"}, {"/history", "History"}, {"/pools", "Pools"}, {"/nodes", "Nodes"}, {"/scheduler", "Scheduler"}, {"/masters", "Masters"}, {"/drills", "Drills"},

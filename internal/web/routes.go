@@ -42,7 +42,7 @@ const apiRoot = "/api/v1"
 
 // Routes returns the table of all paths, except those of the gate and of assets.
 func Routes() []*Route {
-	return slices.Concat(pageRoutes(), logRoutes(), pictureRoutes(), poolRoutes(), schedulerRoutes(), preemptionRoutes(), watchRoutes(), apiRoutes(), workRoutes(), historyRoutes(), whatIfRoutes(),
+	return slices.Concat(pageRoutes(), logRoutes(), pictureRoutes(), poolRoutes(), schedulerRoutes(), preemptionRoutes(), watchRoutes(), apiRoutes(), workRoutes(), historyRoutes(),
 		profileRoutes(), actionRoutes(), hadoopRoutes())
 }
 

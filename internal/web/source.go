@@ -81,7 +81,6 @@ type Source interface {
 	Policy(ctx context.Context) (Answer[apidoc.Policy], error)
 
 	HistorySource
-	WhatIfSource
 	StatusSource
 
 	// Act changes the cluster.

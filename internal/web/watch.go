@@ -181,7 +181,7 @@ func (v *view) Topics() string {
 		return ""
 	case first == "jobs" && len(parts) > 1:
 		return "job/" + v.params["job"]
-	case v.route.Path == "/scheduler/preview", len(parts) > 1 && parts[1] == "whatif", v.params["before"] != "":
+	case v.route.Path == "/scheduler/preview", v.params["before"] != "":
 		return ""
 	case v.route.Path == "/scheduler/decisions":
 		return "jobs"

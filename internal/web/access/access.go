@@ -30,7 +30,7 @@ const (
 	View      Verb = "view"    // states, figures, redacted configuration, histories, decisions
 	ReadLog   Verb = "log"     // what tasks have printed: it is the data of users
 	ChangeJob Verb = "job"     // submit, kill, suspend, resume, move, set the priority, preempt
-	Operate   Verb = "operate" // tasknodes, pools, policies, masters, what-if simulations
+	Operate   Verb = "operate" // tasknodes, pools, policies, masters
 	Profile   Verb = "profile" // profiles and stacks of daemons and attempts: they reveal memory and take time
 )
 

@@ -94,8 +94,6 @@ type Config struct {
 	Contact func() time.Time
 	// Past has the histories of finished jobs. The caller closes it. Default none.
 	Past Past
-	// WhatIf simulates the jobs of histories; default nothing does.
-	WhatIf web.WhatIfSource
 	// Leader answers what the board does not have. Required.
 	Leader Leader
 	// Now returns the time; default time.Now.
@@ -114,9 +112,6 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.Past == nil {
 		c.Past = noPast{}
-	}
-	if c.WhatIf == nil {
-		c.WhatIf = web.NoWhatIf{}
 	}
 	if c.Contact == nil {
 		c.Contact = c.Now
@@ -142,7 +137,6 @@ type Source struct {
 	Leader
 	web.WorkOf
 	web.HistorySource
-	web.WhatIfSource
 	cfg     Config
 	answers *answers.Cache
 	large   *answers.Cache
@@ -153,7 +147,7 @@ var _ web.Source = (*Source)(nil)
 // New returns a Source. It starts nothing.
 func New(cfg Config) *Source {
 	cfg.EnsureDefaults()
-	s := &Source{Leader: cfg.Leader, HistorySource: cfg.Past, WhatIfSource: cfg.WhatIf, cfg: cfg, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
+	s := &Source{Leader: cfg.Leader, HistorySource: cfg.Past, cfg: cfg, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
 	s.WorkOf = web.WorkOf{Source: s}
 	return s
 }

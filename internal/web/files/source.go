@@ -33,8 +33,6 @@ type Config struct {
 	Index *histindex.Index
 	// Drills is the directory of the reports of drills; default none.
 	Drills string
-	// WhatIf simulates the jobs of the histories; default nothing does.
-	WhatIf web.WhatIfSource
 	// Now returns the time; default time.Now.
 	Now func() time.Time
 }
@@ -45,7 +43,6 @@ type Source struct {
 	web.NoScheduler
 	web.NoProfiles
 	web.WorkOf
-	web.WhatIfSource
 	cfg Config
 
 	mu struct {
@@ -70,10 +67,7 @@ func New(cfg Config) *Source {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.WhatIf == nil {
-		cfg.WhatIf = web.NoWhatIf{}
-	}
-	s := &Source{cfg: cfg, WhatIfSource: cfg.WhatIf}
+	s := &Source{cfg: cfg}
 	s.WorkOf = web.WorkOf{Source: s}
 	return s
 }
