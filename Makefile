@@ -116,7 +116,6 @@ redteam:
 UPDATE ?=
 accept-hadoop: build
 	go test -tags accept -run '^TestOracle' -count 1 -timeout 20m -v ./internal/web/hadoop $(if $(UPDATE),-args $(UPDATE))
-	go test -tags accept -run '^TestOracle' -count 1 -timeout 20m -v ./internal/jhist
 	accept/hadoop/run.sh bin/hammr
 
 # Checks that take long or need tools from elsewhere, and a table of their results: about an hour. CHECKS

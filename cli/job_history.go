@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,55 +9,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/jhist"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/wire"
 )
 
 // newJobHistory ends with 1 for an unfinished job.
 func (r clusterCommands) newJobHistory() *cobra.Command {
-	var format, out, file string
-	cmd := show(r, &cobra.Command{
+	return show(r, &cobra.Command{
 		Use:   "history JOB",
 		Short: "Show a finished job",
 		Long: `Show a finished job: its phases, its tasks, and why attempts failed. Masters
-keep histories for their --retention, longer than the job itself.
-
-With --format jhist it writes the files that Hadoop's MapReduce keeps of a job:
-events (.jhist) and configuration (_conf.xml). Put them into the directory USER
-of mapreduce.jobhistory.intermediate-done-dir, and a JobHistoryServer shows the
-job.`,
-		Example: `  hammr job history job_1763700000000_0001 --json
-  hammr job history job_1763700000000_0001 --format jhist --out /tmp/history`,
+keep histories for their --retention, longer than the job itself.`,
+		Example: `  hammr job history job_1763700000000_0001 --json`,
 		Args: oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) (*wire.JobStatus, error) {
 		s, err := q.job(ctx, q.args[0], true)
 		if err == nil && !s.State.Final() {
 			return nil, fmt.Errorf("job %s is not over; see 'hammr job status %s'", s.JobId, s.JobId)
 		}
-		if err == nil && format == "jhist" {
-			file, err = jhist.Export(out, s)
-		}
 		return s, err
-	}, apidoc.Report, func(q *query, s *wire.JobStatus) {
-		if file != "" {
-			fmt.Fprintln(q.stdout, file)
-			return
-		}
-		q.writeHistory(s)
-	})
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		switch {
-		case format != "text" && format != "jhist":
-			return fmt.Errorf("--format %q: expected text or jhist", format)
-		case (format == "jhist") != (out != ""):
-			return errors.New("--format jhist and --out DIR belong together")
-		}
-		return nil
-	}
-	cmd.Flags().StringVar(&format, "format", "text", "`format` of the history: text or jhist")
-	cmd.Flags().StringVar(&out, "out", "", "`directory` for the files of --format jhist")
-	return cmd
+	}, apidoc.Report, (*query).writeHistory)
 }
 
 // writeHistory prints the lines of `mapred job -history`: the job, its phases and counters, a

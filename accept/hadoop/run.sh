@@ -49,13 +49,6 @@ for url in "$page" "$capacity"; do
 	"$hammr" job history "$over" --json | "$python" "$here/yarn_client.py" "$url" "$token" "$over" "$running"
 done
 
-if pip mrjob==0.7.4; then
-	events=$("$hammr" job history "$over" --format jhist --out "$dir/jhist")
-	"$hammr" job history "$over" --json | "$python" "$here/mrjob_history.py" "$events"
-else
-	echo "mrjob: not run: PyPI does not answer"
-fi
-
 if [[ -z ${DATADOG_CHECKS:-} ]]; then
 	echo "Datadog: not run: DATADOG_CHECKS names no directory with its checks"
 	exit 0

@@ -44,7 +44,6 @@ var importTable = []row{
 	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/httpserver", "internal/syncutil", "internal/taskdir"}},
 	{"internal/endnotify", nil},
 	{"internal/httpserver", nil},
-	{"internal/jhist", []string{"internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/wire"}},
 	{"internal/lossless", nil},
 	{"internal/keys", []string{"internal/lossless"}},
 	{"internal/hashtable", nil},

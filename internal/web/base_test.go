@@ -69,29 +69,6 @@ func TestPagesBelowABase(t *testing.T) {
 	}
 }
 
-func TestTheme(t *testing.T) {
-	h := newHandler(t, newFake("wordcount"))
-	for theme, want := range map[string]string{"dark": `<html lang="en" data-theme="dark">`, "light": `<html lang="en" data-theme="light">`} {
-		w := request(h, "/theme", url.Values{"theme": {theme}, "to": {"/jobs?user=ada"}})
-		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/jobs?user=ada" || len(w.Result().Cookies()) != 1 {
-			t.Fatalf("%s: status %d, %v", theme, w.Code, w.Header())
-		}
-		r := httptest.NewRequest(http.MethodGet, "http://localhost/login", nil)
-		r.AddCookie(w.Result().Cookies()[0])
-		page := httptest.NewRecorder()
-		if h.ServeHTTP(page, r); !strings.Contains(page.Body.String(), want) {
-			t.Errorf("%s: %.200s", theme, page.Body)
-		}
-	}
-	for _, form := range []url.Values{{"theme": {"pink"}}, {}} {
-		if w := request(h, "/theme", form); w.Code != http.StatusBadRequest {
-			t.Errorf("%v: status %d", form, w.Code)
-		}
-	}
-	if w := request(h, "/theme", url.Values{"theme": {"dark"}, "to": {"//evil.example"}}); w.Header().Get("Location") != "/" {
-		t.Errorf("leads to %s", w.Header().Get("Location"))
-	}
-}
 
 // TestAnswersAreCompressedOnce checks compression and ETags of pages, files and answers of the API.
 func TestAnswersAreCompressedOnce(t *testing.T) {

@@ -109,7 +109,7 @@ func (c *call) render(status int, name, title string, data any, commands ...Comm
 		seconds := c.params["live"]
 		c.w.Header().Set("Refresh", seconds)
 	}
-	c.w.Header().Add("Vary", "Cookie") // it has the theme
+	c.w.Header().Add("Vary", "Cookie") // it shows whether the user is signed in
 	// The templates have no unsafe characters, so each is from data.
 	return c.send(status, "text/html; charset=utf-8", []byte(clean.Text(c.linked(page.String()))))
 }

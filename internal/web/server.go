@@ -89,7 +89,6 @@ func New(cfg Config) *Handler {
 	mux.HandleFunc("GET /login", s.showLogin)
 	mux.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) { cfg.Gate.Login(w, r) })
 	mux.HandleFunc("/logout", func(w http.ResponseWriter, r *http.Request) { cfg.Gate.Logout(w, r) })
-	mux.HandleFunc("POST /theme", s.setTheme)
 	mux.HandleFunc("/", s.notFound)
 	return &Handler{s.wrapped(mux), s.hub}
 }
