@@ -191,7 +191,7 @@ func getState(c *Call) (*document, error) {
 		return nil, err
 	}
 	state, _ := appState(j.State)
-	return &document{root: "appstate", bare: true, body: object{{"state", state}}}, nil
+	return &document{body: object{{"state", state}}}, nil
 }
 
 func getQueue(c *Call) (*document, error) {
@@ -203,7 +203,7 @@ func getQueue(c *Call) (*document, error) {
 }
 
 func queueDocument(pool string) *document {
-	return &document{root: "appqueue", bare: true, body: object{{"queue", queueOf(pool)}}}
+	return &document{body: object{{"queue", queueOf(pool)}}}
 }
 
 func getPriority(c *Call) (*document, error) {
@@ -215,7 +215,7 @@ func getPriority(c *Call) (*document, error) {
 }
 
 func priorityDocument(name string) *document {
-	return &document{root: "applicationpriority", bare: true, body: object{{"priority", priorities[name]}}}
+	return &document{body: object{{"priority", priorities[name]}}}
 }
 
 // putState kills an application. The status is 202 until it is over. To kill it again does nothing.

@@ -3,7 +3,6 @@ package hadoop
 import (
 	"bufio"
 	"encoding/json"
-	"encoding/xml"
 	"io"
 	"iter"
 	"math"
@@ -11,7 +10,7 @@ import (
 	"strings"
 )
 
-// object is a JSON object or an XML element, with its fields in order. Values are texts, numbers,
+// object is a JSON object with its fields in order. Values are texts, numbers,
 // bools, objects, lists, and slices of texts and objects. A list without elements is left out, as
 // Hadoop does it.
 type object []field
@@ -27,13 +26,9 @@ type list iter.Seq[object]
 // emptyList is written as [] in JSON.
 type emptyList struct{}
 
-// typeOf is the name of the field that XML shows as the attribute xsi:type.
-const typeOf = "type@"
-
 // document is an answer.
 type document struct {
-	root   string // name of the root element
-	bare   bool   // JSON has the fields of body without the root around them
+	root   string // name of the field that has the body; "" if the answer is the body
 	status int    // 0 for 200
 	to     string // a redirection to this path; "" for none
 	body   object
@@ -43,7 +38,7 @@ type document struct {
 // an integer has no fraction.
 func (d *document) writeJSON(to io.Writer) error {
 	w := jsonWriter{bufio.NewWriter(to)}
-	if d.bare {
+	if d.root == "" {
 		w.value(d.body)
 	} else {
 		w.value(object{{d.root, d.body}})
@@ -72,7 +67,7 @@ func (w jsonWriter) value(value any) {
 func (w jsonWriter) object(o object) {
 	before := "{"
 	for _, f := range o {
-		name := before + `"` + strings.TrimSuffix(f.name, "@") + `":`
+		name := before + `"` + f.name + `":`
 		switch elements := elementsOf(f.value); {
 		case elements == nil:
 			_, _ = w.WriteString(name)
@@ -140,54 +135,4 @@ func fraction(v float64) string {
 		text += ".0"
 	}
 	return text
-}
-
-// writeXML writes the document as Hadoop's XML: an element for each field, one for each element of
-// a list.
-func (d *document) writeXML(to io.Writer) error {
-	w := xmlWriter{bufio.NewWriter(to)}
-	_, _ = w.WriteString(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`)
-	w.element(d.root, d.body)
-	return w.Flush()
-}
-
-type xmlWriter struct{ *bufio.Writer }
-
-func (w xmlWriter) element(name string, value any) {
-	if elements := elementsOf(value); elements != nil {
-		for e := range elements {
-			w.element(name, e)
-		}
-		return
-	}
-	if (value == emptyList{}) {
-		return
-	}
-	o, isObject := value.(object)
-	_, _ = w.WriteString("<" + name)
-	if len(o) > 0 && o[0].name == typeOf {
-		_, _ = w.WriteString(` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="`)
-		w.text(o[0].value)
-		_ = w.WriteByte('"')
-		o = o[1:]
-	}
-	_ = w.WriteByte('>')
-	if isObject {
-		for _, f := range o {
-			w.element(f.name, f.value)
-		}
-	} else {
-		w.text(value)
-	}
-	_, _ = w.WriteString("</" + name + ">")
-}
-
-// text writes a value without elements. Characters that XML cannot have are replaced.
-func (w xmlWriter) text(value any) {
-	switch v := value.(type) {
-	case string:
-		_ = xml.EscapeText(w, []byte(v)) // Flush reports errors
-	default:
-		jsonWriter(w).value(v)
-	}
 }

@@ -93,5 +93,5 @@ func isActive(c *Call) (*document, error) {
 	if haState(m.Leader, c.Self) != "ACTIVE" {
 		return nil, &failure{http.StatusMethodNotAllowed, "org.apache.hadoop.ipc.StandbyException", "this master does not lead; master " + m.Leader + " does"}
 	}
-	return &document{root: "active", bare: true, body: object{}}, nil
+	return &document{body: object{}}, nil
 }

@@ -60,7 +60,7 @@ func (r *recorder) ask(label, daemon, method, path, accept, body string) []byte 
 			r.t.Fatal(err)
 		}
 	}
-	s, err := shapeOf(text, strings.Contains(accept, "xml"))
+	s, err := shapeOf(text)
 	if err != nil {
 		r.t.Logf("%s: status %d: %v", label, answer.StatusCode, err)
 		s = shape{"body": "no document"}
@@ -72,11 +72,6 @@ func (r *recorder) ask(label, daemon, method, path, accept, body string) []byte 
 func (r *recorder) get(label, daemon, path string) []byte {
 	r.t.Helper()
 	return r.ask(label, daemon, http.MethodGet, path, "application/json", "")
-}
-
-func (r *recorder) xml(label, daemon, path string) {
-	r.t.Helper()
-	r.ask(label+" xml", daemon, http.MethodGet, path, "application/xml", "")
 }
 
 // await asks until a text is in the answer, and then does not note it.
@@ -102,15 +97,11 @@ func (r *recorder) await(daemon, path, text string) {
 func (r *recorder) jobs(label, daemon, root, job string) {
 	r.t.Helper()
 	r.get(label+" jobs", daemon, root+"/jobs")
-	r.xml(label+" jobs", daemon, root+"/jobs")
 	of := root + "/jobs/" + job
 	r.get(label+" job", daemon, of)
-	r.xml(label+" job", daemon, of)
 	for _, part := range []string{"jobattempts", "counters", "conf", "tasks"} {
 		r.get(label+" "+part, daemon, of+"/"+part)
 	}
-	r.xml(label+" counters", daemon, of+"/counters")
-	r.xml(label+" tasks", daemon, of+"/tasks")
 	number := strings.TrimPrefix(job, "job_")
 	for _, kind := range []string{"m", "r"} {
 		r.get(label+" tasks "+kind, daemon, of+"/tasks?type="+kind)
@@ -120,7 +111,6 @@ func (r *recorder) jobs(label, daemon, root, job string) {
 		r.get(label+" task counters "+kind, daemon, task+"/counters")
 		r.get(label+" attempts "+kind, daemon, task+"/attempts")
 		r.get(label+" attempt "+kind, daemon, attempt)
-		r.xml(label+" attempt "+kind, daemon, attempt)
 		r.get(label+" attempt counters "+kind, daemon, attempt+"/counters")
 	}
 	r.get(label+" wrong type", daemon, of+"/tasks?type=x")
@@ -196,7 +186,6 @@ func (r *recorder) scheduler(hdfs *minihdfs.Cluster, class string) {
 	}()
 	r.address = map[string]string{"rm": yarn.WebAddress(), "history": yarn.HistoryAddress(), "node": hdfs.Host(0) + ":8042"}
 	r.get("scheduler "+name, "rm", "/ws/v1/cluster/scheduler")
-	r.xml("scheduler "+name, "rm", "/ws/v1/cluster/scheduler")
 	if name == "fair" {
 		r.cluster(ctx, hdfs, yarn)
 	}
@@ -213,7 +202,6 @@ func (r *recorder) cluster(ctx context.Context, hdfs *minihdfs.Cluster, yarn *mi
 	for _, path := range []string{"", "/info", "/metrics", "/apps", "/nodes", "/appstatistics"} {
 		r.get("cluster"+path+" idle", "rm", "/ws/v1/cluster"+path)
 	}
-	r.xml("cluster/apps idle", "rm", "/ws/v1/cluster/apps")
 	for _, path := range []string{"", "/info", "/apps", "/containers", "/apps/application_1_0001", "/apps/nonsense", "/containers/container_1_0001_01_000001", "/containers/nonsense"} {
 		r.get("node"+path+" idle", "node", "/ws/v1/node"+path)
 	}
@@ -250,9 +238,7 @@ func (r *recorder) cluster(ctx context.Context, hdfs *minihdfs.Cluster, yarn *mi
 func (r *recorder) node(app string) {
 	r.t.Helper()
 	r.get("node apps running", "node", "/ws/v1/node/apps")
-	r.xml("node apps running", "node", "/ws/v1/node/apps")
 	r.get("node app running", "node", "/ws/v1/node/apps/"+app)
-	r.xml("node containers running", "node", "/ws/v1/node/containers")
 	var list struct {
 		Containers struct{ Container []struct{ ID string } }
 	}
@@ -274,10 +260,6 @@ func (r *recorder) apps(label, app string) {
 	r.get("nodes "+label, "rm", "/ws/v1/cluster/nodes")
 	r.get("scheduler "+label, "rm", "/ws/v1/cluster/scheduler")
 	r.get("appstatistics "+label, "rm", "/ws/v1/cluster/appstatistics?states=FINISHED&applicationTypes=MAPREDUCE")
-	r.xml("apps "+label, "rm", "/ws/v1/cluster/apps")
-	r.xml("app/state "+label, "rm", of+"/state")
-	r.xml("metrics "+label, "rm", "/ws/v1/cluster/metrics")
-	r.xml("nodes "+label, "rm", "/ws/v1/cluster/nodes")
 }
 
 // run runs a job and asks while it runs: everything, or only how it is changed and killed.

@@ -80,7 +80,7 @@ func TestRequestsOfHueAndDrElephant(t *testing.T) {
 	} {
 		for _, r := range c.reads {
 			w := ask(t, c.cfg, "GET", r.target, "application/json", "")
-			got, err := shapeOf(w.Body.Bytes(), false)
+			got, err := shapeOf(w.Body.Bytes())
 			if err != nil || w.Code != 200 {
 				t.Errorf("%s: %s: status %d, %v", name, r.target, w.Code, err)
 				continue

@@ -45,7 +45,7 @@ func fifoScheduler(r slotSums) object {
 		share = float64(r.used) / float64(r.slots)
 	}
 	return object{
-		{typeOf, "fifoScheduler"}, {"capacity", 1.0}, {"usedCapacity", share}, {"qstate", "RUNNING"}, {"minQueueMemoryCapacity", SlotMB},
+		{"type", "fifoScheduler"}, {"capacity", 1.0}, {"usedCapacity", share}, {"qstate", "RUNNING"}, {"minQueueMemoryCapacity", SlotMB},
 		{"maxQueueMemoryCapacity", r.slots * SlotMB}, {"numNodes", r.nodes}, {"usedNodeCapacity", r.used * SlotMB},
 		{"availNodeCapacity", max(0, r.slots-r.used) * SlotMB}, {"totalNodeCapacity", r.slots * SlotMB}, {"numContainers", r.used},
 	}
@@ -67,11 +67,11 @@ func fairScheduler(pools []apidoc.Queue, r slotSums) object {
 	for i := range pools {
 		p := &pools[i]
 		root.Running.Map, root.Waiting.Map = root.Running.Map+p.Running.Map+p.Running.Reduce, root.Waiting.Map+p.Waiting.Map+p.Waiting.Reduce
-		leaf := append(object{{typeOf, "fairSchedulerLeafQueueInfo"}}, fairQueue(queueOf(p.Name), p, r)...)
+		leaf := append(object{{"type", "fairSchedulerLeafQueueInfo"}}, fairQueue(queueOf(p.Name), p, r)...)
 		leaves = append(leaves, append(leaf, field{"numPendingApps", p.Jobs.Waiting}, field{"numActiveApps", p.Jobs.Running}))
 	}
 	whole := append(fairQueue("root", &root, r), field{"childQueues", object{{"queue", leaves}}})
-	return object{{typeOf, "fairScheduler"}, {"rootQueue", whole}}
+	return object{{"type", "fairScheduler"}, {"rootQueue", whole}}
 }
 
 // fairQueue describes a pool. Without an allotment it may use the whole cluster.
@@ -120,7 +120,7 @@ func capacityScheduler(pools []apidoc.Queue, r slotSums) object {
 	}
 	all := part(used, float64(r.slots))
 	return object{
-		{typeOf, "capacityScheduler"}, {"capacity", 100.0}, {"usedCapacity", all}, {"maxCapacity", 100.0}, {"weight", -1.0}, {"normalizedWeight", 0.0},
+		{"type", "capacityScheduler"}, {"capacity", 100.0}, {"usedCapacity", all}, {"maxCapacity", 100.0}, {"weight", -1.0}, {"normalizedWeight", 0.0},
 		{"queueName", "root"}, {"queuePath", "root"}, {"maxParallelApps", anyNumber}, {"isAbsoluteResource", false}, {"queues", object{{"queue", queues}}},
 		{"maximumAllocation", resource(int64(r.slots))}, {"queuePriority", 0}, {"orderingPolicyInfo", "utilization"}, {"mode", "percentage"}, {"queueType", "parent"},
 		{"creationMethod", "static"}, {"autoCreationEligibility", "off"},
@@ -137,7 +137,7 @@ func capacityQueue(p *apidoc.Queue, running int32, share, most, slots float64) o
 		maxJobs = a.MaxJobs
 	}
 	return object{
-		{typeOf, "capacitySchedulerLeafQueueInfo"}, {"queuePath", queueOf(p.Name)}, {"capacity", absolute}, {"usedCapacity", part(float64(running), share)},
+		{"type", "capacitySchedulerLeafQueueInfo"}, {"queuePath", queueOf(p.Name)}, {"capacity", absolute}, {"usedCapacity", part(float64(running), share)},
 		{"maxCapacity", part(most, slots)}, {"absoluteCapacity", absolute}, {"absoluteMaxCapacity", part(most, slots)}, {"absoluteUsedCapacity", part(float64(running), slots)},
 		{"weight", -1.0}, {"normalizedWeight", 0.0}, {"numApplications", p.Jobs.Running + p.Jobs.Waiting}, {"maxParallelApps", anyNumber}, {"queueName", p.Name},
 		{"isAbsoluteResource", false}, {"state", state}, {"queues", object{{"queue", emptyList{}}}}, {"resourcesUsed", used}, {"hideReservationQueues", false},

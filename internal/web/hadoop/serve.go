@@ -3,7 +3,6 @@ package hadoop
 import (
 	"context"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"iter"
@@ -152,28 +151,14 @@ const (
 	maxValue = 512
 )
 
-// valueIn returns the value of a name in the body of a request, in JSON or XML.
+// valueIn returns the value of a name in the body of a request.
 func valueIn(r *http.Request, key string) (string, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
 		return "", badRequest("body: %v", err)
 	}
 	if strings.Contains(r.Header.Get("Content-Type"), "xml") {
-		var fields struct {
-			Values []struct {
-				XMLName xml.Name
-				Text    string `xml:",chardata"`
-			} `xml:",any"`
-		}
-		if err := xml.Unmarshal(body, &fields); err != nil {
-			return "", badRequest("body: %v", err)
-		}
-		for _, f := range fields.Values {
-			if f.XMLName.Local == key {
-				return strings.TrimSpace(f.Text), nil
-			}
-		}
-		return "", badRequest("body: no element %s", key)
+		return "", badRequest("body: XML; send JSON with Content-Type: application/json")
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(body, &fields); err != nil {
@@ -188,26 +173,17 @@ func valueIn(r *http.Request, key string) (string, error) {
 	return "", badRequest(`body: expected {"%s": VALUE}`, key)
 }
 
-// send writes the document in the type that the client accepts. JSON is the default.
+// send writes the document as JSON, whatever the client accepts.
 func (d *document) send(w http.ResponseWriter, r *http.Request) error {
 	if d.to != "" {
 		http.Redirect(w, r, d.to, http.StatusFound)
 		return nil
 	}
-	accept := r.Header.Get("Accept")
-	asXML := strings.Contains(accept, "xml") && !strings.Contains(accept, "json") && !strings.Contains(accept, "html")
-	contentType := "application/json;charset=utf-8"
-	if asXML {
-		contentType = "application/xml; charset=utf-8"
-	}
-	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Type", "application/json;charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(max(d.status, http.StatusOK))
-	switch {
-	case r.Method == http.MethodHead:
+	if r.Method == http.MethodHead {
 		return nil
-	case asXML:
-		return d.writeXML(w)
 	}
 	return d.writeJSON(w)
 }

@@ -3,10 +3,7 @@ package hadoop
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -30,12 +27,9 @@ func (s shape) add(path, kind string) {
 	s[path] = kind
 }
 
-// shapeOf returns the shape of an answer, in JSON or XML.
-func shapeOf(text []byte, isXML bool) (shape, error) {
+// shapeOf returns the shape of an answer.
+func shapeOf(text []byte) (shape, error) {
 	s := make(shape)
-	if isXML {
-		return s, s.xml(text)
-	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var value any
@@ -81,36 +75,6 @@ func (s shape) json(path string, value any) {
 		s.add(path, "boolean")
 	case nil:
 		s.add(path, "null")
-	}
-}
-
-// xml notes the paths of elements and attributes; their texts have no types.
-func (s shape) xml(text []byte) error {
-	d := xml.NewDecoder(bytes.NewReader(text))
-	var path []string
-	for {
-		token, err := d.Token()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("%w: %.300s", err, text)
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			path = append(path, t.Name.Local)
-			if slices.Contains(path, "resourceInformations") {
-				continue // JSON has the same
-			}
-			s.add(strings.Join(path, "/"), "element")
-			for _, a := range t.Attr {
-				if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" {
-					s.add(strings.Join(path, "/")+"@"+a.Name.Local, "attribute")
-				}
-			}
-		case xml.EndElement:
-			path = path[:len(path)-1]
-		}
 	}
 }
 

@@ -226,5 +226,5 @@ func getAttemptState(c *Call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &document{root: "jobTaskAttemptState", bare: true, body: object{{"state", attemptState(a, j.over)}}}, nil
+	return &document{body: object{{"state", attemptState(a, j.over)}}}, nil
 }
