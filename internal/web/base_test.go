@@ -69,7 +69,6 @@ func TestPagesBelowABase(t *testing.T) {
 	}
 }
 
-
 // TestAnswersAreCompressedOnce checks compression and ETags of pages, files and answers of the API.
 func TestAnswersAreCompressedOnce(t *testing.T) {
 	h := newHandler(t, newFake("wordcount"))

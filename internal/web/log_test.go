@@ -8,10 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/nodelog"
 )
 
@@ -87,39 +85,23 @@ func TestPartsOfALogAreTheLog(t *testing.T) {
 	})
 }
 
-func TestTerminalTextBecomesSpans(t *testing.T) {
-	for text, want := range map[string][]Span{
-		"plain":                                   {{"", "plain"}},
-		"a\x1b[31mred\x1b[0mb":                    {{"", "a"}, {"sgr-f1", "red"}, {"", "b"}},
-		"\x1b[1;4;92mok\x1b[22m!\x1b[m.":          {{"sgr-b sgr-f2 sgr-u", "ok"}, {"sgr-f2 sgr-u", "!"}, {"", "."}},
-		"\x1b[38;5;196mx\x1b[48;2;1;2;3my":        {{"", "xy"}},
-		"\x1b[2J\x1b[10;10Hgone":                  {{"", "gone"}},
-		"\x1b]0;title\a":                          {{"", `\x1b]0;title\a`}},
-		"cut \x1b[31":                             {{"", `cut \x1b[31`}},
-		"\x1b[44;37mwhite on blue\r\nnext":        {{"sgr-f7 sgr-g4", "white on blue\nnext"}},
-		"\x1b[" + strings.Repeat("1;", 200) + "m": {{"", `\x1b[` + strings.Repeat("1;", 200) + "m"}},
-		"<b>&\xff":                                {{"", "<b>&\ufffd"}},
+func TestTextOfATerminal(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain":                                   "plain",
+		"a\x1b[31mred\x1b[0mb":                    "aredb",
+		"\x1b[38;5;196mx\x1b[48;2;1;2;3my":        "xy",
+		"\x1b[2J\x1b[10;10Hgone":                  "gone",
+		"\x1b]0;title\a":                          `\x1b]0;title\a`,
+		"cut \x1b[31":                             `cut \x1b[31`,
+		"no \x1b[\x1b[1mend":                      `no \x1b[end`,
+		"one\r\ntwo\r":                            "one\ntwo\\r",
+		"\x1b[" + strings.Repeat("1;", 200) + "m": `\x1b[` + strings.Repeat("1;", 200) + "m",
+		"<b>&\xff":                                "<b>&\ufffd",
 	} {
-		if diff := cmp.Diff(want, spansOf(text)); diff != "" {
-			t.Errorf("%q: %s", text, diff)
+		l := logLines{LogPart: LogPart{Text: []byte(text)}}
+		if got := l.document().Text; got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
-	}
-}
-
-// TestAnyTextBecomesSafeSpans checks that no control character is left, and that the number of spans
-// is bounded.
-func TestAnyTextBecomesSafeSpans(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOf(rapid.OneOf(rapid.SampledFrom([]string{"\x1b[", "31", "m", ";", "\x1b[1m", "\x1b[0m", "\n", "x"}), rapid.String())).Draw(t, "parts"), "")
-		for _, s := range spansOf(text) {
-			if s.Text == "" || clean.Text(s.Text) != s.Text || strings.Trim(s.Class, "-bdfgirsu01234567 ") != "" {
-				t.Fatalf("%q has the span %q", text, s)
-			}
-		}
-	})
-	bomb := strings.Repeat("\x1b[31mx\x1b[0my", 1<<16)
-	if n := len(spansOf(bomb)); n > maxSpans+1 {
-		t.Errorf("%d spans", n)
 	}
 }
 
@@ -129,11 +111,11 @@ func TestPageOfALog(t *testing.T) {
 	h := newHandler(t, f)
 	page := "/attempts/" + anOpen + "/logs"
 	for query, want := range map[string]string{
-		"":                         `<span class="sgr-f1">last</span>`,
+		"":                         "line\nlast\n</code>",
 		"?max=10":                  "Bytes 500\u202f004 to 500\u202f014 of 500\u202f014 so far",
 		"?from=0&max=100":          `rel="next" href="` + page + `?from=100&amp;max=100"`,
 		"?filter=las":              "Matching lines of bytes",
-		"?filter=l.st&regex=yes":   `<span class="sgr-f1">last</span>`,
+		"?filter=l.st&regex=yes":   "<code>last\n</code>",
 		"?filter=nothing":          "No line matches",
 		"?follow=yes":              `data-next="500014"`,
 		"?stream=stderr":           "has printed nothing to stderr",

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -40,7 +41,7 @@ func logRoutes() []*Route {
 		{Path: "/attempts/{attempt}/logs/{stream}", Verb: access.ReadLog, Object: "attempt", Params: []Param{attemptParam, streamParam(Param{Required: true})},
 			Serve: sendLog, Doc: "A whole log, to be saved as a file."},
 		{Path: apiRoot + "/attempts/{attempt}/logs/{stream}", Verb: access.ReadLog, Object: "attempt", Serve: answerLog, Answer: LogDocument{},
-			Params: append(logParams[:len(logParams):len(logParams)], streamParam(Param{Required: true}), Param{Name: "format", Enum: []string{"text", "json"}, Default: "text", Doc: "json has the colours of the text"}),
+			Params: append(logParams[:len(logParams):len(logParams)], streamParam(Param{Required: true}), Param{Name: "format", Enum: []string{"text", "json"}, Default: "text", Doc: "json is the text as pages show it"}),
 			Doc:    "Lines of a log as text, with the headers Hammr-Log-Offset, Hammr-Log-Next, Hammr-Log-Size and Hammr-Log-Complete."},
 	}
 }
@@ -51,7 +52,7 @@ type LogDocument struct {
 	Next     int64  `json:"next"`   // offset to continue at
 	Size     int64  `json:"size"`   // bytes that the log has so far
 	Complete bool   `json:"complete"`
-	Spans    []Span `json:"spans"`
+	Text     string `json:"text"` // without the escape sequences of a terminal
 }
 
 // maxLine bounds a line on a page in bytes.
@@ -59,7 +60,43 @@ const maxLine = 64 << 10
 
 // document returns lines as pages show them.
 func (l *logLines) document() LogDocument {
-	return LogDocument{l.Offset, l.Next, l.Size, l.Complete, append([]Span{}, spansOf(clean.CutLines(string(l.Text), maxLine))...)}
+	return LogDocument{l.Offset, l.Next, l.Size, l.Complete, clean.Text(withoutSequences(clean.CutLines(string(l.Text), maxLine)))}
+}
+
+// maxSequence bounds an escape sequence in bytes. A longer one is shown as text.
+const maxSequence = 64
+
+// withoutSequences leaves out what a program writes for a terminal: control sequences, such as those
+// for colours, and the CR of CR LF.
+func withoutSequences(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	var plain strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "\x1b[")
+		plain.WriteString(before)
+		if !found {
+			return plain.String()
+		}
+		n := sequenceLen(after)
+		if n == 0 {
+			plain.WriteString("\x1b[")
+		}
+		text = after[n:]
+	}
+}
+
+// sequenceLen returns the length of a control sequence without its first two bytes, ESC [; 0 if the
+// text does not begin with one.
+func sequenceLen(text string) int {
+	for i := range min(len(text), maxSequence) {
+		switch c := text[i]; {
+		case c >= '@' && c <= '~':
+			return i + 1
+		case c < ' ' || c > '?':
+			return 0
+		}
+	}
+	return 0
 }
 
 // reader returns the function that reads parts of a log.

@@ -1,30 +1,21 @@
-// Follows a log: asks for what was added to it and appends that. The server has made spans of the
-// text; the page shows them as text nodes, so that a log cannot be HTML.
+// Follows a log: asks for what was added to it and appends that as text nodes, so that a log cannot be
+// HTML.
 const log = document.querySelector("pre[data-more]");
 const text = log.querySelector("code");
 const place = document.querySelector("#log-place");
 const keep = 2 << 20; // characters on the page; older ones are removed
-const keepNodes = 10000; // the same for spans
+const keepNodes = 10000; // the same for answers
 const pause = 1000; // ms between questions
 let next = Number(log.dataset.next);
 let shown = text.textContent.length;
 
 const format = n => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
-// append adds spans at the end, and removes the first ones if there are too many characters.
-function append(spans) {
+// append adds a text at the end, and removes the first ones if there are too many characters.
+function append(added) {
   text.querySelector(":scope > .muted")?.remove(); // the note that nothing is there
-  for (const span of spans) {
-    let node = document.createTextNode(span.text);
-    if (span.class) {
-      const element = document.createElement("span");
-      element.className = span.class;
-      element.append(node);
-      node = element;
-    }
-    text.append(node);
-    shown += span.text.length;
-  }
+  text.append(added);
+  shown += added.length;
   while ((shown > keep || text.childNodes.length > keepNodes) && text.childNodes.length > 1) {
     shown -= text.firstChild.textContent.length;
     text.firstChild.remove();
@@ -43,10 +34,10 @@ async function ask() {
   }
   const doc = await answer.json();
   if (doc.next < next) { // the tasknode has dropped lines between the first and the last ones
-    append([{ text: "[… some lines are left out here …]\n" }]);
+    append("[… some lines are left out here …]\n");
   }
-  if (doc.spans.length) {
-    append(doc.spans);
+  if (doc.text) {
+    append(doc.text);
   }
   next = doc.next;
   place.textContent = "Followed to byte " + format(next) + " of " + format(doc.size) + (doc.complete ? "." : " so far.");
