@@ -53,7 +53,7 @@ func TestStacksOfATaskThatHangs(t *testing.T) {
 		if status != http.StatusOK || !strings.Contains(page, "standAtDoor") || !strings.Contains(page, "IO wait") {
 			t.Errorf("page of stacks: status %d, %.3000s", status, page)
 		}
-		if status, page = b.post("/nodes/"+node+"/profile", url.Values{"kind": {"heap"}}); status != http.StatusOK || !strings.Contains(page, `class="flame"`) {
+		if status, page = b.post("/nodes/"+node+"/profile", url.Values{"kind": {"heap"}}); status != http.StatusOK || !strings.Contains(page, "go tool pprof") {
 			t.Errorf("page of a heap: status %d, %.3000s", status, page)
 		}
 	}

@@ -149,11 +149,11 @@ var importTable = []row{
 	{"internal/web/analysis", []string{"internal/apidoc"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/profile", "internal/report", "internal/web/access",
-		"chaos", "jobmaster/histindex", "jobmaster/history", "sched", "sched/registry", "internal/procfs", "internal/web/analysis", "internal/web/flame", "internal/web/hadoop", "internal/wire",
+		"chaos", "jobmaster/histindex", "jobmaster/history", "sched", "sched/registry", "internal/procfs", "internal/web/analysis", "internal/web/hadoop", "internal/web/stacks", "internal/wire",
 	}},
 	{"internal/web/browsertest", nil},
 	{"internal/web/webtest", nil},
-	{"internal/web/flame", []string{"internal/clean", "internal/pattern"}},
+	{"internal/web/stacks", []string{"internal/clean", "internal/pattern"}},
 	{"internal/web/hadoop", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/counter", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
 	}},
@@ -350,7 +350,6 @@ var reached = []reach{
 		"github.com/coreos/go-systemd/v22",
 		"github.com/fatih/color",
 		"github.com/goccy/go-yaml",
-		"github.com/google/pprof",
 		"github.com/hashicorp/go-hclog",
 		"github.com/hashicorp/go-immutable-radix",
 		"github.com/hashicorp/go-metrics",

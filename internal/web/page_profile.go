@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,13 +11,12 @@ import (
 
 	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/internal/web/flame"
+	"github.com/hammr/hammr/internal/web/stacks"
 )
 
 const (
 	maxProfiling = 4  // profiles that are taken at once
 	maxProfiles  = 16 // profiles that are kept, each of profile.MaxBytes at most
-	maxTop       = 50 // lines of a table of functions
 )
 
 // takenProfile is a profile that the server keeps.
@@ -46,10 +44,7 @@ func profileRoutes() (routes []*Route) {
 	}
 	key := Param{Name: "profile", Required: true, Doc: "id of a profile that was taken"}
 	return append(routes,
-		&Route{Path: "/profiles/{profile}", Verb: access.Profile, Object: "profile", Heavy: true, Serve: showProfile, Doc: "A profile as a flame graph, or stacks.", Params: []Param{key,
-			{Name: "type", Doc: "type of the values; default: the main one of the profile"},
-			{Name: "frame", Max: 1 << 30, Zero: true, Doc: "number of the call to zoom into"},
-			{Name: "q", Doc: "part of the names of functions to mark"}}},
+		&Route{Path: "/profiles/{profile}", Verb: access.Profile, Object: "profile", Heavy: true, Serve: showProfile, Doc: "Stacks, or how to read a profile.", Params: []Param{key}},
 		&Route{Path: "/profiles/{profile}/file", Verb: access.Profile, Object: "profile", Params: []Param{key}, Serve: sendProfile, Doc: "A profile as a file, for go tool pprof."})
 }
 
@@ -160,7 +155,7 @@ func (f *profileForm) Command(kind string, seconds int) string {
 	return text
 }
 
-// profileData is the page of a profile. Of stacks it has Groups, and of others Types and what follows.
+// profileData is the page of a profile. Of stacks it has Groups; others are read by go tool pprof.
 type profileData struct {
 	*takenProfile
 	Key     string
@@ -169,23 +164,12 @@ type profileData struct {
 	Seconds int // 0 if it has no time
 	Size    int64
 	Kept    int
-	LeftOut int // groups, or calls
+	Read    string // command that shows the file; "" for stacks
 
-	Groups     []flame.Group
+	Groups     []stacks.Group
 	Goroutines int
-
-	Types    []flame.Type
-	Type     flame.Type
-	Total    string // "" for 0
-	Zoomed   string // name of the function; "" for the whole profile
-	Matching string
-	Cut      string
-	Picture  *flamePicture
-	Top      []topRow
+	LeftOut    int // groups
 }
-
-// topRow is a line of the table of functions.
-type topRow struct{ Name, Flat, FlatShare, Cumulative, CumulativeShare string }
 
 var profileHeadings = map[string]string{
 	profile.CPU: "CPU profile of", profile.Heap: "Heap of", profile.Goroutine: "Goroutines of", profile.Stacks: "Stacks of",
@@ -209,67 +193,10 @@ func showProfile(c *call) error {
 		d.Seconds = p.Query.Seconds
 	}
 	if p.Kind == profile.Stacks {
-		d.Groups, d.Goroutines, d.LeftOut = flame.GroupStacks(p.Bytes)
-	} else if err := d.draw(c); err != nil {
-		return err
+		d.Groups, d.Goroutines, d.LeftOut = stacks.Grouped(p.Bytes)
+	} else {
+		d.Read = "go tool pprof -http=: " + shellWord(p.fileName())
 	}
 	command := newProfileForm(p.Object, p.ID).Command(p.Kind, p.Query.Seconds)
 	return c.render(http.StatusOK, "profile", d.Heading+" "+p.ID, d, Command{"another one", command})
-}
-
-// draw makes picture and table of a profile.
-func (d *profileData) draw(c *call) error {
-	p, err := flame.Decode(d.Bytes)
-	if err != nil {
-		return fmt.Errorf("%w: %w; download the file to see what it is", ErrRefused, err)
-	}
-	if d.Types = p.Types(); len(d.Types) == 0 {
-		return nil
-	}
-	tree, err := p.Tree(cmp.Or(c.params["type"], p.Default()))
-	switch {
-	case errors.Is(err, flame.ErrNoType):
-		return &badParam{"type", err.Error()}
-	case err != nil:
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	frame, _ := strconv.Atoi(c.params["frame"]) // checked already; 0 for none
-	if frame >= len(tree.Frames) {
-		return &badParam{"frame", fmt.Sprintf("%d: the profile has %d calls", frame, len(tree.Frames))}
-	}
-	d.Type = tree.Type
-	whole := tree.Frames[frame].Value
-	text := func(v int64) string { return valueText(d.Type.Unit, v) }
-	share := func(v int64) string { return fmt.Sprintf("%.1f %%", 100*float64(v)/float64(max(1, whole))) }
-	if whole == 0 {
-		return nil
-	}
-	d.Total = text(whole)
-	if frame > 0 {
-		d.Zoomed = tree.Frames[frame].Name
-	}
-	if tree.Cut > 0 {
-		d.Cut = text(tree.Cut)
-	}
-	matches := nameMatcher(c.params["q"])
-	if c.params["q"] != "" {
-		found := tree.Matching(frame, matches)
-		d.Matching = fmt.Sprintf("%s, %s, in functions that match and what they have called.", text(found), share(found))
-	}
-	d.Picture, d.LeftOut = drawFlame(&view{call: c}, tree, frame, matches, func(v int64) string { return text(v) + ", " + share(v) })
-	for _, f := range tree.Top(frame, maxTop) {
-		d.Top = append(d.Top, topRow{f.Name, text(f.Flat), share(f.Flat), text(f.Cumulative), share(f.Cumulative)})
-	}
-	return nil
-}
-
-// valueText returns a value of a profile with its unit.
-func valueText(unit string, v int64) string {
-	switch unit {
-	case "nanoseconds":
-		return durationText(v / 1e6)
-	case "bytes":
-		return bytesText(v)
-	}
-	return countText(v)
 }

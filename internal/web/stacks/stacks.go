@@ -1,4 +1,5 @@
-package flame
+// Package stacks groups the stacks of goroutines that a process has printed.
+package stacks
 
 import (
 	"bytes"
@@ -24,15 +25,16 @@ type Group struct {
 const (
 	maxGroups     = 200
 	maxStackBytes = 16 << 10 // of one stack; Go prints at most 100 frames
+	maxState      = 200      // bytes of a state
 )
 
 // goroutineHead matches the first line of a stack: goroutine 7 [chan receive, 5 minutes, locked to thread]:
 var goroutineHead = pattern.New(`^goroutine \d+ [^\[]*\[([^\]]*)\]`)
 
-// GroupStacks groups the stacks in a text as runtime.Stack writes it: the goroutines that have waited
+// Grouped groups the stacks in a text as runtime.Stack writes it: the goroutines that have waited
 // longest first, then large groups. It returns how many goroutines there are, and how many groups are
 // left out.
-func GroupStacks(text []byte) (groups []Group, goroutines, leftOut int) {
+func Grouped(text []byte) (groups []Group, goroutines, leftOut int) {
 	index := make(map[[2]string]int)
 	for block := range bytes.SplitSeq(text, []byte("\n\n")) {
 		head, rest, _ := bytes.Cut(bytes.TrimLeft(block, "\n"), []byte("\n"))
@@ -69,7 +71,7 @@ func stateOf(text string) (state string, minutes int) {
 		}
 		parts = append(parts, part)
 	}
-	return nameOf(strings.Join(parts, ", ")), minutes
+	return clean.Line(strings.Join(parts, ", "), maxState), minutes
 }
 
 // What differs between goroutines that do the same.
