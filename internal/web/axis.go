@@ -31,7 +31,6 @@ var (
 		}
 		return countText(int64(v))
 	}, []float64{1}}
-	percentScale = scale{func(v float64) string { return strconv.Itoa(int(math.Round(v*100))) + " %" }, []float64{.01}}
 )
 
 // tenths formats a number with at most one digit after the point.

@@ -97,19 +97,7 @@ func (d *skewData) draw() {
 		"tasks", d.Name, tasks, float64(s.Max), countScale, format)
 	curve.line("curve", float(s.Curve), func(i int) float64 { return tasks * float64(i) / max(1, float64(len(s.Curve)-1)) })
 	curve.line("median", []float64{float64(s.Median), float64(s.Median)}, func(i int) float64 { return tasks * float64(i) })
-
-	highest, counts := 0, make([]float64, len(s.Histogram))
-	for i, b := range s.Histogram {
-		highest, counts[i] = max(highest, b.Tasks), float64(b.Tasks)
-	}
-	bins := newXYPlot("Histogram", "how many tasks have how much", d.Name, "tasks", float64(s.Histogram[len(s.Histogram)-1].To), float64(highest), format, countScale)
-	bins.bars("bars", make([]float64, len(counts)), counts)
-
-	lorenz := newXYPlot("Lorenz curve", fmt.Sprintf("the least loaded 50 %% of the tasks have %.0f %% of all; the dashed line is an even load", s.Lorenz[50]*100),
-		"part of the tasks", "part of all", 1, 1, percentScale, percentScale)
-	lorenz.line("even", []float64{0, 1}, func(i int) float64 { return float64(i) })
-	lorenz.line("curve", s.Lorenz, func(i int) float64 { return float64(i) / 100 })
-	d.Plots = []*xyPlot{curve, bins, lorenz}
+	d.Plots = []*xyPlot{curve}
 	if d.By != "duration" {
 		d.Plots = append(d.Plots, d.scatter(format))
 	}

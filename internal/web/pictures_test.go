@@ -21,7 +21,7 @@ var picturePages = map[string][]string{
 	"/timeline?by=task&sel=" + anOver:    {"Selected:", "m_000044 (2)", `class="picked"`},
 	"/timeline?from=1&to=50":             {"Nothing is in this window"},
 	"/timeline?page=2":                   {"Previous page"},
-	"/skew":                              {"Data skew: one task has", "Lorenz curve", "task_1763700000000_0001_r_000007", "Gini = 2 Σ"},
+	"/skew":                              {"Data skew: one task has", "Histogram and Lorenz curve", "task_1763700000000_0001_r_000007", "Gini = 2 Σ"},
 	"/skew?by=in&stage=m":                {"No cause of skew was found", "input records"},
 	"/skew?by=duration":                  {"Tasks sorted by time"},
 	"/preemption":                        {"15 ms", "800 ms", "200 ms", "job_1763700000000_0002", `<a href="/pools/etl">etl</a>`, `<a href="/pools/adhoc">adhoc</a>`, "See them on the timeline"},
