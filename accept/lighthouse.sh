@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Lighthouse on eight pages of a simulated job with 100,000 tasks.
 #
-#   accept/lighthouse.sh bin/hammr
+#   accept/lighthouse.sh
 #
 # It needs Chromium, and npx, which fetches Lighthouse into npm's cache unless LIGHTHOUSE names the
 # program. Without them the check counts as not run.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-hammr=$(realpath "${1:-bin/hammr}")
 read -r -a lighthouse <<<"${LIGHTHOUSE:-npx --yes lighthouse@13.5.0}"
 CHROME_PATH=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 export CHROME_PATH
@@ -16,20 +15,16 @@ if [[ -z $CHROME_PATH ]]; then
 	exit 0
 fi
 dir=$(mktemp -d)
-ui=
-end() {
-	[[ -z $ui ]] || kill "$ui" || true
-	rm -rf "$dir"
-}
-trap end EXIT
+trap 'rm -rf "$dir"' EXIT
 if ! (cd "$dir" && timeout 300 "${lighthouse[@]}" --version >/dev/null 2>"$dir/npm.log"); then
 	echo "lighthouse: not run: npx with Node 22 or later, or npm's registry, is missing or does not answer"
 	exit 0
 fi
 
-"$hammr" ui --sim "spec:jobs=1,arrival=const:1s,maps=const:${TASKS:-100000},map=lognormal:20s:0.5,reduces=const:100" \
-	--policy hfsp --nodes 200 --http 127.0.0.1:0 >"$dir/ui" 2>"$dir/ui.log" &
-ui=$!
+go test -C "$here/.." -tags accept -c -o "$dir/pages" ./internal/web/local
+mkfifo "$dir/stop"
+TASKS=${TASKS:-100000} "$dir/pages" -test.run '^TestPagesForLighthouse$' -test.timeout 0 <"$dir/stop" >"$dir/ui" 2>"$dir/ui.log" &
+exec 3>"$dir/stop" # the pages end when it is closed
 until [[ -s $dir/ui ]]; do sleep 0.1; done
 root=$(cat "$dir/ui")
 job=job_sim_0001

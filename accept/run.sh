@@ -18,7 +18,7 @@ go_check() { CGO_ENABLED=0 HAMMR_ACCEPT_MINUTES=$MINUTES go test -tags accept -c
 
 check_hadoop() { make --no-print-directory accept-hadoop; }
 check_openapi() { accept/openapi.sh "$hammr"; }
-check_lighthouse() { accept/lighthouse.sh "$hammr"; }
+check_lighthouse() { accept/lighthouse.sh; }
 check_screenshots() { HAMMR_ACCEPT_BASE=${BASE:-} HAMMR_ACCEPT_PICTURES=$logs/screenshots go_check Screenshots ./internal/web; }
 check_proxy() { accept/proxy.sh "$hammr"; }
 check_simulation() { go_check Simulation; }

@@ -35,7 +35,6 @@ type uiFlags struct {
 	readers bool
 	base    string
 	proxies []string
-	sim     simPages
 	yarn    string
 }
 
@@ -44,7 +43,7 @@ type uiFlags struct {
 func newUI() *cobra.Command {
 	var f uiFlags
 	cmd := &cobra.Command{
-		Use:   "ui [--masters HOST:PORT,... | --history DIR | --sim FILE]",
+		Use:   "ui [--masters HOST:PORT,... | --history DIR]",
 		Short: "Serve the web pages of a cluster from this machine",
 		Long: `Serve the web pages and the REST API of a cluster from this machine. Every
 master serves them too, on its --http; this command is for machines that reach
@@ -58,14 +57,10 @@ With --history and without --masters, no cluster is needed: the pages show the
 finished jobs of a directory of histories, and listen on this machine only. They
 need a sign-in there too, since a machine has other users: with the secret in
 --token-file or, without that flag, with one that the command prints. --drills
-shows the reports of 'hammr chaos run', with a cluster or without one.
-
-With --sim they show a simulated cluster instead, on this machine only, without
-a token and for reading only. The workload is as for 'hammr sim run'.`,
+shows the reports of 'hammr chaos run', with a cluster or without one.`,
 		Example: `  hammr ui --masters m1,m2,m3
   hammr ui --http 10.0.0.7:8000 --host cluster.example.org
-  hammr ui --history backup/history --drills drills
-  hammr ui --sim spec:fb2009 --policy hfsp --nodes 100 --at 20m`,
+  hammr ui --history backup/history --drills drills`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
@@ -78,11 +73,7 @@ a token and for reading only. The workload is as for 'hammr sim run'.`,
 	flags.BoolVar(&f.readers, "anonymous-readers", false, "let browsers without the token view the pages; logs and changes need it")
 	flags.StringVar(&f.yarn, "yarn-scheduler", "", "`shape` of /ws/v1/cluster/scheduler: fair, capacity or fifo (default by the policy)")
 	f.past.add(flags)
-	f.sim.addFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if f.sim.run.source.file != "" {
-			return untilSignal(func(ctx context.Context) error { return f.sim.serve(ctx, f.http, cmd.OutOrStdout()) })
-		}
 		if f.past.given() && !cmd.Flags().Changed("masters") {
 			f.cluster.masters = "" // that of the environment is for other commands
 		}

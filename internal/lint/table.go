@@ -165,7 +165,7 @@ var importTable = []row{
 		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "preempt", "internal/apidoc", "internal/counter", "internal/report", "internal/syncutil", "internal/taskproc", "internal/web", "internal/web/answers", "internal/web/hadoop", "internal/wire",
 	}},
 	{"internal/web/local", []string{
-		"cluster", "jobmaster", "sched", "storage", "internal/apidoc", "internal/daemon", "internal/profile", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
+		"cluster", "jobmaster", "internal/apidoc", "internal/daemon", "internal/profile", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
 	}},
 	{"internal/web/remote", []string{"sched/registry", "internal/apidoc", "internal/counter", "internal/profile", "internal/report", "internal/rpc", "internal/web", "internal/web/access", "internal/web/answers"}},
 	{"internal/web/leader", []string{

@@ -28,8 +28,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var errStopped = errors.New("stopped")
 
 // simulate runs two jobs in competition, of which the second is half as large, up to a time in ms; 0 for
-// the end. It returns the cluster and its last time.
-func simulate(tb testing.TB, maps int, until int64) (web.Source, func() time.Time, int) {
+// the end. The first has maps maps. It returns the cluster and its last time.
+func simulate(tb testing.TB, machines, maps int, until int64) (web.Source, func() time.Time, int) {
 	tb.Helper()
 	follower, err := Follow("sim")
 	if err != nil {
@@ -53,7 +53,7 @@ func simulate(tb testing.TB, maps int, until int64) (web.Source, func() time.Tim
 		tb.Fatal(err)
 	}
 	entries := 0
-	_, err = sim.Run(ctx, sim.Config{Policy: policy, Machines: 10, MapSlots: 4, ReduceSlots: 2, OnEntries: func(batch []cluster.Entry) error {
+	_, err = sim.Run(ctx, sim.Config{Policy: policy, Machines: machines, MapSlots: 4, ReduceSlots: 2, OnEntries: func(batch []cluster.Entry) error {
 		if until > 0 && len(batch) > 0 && batch[0].At > until {
 			return errStopped
 		}
@@ -69,7 +69,7 @@ func simulate(tb testing.TB, maps int, until int64) (web.Source, func() time.Tim
 // TestSimulatedClusterHasPages shows a cluster in the middle of a run and at its end.
 func TestSimulatedClusterHasPages(t *testing.T) {
 	for until, states := range map[int64][2]string{25_000: {"RUNNING", "RUNNING"}, 0: {"SUCCEEDED", "SUCCEEDED"}} {
-		source, now, entries := simulate(t, 200, until)
+		source, now, entries := simulate(t, 10, 200, until)
 		jobs, err := source.Jobs(t.Context(), web.JobQuery{Page: web.Page{Sort: "jobId"}})
 		if err != nil || jobs.Value.Total != 2 {
 			t.Fatalf("%+v, %v", jobs, err)
@@ -95,7 +95,7 @@ func TestSimulatedClusterHasPages(t *testing.T) {
 
 // TestPagesAreForReadingOnly asks as an anonymous reader.
 func TestPagesAreForReadingOnly(t *testing.T) {
-	source, now, _ := simulate(t, 8, 0)
+	source, now, _ := simulate(t, 10, 8, 0)
 	for _, address := range []string{"0.0.0.0:0", "127.0.0.1", "example.org:80", ":0"} {
 		if _, _, err := Serve(source, "test", address, now); err == nil || !strings.Contains(err.Error(), "loopback") {
 			t.Errorf("%s: %v", address, err)
@@ -160,7 +160,7 @@ func TestProfilesOfThisProcess(t *testing.T) {
 		t.Errorf("an attempt that is not there: %v", err)
 	}
 	for until, want := range map[int64]string{8000: "no running processes", 0: "is over"} {
-		source, _, _ := simulate(t, 8, until)
+		source, _, _ := simulate(t, 10, 8, until)
 		if got, err := source.Profile(t.Context(), attempt); !errors.Is(err, web.ErrRefused) || !strings.Contains(err.Error(), want) || len(got.Bytes) > 0 {
 			t.Errorf("simulated until %d: %.300q, %v", until, got.Bytes, err)
 		}
