@@ -25,7 +25,7 @@ func newBench() *cobra.Command {
 		Example: `  hammr bench paper hammr --sim --out results
   hammr bench preemption --runs 1 --out preemption
   hammr bench failover --rounds 5`,
-	}, newBenchCalibrate(), newBenchFailover(), newBenchFleet(), newBenchGrowth(), newBenchLatency(), newBenchPaper(), newBenchPreemption(),
+	}, newBenchCalibrate(), newBenchFailover(), newBenchFleet(), newBenchLatency(), newBenchPaper(), newBenchPreemption(),
 		newBenchPrograms(), newBenchRecovery(), newBenchReplay(), newBenchRivals(), newBenchSchedulers(), newBenchSuspend())
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/bench/failover"
-	"github.com/hammr/hammr/bench/growth"
 	"github.com/hammr/hammr/bench/recovery"
 )
 
@@ -68,24 +67,5 @@ kind of task. It needs Java and takes a quarter of an hour.`,
 	}
 	cmd.Flags().IntVar(&cfg.Kills, "kills", 20, "`number` of tasknodes killed for each row")
 	cmd.Flags().StringSliceVar(&cfg.Policies, "policies", []string{"chronos+fifo", "chronos+fair"}, "`policies` to measure")
-	return cmd
-}
-
-// newBenchGrowth only draws a picture. A Go benchmark of package sim makes the measurements,
-// and the command reads its output.
-func newBenchGrowth() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use:     "growth --out DIR",
-		Short:   "Draw the cost of the simulator from the output of its benchmark",
-		Long:    "Read the output of BenchmarkGrowth from standard input, and write growth.svg\ninto DIR: the cost of an event as jobs, machines and queues grow.",
-		Example: "  go test -run '^$' -bench Growth -benchtime 1x ./sim |\n    hammr bench growth --out docs/growth",
-		Args:    cobra.NoArgs,
-		RunE: interruptible(func(_ context.Context, cmd *cobra.Command, _ []string) error {
-			return growth.Draw(cmd.InOrStdin(), out)
-		}),
-	}
-	cmd.Flags().StringVar(&out, "out", "", "`directory` to write")
-	required(cmd, "out")
 	return cmd
 }

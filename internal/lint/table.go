@@ -214,7 +214,6 @@ var importTable = []row{
 	{"bench/calibrate", []string{"bench/live", "internal/wire", "preempt", "sched", "sched/registry", "sim", "sim/workload"}},
 	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sched/registry", "sim", "sim/workload"}},
 	{"bench/suspend", []string{"sim/plot"}},
-	{"bench/growth", []string{"sim/plot"}},
 	{"bench/failover", []string{"chaos/rig", "internal/client/remote", "internal/percentile", "internal/testcluster", "internal/syncutil"}},
 	{"bench/fleet", []string{
 		"chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/jsonfile",
