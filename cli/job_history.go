@@ -21,7 +21,7 @@ func (r clusterCommands) newJobHistory() *cobra.Command {
 		Long: `Show a finished job: its phases, its tasks, and why attempts failed. Masters
 keep histories for their --retention, longer than the job itself.`,
 		Example: `  hammr job history job_1763700000000_0001 --json`,
-		Args: oneArg("the id of a job"),
+		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) (*wire.JobStatus, error) {
 		s, err := q.job(ctx, q.args[0], true)
 		if err == nil && !s.State.Final() {

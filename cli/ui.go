@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/web/files"
 	"github.com/hammr/hammr/internal/web/hadoop"
 	"github.com/hammr/hammr/internal/web/leader"
 	"github.com/hammr/hammr/internal/web/remote"
@@ -130,7 +131,7 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 			return err
 		}
 		defer func() { err = errors.Join(err, statuses.Close()) }()
-		cluster, err := remote.New(remote.Config{RPC: cfg, Status: statuses, Drills: past})
+		cluster, err := remote.New(remote.Config{RPC: cfg, Status: statuses})
 		if err != nil {
 			return err
 		}
@@ -153,7 +154,11 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	pages := web.New(web.Config{Source: source, Gate: gate, Name: "hammr ui", Scheduler: f.yarn, Logger: logger})
+	cfg := web.Config{Source: source, Gate: gate, Name: "hammr ui", Scheduler: f.yarn, Logger: logger}
+	if f.past.drills != "" {
+		cfg.Drills = files.Drills{Dir: f.past.drills}
+	}
+	pages := web.New(cfg)
 	defer pages.Close()
 	stop := daemon.ServePage(listener, gate.Handler(pages))
 	defer stop()

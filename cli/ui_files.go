@@ -43,7 +43,7 @@ func (f *pastFlags) open(resolve func(context.Context, string) (storage.FS, stri
 		}
 	}
 	index := histindex.New(histindex.Config{Dir: history, Resolve: resolve})
-	return files.New(files.Config{Index: index, Drills: f.drills}), index.Close, nil
+	return files.New(files.Config{Index: index}), index.Close, nil
 }
 
 // fullDirectory returns the full name of a directory, with its scheme. One without a scheme is local,

@@ -237,7 +237,9 @@ func handlerOf(t testing.TB, f Source) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gate.Handler(New(Config{Source: f, Gate: gate, Name: "master m1", Now: func() time.Time { return time.UnixMilli(atMillis + 300) }}))
+	cfg := Config{Source: f, Gate: gate, Name: "master m1", Now: func() time.Time { return time.UnixMilli(atMillis + 300) }}
+	cfg.Drills, _ = f.(DrillSource) // a fake has some
+	return gate.Handler(New(cfg))
 }
 
 // request sends a request with the token. body is the form of a POST, nil for a GET.

@@ -1,28 +1,43 @@
 package web
 
 import (
-	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/hammr/hammr/chaos"
 )
 
+// errNoDrills is the error of a server without reports of drills.
+var errNoDrills = fmt.Errorf("this program has no directory of drills; start hammr ui with --drills DIR: %w", ErrUnknown)
+
+// drills returns the drills of the server.
+func (c *call) drills() (a Answer[DrillList], err error) {
+	if c.cfg.Drills == nil {
+		return a, errNoDrills
+	}
+	return c.cfg.Drills.Drills(c.ctx)
+}
+
+// drill returns the report of the drill that the request names.
+func (c *call) drill() (a Answer[DrillReport], err error) {
+	if c.cfg.Drills == nil {
+		return a, errNoDrills
+	}
+	return c.cfg.Drills.Drill(c.ctx, c.params["drill"])
+}
+
 func answerDrills(c *call) error {
-	a, err := c.cfg.Source.Drills(c.ctx)
+	a, err := c.drills()
 	return answer(c, a, err)
 }
 
 func answerDrill(c *call) error {
-	a, err := c.cfg.Source.Drill(c.ctx, c.params["drill"])
+	a, err := c.drill()
 	return answer(c, a, err)
 }
 
-// showDrills explains how to see drills if neither this program nor the masters have a directory of them.
 func showDrills(c *call) error {
-	a, err := c.cfg.Source.Drills(c.ctx)
-	if errors.Is(err, ErrUnknown) {
-		a, err = Answer[DrillList]{At: c.cfg.Now()}, nil
-	}
+	a, err := c.drills()
 	list, err := use(c, a, err)
 	if err != nil {
 		return err
@@ -31,7 +46,7 @@ func showDrills(c *call) error {
 }
 
 func showDrill(c *call) error {
-	a, err := c.cfg.Source.Drill(c.ctx, c.params["drill"])
+	a, err := c.drill()
 	d, err := use(c, a, err)
 	if err != nil {
 		return err

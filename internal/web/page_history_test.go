@@ -308,8 +308,11 @@ func TestPictureOfADrill(t *testing.T) {
 	if p := drawFaultPicture(v); len(p.Bars) != maxFaultBars || p.LeftOut != 202 {
 		t.Errorf("%d faults, %d left out", len(p.Bars), p.LeftOut)
 	}
-	if w := request(newHandler(t, &fakeSource{}), "/drills", nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "hammr ui --drills DIR") {
-		t.Errorf("status %d: %s", w.Code, mainOf(w.Body.String()))
+	for path, status := range map[string]int{"/": 200, "/drills": 404, "/drills/" + aDrill: 404, "/api/v1/drills": 404} {
+		w := request(handlerOf(t, struct{ Source }{newFake("wordcount")}), path, nil) // a program without drills
+		if named := strings.Contains(w.Body.String(), "hammr ui with --drills DIR"); w.Code != status || named != (status == 404) || strings.Contains(w.Body.String(), `href="/drills"`) {
+			t.Errorf("%s: status %d: %s", path, w.Code, mainOf(w.Body.String()))
+		}
 	}
 }
 

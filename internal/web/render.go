@@ -71,9 +71,15 @@ func whatIf(flags ...string) Command {
 	return Command{"finished jobs under another policy", text}
 }
 
-// navigation lists the pages that every page links to.
-var navigation = [][2]string{
-	{"/", "Overview"}, {"/jobs", "Jobs"}, {"/history", "History"}, {"/pools", "Pools"}, {"/nodes", "Nodes"}, {"/scheduler", "Scheduler"}, {"/masters", "Masters"}, {"/drills", "Drills"},
+// navigation returns the pages that every page links to.
+func (c *call) navigation() [][2]string {
+	links := [][2]string{
+		{"/", "Overview"}, {"/jobs", "Jobs"}, {"/history", "History"}, {"/pools", "Pools"}, {"/nodes", "Nodes"}, {"/scheduler", "Scheduler"}, {"/masters", "Masters"}, {"/drills", "Drills"},
+	}
+	if c.cfg.Drills == nil {
+		return links[:len(links)-1]
+	}
+	return links
 }
 
 // pageBytes is about the size of a page without long tables.
@@ -83,7 +89,7 @@ const pageBytes = 24 << 10
 func (c *call) render(status int, name, title string, data any, commands ...Command) error {
 	v := &view{
 		call: c, name: name, Title: title, Masters: c.masters(), Server: c.cfg.Name, SignedIn: c.caller.Token,
-		Commands: commands, Data: data, Links: navigation, Notice: c.notice(),
+		Commands: commands, Data: data, Links: c.navigation(), Notice: c.notice(),
 	}
 	v.Age = durationText(c.age().Milliseconds())
 	if !c.oldest.IsZero() {

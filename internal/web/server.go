@@ -23,6 +23,8 @@ type Config struct {
 	Gate *access.Gate
 	// Name says who serves the pages, as "master m1". Required.
 	Name string
+	// Drills has the reports of drills; default none, and no page of them.
+	Drills DrillSource
 	// Scheduler is the shape of the scheduler in Hadoop's API, one of hadoop.Schedulers; default by
 	// the policy.
 	Scheduler string

@@ -14,8 +14,7 @@ import (
 	"github.com/hammr/hammr/jobmaster/history"
 )
 
-// HistorySource is what a Source knows of the past: the histories of finished jobs, and the reports of
-// drills. A source without them embeds NoHistory.
+// HistorySource has the histories of finished jobs. A source without them embeds NoHistory.
 type HistorySource interface {
 	// Histories returns a page of the finished jobs, also of those that have left the masters.
 	Histories(ctx context.Context, q HistoryQuery) (Answer[HistoryPage], error)
@@ -26,7 +25,11 @@ type HistorySource interface {
 	// TaskCounters returns the counters of the winner of a task. The error wraps ErrUnknown if it has
 	// none, or the history of the job does not have them.
 	TaskCounters(ctx context.Context, job, task string) (Answer[counter.Values], error)
-	// Drills returns the drills whose reports are in a directory, the newest first.
+}
+
+// DrillSource has the reports of drills in a directory.
+type DrillSource interface {
+	// Drills returns the drills, the newest first.
 	Drills(ctx context.Context) (Answer[DrillList], error)
 	// Drill returns the report of one drill.
 	Drill(ctx context.Context, id string) (Answer[DrillReport], error)
@@ -176,16 +179,13 @@ func DrillOf(id string, plan *chaos.Plan, v *chaos.Verdict) Drill {
 	return d
 }
 
-// NoHistory is the HistorySource of a program that has no histories and no drills.
+// NoHistory is the HistorySource of a program that has no histories.
 type NoHistory struct{}
 
 var _ HistorySource = NoHistory{}
 
 // errNoHistory is the error of NoHistory.
 var errNoHistory = fmt.Errorf("this program has no directory of histories; start hammr ui with --history DIR: %w", ErrUnknown)
-
-// ErrNoDrills is the error of a source without a directory of drills. It wraps ErrUnknown.
-var ErrNoDrills = fmt.Errorf("this program has no directory of drills; start hammr ui with --drills DIR: %w", ErrUnknown)
 
 // Histories implements HistorySource.
 func (NoHistory) Histories(context.Context, HistoryQuery) (a Answer[HistoryPage], err error) {
@@ -200,14 +200,6 @@ func (NoHistory) TypeCounters(context.Context, string) (a Answer[map[string]coun
 // TaskCounters implements HistorySource.
 func (NoHistory) TaskCounters(context.Context, string, string) (a Answer[counter.Values], err error) {
 	return a, errNoHistory
-}
-
-// Drills implements HistorySource.
-func (NoHistory) Drills(context.Context) (a Answer[DrillList], err error) { return a, ErrNoDrills }
-
-// Drill implements HistorySource.
-func (NoHistory) Drill(context.Context, string) (a Answer[DrillReport], err error) {
-	return a, ErrNoDrills
 }
 
 // optional makes an unknown value the zero value.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/web"
@@ -24,12 +25,12 @@ const (
 // maxDrills bounds the drills of a list, the newest ones.
 const maxDrills = 1000
 
-// Drills implements web.HistorySource.
-func (s *Source) Drills(context.Context) (web.Answer[web.DrillList], error) {
-	if s.cfg.Drills == "" {
-		return web.Answer[web.DrillList]{}, web.ErrNoDrills
-	}
-	list := web.DrillList{Directory: s.cfg.Drills, Drills: []web.Drill{}, Problems: []histindex.Problem{}}
+// Drills implements web.DrillSource: the reports in a directory.
+type Drills struct{ Dir string }
+
+// Drills implements web.DrillSource.
+func (s Drills) Drills(context.Context) (web.Answer[web.DrillList], error) {
+	list := web.DrillList{Directory: s.Dir, Drills: []web.Drill{}, Problems: []histindex.Problem{}}
 	names, err := s.drillNames()
 	if err != nil {
 		return web.Answer[web.DrillList]{}, err
@@ -45,19 +46,19 @@ func (s *Source) Drills(context.Context) (web.Answer[web.DrillList], error) {
 	if list.Total, err = s.drillTotal(); err != nil {
 		list.Problems = append(list.Problems, histindex.Problem{File: tableFile, Text: err.Error()})
 	}
-	return now(s, list, nil)
+	return web.Answer[web.DrillList]{Value: list, At: time.Now()}, nil
 }
 
 // drillNames returns the directories of drills, the newest first. A drill without a verdict runs, or
 // was killed.
-func (s *Source) drillNames() (names []string, err error) {
-	entries, err := os.ReadDir(s.cfg.Drills)
+func (s Drills) drillNames() (names []string, err error) {
+	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
 		return nil, err
 	}
 	modified := make(map[string]int64)
 	for _, e := range entries {
-		if info, err := os.Stat(filepath.Join(s.cfg.Drills, e.Name(), verdictFile)); err == nil {
+		if info, err := os.Stat(filepath.Join(s.Dir, e.Name(), verdictFile)); err == nil {
 			names = append(names, e.Name())
 			modified[e.Name()] = info.ModTime().UnixNano()
 		}
@@ -75,8 +76,8 @@ func (s *Source) drillNames() (names []string, err error) {
 }
 
 // readDrill reads the report in a directory.
-func (s *Source) readDrill(name string) (d web.DrillReport, err error) {
-	dir := filepath.Join(s.cfg.Drills, name)
+func (s Drills) readDrill(name string) (d web.DrillReport, err error) {
+	dir := filepath.Join(s.Dir, name)
 	text, err := os.ReadFile(filepath.Join(dir, verdictFile))
 	if err != nil {
 		return d, err
@@ -95,8 +96,8 @@ func (s *Source) readDrill(name string) (d web.DrillReport, err error) {
 }
 
 // drillTotal returns the sums of the table of drills, "" if there is none.
-func (s *Source) drillTotal() (string, error) {
-	f, err := os.Open(filepath.Join(s.cfg.Drills, tableFile))
+func (s Drills) drillTotal() (string, error) {
+	f, err := os.Open(filepath.Join(s.Dir, tableFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -111,18 +112,15 @@ func (s *Source) drillTotal() (string, error) {
 	return chaos.Sum(rows).String(), nil
 }
 
-// Drill implements web.HistorySource.
-func (s *Source) Drill(_ context.Context, id string) (web.Answer[web.DrillReport], error) {
-	if s.cfg.Drills == "" {
-		return web.Answer[web.DrillReport]{}, web.ErrNoDrills
-	}
+// Drill implements web.DrillSource.
+func (s Drills) Drill(_ context.Context, id string) (web.Answer[web.DrillReport], error) {
 	names, err := s.drillNames()
 	if err != nil {
 		return web.Answer[web.DrillReport]{}, err
 	}
 	if !slices.Contains(names, id) { // so id is no path to somewhere else
-		return web.Answer[web.DrillReport]{}, fmt.Errorf("no drill %.100q in %s: %w", id, s.cfg.Drills, web.ErrUnknown)
+		return web.Answer[web.DrillReport]{}, fmt.Errorf("no drill %.100q in %s: %w", id, s.Dir, web.ErrUnknown)
 	}
 	d, err := s.readDrill(id)
-	return now(s, d, err)
+	return web.Answer[web.DrillReport]{Value: d, At: time.Now()}, classify(err)
 }

@@ -31,8 +31,6 @@ import (
 type Config struct {
 	// Index has the histories. The caller closes it. Required.
 	Index *histindex.Index
-	// Drills is the directory of the reports of drills; default none.
-	Drills string
 	// Now returns the time; default time.Now.
 	Now func() time.Time
 }

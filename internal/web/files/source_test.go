@@ -78,6 +78,15 @@ func newSource(t *testing.T) *files.Source {
 		suffix := []string{history.Suffix, history.CompressedSuffix}[version-1]
 		write(t, dir, "1970-01-01", id+suffix, b.String())
 	}
+	index := histindex.New(histindex.Config{Dir: dir, Resolve: func(_ context.Context, name string) (storage.FS, string, error) { return new(local.FS), name, nil }})
+	t.Cleanup(func() { _ = index.Close() })
+	return files.New(files.Config{Index: index})
+}
+
+// newDrills returns the reports of a drill, of one that cannot be used, and of one that runs.
+func newDrills(t *testing.T) files.Drills {
+	t.Helper()
+	dir := t.TempDir()
 	v := &chaos.Verdict{Seed: 7, Elapsed: 9000, Faults: []chaos.FaultResult{{Fault: "fault at 1s do kill tasknode 1", Injected: true, At: 1000, Recovery: 500}}, Jobs: []chaos.JobResult{{Name: "j1", Program: "wordcount", ID: newJob}}}
 	v.Sum()
 	verdict, err := v.JSON()
@@ -96,9 +105,7 @@ func newSource(t *testing.T) *files.Source {
 	if err := chaos.RowOf(parsed, v).Append(filepath.Join(dir, "drills", "drills.csv")); err != nil {
 		t.Fatal(err)
 	}
-	index := histindex.New(histindex.Config{Dir: dir, Resolve: func(_ context.Context, name string) (storage.FS, string, error) { return new(local.FS), name, nil }})
-	t.Cleanup(func() { _ = index.Close() })
-	return files.New(files.Config{Index: index, Drills: filepath.Join(dir, "drills")})
+	return files.Drills{Dir: filepath.Join(dir, "drills")}
 }
 
 // TestPagesWithoutACluster requests each page and each call of the API.
@@ -107,7 +114,7 @@ func TestPagesWithoutACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := gate.Handler(web.New(web.Config{Source: newSource(t), Gate: gate, Name: "hammr ui"}))
+	h := gate.Handler(web.New(web.Config{Source: newSource(t), Drills: newDrills(t), Gate: gate, Name: "hammr ui"}))
 	for path, texts := range map[string][]string{
 		"/":                                   {newJob},
 		"/history":                            {newJob, oldJob, "disk quota exceeded", "1 min 29 s"},

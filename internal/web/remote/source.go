@@ -30,8 +30,6 @@ type Config struct {
 	Transport http.RoundTripper
 	// Status answers Hadoop's API. Required to serve it.
 	Status web.StatusSource
-	// Drills has the reports of drills; default those of the masters.
-	Drills web.HistorySource
 	// Patience is how long a master may take before the next one is asked; default 2.5 s.
 	Patience time.Duration
 	// Now returns the time; default time.Now.
@@ -282,22 +280,6 @@ func (s *Source) TypeCounters(ctx context.Context, job string) (web.Answer[map[s
 // TaskCounters implements web.HistorySource.
 func (s *Source) TaskCounters(ctx context.Context, job, task string) (web.Answer[counter.Values], error) {
 	return get[counter.Values](ctx, s, path(nil, "jobs", job, "tasks", task, "counters"))
-}
-
-// Drills implements web.HistorySource.
-func (s *Source) Drills(ctx context.Context) (web.Answer[web.DrillList], error) {
-	if s.cfg.Drills != nil {
-		return s.cfg.Drills.Drills(ctx)
-	}
-	return get[web.DrillList](ctx, s, path(nil, "drills"))
-}
-
-// Drill implements web.HistorySource.
-func (s *Source) Drill(ctx context.Context, id string) (web.Answer[web.DrillReport], error) {
-	if s.cfg.Drills != nil {
-		return s.cfg.Drills.Drill(ctx, id)
-	}
-	return get[web.DrillReport](ctx, s, path(nil, "drills", id))
 }
 
 // Samples implements web.SampleSource. Each master has samples of its own.
