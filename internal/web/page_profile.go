@@ -96,8 +96,8 @@ func sendProfile(c *call) error {
 
 // profile returns the profile that the request names.
 func (c *call) profile() (*takenProfile, error) {
-	p, found := c.profiles.get(c.params["profile"])
-	if !found {
+	p := c.profiles.get(c.params["profile"])
+	if p == nil {
 		return nil, fmt.Errorf("no profile %.40q: %s keeps the latest %d that were taken on its pages; take another one: %w", c.params["profile"], c.cfg.Name, maxProfiles, ErrUnknown)
 	}
 	return p, nil

@@ -57,7 +57,7 @@ type server struct {
 	histories histories
 
 	profiling chan struct{} // has an element for each profile that is taken
-	profiles  results[*takenProfile]
+	profiles  profiles
 
 	fragments
 	pasts pasts
@@ -80,7 +80,7 @@ func (h *Handler) Close() error {
 func New(cfg Config) *Handler {
 	cfg.EnsureDefaults()
 	s := &server{cfg: cfg, base: strings.TrimSuffix(cfg.Gate.Base(), "/"), heavy: make(chan struct{}, maxHeavy), hub: newHub(cfg.Source),
-		profiling: make(chan struct{}, maxProfiling), profiles: results[*takenProfile]{most: maxProfiles}}
+		profiling: make(chan struct{}, maxProfiling)}
 	mux := http.NewServeMux()
 	s.mux = mux
 	for _, rt := range Routes() {
