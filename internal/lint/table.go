@@ -367,25 +367,25 @@ var reached = []reach{
 		"go.etcd.io/bbolt",
 		"golang.org/x/time",
 		"gopkg.in/natefinch/lumberjack.v2",
-	}, taskModules...), 577},
+	}, taskModules...), 575},
 }
 
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
 // needs more raises them.
 var parts = []part{
-	{"commands", []string{"cli", "cmd/..."}, 8_100},
-	{"pages", []string{"internal/apidoc", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 18_800},
+	{"commands", []string{"cli", "cmd/..."}, 7_950},
+	{"pages", []string{"internal/apidoc", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 17_300},
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/minihdfs", "internal/minihdfs/...", "internal/netns", "internal/testcluster", "internal/testcluster/...",
 		"sim", "sim/...",
-	}, 24_400},
-	{"rest", []string{"..."}, 95_100},
+	}, 24_350},
+	{"rest", []string{"..."}, 94_800},
 }
 
 const (
-	maxTestLines = 118_500
+	maxTestLines = 117_000
 	// maxProgramBytes bounds bin/hammr, stripped.
-	maxProgramBytes = 47_500_000
+	maxProgramBytes = 46_500_000
 )
 
 // maxJobBytes bounds the machine code of packages with a job. The compiler compiles the generic code
