@@ -171,28 +171,3 @@ func mustDo(t *rapid.T, s *State, c Command) {
 		t.Fatalf("%T %+v: %v", c, c, err)
 	}
 }
-
-// BenchmarkLoseMachine loses a machine that has output of one of 100 running jobs.
-func BenchmarkLoseMachine(b *testing.B) {
-	s := New("1")
-	for _, name := range []string{"n", "other"} {
-		mustApply(b, s, JoinMachine{Name: name, Instance: "a", Slots: Slots{2000, 1}})
-	}
-	for n := range 100 {
-		job := JobID{"1", n + 1}
-		mustApply(b, s, submit(1000, 1000), StartJob{job})
-		for i := range 500 {
-			a := attemptAt(TaskID{job, "m", i}, 0)
-			machine := "other"
-			if n == 50 && i == 0 {
-				machine = "n"
-			}
-			mustApply(b, s, StartAttempt{Task: a.Task, Machine: machine, Range: whole}, FinishAttempt{Attempt: a, Range: whole})
-		}
-	}
-	epoch := 0
-	for b.Loop() {
-		epoch++
-		mustApply(b, s, ExpireMachine{Name: "n", Epoch: epoch}, JoinMachine{Name: "n", Instance: "a", Slots: Slots{2000, 1}})
-	}
-}

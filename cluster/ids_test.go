@@ -62,18 +62,6 @@ func TestNumbersHaveHadoopsDigits(t *testing.T) {
 	}
 }
 
-// BenchmarkAttemptID reads and prints an id as a master does for a report and an order.
-func BenchmarkAttemptID(b *testing.B) {
-	text := "attempt_1763724000000_0001_m_000012_3"
-	b.ReportAllocs()
-	for b.Loop() {
-		id, err := ParseAttemptID(text)
-		if err != nil || id.String() != text {
-			b.Fatal(id, err)
-		}
-	}
-}
-
 func FuzzParseID(f *testing.F) {
 	for _, s := range []string{
 		"", "job_", "job_1_0001", "job__0001", "job_1_1", "task_1_0001_m_000000", "task_1_0001_x_000000",

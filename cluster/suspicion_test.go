@@ -221,28 +221,6 @@ func TestSuspectedMachinesHaveASuspicion(t *testing.T) {
 	}
 }
 
-// BenchmarkAvoided asks which machines a job avoids after an outage of the network: each of
-// 1,000 machines could not fetch from 16 others.
-func BenchmarkAvoided(b *testing.B) {
-	s := New("1")
-	mustApply(b, s, submit(1, 0))
-	for i := range 1000 {
-		mustApply(b, s, JoinMachine{Name: fmt.Sprint("n", i), Instance: "a", Slots: Slots{2, 2}})
-		m := s.machines[i]
-		for n := range maxEvidence {
-			m.unreached = append(m.unreached, unreached{fmt.Sprint("n", (i+n)%1000), 1})
-		}
-		s.evidence = append(s.evidence, m)
-	}
-	j, now := s.View().Job(job1), int64(2)
-	for b.Loop() {
-		now++
-		for range 100 { // jobs and tasks of a plan
-			s.View().Avoided(j, now)
-		}
-	}
-}
-
 // TestNotAllMachinesAreAvoided suspects two of three machines: something that they share is at
 // fault, and none is avoided.
 func TestNotAllMachinesAreAvoided(t *testing.T) {

@@ -99,10 +99,3 @@ func TestLayoutCostsTheSameForAnyNumberOfNodes(t *testing.T) {
 		t.Errorf("%v allocations for 2 nodes, %v for %d", few, many, MaxNodes)
 	}
 }
-
-func BenchmarkLayout(b *testing.B) {
-	g := MapReduce(100_000, 1000)
-	for b.Loop() {
-		g.Layout()
-	}
-}

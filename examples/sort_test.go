@@ -1,7 +1,6 @@
 package examples
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/hammr/hammr/examples/internal/extest"
 	"github.com/hammr/hammr/examples/sort"
-	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
@@ -80,22 +78,5 @@ func TestSortRefuses(t *testing.T) {
 		{"-x: not known", []string{"-x", "in", "out"}},
 	} {
 		extest.Refused(t, sort.Program(), c.reason, c.args...)
-	}
-}
-
-// BenchmarkSort sorts lines of ten printable bytes on average.
-func BenchmarkSort(b *testing.B) {
-	random := rand.New(rand.NewPCG(7, 8))
-	var text strings.Builder
-	for text.Len() < 32<<20 {
-		fmt.Fprintln(&text, random.Uint32())
-	}
-	in := mrtest.File(b, "lines", text.String())
-	b.SetBytes(int64(text.Len()))
-	for b.Loop() {
-		out := filepath.Join(b.TempDir(), "out")
-		if got := mrtest.Exec(b, sort.Program(), "-D", "mapreduce.job.reduces=2", in, out); got.Code != mr.ExitDone {
-			b.Fatal(got.Stderr)
-		}
 	}
 }

@@ -75,14 +75,3 @@ func TestTerasortFailsOnHalfARow(t *testing.T) {
 		t.Errorf("exit code %d, want %d and the name of the file in\n%s", got.Code, mr.ExitFailed, got.Stderr)
 	}
 }
-
-func BenchmarkTerasort(b *testing.B) {
-	in, content := generate(b, 1_000_000)
-	b.SetBytes(int64(len(content)))
-	for b.Loop() {
-		out := filepath.Join(b.TempDir(), "out")
-		if got := mrtest.Exec(b, terasort.Program(), "-D", "mapreduce.job.reduces=2", in, out); got.Code != mr.ExitDone {
-			b.Fatal(got.Stderr)
-		}
-	}
-}

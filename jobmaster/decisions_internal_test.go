@@ -26,13 +26,3 @@ func TestDecisionsAreBounded(t *testing.T) {
 		t.Errorf("the oldest is %+v, since %d", oldest, list.Since)
 	}
 }
-
-func BenchmarkDecisionList(b *testing.B) {
-	var d Decisions
-	for range maxDecisions {
-		d.add([]sched.Decision{{At: 1, Kind: sched.DecisionLaunch, Machine: "n1"}}, "fifo")
-	}
-	for b.Loop() {
-		d.List(1, DecisionFilter{Machine: "n2"})
-	}
-}

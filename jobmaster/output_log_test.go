@@ -2,7 +2,6 @@ package jobmaster
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
@@ -108,32 +107,5 @@ func TestOutputsAreEncodedOnceForAllMachines(t *testing.T) {
 	}
 	if r.complete != machines {
 		t.Errorf("%d orders to late machines say that the outputs are complete", r.complete-machines/2)
-	}
-}
-
-// BenchmarkOutputsOfALargeJob publishes 50,000 outputs for 2,000 partitions to 1,000 machines.
-// It reports the leader's memory and what it sends.
-func BenchmarkOutputsOfALargeJob(b *testing.B) {
-	for _, partitions := range []int{0, 2000} {
-		b.Run(fmt.Sprintf("sets=%d", partitions), func(b *testing.B) {
-			for b.Loop() {
-				var before, after runtime.MemStats
-				r := newReaders(b, 1000)
-				runtime.GC()
-				runtime.ReadMemStats(&before)
-				for i := range 500 {
-					r.subscribe(i)
-				}
-				r.publish(50_000, partitions)
-				for i := 500; i < 1000; i++ {
-					r.subscribe(i)
-				}
-				runtime.GC()
-				runtime.ReadMemStats(&after)
-				b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB-retained")
-				b.ReportMetric(float64(r.bytes)/1e9, "GB-sent")
-				runtime.KeepAlive(r)
-			}
-		})
 	}
 }

@@ -120,23 +120,3 @@ func TestTeragenRefuses(t *testing.T) {
 	extest.Refused(t, Program(), "", "10", "out", "more")
 	extest.Refused(t, Program(), `"many" is not a number of rows`, "many", "out")
 }
-
-func BenchmarkRows(b *testing.B) {
-	var r rows
-	b.SetBytes(RowSize)
-	b.ReportAllocs()
-	for b.Loop() {
-		r.at(r.next)
-	}
-}
-
-func BenchmarkTeragen(b *testing.B) {
-	const rows = 200_000
-	b.SetBytes(rows * RowSize)
-	for b.Loop() {
-		out := b.TempDir() + "/out"
-		if got := mrtest.Exec(b, Program(), fmt.Sprint(rows), out); got.Code != 0 {
-			b.Fatal(got.Stderr)
-		}
-	}
-}

@@ -104,14 +104,6 @@ func TestMaxNeverLowers(t *testing.T) {
 	}
 }
 
-func BenchmarkSetAdd(b *testing.B) {
-	var s Set
-	b.ReportAllocs()
-	for b.Loop() {
-		s.Add(MapInputRecords, 1)
-	}
-}
-
 // TestLimitsNameWhatExceedsThem makes a counter beyond each limit. It is not kept, and the error
 // names it and the property.
 func TestLimitsNameWhatExceedsThem(t *testing.T) {

@@ -75,11 +75,3 @@ func TestLoneSurrogateAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
-
-func BenchmarkLoneSurrogate(b *testing.B) {
-	doc := []byte(`{"name":"` + strings.Repeat("a", 200) + `","n":12345}`)
-	b.SetBytes(int64(len(doc)))
-	for b.Loop() {
-		LoneSurrogate(doc)
-	}
-}

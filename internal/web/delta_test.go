@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -112,21 +111,4 @@ func TestPartsOfFragments(t *testing.T) {
 	if len(seen) != 6 {
 		t.Errorf("%d versions, want 6", len(seen))
 	}
-}
-
-// BenchmarkDelta compares two versions of the page of a job, in which some figures and the chart differ.
-func BenchmarkDelta(b *testing.B) {
-	h := newHandler(b, newFake("nightly sort"))
-	old := fragmentOf(h, "/jobs/"+aJob).Body.String()
-	pieces := strings.Split(old, "<")
-	for i := 7; i < len(pieces); i += 12 {
-		pieces[i] += fmt.Sprint(i)
-	}
-	now := strings.Join(pieces, "<")
-	size := 0
-	for b.Loop() {
-		size = len(deltaOf(old, now))
-	}
-	b.ReportMetric(float64(size), "B")
-	b.ReportMetric(float64(len(pieces)), "pieces")
 }

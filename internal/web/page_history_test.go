@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -312,31 +311,6 @@ func TestPictureOfADrill(t *testing.T) {
 		w := request(handlerOf(t, struct{ Source }{newFake("wordcount")}), path, nil) // a program without drills
 		if named := strings.Contains(w.Body.String(), "hammr ui with --drills DIR"); w.Code != status || named != (status == 404) || strings.Contains(w.Body.String(), `href="/drills"`) {
 			t.Errorf("%s: status %d: %s", path, w.Code, mainOf(w.Body.String()))
-		}
-	}
-}
-
-// BenchmarkHistory searches finished jobs, as the page does.
-func BenchmarkHistory(b *testing.B) {
-	for _, n := range []int{10_000, 100_000} {
-		v := someView(n)
-		rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { v.Jobs[i], v.Jobs[j] = v.Jobs[j], v.Jobs[i] }) // an Index has no order
-		for name, q := range map[string]HistoryQuery{
-			"slowest": {Page: Page{Sort: "-elapsedMillis"}}, "text": {Text: "region 96", Page: Page{Sort: "name"}}, "worst": {Page: Page{Sort: "finishTime", Limit: 1000}},
-			"all": {States: []string{"FAILED"}, User: "user2", Text: "report", Cause: "quota", From: 1, MinMillis: 2000, Page: Page{Sort: "-submitTime"}},
-		} {
-			b.Run(fmt.Sprintf("jobs=%d/%s", n, name), func(b *testing.B) {
-				var times []time.Duration
-				for b.Loop() {
-					start := time.Now()
-					if _, err := SelectHistories(v, q, ""); err != nil {
-						b.Fatal(err)
-					}
-					times = append(times, time.Since(start))
-				}
-				slices.Sort(times)
-				b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
-			})
 		}
 	}
 }

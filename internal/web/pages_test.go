@@ -5,12 +5,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/net/html"
 
@@ -306,38 +303,4 @@ func TestPagesOfAListHaveEachRowOnce(t *testing.T) {
 			}
 		}
 	}
-}
-
-func BenchmarkTasksPage(b *testing.B) {
-	f := newFake("large")
-	f.columns = map[string]*apidoc.TaskColumns{aJob: columnsOf(manyTasks(100_000))}
-	h := newHandler(b, f)
-	runtime.GC()
-	for _, query := range []string{"", "?sort=-duration", "?state=SUCCEEDED&node=n7&sort=startTime", "?by=node"} {
-		b.Run("query="+query, func(b *testing.B) {
-			var took []time.Duration
-			cpu := cpuTime(b)
-			for b.Loop() {
-				start := time.Now()
-				if w := request(h, "/jobs/"+aJob+"/tasks"+query, nil); w.Code != http.StatusOK {
-					b.Fatal(w.Code)
-				}
-				took = append(took, time.Since(start))
-			}
-			b.ReportMetric(float64((cpuTime(b)-cpu).Microseconds())/1000/float64(b.N), "cpu-ms/op")
-			slices.Sort(took)
-			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
-		})
-	}
-}
-
-// cpuTime returns the CPU time of this process, which other processes of the machine do not change
-// much.
-func cpuTime(b *testing.B) time.Duration {
-	b.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -182,29 +181,6 @@ func TestScriptKnowsTheSizes(t *testing.T) {
 		style, _ := os.ReadFile(filepath.Join("assets", "style.css"))
 		if !strings.Contains(string(style), "--span-"+state+":") {
 			t.Errorf("no colour for %s", state)
-		}
-	}
-}
-
-func BenchmarkTimelinePage(b *testing.B) {
-	f := newFake("large")
-	largeJob(f)
-	for name, path := range map[string]string{"page": "/jobs/" + aJob + "/timeline", "all": "/api/v1/jobs/" + aJob + "/timeline", "tasks": "/api/v1/jobs/" + aJob + "/timeline?by=task"} {
-		for _, first := range []bool{true, false} {
-			b.Run(fmt.Sprintf("%s/first=%v", name, first), func(b *testing.B) {
-				h := newHandler(b, f)
-				runtime.GC()
-				cpu := cpuTime(b)
-				for b.Loop() {
-					if first {
-						h = newHandler(b, f)
-					}
-					if w := request(h, path, nil); w.Code != http.StatusOK {
-						b.Fatal(w.Code)
-					}
-				}
-				b.ReportMetric(float64((cpuTime(b)-cpu).Microseconds())/1000/float64(b.N), "cpu-ms/op")
-			})
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -378,64 +377,11 @@ func TestFragmentIsRenderedOnceForAChange(t *testing.T) {
 	}
 }
 
-// BenchmarkWatchers is one second of 100 browsers that watch a job: the source has changed, the hub
-// finds that out, and each browser gets an event and its fragment.
-func BenchmarkWatchers(b *testing.B) {
-	s := newChanging()
-	front := s.handler(b)
-	hub := newHub(s)
-	var all []*watcher
-	for range 100 {
-		w, err := hub.join(b.Context(), []string{"job/" + aJob})
-		if err != nil {
-			b.Fatal(err)
-		}
-		all = append(all, w)
-		defer hub.leave(w)
-	}
-	server := httptest.NewServer(front)
-	defer server.Close()
-	_, stop := follow(b, server, "topics=jobs", "") // fragments are kept while there is a watcher
-	defer stop()
-	bytes := 0
-	b.ResetTimer()
-	for i := 0; b.Loop(); i++ {
-		s.version.Add(1)
-		hub.update(b.Context(), []string{"job/" + aJob})
-		for _, w := range all {
-			changed, _ := hub.take(w)
-			text, _ := json.Marshal(changed)
-			answer := fragmentOf(front, fmt.Sprintf("/jobs/%s?live=%d", aJob, i%3600), "Accept-Encoding", "gzip") // another page in each round
-			bytes += len(text) + answer.Body.Len()
-		}
-	}
-	b.ReportMetric(float64(bytes)/float64(b.N)/100, "B/watcher")
-}
-
 // watching returns the number of watchers.
 func (h *hub) watching() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.mu.watchers)
-}
-
-// BenchmarkFragment renders the live page of a job after each change, for one browser.
-func BenchmarkFragment(b *testing.B) {
-	gate := gateOf(b)
-	pages := New(Config{Source: newFake("nightly sort"), Gate: gate, Name: "master m1"})
-	w, err := pages.hub.join(b.Context(), []string{"jobs"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer pages.hub.leave(w)
-	front, size := gate.Handler(pages), 0
-	for b.Loop() {
-		pages.hub.mu.Lock()
-		pages.hub.mu.generation++
-		pages.hub.mu.Unlock()
-		size = fragmentOf(front, "/jobs/"+aJob, "Accept-Encoding", "gzip").Body.Len()
-	}
-	b.ReportMetric(float64(size), "B")
 }
 
 // longSource is a fake with very many jobs, of which the oldest is on no first page of any list.

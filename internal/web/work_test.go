@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -177,19 +176,5 @@ func TestColumnsHaveTheSameNames(t *testing.T) {
 		if byPlace[i].Name != c.Name {
 			t.Errorf("column %d is %s and %s", i, c.Name, byPlace[i].Name)
 		}
-	}
-}
-
-func BenchmarkSummarizeTasks(b *testing.B) {
-	c := columnsOf(manyTasks(100_000))
-	for i := range c.In {
-		c.In[i], c.Spilled[i] = int64(i*31%9973), int64(i*17%50_021)
-	}
-	for _, byNode := range []bool{false, true} {
-		b.Run(fmt.Sprint("by node ", byNode), func(b *testing.B) {
-			for b.Loop() {
-				SummarizeTasks(c, byNode)
-			}
-		})
 	}
 }

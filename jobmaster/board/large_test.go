@@ -188,33 +188,3 @@ func BenchmarkSnapshot(b *testing.B) {
 		l.board.Snapshot()
 	}
 }
-
-func BenchmarkReaders(b *testing.B) {
-	const maps = 100_000
-	l := newLargeJob(b, maps)
-	l.run(maps)
-	s := l.board.Snapshot()
-	b.Run("tasks", func(b *testing.B) {
-		for b.Loop() {
-			n := 0
-			for range s.Tasks(s.Job(jobOne)) {
-				n++
-			}
-			if n < maps {
-				b.Fatal(n)
-			}
-		}
-	})
-	b.Run("events", func(b *testing.B) {
-		for b.Loop() {
-			n := 0
-			all, _, err := s.Events(jobOne, cluster.TaskID{})
-			for range all {
-				n++
-			}
-			if err != nil || n < 2*maps {
-				b.Fatal(n, err)
-			}
-		}
-	})
-}

@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -112,31 +111,5 @@ func TestPoolsBeyondTheBoundShareASeries(t *testing.T) {
 	}
 	if size := unsafe.Sizeof(Sample{}); size > 64 {
 		t.Errorf("a sample has %d bytes", size)
-	}
-}
-
-// BenchmarkSample samples 1,000 jobs of 20 pools.
-func BenchmarkSample(b *testing.B) {
-	state, board := cluster.New("1"), testBoard()
-	for n := range 1000 {
-		e := cluster.Entry{At: int64(n), Command: cluster.SubmitJob{Spec: cluster.JobSpec{Pool: fmt.Sprint("p", n%20), Graph: dag.MapReduce(10, 2), MaxAttempts: [2]int{4, 4}}}}
-		if n == 0 {
-			names := cluster.SetPools{Names: []string{"default"}}
-			for p := range 20 {
-				names.Names = append(names.Names, fmt.Sprint("p", p))
-			}
-			if _, err := state.Apply(cluster.Entry{Command: names}); err != nil {
-				b.Fatal(err)
-			}
-		}
-		delta, err := state.Apply(e)
-		if err != nil {
-			b.Fatal(err)
-		}
-		board.Commit(e, delta, state.View())
-	}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		board.Sample(int64(i+1)*1000, nil)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -225,35 +224,5 @@ func TestManyJobsAreBounded(t *testing.T) {
 	v, err := x.View(t.Context())
 	if err != nil || len(v.Jobs) != 30 || !v.LeftOut || v.Find("job_1_0050") == nil || v.Find("job_1_0010") != nil {
 		t.Errorf("%d jobs, left out %v, %v", len(v.Jobs), v.LeftOut, err)
-	}
-}
-
-// BenchmarkLoad loads an index of 10,000 jobs, and reports the memory that it takes.
-func BenchmarkLoad(b *testing.B) {
-	f := newFiles(b)
-	var text strings.Builder
-	for n := range 10_000 {
-		s := history.Summary{
-			ID: fmt.Sprintf("job_1763700000000_%06d", n), Name: fmt.Sprintf("nightly report of region %d", n%700), User: fmt.Sprintf("user%d", n%40), Queue: "production", Priority: "NORMAL",
-			State: "SUCCEEDED", SubmitTime: noon.UnixMilli(), StartTime: noon.UnixMilli(), FinishTime: noon.UnixMilli(), Maps: 900, MapsDone: 900,
-			OutputDir: fmt.Sprintf("hdfs://namenode.example.org:8020/warehouse/reports/2026-11-23/%06d", n), OutputBytes: int64(n) << 20,
-		}
-		text.Write(s.Encode())
-		text.WriteByte('\n')
-	}
-	f.write("2026-11-23/index-x.jsonl", text.String())
-	var before, after runtime.MemStats
-	for b.Loop() {
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		x := f.index(b)
-		if v, err := x.View(b.Context()); err != nil || len(v.Jobs) != 10_000 {
-			b.Fatal(err)
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/10_000, "heap-bytes/job")
-		_ = x.Close()
-		runtime.KeepAlive(x)
 	}
 }

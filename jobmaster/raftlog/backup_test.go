@@ -3,7 +3,6 @@ package raftlog
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/dag"
 )
 
 // backUp writes a backup of a leader to a file.
@@ -214,42 +212,4 @@ func TestRestoresSeparateMasters(t *testing.T) {
 	if r = open(t.TempDir(), false); r.Accept(1) == nil || r.Accept(0) != nil {
 		t.Error("a master that starts a cluster accepts one of a restored cluster")
 	}
-}
-
-// BenchmarkBackup backs up a state with 100,000 tasks, each of which has an attempt.
-func BenchmarkBackup(b *testing.B) {
-	const tasks = 100_000
-	m := startCluster(b, 1, nil)[0]
-	m.awaitLead()
-	proposeAll(b, []*member{m}, 0, 1)
-	m.mu.Lock()
-	s := m.mu.state
-	for _, c := range largeJob(tasks) {
-		if _, err := s.Apply(cluster.Entry{At: 1, Command: c}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	m.mu.Unlock()
-	var size countingWriter
-	size.Writer = io.Discard
-	for b.Loop() {
-		if err := m.log.Backup(withTimeout(b), &size, "v1"); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(size.bytes)/float64(b.N), "B/backup")
-}
-
-// largeJob returns commands that start each of so many maps.
-func largeJob(tasks int) []cluster.Command {
-	job := cluster.JobID{Cluster: "1", Number: 2}
-	commands := []cluster.Command{
-		cluster.JoinMachine{Name: "n", Slots: cluster.Slots{tasks, 1}},
-		cluster.SubmitJob{Spec: cluster.JobSpec{Name: "large", Graph: dag.MapReduce(tasks, 1), MaxAttempts: [2]int{1, 1}}},
-		cluster.StartJob{Job: job},
-	}
-	for n := range tasks {
-		commands = append(commands, cluster.StartAttempt{Task: cluster.TaskID{Job: job, Stage: "m", Number: n}, Machine: "n"})
-	}
-	return commands
 }

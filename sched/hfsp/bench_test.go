@@ -2,11 +2,9 @@ package hfsp
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
@@ -57,34 +55,5 @@ func BenchmarkStep(b *testing.B) {
 	p.Reset(w.Now, w.PolicyView())
 	for b.Loop() {
 		w.Replace(p, "m7")
-	}
-}
-
-// BenchmarkReset measures a new leader among as many jobs.
-func BenchmarkReset(b *testing.B) {
-	w := crowd(b, 1000, 0)
-	p := New(Config{Placement: sched.Placement{}})
-	for b.Loop() {
-		p.Reset(w.Now, w.PolicyView())
-	}
-}
-
-// BenchmarkVirtual measures a phase that enters a virtual cluster of others: time advances
-// and the order is computed again.
-func BenchmarkVirtual(b *testing.B) {
-	for _, n := range []int{10, 100, 1000, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			random := rand.New(rand.NewPCG(1, 1))
-			v := &virtual{slots: 1000}
-			for i := range n {
-				v.resize(&member{id: number(i), weight: 1, most: float64(1 + random.IntN(5000))}, 1e9*random.Float64())
-			}
-			last := &member{id: number(n), weight: 1, most: 10}
-			for b.Loop() {
-				v.advance(v.clock + 1e-6)
-				v.resize(last, 1e9*random.Float64())
-				v.computeDone()
-			}
-		})
 	}
 }

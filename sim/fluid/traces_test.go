@@ -195,15 +195,3 @@ func TestWrongEstimatesOnFB2009(t *testing.T) {
 
 // wrongDraws include a few with an underestimated very large job.
 const wrongDraws = 4
-
-func BenchmarkFB2010(b *testing.B) {
-	jobs := traceJobs(b, fb2010) // 24,442 of them
-	for _, d := range Disciplines() {
-		b.Run(d, func(b *testing.B) {
-			for b.Loop() {
-				sojournsOf(b, d, jobs)
-			}
-			b.ReportMetric(float64(len(jobs)*b.N)/b.Elapsed().Seconds(), "jobs/s")
-		})
-	}
-}

@@ -137,25 +137,3 @@ func BenchmarkReader(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkDecoders compares the decoder of a Reader with that of the standard library.
-func BenchmarkDecoders(b *testing.B) {
-	data := words(900_000)
-	d := decoding{bytes: pack(b, data, 9)}
-	b.Run("dsnet", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		for b.Loop() {
-			if err := d.decodeFast(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("standard", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		for b.Loop() {
-			if _, err := io.Copy(io.Discard, stdbzip2.NewReader(bytes.NewReader(d.bytes))); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}

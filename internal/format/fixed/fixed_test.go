@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -145,23 +144,5 @@ func TestNoAllocationPerRecord(t *testing.T) {
 	defer r.Close()
 	if n := testing.AllocsPerRun(15_000, func() { r.Next() }); n != 0 {
 		t.Errorf("%v allocations a record", n)
-	}
-}
-
-func BenchmarkRecords(b *testing.B) {
-	o := put(b, "/f", make([]byte, 64_000_000))
-	for _, length := range []int{10, 100} {
-		b.Run(fmt.Sprint(length), func(b *testing.B) {
-			b.SetBytes(o.Size)
-			for b.Loop() {
-				r, err := Records(length)(context.Background(), o)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for r.Next() {
-				}
-				r.Close()
-			}
-		})
 	}
 }

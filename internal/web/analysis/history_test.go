@@ -310,23 +310,6 @@ func TestCellsAddUp(t *testing.T) {
 
 func digit(c byte) int { return strings.IndexByte("0123456789abcdefghijklmnopqrstuvwxyz", c) }
 
-func BenchmarkTimeline110000Attempts(b *testing.B) {
-	events := manyEvents(100_000)
-	b.Run("first", func(b *testing.B) {
-		for b.Loop() {
-			NewHistory(events, nil, 0).Timeline(Window{})
-		}
-	})
-	h := NewHistory(events, nil, 0)
-	for name, w := range map[string]Window{"all": {}, "tasks": {ByTask: true}, "zoomed": {From: h.Begin() + 100_000, To: h.Begin() + 130_000}} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				h.Timeline(w)
-			}
-		})
-	}
-}
-
 // TestAttemptsAreRestored loses a machine with an attempt that runs and one that has finished. Both have
 // finished when the machine is back.
 func TestAttemptsAreRestored(t *testing.T) {

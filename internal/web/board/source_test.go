@@ -244,33 +244,6 @@ func TestSilenceIsShown(t *testing.T) {
 	}
 }
 
-// BenchmarkLargeJob answers for a job of 100,000 tasks that has changed since the last answer.
-func BenchmarkLargeJob(b *testing.B) {
-	var asked, ms atomic.Int64
-	s := newSource(largeJob(b, 100_000), &asked, func() time.Time { return time.UnixMilli(ms.Add(2000)) })
-	for name, ask := range map[string]func() error{
-		"tasks": func() error {
-			_, err := s.Tasks(b.Context(), "job_1_0001", web.TaskQuery{Page: web.Page{Sort: "-duration"}})
-			return err
-		},
-		"columns": func() error { _, err := s.Columns(b.Context(), "job_1_0001"); return err },
-		"summary": func() error { _, err := s.TaskSummary(b.Context(), "job_1_0001", false); return err },
-		"events":  func() error { _, err := s.Events(b.Context(), "job_1_0001"); return err },
-		"events of a task": func() error {
-			_, err := s.TaskEvents(b.Context(), "job_1_0001", "task_1_0001_m_000777")
-			return err
-		},
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if err := ask(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // TestAuditHasTheLatestActions lists actions on jobs and the policy, the latest first.
 func TestAuditHasTheLatestActions(t *testing.T) {
 	b, state, at := board.New(board.Config{Now: func() time.Time { return time.UnixMilli(1_000_000) }}), cluster.New("1"), int64(0)
