@@ -66,7 +66,7 @@ func NewPage(cfg PageConfig) http.Handler {
 	addProbes(mux, cfg.Health, cfg.Ready)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	registry.MustRegister(listenerMetrics(cfg.Listeners))
+	registry.MustRegister(NewCollector(listenerMetrics, func() map[string]*Listener { return cfg.Listeners }))
 	registry.MustRegister(cfg.Metrics...)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(&cachedGatherer{from: registry}, promhttp.HandlerOpts{}))
 	for pattern, handler := range cfg.Handlers {
@@ -187,29 +187,16 @@ func addProfiles(mux *http.ServeMux, token string) {
 	}
 }
 
-var (
-	openMetric    = NewMetric("connections", "open connections", "port")
-	refusedMetric = NewMetric("connections_refused_total", "connections closed because there were too many", "port")
-)
-
 // listenerMetrics are metrics of a daemon's listeners by their setting.
-type listenerMetrics map[string]*Listener
-
-// Describe implements prometheus.Collector.
-func (listenerMetrics) Describe(to chan<- *prometheus.Desc) {
-	to <- openMetric
-	to <- refusedMetric
-}
-
-// Collect implements prometheus.Collector.
-func (m listenerMetrics) Collect(to chan<- prometheus.Metric) {
-	for setting, l := range m {
-		to <- prometheus.MustNewConstMetric(openMetric, prometheus.GaugeValue, float64(l.Open()), setting)
-		to <- prometheus.MustNewConstMetric(refusedMetric, prometheus.CounterValue, float64(l.Refused()), setting)
-	}
-}
-
-// NewMetric describes a metric of a daemon. It adds the prefix hammr_ to the name.
-func NewMetric(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("hammr_"+name, help, labels, nil)
+var listenerMetrics = []Metric[map[string]*Listener]{
+	{"connections", "open connections", []string{"port"}, func(all map[string]*Listener, v Values) {
+		for setting, l := range all {
+			v.Gauge(float64(l.Open()), setting)
+		}
+	}},
+	{"connections_refused_total", "connections closed because there were too many", []string{"port"}, func(all map[string]*Listener, v Values) {
+		for setting, l := range all {
+			v.Counter(float64(l.Refused()), setting)
+		}
+	}},
 }

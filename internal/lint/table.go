@@ -145,7 +145,7 @@ var importTable = []row{
 	{"examples/internal/extest", []string{"mr", "mr/mrtest"}},
 	{"internal/scaffold", []string{"internal/pattern"}},
 	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/wire"}},
-	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/httpserver", "internal/jsonfile", "internal/rpc", "internal/syncutil"}},
+	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/httpserver", "internal/jsonfile", "internal/percentile", "internal/rpc", "internal/syncutil"}},
 	{"internal/web/analysis", []string{"internal/apidoc"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/profile", "internal/report", "internal/web/access",

@@ -82,7 +82,7 @@ func (d *Daemon) newPage() http.Handler {
 	d.open.Add(pages.Close)
 	return daemon.NewPage(daemon.PageConfig{
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
-		Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
+		Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{daemon.NewCollector(metrics, d.scrape)},
 		ProfileToken: d.token,
 		Hosts:        d.pageHosts(),
 		Health:       func(*http.Request) error { return d.health() },

@@ -19,7 +19,7 @@ func (d *Daemon) newPage() http.Handler {
 	handlers := d.sharedHandlers()
 	handlers[faultrpc.Path] = d.drills.Handler(d.token, d.cfg.Logger)
 	return daemon.NewPage(daemon.PageConfig{
-		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
+		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{daemon.NewCollector(metrics, d.scrape)},
 		ProfileToken: d.token,
 		Hosts:        daemon.PageHosts(d.cfg.PageHosts, d.cfg.Advertise, d.cfg.HTTP),
 		Health:       func(*http.Request) error { return d.health() },
