@@ -52,7 +52,8 @@ func New() *Conf { return &Conf{values: map[string]value{}} }
 // and an undeclared name that begins with hammr. There may be warnings for the user in
 // addition to an error.
 func (c *Conf) Set(name, text string) (warnings []string, err error) {
-	return c.set(name, value{text: text}, true)
+	warnings, err = c.set(name, value{text: text}, true)
+	return append(warnings, unknown(name)...), err
 }
 
 // set sets a property. Files of a site hold the properties of all of Hadoop, so warnings about
@@ -81,10 +82,6 @@ func (c *Conf) set(name string, v value, typed bool) (warnings []string, err err
 		}
 	case strings.HasPrefix(name, "hammr."):
 		return warnings, property(name, v, errors.New("unknown property"+didYouMean(nearest(name, "hammr.", len(name)))))
-	default:
-		if text := unknownOfHadoop(name); text != "" {
-			warnings = append(warnings, text)
-		}
 	}
 	c.values[canonical] = v
 	return warnings, nil

@@ -368,3 +368,19 @@ func TestDistance(t *testing.T) {
 		}
 	})
 }
+
+// TestPropertiesOfAJobAreNotCompared reads a job's own property, as each of its tasks does. The names of
+// Hadoop's properties that are near to it are for users who type it.
+func TestPropertiesOfAJobAreNotCompared(t *testing.T) {
+	properties := map[string]string{"mapreduce.sleepjob.map.sleep.times": "1", "mapreduce.job.nmae": "x"}
+	if allocations := testing.AllocsPerRun(10, func() {
+		if _, err := FromMap(properties); err != nil {
+			t.Fatal(err)
+		}
+	}); allocations > 20 {
+		t.Errorf("%v allocations for two properties", allocations)
+	}
+	if warnings, err := New().Set("mapreduce.job.nmae", "x"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "mapreduce.job.name") {
+		t.Errorf("%q, %v", warnings, err)
+	}
+}

@@ -156,8 +156,21 @@ func isHarmless(name string) bool {
 // hadoopSpaces begin the names of Hadoop's properties.
 var hadoopSpaces = []string{"mapreduce.", "mapred.", "dfs.", "fs.", "io.", "yarn.", "hadoop.", "ipc."}
 
-// unknownOfHadoop returns a warning for a name that looks like one of Hadoop's and is none; "" for
-// others. The value is kept all the same: a program may read it.
+// unknown returns a warning for a name that looks like one of Hadoop's and is none. The value is kept all
+// the same: a program may read it. Each task reads the properties of its job again, so only those that a
+// user or a site has given are compared with all names.
+func unknown(name string) []string {
+	name = strings.TrimSpace(name)
+	if canonical, _ := undeprecated(name); table[canonical] != nil {
+		return nil
+	}
+	if text := unknownOfHadoop(name); text != "" {
+		return []string{text}
+	}
+	return nil
+}
+
+// unknownOfHadoop returns the warning for a name that is not declared, "" for none.
 func unknownOfHadoop(name string) string {
 	i := slices.IndexFunc(hadoopSpaces, func(space string) bool { return strings.HasPrefix(name, space) })
 	if i < 0 || slices.Contains(harmlessNames, name) {

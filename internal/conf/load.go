@@ -148,6 +148,7 @@ func (l *loader) finish(env func(string) string) (*Conf, []string, error) {
 			continue // an empty value in a site's file means the default
 		}
 		warnings, err := c.set(g.name, v, g.typed)
+		warnings = append(warnings, unknown(g.name)...)
 		for _, w := range warnings {
 			if g.origin != "-D" {
 				w = g.origin + ": " + w

@@ -46,7 +46,7 @@ func nearest(name, prefix string, limit int) string {
 	best := ""
 	for i := range all {
 		candidate := all[i].Name
-		if !strings.HasPrefix(candidate, prefix) {
+		if !strings.HasPrefix(candidate, prefix) || max(len(name), len(candidate))-min(len(name), len(candidate)) > limit {
 			continue
 		}
 		if d := distance(name, candidate); d <= limit {
