@@ -42,17 +42,18 @@ var teraRecords = Input{Name: "teragen", Bytes: fullSize, Create: func(ctx conte
 	return run(ctx, Command{Args: []string{k.Program("hammr"), "run", "teragen", "--quiet", fmt.Sprint(bytes / 100), name}})
 }}
 
-// figures are measured with --size 256m. Values are medians on two cores of a Xeon; see docs/speed.md.
+// figures are measured with --size 256m, in a BENCH_DIR in memory: how long a disk's file system looks for
+// a place for a new file depends on what was removed before. Values are medians on two cores of a Xeon.
 func figures() []figure {
 	words := Input{Name: "zipf-words", Bytes: fullSize, Generate: zipfLines}
 	tiny := Input{Name: "zipf-tiny", Bytes: kibibyte, Generate: zipfLines}
 	return []figure{
-		{Contest{Name: "start", About: "hammr version, 20 times", Input: tiny, Ours: repeated(20, `"$0" version`)}, 0.234, 36 << 20},
-		{Contest{Name: "job", About: "wordcount of 1 KB, 20 times", Input: tiny, Ours: repeated(20, `"$0" run wordcount --quiet "$1" "$2/$i"`)}, 0.486, 43 << 20},
-		{Contest{Name: "tasks", About: "wordcount of 1 KB with 1,000 reduces", Input: tiny, Tasks: 1001, Ours: repeated(1, `"$0" run wordcount -D mapreduce.job.reduces=1000 --quiet "$1" "$2/$i"`)}, 1.50, 68 << 20},
-		{Contest{Name: "cluster", About: "1,000 empty maps through three masters", Input: tiny, Tasks: emptyMaps, Ours: clusterMaps, Prepare: startCluster(3, 4)}, 2.43, 39 << 20},
-		{Contest{Name: "wordcount", About: "wordcount of Zipf words", Input: words, Ours: wordcount}, 2.94, 209 << 20},
-		{Contest{Name: "terasort", About: "100-byte records", Input: teraRecords, Ours: terasort}, 0.835, 125 << 20},
+		{Contest{Name: "start", About: "hammr version, 20 times", Input: tiny, Ours: repeated(20, `"$0" version`)}, 0.172, 28 << 20},
+		{Contest{Name: "job", About: "wordcount of 1 KB, 20 times", Input: tiny, Ours: repeated(20, `"$0" run wordcount --quiet "$1" "$2/$i"`)}, 0.300, 35 << 20},
+		{Contest{Name: "tasks", About: "wordcount of 1 KB with 1,000 reduces", Input: tiny, Tasks: 1001, Ours: repeated(1, `"$0" run wordcount -D mapreduce.job.reduces=1000 --quiet "$1" "$2/$i"`)}, 0.425, 61 << 20},
+		{Contest{Name: "cluster", About: "1,000 empty maps through three masters", Input: tiny, Tasks: emptyMaps, Ours: clusterMaps, Prepare: startCluster(3, 4)}, 1.89, 38 << 20},
+		{Contest{Name: "wordcount", About: "wordcount of Zipf words", Input: words, Ours: wordcount}, 2.98, 205 << 20},
+		{Contest{Name: "terasort", About: "100-byte records", Input: teraRecords, Ours: terasort}, 0.930, 121 << 20},
 	}
 }
 
