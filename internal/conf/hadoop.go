@@ -161,20 +161,10 @@ var hadoopSpaces = []string{"mapreduce.", "mapred.", "dfs.", "fs.", "io.", "yarn
 // user or a site has given are compared with all names.
 func unknown(name string) []string {
 	name = strings.TrimSpace(name)
-	if canonical, _ := undeprecated(name); table[canonical] != nil {
-		return nil
-	}
-	if text := unknownOfHadoop(name); text != "" {
-		return []string{text}
-	}
-	return nil
-}
-
-// unknownOfHadoop returns the warning for a name that is not declared, "" for none.
-func unknownOfHadoop(name string) string {
+	canonical, _ := undeprecated(name)
 	i := slices.IndexFunc(hadoopSpaces, func(space string) bool { return strings.HasPrefix(name, space) })
-	if i < 0 || slices.Contains(harmlessNames, name) {
-		return ""
+	if table[canonical] != nil || i < 0 || slices.Contains(harmlessNames, name) {
+		return nil
 	}
 	limit := 2 + len(name)/8
 	if isHarmless(name) {
@@ -182,7 +172,7 @@ func unknownOfHadoop(name string) string {
 	}
 	near := nearest(name, hadoopSpaces[i], limit)
 	if near == "" && isHarmless(name) {
-		return ""
+		return nil
 	}
-	return name + " is not a property that is read here" + didYouMean(near)
+	return []string{name + " is not a property that is read here" + didYouMean(near)}
 }

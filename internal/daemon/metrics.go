@@ -64,6 +64,13 @@ func (v Values) Gauge(value float64, labels ...string) {
 	v.to <- prometheus.MustNewConstMetric(v.desc, prometheus.GaugeValue, value, labels...)
 }
 
+// Gauges takes a value for each value of the only label.
+func (v Values) Gauges(values map[string]int) {
+	for label, n := range values {
+		v.Gauge(float64(n), label)
+	}
+}
+
 // Flag takes a value that is 1 or 0.
 func (v Values) Flag(set bool, labels ...string) {
 	value := 0.0

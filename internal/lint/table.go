@@ -149,7 +149,7 @@ var importTable = []row{
 	{"internal/web/analysis", []string{"internal/apidoc"}},
 	{"internal/web", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/hostfile", "internal/percentile", "internal/profile", "internal/report", "internal/web/access",
-		"chaos", "jobmaster/histindex", "jobmaster/history", "sched", "sched/registry", "internal/procfs", "internal/web/analysis", "internal/web/hadoop", "internal/web/stacks", "internal/wire",
+		"chaos", "jobmaster/histindex", "jobmaster/history", "sched", "sched/registry", "internal/procfs", "internal/pattern", "internal/web/analysis", "internal/web/hadoop", "internal/web/stacks", "internal/wire",
 	}},
 	{"internal/web/browsertest", nil},
 	{"internal/web/webtest", nil},

@@ -42,13 +42,6 @@ func ofStats(read func(*jobmaster.Stats, daemon.Values)) func(*scrape, daemon.Va
 	}
 }
 
-// gauges takes a value for each value of the only label.
-func gauges(v daemon.Values, values map[string]int) {
-	for label, n := range values {
-		v.Gauge(float64(n), label)
-	}
-}
-
 var slotKinds = map[cluster.Slot]string{cluster.MapSlot: "map", cluster.ReduceSlot: "reduce"}
 
 // metrics are a master's metrics for Prometheus.
@@ -102,8 +95,8 @@ var metrics = []daemon.Metric[*scrape]{
 			v.Gauge(float64(s.master.HistoryProblem().Unwritten))
 		}
 	}),
-	daemon.NewMetric("jobs", "jobs by state", []string{"state"}, ofStats(func(s *jobmaster.Stats, v daemon.Values) { gauges(v, s.Jobs) })),
-	daemon.NewMetric("tasknodes", "tasknodes by state", []string{"state"}, ofStats(func(s *jobmaster.Stats, v daemon.Values) { gauges(v, s.Tasknodes) })),
+	daemon.NewMetric("jobs", "jobs by state", []string{"state"}, ofStats(func(s *jobmaster.Stats, v daemon.Values) { v.Gauges(s.Jobs) })),
+	daemon.NewMetric("tasknodes", "tasknodes by state", []string{"state"}, ofStats(func(s *jobmaster.Stats, v daemon.Values) { v.Gauges(s.Tasknodes) })),
 	daemon.NewMetric("slots", "slots by kind and use; those in all belong to tasknodes that accept tasks", []string{"kind", "use"}, ofStats(func(s *jobmaster.Stats, v daemon.Values) {
 		for kind, label := range slotKinds {
 			v.Gauge(float64(s.Slots[kind]), label, "all")

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/access"
 )
@@ -63,40 +64,13 @@ func (l *logLines) document() LogDocument {
 	return LogDocument{l.Offset, l.Next, l.Size, l.Complete, clean.Text(withoutSequences(clean.CutLines(string(l.Text), maxLine)))}
 }
 
-// maxSequence bounds an escape sequence in bytes. A longer one is shown as text.
-const maxSequence = 64
+// controlSequence matches what a program writes for a terminal, such as colours. One of more than 66
+// bytes is shown as text.
+var controlSequence = pattern.New(`\x1b\[[ -?]{0,63}[@-~]`)
 
-// withoutSequences leaves out what a program writes for a terminal: control sequences, such as those
-// for colours, and the CR of CR LF.
+// withoutSequences leaves out control sequences, and the CR of CR LF.
 func withoutSequences(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	var plain strings.Builder
-	for {
-		before, after, found := strings.Cut(text, "\x1b[")
-		plain.WriteString(before)
-		if !found {
-			return plain.String()
-		}
-		n := sequenceLen(after)
-		if n == 0 {
-			plain.WriteString("\x1b[")
-		}
-		text = after[n:]
-	}
-}
-
-// sequenceLen returns the length of a control sequence without its first two bytes, ESC [; 0 if the
-// text does not begin with one.
-func sequenceLen(text string) int {
-	for i := range min(len(text), maxSequence) {
-		switch c := text[i]; {
-		case c >= '@' && c <= '~':
-			return i + 1
-		case c < ' ' || c > '?':
-			return 0
-		}
-	}
-	return 0
+	return controlSequence().ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
 }
 
 // reader returns the function that reads parts of a log.

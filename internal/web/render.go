@@ -71,15 +71,17 @@ func whatIf(flags ...string) Command {
 	return Command{"finished jobs under another policy", text}
 }
 
-// navigation returns the pages that every page links to.
-func (c *call) navigation() [][2]string {
-	links := [][2]string{
-		{"/", "Overview"}, {"/jobs", "Jobs"}, {"/history", "History"}, {"/pools", "Pools"}, {"/nodes", "Nodes"}, {"/scheduler", "Scheduler"}, {"/masters", "Masters"}, {"/drills", "Drills"},
-	}
+// navigation lists the pages that every page links to.
+var navigation = [][2]string{
+	{"/", "Overview"}, {"/jobs", "Jobs"}, {"/history", "History"}, {"/pools", "Pools"}, {"/nodes", "Nodes"}, {"/scheduler", "Scheduler"}, {"/masters", "Masters"},
+}
+
+// links returns the navigation of a server, which may have drills.
+func (c *call) links() [][2]string {
 	if c.cfg.Drills == nil {
-		return links[:len(links)-1]
+		return navigation
 	}
-	return links
+	return append(slices.Clip(navigation), [2]string{"/drills", "Drills"})
 }
 
 // pageBytes is about the size of a page without long tables.
@@ -89,7 +91,7 @@ const pageBytes = 24 << 10
 func (c *call) render(status int, name, title string, data any, commands ...Command) error {
 	v := &view{
 		call: c, name: name, Title: title, Masters: c.masters(), Server: c.cfg.Name, SignedIn: c.caller.Token,
-		Commands: commands, Data: data, Links: c.navigation(), Notice: c.notice(),
+		Commands: commands, Data: data, Links: c.links(), Notice: c.notice(),
 	}
 	v.Age = durationText(c.age().Milliseconds())
 	if !c.oldest.IsZero() {
