@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/joblog"
 	"github.com/hammr/hammr/internal/nodelog"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 )
@@ -148,8 +148,8 @@ func (l *logReader) readFromMaster(ctx context.Context, attempt, stream string) 
 	}
 	var text []byte
 	for {
-		part, err := source.Log(ctx, attempt, stream, web.LogRange{From: int64(len(text)), Max: web.MaxLogBytes})
-		if errors.Is(err, web.ErrUnknown) {
+		part, err := source.Log(ctx, attempt, stream, docs.LogRange{From: int64(len(text)), Max: docs.MaxLogBytes})
+		if errors.Is(err, docs.ErrUnknown) {
 			err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
 		}
 		if text = append(text, part.Text...); err != nil || len(part.Text) == 0 || int64(len(text)) >= part.Size {

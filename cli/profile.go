@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/web"
 	webremote "github.com/hammr/hammr/internal/web/remote"
 )
 
@@ -76,7 +76,7 @@ func (q *query) takeProfile(ctx context.Context, object string, p profile.Query)
 		return nil, err
 	}
 	p.Seconds = max(p.Seconds, 1) // the API checks it for all kinds
-	data, err := source.Profile(ctx, web.ProfileQuery{Object: object, ID: q.args[0], Query: p})
+	data, err := source.Profile(ctx, docs.ProfileQuery{Object: object, ID: q.args[0], Query: p})
 	return data.Bytes, errors.Join(err, source.Close())
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
@@ -183,8 +183,8 @@ func (s *simWhatif) print(stdout io.Writer, x results.WhatIf, baseline *results.
 // read reads the selected histories.
 func (s *simWhatif) read(ctx context.Context, stderr io.Writer) (w *workload.Workload, err error) {
 	var err2 error
-	s.selected.From, err = web.ParseTime(s.from, false)
-	s.selected.To, err2 = web.ParseTime(s.to, true)
+	s.selected.From, err = docs.ParseTime(s.from, false)
+	s.selected.To, err2 = docs.ParseTime(s.to, true)
 	if err := errors.Join(err, err2); err != nil {
 		return nil, fmt.Errorf("--from %q --to %q: expected days as 2026-11-23 or times of RFC 3339", s.from, s.to)
 	}

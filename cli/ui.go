@@ -156,7 +156,7 @@ func (f *uiFlags) serve(ctx context.Context, stdout, stderr io.Writer) (err erro
 	}
 	cfg := web.Config{Source: source, Gate: gate, Name: "hammr ui", Scheduler: f.yarn, Logger: logger}
 	if f.past.drills != "" {
-		cfg.Drills = files.Drills{Dir: f.past.drills}
+		cfg.Drills = files.Drills(f.past.drills)
 	}
 	pages := web.New(cfg)
 	defer pages.Close()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/files"
 	"github.com/hammr/hammr/jobmaster/histindex"
 	"github.com/hammr/hammr/storage"
@@ -29,7 +29,7 @@ func (f *pastFlags) add(flags *pflag.FlagSet) {
 func (f *pastFlags) given() bool { return f.history != "" || f.drills != "" }
 
 // open returns the source of the directories, nil if none is named, and a function that closes it.
-func (f *pastFlags) open(resolve func(context.Context, string) (storage.FS, string, error)) (web.Source, func() error, error) {
+func (f *pastFlags) open(resolve func(context.Context, string) (storage.FS, string, error)) (docs.Source, func() error, error) {
 	if !f.given() {
 		return nil, func() error { return nil }, nil
 	}

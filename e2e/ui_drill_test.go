@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/testlevel"
-	pages "github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/jobmaster/history"
 )
 
@@ -103,7 +103,7 @@ func withNumber(id, number string) string { return id[:strings.LastIndex(id, "_"
 // checkDamaged checks that the damaged file is named, and that the other histories are shown.
 func checkDamaged(t *testing.T, b *browser, id string) {
 	t.Helper()
-	var past pages.HistoryPage
+	var past docs.HistoryPage
 	b.json("/history", &past)
 	if len(past.Jobs) != 3 || len(past.Problems) != 1 || !strings.Contains(past.Problems[0].File, withNumber(id, damaged)) {
 		t.Errorf("histories %+v", past)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
-	pages "github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/analysis"
 	"github.com/hammr/hammr/jobmaster/history"
 )
@@ -288,9 +288,9 @@ func (w *truth) checkConfiguration(b *browser) {
 // checkSummary compares quantiles of the finished tasks of each stage.
 func (w *truth) checkSummary(b *browser) {
 	w.t.Helper()
-	var got []pages.TaskGroup
+	var got []docs.TaskGroup
 	b.json("/jobs/"+w.id+"/tasks/summary", &got)
-	w.same(b.root+" summary", got, pages.SummarizeTasks(w.file.Columns(), false))
+	w.same(b.root+" summary", got, docs.SummarizeTasks(w.file.Columns(), false))
 	if len(got) == 0 {
 		return
 	}
@@ -299,7 +299,7 @@ func (w *truth) checkSummary(b *browser) {
 	for _, g := range got {
 		for _, m := range []struct {
 			what string
-			q    pages.Quantiles
+			q    docs.Quantiles
 		}{{"duration", g.Duration}, {"output", g.Bytes}, {"records", g.Records}, {"records in", g.In}, {"spilled records", g.Spilled}} {
 			if m.q.Max == 0 {
 				continue
@@ -338,7 +338,7 @@ func (w *truth) checkActions(b *browser) {
 	w.t.Helper()
 	var got apidoc.Audit
 	b.json("/audit?job="+w.id, &got)
-	want := pages.AuditQuery{Job: w.id}.Select(w.file.Actions, got.Since)
+	want := docs.AuditQuery{Job: w.id}.Select(w.file.Actions, got.Since)
 	w.same(b.root+" actions of users", got, want)
 	page := html.UnescapeString(b.page("/jobs/" + w.id))
 	for _, a := range want.Actions {

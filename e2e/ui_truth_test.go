@@ -17,8 +17,8 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
-	pages "github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/analysis"
 	"github.com/hammr/hammr/jobmaster/history"
 )
@@ -206,7 +206,7 @@ func find(values counter.Values, name string) (n int64) {
 
 func (w *truth) checkTasks(b *browser) {
 	w.t.Helper()
-	var got pages.TaskPage
+	var got docs.TaskPage
 	b.json("/jobs/"+w.id+"/tasks?limit=1000", &got)
 	w.same(b.root+" tasks", got.Tasks, w.rows)
 	if len(w.rows) != len(w.command.Tasks) {
@@ -326,7 +326,7 @@ func (w *truth) values(stage, by string) (values []int64) {
 
 func (w *truth) checkLists(b *browser, lists bool) {
 	w.t.Helper()
-	var past pages.HistoryPage
+	var past docs.HistoryPage
 	waitUntil(w.t, b.root+" lists the history", func() bool {
 		b.json("/history?q="+w.id, &past)
 		return len(past.Jobs) == 1
@@ -337,7 +337,7 @@ func (w *truth) checkLists(b *browser, lists bool) {
 	if !lists {
 		return
 	}
-	var jobs pages.JobPage
+	var jobs docs.JobPage
 	b.json("/jobs?q="+w.id, &jobs)
 	if len(jobs.Jobs) != 1 {
 		w.t.Fatalf("%s: jobs %+v", b.root, jobs)

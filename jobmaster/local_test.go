@@ -16,10 +16,10 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/testlevel"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/internal/web/files"
 	"github.com/hammr/hammr/internal/wire"
@@ -33,12 +33,11 @@ import (
 // noLeader fails a test that asks the leader for more than tasknodes and pools.
 type noLeader struct{ board.Leader }
 
-func (noLeader) Nodes(context.Context) (a web.Answer[[]apidoc.Tasknode], err error) {
-	return a, web.ErrUnavailable
-}
-
-func (noLeader) Pools(context.Context) (a web.Answer[[]apidoc.Queue], err error) {
-	return a, web.ErrUnavailable
+func (noLeader) Read(_ context.Context, e *docs.Entry, _ any) (a docs.Answer[any], err error) {
+	if e != docs.Nodes.Entry && e != docs.Pools.Entry {
+		panic("the leader was asked for " + e.Path)
+	}
+	return a, docs.ErrUnavailable
 }
 
 // source returns what the pages of a master read, without a cache.
@@ -124,18 +123,18 @@ func countersByType(s *wire.JobStatus) map[string]counter.Values {
 
 // fromBoard reads the documents as pages do.
 func fromBoard(t *testing.T, s *board.Source) (d documents) {
-	page, err := s.Jobs(t.Context(), web.JobQuery{Page: web.Page{Sort: "jobId", Limit: web.MaxLimit}})
+	page, err := docs.Jobs.Read(t.Context(), s, docs.JobQuery{Page: docs.Page{Sort: "jobId", Limit: docs.MaxLimit}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.Jobs = page.Value.Jobs
 	for _, j := range d.Jobs {
-		r, err := s.Job(t.Context(), j.JobID)
-		properties, err2 := s.Configuration(t.Context(), j.JobID)
-		columns, err3 := s.Columns(t.Context(), j.JobID)
-		status, err4 := s.Status(t.Context(), j.JobID)
-		counters, err5 := s.TypeCounters(t.Context(), j.JobID)
-		list, err6 := s.TaskList(t.Context(), j.JobID)
+		r, err := docs.Job.Read(t.Context(), s, docs.JobID{Job: j.JobID})
+		properties, err2 := docs.Configuration.Read(t.Context(), s, docs.JobID{Job: j.JobID})
+		columns, err3 := docs.Columns.Read(t.Context(), s, docs.JobID{Job: j.JobID})
+		status, err4 := docs.Status.Read(t.Context(), s, docs.JobID{Job: j.JobID})
+		counters, err5 := docs.TypeCounters.Read(t.Context(), s, docs.JobID{Job: j.JobID})
+		list, err6 := docs.Statuses.Read(t.Context(), s, docs.JobID{Job: j.JobID})
 		if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +146,7 @@ func fromBoard(t *testing.T, s *board.Source) (d documents) {
 		d.Reports, d.Properties = append(d.Reports, r.Value), append(d.Properties, properties.Value)
 		for i := range columns.Value.Len() {
 			row := columns.Value.Row(j.JobID, i)
-			task, err := s.Task(t.Context(), j.JobID, row.ID)
+			task, err := docs.Task.Read(t.Context(), s, docs.TaskID{Job: j.JobID, Task: row.ID})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,12 +258,12 @@ func TestFollowersAnswerWithoutALeader(t *testing.T) {
 		source := board.New(cfg)
 		for _, wait := range []time.Duration{time.Second, 10 * time.Second} {
 			w.sleep(wait)
-			tasks, err := source.Tasks(w.ctx, id, web.TaskQuery{})
-			r, err2 := source.Job(w.ctx, id)
-			events, err3 := source.Events(w.ctx, id)
-			status, err4 := source.Status(w.ctx, id)
-			nodes, err5 := source.Nodes(w.ctx)
-			pools, err6 := source.Pools(w.ctx)
+			tasks, err := docs.Tasks.Read(w.ctx, source, docs.TaskQuery{Job: id})
+			r, err2 := docs.Job.Read(w.ctx, source, docs.JobID{Job: id})
+			events, err3 := docs.Events.Read(w.ctx, source, docs.TaskID{Job: id})
+			status, err4 := docs.Status.Read(w.ctx, source, docs.JobID{Job: id})
+			nodes, err5 := docs.Nodes.Read(w.ctx, source, docs.No{})
+			pools, err6 := docs.Pools.Read(w.ctx, source, docs.No{})
 			if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
 				t.Fatal(err)
 			}
@@ -279,14 +278,14 @@ func TestFollowersAnswerWithoutALeader(t *testing.T) {
 				t.Errorf("after %v: as of %v, %v; contact at %v", wait, tasks.At, tasks.Stale, lost)
 			}
 		}
-		if _, err := source.Job(w.ctx, "job_1_0099"); !errors.Is(err, web.ErrUnknown) {
+		if _, err := docs.Job.Read(w.ctx, source, docs.JobID{Job: "job_1_0099"}); !errors.Is(err, docs.ErrUnknown) {
 			t.Errorf("a job that does not exist: %v", err)
 		}
 		task := cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: 77}
-		if _, err := source.Task(w.ctx, id, task.String()); !errors.Is(err, web.ErrUnknown) {
+		if _, err := docs.Task.Read(w.ctx, source, docs.TaskID{Job: id, Task: task.String()}); !errors.Is(err, docs.ErrUnknown) {
 			t.Errorf("a task that does not exist: %v", err)
 		}
-		if e, err := source.TaskEvents(w.ctx, id, "task_1_0001_m_000000"); err != nil || len(e.Value.Events) == 0 || !slices.ContainsFunc(e.Value.Events, func(e apidoc.Event) bool { return e.Kind == "finish" }) {
+		if e, err := docs.Events.Read(w.ctx, source, docs.TaskID{Job: id, Task: "task_1_0001_m_000000"}); err != nil || len(e.Value.Events) == 0 || !slices.ContainsFunc(e.Value.Events, func(e apidoc.Event) bool { return e.Kind == "finish" }) {
 			t.Errorf("events of a task: %+v, %v", e, err)
 		}
 	})

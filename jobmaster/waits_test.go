@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/internal/web/board"
@@ -244,17 +245,17 @@ type explainer struct {
 	m *jobmaster.Master
 }
 
-func (e explainer) Explain(ctx context.Context, job, task string) (web.Answer[apidoc.Explanation], error) {
-	answer, err := e.m.Explain(ctx, job, task)
-	return web.Answer[apidoc.Explanation]{Value: apidoc.ExplanationOf(answer), At: time.Now()}, err
-}
-
-func (explainer) Masters(context.Context) (web.Answer[apidoc.Masters], error) {
-	return web.Answer[apidoc.Masters]{At: time.Now()}, nil
-}
-
-func (explainer) Pools(context.Context) (web.Answer[[]apidoc.Queue], error) {
-	return web.Answer[[]apidoc.Queue]{}, web.ErrUnavailable
+func (e explainer) Read(ctx context.Context, d *docs.Entry, query any) (docs.Answer[any], error) {
+	switch q := query.(type) {
+	case docs.TaskID:
+		answer, err := e.m.Explain(ctx, q.Job, q.Task)
+		return docs.Answer[any]{Value: apidoc.ExplanationOf(answer), At: time.Now()}, err
+	case docs.No:
+		if d == docs.Masters.Entry {
+			return docs.Answer[any]{Value: apidoc.Masters{}, At: time.Now()}, nil
+		}
+	}
+	return e.noLeader.Read(ctx, d, query)
 }
 
 // wantWaitsOnPage looks for a class on the page of a job, and for bars whose parts are the whole.

@@ -91,8 +91,11 @@ func (c *TaskColumns) Row(job string, i int) TaskRow {
 	}
 }
 
-// OfTask returns the events of the attempts at a task.
+// OfTask returns the events of the attempts at a task, or all if task is "".
 func (e Events) OfTask(task string) Events {
+	if task == "" {
+		return e
+	}
 	prefix := "attempt" + strings.TrimPrefix(task, "task") + "_"
 	out := Events{Since: e.Since, Events: []Event{}}
 	for _, event := range e.Events {

@@ -18,12 +18,12 @@ import (
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/web"
 	webremote "github.com/hammr/hammr/internal/web/remote"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -105,11 +105,11 @@ func checkRemotePages(t *testing.T, address, job string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := source.Job(t.Context(), job)
+		r, err := docs.Job.Read(t.Context(), source, docs.JobID{Job: job})
 		if want == "" && (err != nil || r.Value.Name != "test") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("with token %q: %+v, %v, want %q", token, r, err, want)
 		}
-		if page, err := source.Jobs(t.Context(), web.JobQuery{}); want == "" && (err != nil || page.Value.Total != 1 || page.Stale != nil) {
+		if page, err := docs.Jobs.Read(t.Context(), source, docs.JobQuery{}); want == "" && (err != nil || page.Value.Total != 1 || page.Stale != nil) {
 			t.Errorf("jobs %+v, %v", page, err)
 		}
 		if err := source.Close(); err != nil {

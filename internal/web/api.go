@@ -4,9 +4,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 
-	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 )
 
@@ -33,8 +34,8 @@ func (c *call) problem(status int, err error) problem {
 		code = "internal"
 	}
 	p := problem{Title: http.StatusText(status), Status: status, Detail: err.Error(), Code: code, Hint: c.hint(status)}
-	if bad, ok := err.(*badParam); ok {
-		p.Parameter = bad.name
+	if bad, ok := err.(*docs.BadParam); ok {
+		p.Parameter = bad.Name
 	}
 	return p
 }
@@ -49,7 +50,7 @@ func (c *call) hint(status int) string {
 	case c.params["job"] != "":
 		return "hammr job list --all"
 	case c.params["attempt"] != "":
-		if job := jobOf(c.params["attempt"]); job != "" {
+		if job := docs.JobOf(c.params["attempt"]); job != "" {
 			return "hammr task list " + job
 		}
 		return "hammr job list --all"
@@ -71,150 +72,74 @@ func sendProblem(w http.ResponseWriter, p problem) {
 
 // json answers with a document.
 func (c *call) json(doc any) error {
-	text, err := json.Marshal(doc)
-	if err != nil {
-		return err
-	}
-	return c.send(http.StatusOK, "application/json; charset=utf-8", append(text, '\n'))
-}
-
-// answer answers with the value of a source.
-func answer[T any](c *call, a Answer[T], err error) error {
-	doc, err := use(c, a, err)
-	if err != nil {
-		return err
-	}
-	return c.json(doc)
-}
-
-// sendCSV answers with a table.
-func sendCSV[T any](c *call, rows []T, columns []Column[T], next string) error {
-	var text strings.Builder
-	w := csv.NewWriter(&text)
-	var cells []string
-	for _, column := range columns {
-		cells = append(cells, column.Name)
-	}
-	_ = w.Write(cells) // a strings.Builder takes everything
-	for _, row := range rows {
-		cells = cells[:0]
-		for _, column := range columns {
-			cell := column.cell(row)
-			if column.Text != nil {
-				cell = clean.Cell(cell)
-			}
-			cells = append(cells, cell)
+	var text []byte
+	var err error
+	switch v := reflect.ValueOf(doc); {
+	case v.Kind() == reflect.Map && v.Len() == 0:
+		text = []byte("{}\n")
+	case v.Kind() == reflect.Slice && v.Len() == 0:
+		text = []byte("[]\n")
+	default:
+		if r, ok := doc.(report.Report); ok {
+			text, err = r.Marshal() // the encoder of `hammr job status --json`
+			break
 		}
-		_ = w.Write(cells)
+		text, err = json.Marshal(doc)
+		text = append(text, '\n')
 	}
-	w.Flush()
-	if next != "" {
-		c.w.Header().Set("Hammr-Next", next)
-	}
-	return c.send(http.StatusOK, "text/csv; charset=utf-8", []byte(text.String()))
-}
-
-func answerCluster(c *call) error {
-	doc, err := c.summary()
-	if err != nil {
-		return err
-	}
-	return c.json(doc)
-}
-
-func answerMasters(c *call) error {
-	a, err := c.cfg.Source.Masters(c.ctx)
-	return answer(c, a, err)
-}
-
-func answerJobs(c *call) error {
-	a, err := c.cfg.Source.Jobs(c.ctx, jobQuery(c.params))
-	if page, err := use(c, a, err); err == nil && c.params["format"] == "csv" {
-		return sendCSV(c, page.Jobs, JobColumns, page.Next)
-	}
-	return answer(c, a, err)
-}
-
-func answerJob(c *call) error {
-	a, err := c.cfg.Source.Job(c.ctx, c.params["job"])
-	r, err := use(c, a, err)
-	if err != nil {
-		return err
-	}
-	text, err := r.Marshal() // the encoder of `hammr job status --json`
 	if err != nil {
 		return err
 	}
 	return c.send(http.StatusOK, "application/json; charset=utf-8", text)
 }
 
-func answerTasks(c *call) error {
-	a, err := c.cfg.Source.Tasks(c.ctx, c.params["job"], taskQuery(c.params))
-	if page, err := use(c, a, err); err == nil && c.params["format"] == "csv" {
-		return sendCSV(c, page.Tasks, TaskColumns, page.Next)
+// sendCSV answers with a table.
+func (c *call) sendCSV(table [][]string, next string) error {
+	var text strings.Builder
+	_ = csv.NewWriter(&text).WriteAll(table) // a strings.Builder takes everything
+	if next != "" {
+		c.w.Header().Set("Hammr-Next", next)
 	}
-	return answer(c, a, err)
+	return c.send(http.StatusOK, "text/csv; charset=utf-8", []byte(text.String()))
 }
 
-func answerExplain(c *call) error {
-	a, err := c.cfg.Source.Explain(c.ctx, c.params["job"], c.params["task"])
-	return answer(c, a, err)
+// read returns the answer of a document, and notes how old it is.
+func read[Q, A any](c *call, d docs.Document[Q, A], q Q) (A, error) {
+	a, err := d.Read(c.ctx, c.cfg.Source, q)
+	return use(c, a, err)
 }
 
-func answerCounters(c *call) error {
-	a, err := c.cfg.Source.Job(c.ctx, c.params["job"])
-	r, err := use(c, a, err)
+// queryOf returns the query of a document that the parameters of the request make.
+func queryOf[Q, A any](c *call, d docs.Document[Q, A]) (q Q, err error) {
+	parsed, err := d.Parse(c.params)
+	if err == nil {
+		q = parsed.(Q)
+	}
+	return q, err
+}
+
+// wanted returns the answer of a document to the parameters of the request.
+func wanted[Q, A any](c *call, d docs.Document[Q, A]) (value A, err error) {
+	q, err := queryOf(c, d)
+	if err != nil {
+		return value, err
+	}
+	return read(c, d, q)
+}
+
+// answer answers with a document to the parameters of the request.
+func (c *call) answer(e *docs.Entry) error {
+	q, err := e.Parse(c.params)
 	if err != nil {
 		return err
 	}
-	return c.json(r.Counters)
-}
-
-func answerFailures(c *call) error {
-	a, err := c.cfg.Source.Job(c.ctx, c.params["job"])
-	r, err := use(c, a, err)
+	a, err := c.cfg.Source.Read(c.ctx, e, q)
+	value, err := use(c, a, err)
 	if err != nil {
 		return err
 	}
-	return c.json(append([]report.Failure{}, r.Failures...))
-}
-
-func answerConfiguration(c *call) error {
-	a, err := c.cfg.Source.Configuration(c.ctx, c.params["job"])
-	properties, err := use(c, a, err)
-	if err != nil {
-		return err
+	if c.params["format"] == "csv" {
+		return c.sendCSV(e.Rows(value))
 	}
-	if len(properties) == 0 {
-		return c.json(map[string]string{}) // an object, not null
-	}
-	return c.json(clean.Properties(properties))
-}
-
-func answerNodes(c *call) error {
-	a, err := c.cfg.Source.Nodes(c.ctx)
-	return answer(c, a, err)
-}
-
-func answerNode(c *call) error {
-	a, err := c.cfg.Source.Node(c.ctx, c.params["node"])
-	return answer(c, a, err)
-}
-
-func answerPools(c *call) error {
-	a, err := c.cfg.Source.Pools(c.ctx)
-	return answer(c, a, err)
-}
-
-func answerPolicy(c *call) error {
-	a, err := c.cfg.Source.Policy(c.ctx)
-	return answer(c, a, err)
-}
-
-func answerSearch(c *call) error {
-	hits, err := c.search(c.params["q"])
-	if err != nil {
-		return err
-	}
-	return c.json(append([]Hit{}, hits...))
+	return c.json(value)
 }

@@ -34,11 +34,11 @@ func TestFormsWithoutScript(t *testing.T) {
 				continue
 			}
 			done[kind], done[action] = true, true
-			acted := len(f.acted) + len(f.changes)
+			acted := len(f.acted)
 			tab.Go(server + path)
 			form := fmt.Sprintf(`document.querySelector('main form[action=%q]')`, action)
 			tab.Follow(form + `.querySelectorAll("input:required:not([value])").forEach(e => e.value = "default"); ` + form + ".requestSubmit()")
-			if text := browsertest.Eval[string](tab, `document.querySelector("main").innerText`); len(f.acted)+len(f.changes) != acted+1 && strings.Contains(action, "/") && !strings.Contains(text, "preview") {
+			if text := browsertest.Eval[string](tab, `document.querySelector("main").innerText`); len(f.acted) != acted+1 && strings.Contains(action, "/") && !strings.Contains(text, "preview") {
 				t.Errorf("%s: the form %s led to %.300s", path, action, text)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/access"
 )
@@ -143,13 +143,13 @@ func compareTimes(a, b *apidoc.TaskColumns) []Difference {
 	if a == nil || b == nil {
 		return out
 	}
-	groups := SummarizeTasks(b, false)
-	for _, ofA := range SummarizeTasks(a, false) {
-		i := slices.IndexFunc(groups, func(g TaskGroup) bool { return g.Stage == ofA.Stage })
+	groups := docs.SummarizeTasks(b, false)
+	for _, ofA := range docs.SummarizeTasks(a, false) {
+		i := slices.IndexFunc(groups, func(g docs.TaskGroup) bool { return g.Stage == ofA.Stage })
 		if i < 0 {
 			continue
 		}
-		qa, qb := ofA.Duration.list(), groups[i].Duration.list()
+		qa, qb := ofA.Duration.List(), groups[i].Duration.List()
 		for _, q := range comparedQuantiles {
 			out = append(out, difference("task time, stage "+ofA.Stage, q.name, qa[q.place], qb[q.place], true))
 		}
@@ -211,18 +211,15 @@ func (c *call) facts(id string) (f jobFacts, err error) {
 	if err := c.cfg.Gate.Check(c.ctx, access.View, access.Object{Kind: "job", ID: id}); err != nil {
 		return f, err
 	}
-	r, err := c.cfg.Source.Job(c.ctx, id)
-	if f.report, err = use(c, r, err); err != nil {
+	if f.report, err = read(c, docs.Job, docs.JobID{Job: id}); err != nil {
 		return f, err
 	}
-	p, err := c.cfg.Source.Configuration(c.ctx, id)
-	properties, err := optional(c, p, err)
+	properties, err := optional(read(c, docs.Configuration, docs.JobID{Job: id}))
 	if err != nil {
 		return f, err
 	}
-	f.conf = clean.Properties(properties)
-	columns, err := c.cfg.Source.Columns(c.ctx, id)
-	f.columns, err = optional(c, columns, err)
+	f.conf = properties
+	f.columns, err = optional(read(c, docs.Columns, docs.JobID{Job: id}))
 	return f, err
 }
 
@@ -237,14 +234,6 @@ func (c *call) comparison() (Comparison, error) {
 		return Comparison{}, err
 	}
 	return compare(a, b, c.cfg.Now().UnixMilli()), nil
-}
-
-func answerComparison(c *call) error {
-	doc, err := c.comparison()
-	if err != nil {
-		return err
-	}
-	return c.json(doc)
 }
 
 // showComparison shows a form if a job is missing.

@@ -4,15 +4,16 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
 // Status returns the first job of the fake, with a finished map, one that runs and a reduce.
-func (f *fakeSource) Status(_ context.Context, job string) (Answer[*wire.JobStatus], error) {
+func (f *fakeSource) Status(_ context.Context, job string) (docs.Answer[*wire.JobStatus], error) {
 	r, known := f.reports[job]
 	if !known {
-		return Answer[*wire.JobStatus]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+		return docs.Answer[*wire.JobStatus]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
 	}
 	return fresh(f, &wire.JobStatus{
 		JobId: job, Name: r.Name, User: r.User, State: wire.JobState_RUNNING, Queue: r.Queue, Priority: r.Priority, Maps: 2, MapsDone: 1, MapsRunning: 1, Reduces: 1,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/jobmaster/histindex"
 	"github.com/hammr/hammr/jobmaster/history"
 )
@@ -15,7 +16,7 @@ const aDrill = "run-7"
 func init() { known["drill"] = aDrill }
 
 // Histories has the finished jobs of the fake.
-func (f *fakeSource) Histories(_ context.Context, q HistoryQuery) (Answer[HistoryPage], error) {
+func (f *fakeSource) Histories(_ context.Context, q docs.HistoryQuery) (docs.Answer[docs.HistoryPage], error) {
 	v := new(histindex.View)
 	for _, j := range f.jobs {
 		if j.FinishTime != 0 {
@@ -23,33 +24,33 @@ func (f *fakeSource) Histories(_ context.Context, q HistoryQuery) (Answer[Histor
 			v.Problems = []histindex.Problem{{File: j.Cause, Text: j.Cause}}
 		}
 	}
-	page, err := SelectHistories(v, q, "")
+	page, err := docs.SelectHistories(v, q, "")
 	if err != nil {
-		return Answer[HistoryPage]{}, err
+		return docs.Answer[docs.HistoryPage]{}, err
 	}
 	return fresh(f, page)
 }
 
-func (f *fakeSource) TypeCounters(_ context.Context, job string) (Answer[map[string]counter.Values], error) {
+func (f *fakeSource) TypeCounters(_ context.Context, job string) (docs.Answer[map[string]counter.Values], error) {
 	r, known := f.reports[job]
 	if !known {
-		return Answer[map[string]counter.Values]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+		return docs.Answer[map[string]counter.Values]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
 	}
 	return fresh(f, map[string]counter.Values{"MAP": r.Counters})
 }
 
-func (f *fakeSource) TaskCounters(_ context.Context, job, task string) (Answer[counter.Values], error) {
+func (f *fakeSource) TaskCounters(_ context.Context, job, task string) (docs.Answer[counter.Values], error) {
 	a, err := f.TypeCounters(context.Background(), job)
 	if err != nil || task != aTask {
-		return Answer[counter.Values]{}, fmt.Errorf("no task %q: %w", task, ErrUnknown)
+		return docs.Answer[counter.Values]{}, fmt.Errorf("no task %q: %w", task, docs.ErrUnknown)
 	}
 	return fresh(f, a.Value["MAP"])
 }
 
 // report returns a drill whose texts are the name of the fake's first job.
-func (f *fakeSource) report() DrillReport {
+func (f *fakeSource) report() docs.DrillReport {
 	if len(f.jobs) == 0 {
-		return DrillReport{Verdict: new(chaos.Verdict)}
+		return docs.DrillReport{Verdict: new(chaos.Verdict)}
 	}
 	name := f.jobs[0].Name
 	v := &chaos.Verdict{Seed: 7, Elapsed: 20_000, Wrong: []string{name}, Jobs: []chaos.JobResult{{Name: name, Program: "wordcount", ID: aJob, State: "FAILED", Cause: name}}, Faults: []chaos.FaultResult{
@@ -58,17 +59,17 @@ func (f *fakeSource) report() DrillReport {
 		{Fault: "fault at 9s do kill jobmaster leader", Target: "m1", Injected: true, At: 9000, TimedOut: true},
 	}}
 	v.Sum()
-	return DrillReport{Drill: DrillOf(aDrill, nil, v), Plan: name, Verdict: v}
+	return docs.DrillReport{Drill: docs.DrillRowOf(aDrill, nil, v), Plan: name, Verdict: v}
 }
 
-func (f *fakeSource) Drills(context.Context) (Answer[DrillList], error) {
+func (f *fakeSource) Drills(context.Context) (docs.Answer[docs.DrillList], error) {
 	d := f.report()
-	return fresh(f, DrillList{Directory: d.Plan, Drills: []Drill{d.Drill}, Problems: []histindex.Problem{{File: d.Plan, Text: d.Plan}}})
+	return fresh(f, docs.DrillList{Directory: d.Plan, Drills: []docs.DrillRow{d.Drill}, Problems: []histindex.Problem{{File: d.Plan, Text: d.Plan}}})
 }
 
-func (f *fakeSource) Drill(_ context.Context, id string) (Answer[DrillReport], error) {
+func (f *fakeSource) Drill(_ context.Context, id string) (docs.Answer[docs.DrillReport], error) {
 	if id != aDrill {
-		return Answer[DrillReport]{}, fmt.Errorf("no drill %q: %w", id, ErrUnknown)
+		return docs.Answer[docs.DrillReport]{}, fmt.Errorf("no drill %q: %w", id, docs.ErrUnknown)
 	}
 	return fresh(f, f.report())
 }

@@ -6,23 +6,25 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/access"
 )
 
-// Samples returns samples of ten minutes before the time of the fake: all slots are used by its last
+// samples returns samples of ten minutes before the time of the fake: all slots are used by its last
 // pool, which is below its share in the first half.
-func (f *fakeSource) Samples(_ context.Context, q SampleQuery) (Answer[apidoc.Samples], error) {
-	s := apidoc.Samples{From: q.From, Step: q.Step}
+func (f *fakeSource) samples(q docs.SampleQuery, pool string) (docs.Answer[apidoc.Samples], error) {
+	step := q.Step * 1000
+	s := apidoc.Samples{From: q.From, Step: step}
 	if len(f.pools) == 0 {
 		return fresh(f, s)
 	}
 	busy := f.pools[len(f.pools)-1].Name
 	for _, name := range []string{"", f.pools[0].Name, busy} {
-		if q.Pool != AllSeries && q.Pool != name {
+		if pool != "" && pool != name {
 			continue
 		}
 		series := apidoc.Series{Pool: name}
-		for at := max(q.From, atMillis-600_000) / q.Step * q.Step; at < atMillis; at += q.Step {
+		for at := max(q.From, atMillis-600_000) / step * step; at < atMillis; at += step {
 			p := apidoc.Sample{At: at, Share: apidoc.Share{Map: 4, Reduce: 2}}
 			if name != f.pools[0].Name {
 				p.Running = apidoc.Share{Map: 4, Reduce: 1}
@@ -38,7 +40,7 @@ func (f *fakeSource) Samples(_ context.Context, q SampleQuery) (Answer[apidoc.Sa
 }
 
 // Preemptions returns slots that pools took of each other, and an order of a user.
-func (f *fakeSource) Preemptions(_ context.Context, pool string) (Answer[apidoc.PreemptionLedger], error) {
+func (f *fakeSource) Preemptions(_ context.Context, pool string) (docs.Answer[apidoc.PreemptionLedger], error) {
 	l := apidoc.PreemptionLedger{Since: atMillis - 600_000, Pool: pool, Matrix: []apidoc.PoolPreemption{}}
 	if len(f.pools) == 0 || pool != "" && pool != f.pools[0].Name {
 		return fresh(f, l)
@@ -68,9 +70,9 @@ func gateOf(t testing.TB) *access.Gate {
 }
 
 // PreviewPolicy takes a slot if the policy is hfsp, and refuses the policy lottery.
-func (f *fakeSource) PreviewPolicy(_ context.Context, c PolicyChange) (Answer[apidoc.PolicyPreview], error) {
+func (f *fakeSource) PreviewPolicy(_ context.Context, c docs.PolicyQuery) (docs.Answer[apidoc.PolicyPreview], error) {
 	if c.Policy == "lottery" {
-		return Answer[apidoc.PolicyPreview]{}, fmt.Errorf("policy lottery: not one of fair, fifo: %w", ErrRefused)
+		return docs.Answer[apidoc.PolicyPreview]{}, fmt.Errorf("policy lottery: not one of fair, fifo: %w", docs.ErrRefused)
 	}
 	p := apidoc.PolicyPreview{Policy: c.Policy, Conf: c.Conf, Expected: "f1", Time: atMillis, Started: 2, Pools: []apidoc.PoolPreview{{Name: "default", Running: apidoc.Slots{Map: 3}, Before: &apidoc.Share{Map: 2.5}}}}
 	if c.Policy == "hfsp" {
@@ -81,17 +83,8 @@ func (f *fakeSource) PreviewPolicy(_ context.Context, c PolicyChange) (Answer[ap
 	return fresh(f, p)
 }
 
-// SetPolicy refuses changes that do not expect the policy f1.
-func (f *fakeSource) SetPolicy(_ context.Context, c PolicyChange) (apidoc.Change, error) {
-	if c.Expected != "" && c.Expected != "f1" {
-		return apidoc.Change{}, fmt.Errorf("ann has changed the policy to fair: %w", ErrRefused)
-	}
-	f.changes = append(f.changes, c)
-	return apidoc.Change{ID: c.Policy, Done: "chosen"}, f.err
-}
-
 // Decisions returns a launch and a preemption.
-func (f *fakeSource) Decisions(_ context.Context, q DecisionQuery) (Answer[apidoc.Decisions], error) {
+func (f *fakeSource) Decisions(_ context.Context, q docs.DecisionQuery) (docs.Answer[apidoc.Decisions], error) {
 	if len(f.jobs) == 0 {
 		return fresh(f, apidoc.Decisions{})
 	}

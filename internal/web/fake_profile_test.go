@@ -8,23 +8,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/profile"
 )
 
 // Profile returns stacks with the name of everything, or a file. Attempts that have ended are refused.
-func (f *fakeSource) Profile(_ context.Context, q ProfileQuery) (d ProfileData, err error) {
+func (f *fakeSource) Profile(_ context.Context, q docs.ProfileQuery) (d docs.ProfileData, err error) {
 	switch {
 	case f.err != nil:
 		return d, f.err
 	case q.ID == anOver:
-		return d, fmt.Errorf("attempt %s is over: %w", q.ID, ErrRefused)
+		return d, fmt.Errorf("attempt %s is over: %w", q.ID, docs.ErrRefused)
 	}
-	f.acted = append(f.acted, Action{Do: q.Object + ".profile", ID: q.ID, Value: q.Kind})
+	f.acted = append(f.acted, docs.Change{Do: q.Object + ".profile", ID: q.ID, Value: q.Kind})
 	name := f.jobs[0].Name
 	if q.Kind == profile.Stacks {
-		return ProfileData{Bytes: fmt.Appendf(nil, "goroutine 1 [running]:\nmain.main()\n\t/src/main.go:12 +0x1d\n\ngoroutine 7 [%s, 5 minutes]:\nmain.wait(0x1)\n\t/src/wait.go:3 +0x1d\n\ngoroutine 8 [%[1]s]:\nmain.wait(0x2)\n\t/src/wait.go:3 +0x2\n", name)}, nil
+		return docs.ProfileData{Bytes: fmt.Appendf(nil, "goroutine 1 [running]:\nmain.main()\n\t/src/main.go:12 +0x1d\n\ngoroutine 7 [%s, 5 minutes]:\nmain.wait(0x1)\n\t/src/wait.go:3 +0x1d\n\ngoroutine 8 [%[1]s]:\nmain.wait(0x2)\n\t/src/wait.go:3 +0x2\n", name)}, nil
 	}
-	return ProfileData{[]byte("a profile"), name}, nil
+	return docs.ProfileData{Bytes: []byte("a profile"), Note: name}, nil
 }
 
 // takeProfile takes a profile on a page, so that known has the id of one.

@@ -14,9 +14,11 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/nodelog"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // Ids of the fake cluster.
@@ -29,7 +31,7 @@ const (
 	atMillis = 1_763_700_100_000
 )
 
-// fakeSource is a Source in memory. Tests change its fields before they use it.
+// fakeSource is a docs.Source in memory. Tests change its fields before they use it.
 type fakeSource struct {
 	masters apidoc.Masters
 	jobs    []apidoc.Job
@@ -44,60 +46,140 @@ type fakeSource struct {
 	events  map[string]apidoc.Events
 	columns map[string]*apidoc.TaskColumns
 	audit   []apidoc.UserAction
-	acted   []Action
-	changes []PolicyChange
+	acted   []docs.Change
 	stale   error // of each answer
 	err     error // of each question except that for masters
+
+	table docs.Table // tests replace answers
 }
 
-func fresh[T any](f *fakeSource, v T) (Answer[T], error) {
-	return Answer[T]{Value: v, At: time.UnixMilli(atMillis), Stale: f.stale}, f.err
+// serve makes the table of answers.
+func (f *fakeSource) serve() *fakeSource {
+	t := docs.Table{}
+	f.table = t
+	docs.Serve(t, docs.Masters, func(ctx context.Context, _ docs.No) (docs.Answer[apidoc.Masters], error) { return f.Masters(ctx) })
+	docs.Serve(t, docs.Jobs, f.Jobs)
+	docs.Serve(t, docs.Job, func(ctx context.Context, q docs.JobID) (docs.Answer[report.Report], error) { return f.Job(ctx, q.Job) })
+	docs.Serve(t, docs.Tasks, func(ctx context.Context, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
+		return f.Tasks(ctx, q.Job, q)
+	})
+	docs.Serve(t, docs.Task, func(ctx context.Context, q docs.TaskID) (docs.Answer[report.Task], error) {
+		return f.Task(ctx, q.Job, q.Task)
+	})
+	docs.Serve(t, docs.Events, func(ctx context.Context, q docs.TaskID) (docs.Answer[apidoc.Events], error) {
+		a, err := f.Events(ctx, q.Job)
+		a.Value = a.Value.OfTask(q.Task)
+		return a, err
+	})
+	docs.Serve(t, docs.Columns, func(ctx context.Context, q docs.JobID) (docs.Answer[*apidoc.TaskColumns], error) {
+		return f.Columns(ctx, q.Job)
+	})
+	docs.Serve(t, docs.Configuration, func(ctx context.Context, q docs.JobID) (docs.Answer[map[string]string], error) {
+		return f.Configuration(ctx, q.Job)
+	})
+	docs.Serve(t, docs.Explanation, func(ctx context.Context, q docs.TaskID) (docs.Answer[apidoc.Explanation], error) {
+		return f.Explain(ctx, q.Job, q.Task)
+	})
+	docs.Serve(t, docs.Nodes, func(context.Context, docs.No) (docs.Answer[[]apidoc.Tasknode], error) { return fresh(f, f.nodes) })
+	docs.Serve(t, docs.Pools, func(context.Context, docs.No) (docs.Answer[[]apidoc.Queue], error) { return fresh(f, f.pools) })
+	docs.Serve(t, docs.Policy, func(context.Context, docs.No) (docs.Answer[apidoc.Policy], error) { return fresh(f, f.policy) })
+	docs.Serve(t, docs.Audit, func(_ context.Context, q docs.AuditQuery) (docs.Answer[apidoc.Audit], error) {
+		return fresh(f, q.Select(f.audit, atMillis-60_000))
+	})
+	docs.Serve(t, docs.Samples, func(_ context.Context, q docs.SampleQuery) (docs.Answer[apidoc.Samples], error) {
+		return f.samples(q, "")
+	})
+	docs.Serve(t, docs.PoolSamples, func(ctx context.Context, q docs.PoolSampleQuery) (docs.Answer[apidoc.Samples], error) {
+		if _, err := docs.Pool.Read(ctx, f, docs.PoolID{Pool: q.Pool}); err != nil {
+			return docs.Answer[apidoc.Samples]{}, err
+		}
+		return f.samples(q.SampleQuery, q.Pool)
+	})
+	docs.Serve(t, docs.Preemptions, func(ctx context.Context, q docs.PoolQuery) (docs.Answer[apidoc.PreemptionLedger], error) {
+		a, err := f.Preemptions(ctx, q.Pool)
+		if err == nil && q.Pool != "" && len(a.Value.Matrix) == 0 {
+			_, err = docs.Pool.Read(ctx, f, docs.PoolID{Pool: q.Pool})
+		}
+		return a, err
+	})
+	docs.Serve(t, docs.Preview, f.PreviewPolicy)
+	docs.Serve(t, docs.Decisions, f.Decisions)
+	docs.Serve(t, docs.Histories, f.Histories)
+	docs.Serve(t, docs.TypeCounters, func(ctx context.Context, q docs.JobID) (docs.Answer[map[string]counter.Values], error) {
+		return f.TypeCounters(ctx, q.Job)
+	})
+	docs.Serve(t, docs.TaskCounters, func(ctx context.Context, q docs.TaskID) (docs.Answer[counter.Values], error) {
+		return f.TaskCounters(ctx, q.Job, q.Task)
+	})
+	docs.Serve(t, docs.Status, func(ctx context.Context, q docs.JobID) (docs.Answer[*wire.JobStatus], error) {
+		return f.Status(ctx, q.Job)
+	})
+	return f
 }
 
-func (f *fakeSource) Masters(context.Context) (Answer[apidoc.Masters], error) {
-	return Answer[apidoc.Masters]{Value: f.masters, At: time.UnixMilli(atMillis)}, nil
+// drills has the drills of the fake.
+func (f *fakeSource) drills() docs.Table {
+	t := docs.Table{}
+	docs.Serve(t, docs.Drills, func(ctx context.Context, _ docs.No) (docs.Answer[docs.DrillList], error) { return f.Drills(ctx) })
+	docs.Serve(t, docs.Drill, func(ctx context.Context, q docs.DrillID) (docs.Answer[docs.DrillReport], error) {
+		return f.Drill(ctx, q.Drill)
+	})
+	return t
 }
 
-func (f *fakeSource) Jobs(_ context.Context, q JobQuery) (Answer[JobPage], error) {
-	page, err := SelectJobs(f.jobs, q, "1763700000000")
-	return Answer[JobPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
+// Read implements docs.Source.
+func (f *fakeSource) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
+	return f.table.Read(ctx, f, e, query)
 }
 
-func (f *fakeSource) Job(_ context.Context, id string) (Answer[report.Report], error) {
+func fresh[T any](f *fakeSource, v T) (docs.Answer[T], error) {
+	return docs.Answer[T]{Value: v, At: time.UnixMilli(atMillis), Stale: f.stale}, f.err
+}
+
+func (f *fakeSource) Masters(context.Context) (docs.Answer[apidoc.Masters], error) {
+	return docs.Answer[apidoc.Masters]{Value: f.masters, At: time.UnixMilli(atMillis)}, nil
+}
+
+func (f *fakeSource) Jobs(_ context.Context, q docs.JobQuery) (docs.Answer[docs.JobPage], error) {
+	page, err := docs.SelectJobs(f.jobs, q, "1763700000000")
+	return docs.Answer[docs.JobPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
+}
+
+func (f *fakeSource) Job(_ context.Context, id string) (docs.Answer[report.Report], error) {
 	r, known := f.reports[id]
 	if !known {
-		return Answer[report.Report]{}, fmt.Errorf("no job %q: %w", id, ErrUnknown)
+		return docs.Answer[report.Report]{}, fmt.Errorf("no job %q: %w", id, docs.ErrUnknown)
 	}
 	return fresh(f, r)
 }
 
-func (f *fakeSource) Tasks(ctx context.Context, job string, q TaskQuery) (Answer[TaskPage], error) {
+func (f *fakeSource) Tasks(ctx context.Context, job string, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
 	columns, err := f.Columns(ctx, job)
 	if err != nil {
-		return Answer[TaskPage]{}, err
+		return docs.Answer[docs.TaskPage]{}, err
 	}
-	page, err := SelectTasks(columns.Value, q, job)
-	return Answer[TaskPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
+	page, err := docs.SelectTasks(columns.Value, q)
+	return docs.Answer[docs.TaskPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
 }
 
-func (f *fakeSource) Task(_ context.Context, job, task string) (Answer[report.Task], error) {
+func (f *fakeSource) Task(_ context.Context, job, task string) (docs.Answer[report.Task], error) {
 	i := slices.IndexFunc(f.tasks[job], func(t report.Task) bool { return t.ID == task })
 	if i < 0 {
-		return Answer[report.Task]{}, fmt.Errorf("no task %q: %w", task, ErrUnknown)
+		return docs.Answer[report.Task]{}, fmt.Errorf("no task %q: %w", task, docs.ErrUnknown)
 	}
 	return fresh(f, f.tasks[job][i])
 }
 
-func (f *fakeSource) Events(_ context.Context, job string) (Answer[apidoc.Events], error) {
+func (f *fakeSource) Events(_ context.Context, job string) (docs.Answer[apidoc.Events], error) {
 	if _, known := f.reports[job]; !known {
-		return Answer[apidoc.Events]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+		return docs.Answer[apidoc.Events]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
 	}
 	return fresh(f, f.events[job])
 }
 
-func (f *fakeSource) Columns(_ context.Context, job string) (Answer[*apidoc.TaskColumns], error) {
+func (f *fakeSource) Columns(_ context.Context, job string) (docs.Answer[*apidoc.TaskColumns], error) {
 	if _, known := f.reports[job]; !known {
-		return Answer[*apidoc.TaskColumns]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+		return docs.Answer[*apidoc.TaskColumns]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
 	}
 	columns := f.columns[job]
 	if columns == nil {
@@ -106,16 +188,16 @@ func (f *fakeSource) Columns(_ context.Context, job string) (Answer[*apidoc.Task
 	return fresh(f, columns)
 }
 
-func (f *fakeSource) Configuration(_ context.Context, job string) (Answer[map[string]string], error) {
+func (f *fakeSource) Configuration(_ context.Context, job string) (docs.Answer[map[string]string], error) {
 	if _, known := f.reports[job]; !known {
-		return Answer[map[string]string]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+		return docs.Answer[map[string]string]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
 	}
 	return fresh(f, f.conf)
 }
 
-func (f *fakeSource) Explain(_ context.Context, job, task string) (Answer[apidoc.Explanation], error) {
+func (f *fakeSource) Explain(_ context.Context, job, task string) (docs.Answer[apidoc.Explanation], error) {
 	if _, known := f.reports[job]; !known {
-		return Answer[apidoc.Explanation]{}, fmt.Errorf("no job %q: %w", job, ErrUnknown)
+		return docs.Answer[apidoc.Explanation]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
 	}
 	e := f.explain
 	e.JobID = job
@@ -126,37 +208,23 @@ func (f *fakeSource) Explain(_ context.Context, job, task string) (Answer[apidoc
 	return fresh(f, e)
 }
 
-func (f *fakeSource) Log(_ context.Context, attempt, stream string, r LogRange) (LogPart, error) {
+func (f *fakeSource) Log(_ context.Context, attempt, stream string, r docs.LogRange) (docs.LogPart, error) {
 	text, known := f.logs[attempt+"/"+stream]
 	if !known {
-		return LogPart{}, fmt.Errorf("no log of %s: %w", attempt, ErrUnknown)
+		return docs.LogPart{}, fmt.Errorf("no log of %s: %w", attempt, docs.ErrUnknown)
 	}
 	size := int64(len(text))
 	offset, length := nodelog.Range{From: r.From, Max: r.Max}.In(size)
-	return LogPart{Text: []byte(text[offset : offset+length]), Offset: offset, Size: size, Complete: attempt == anOver}, f.err
+	return docs.LogPart{Text: []byte(text[offset : offset+length]), Offset: offset, Size: size, Complete: attempt == anOver}, f.err
 }
 
-func (f *fakeSource) Nodes(context.Context) (Answer[[]apidoc.Tasknode], error) {
-	return fresh(f, f.nodes)
-}
-
-func (f *fakeSource) Node(ctx context.Context, name string) (Answer[apidoc.Tasknode], error) {
-	all, err := f.Nodes(ctx)
-	return NodeOf(all, err, name)
-}
-
-func (f *fakeSource) Audit(_ context.Context, q AuditQuery) (Answer[apidoc.Audit], error) {
-	return fresh(f, q.Select(f.audit, atMillis-60_000))
-}
-
-func (f *fakeSource) Pools(context.Context) (Answer[[]apidoc.Queue], error) { return fresh(f, f.pools) }
-func (f *fakeSource) Policy(context.Context) (Answer[apidoc.Policy], error) {
-	return fresh(f, f.policy)
-}
-
-func (f *fakeSource) Act(_ context.Context, a Action) (apidoc.Change, error) {
-	if f.err != nil {
+// Change refuses a policy that does not replace the policy f1.
+func (f *fakeSource) Change(_ context.Context, a docs.Change) (apidoc.Change, error) {
+	switch {
+	case f.err != nil:
 		return apidoc.Change{}, f.err
+	case a.Expected != "" && a.Expected != "f1":
+		return apidoc.Change{}, fmt.Errorf("ann has changed the policy to fair: %w", docs.ErrRefused)
 	}
 	f.acted = append(f.acted, a)
 	return apidoc.Change{ID: a.ID, Done: a.Do, To: a.Value}, nil
@@ -217,7 +285,7 @@ func newFake(name string) *fakeSource {
 		{ID: "task_1763700000000_0001_m_000001", Type: report.Map, State: report.Running, Attempts: []report.Attempt{running}},
 		{ID: "task_1763700000000_0001_r_000000", Type: report.Reduce, State: "PENDING", Attempts: []report.Attempt{}},
 	}
-	return f
+	return f.serve()
 }
 
 // newHandler returns the handler of a fake cluster, behind a gate with a token.
@@ -231,14 +299,16 @@ func newHandler(t testing.TB, f *fakeSource) http.Handler {
 }
 
 // handlerOf returns the handler of a source, like newHandler.
-func handlerOf(t testing.TB, f Source) http.Handler {
+func handlerOf(t testing.TB, f docs.Source) http.Handler {
 	t.Helper()
 	gate, err := access.New(access.Config{Token: aToken, Refuse: Refuse})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := Config{Source: f, Gate: gate, Name: "master m1", Now: func() time.Time { return time.UnixMilli(atMillis + 300) }}
-	cfg.Drills, _ = f.(DrillSource) // a fake has some
+	if fake, ok := f.(*fakeSource); ok {
+		cfg.Drills = fake.drills()
+	}
 	return gate.Handler(New(cfg))
 }
 

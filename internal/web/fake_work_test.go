@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 )
 
@@ -16,7 +17,7 @@ func columnsOf(tasks []report.Task) *apidoc.TaskColumns {
 	for _, t := range tasks {
 		id := strings.Split(t.ID, "_")
 		n, _ := strconv.Atoi(id[4])
-		r := apidoc.TaskRow{Type: string(t.Type), Stage: id[3], Number: n, State: string(t.State), Attempts: len(t.Attempts), Place: Places[n%3]}
+		r := apidoc.TaskRow{Type: string(t.Type), Stage: id[3], Number: n, State: string(t.State), Attempts: len(t.Attempts), Place: docs.Places[n%3]}
 		if len(t.Attempts) > 0 {
 			last := t.Attempts[len(t.Attempts)-1]
 			r.Node, r.StartTime, r.FinishTime = last.Tasknode, last.StartTime, last.FinishTime
@@ -27,17 +28,11 @@ func columnsOf(tasks []report.Task) *apidoc.TaskColumns {
 	return c
 }
 
-func (f *fakeSource) TaskEvents(ctx context.Context, job, task string) (Answer[apidoc.Events], error) {
-	return WorkOf{f}.TaskEvents(ctx, job, task)
-}
-
-func (f *fakeSource) TaskSummary(ctx context.Context, job string, byNode bool) (Answer[[]TaskGroup], error) {
-	return WorkOf{f}.TaskSummary(ctx, job, byNode)
-}
-
-// leaderless is a cluster without a leader, whose masters know their jobs.
-type leaderless struct{ *fakeSource }
-
-func (*leaderless) Explain(context.Context, string, string) (Answer[apidoc.Explanation], error) {
-	return Answer[apidoc.Explanation]{}, fmt.Errorf("no leader: %w", ErrUnavailable)
+// newLeaderless returns a cluster without a leader, whose masters know their jobs.
+func newLeaderless(name string) *fakeSource {
+	f := newFake(name)
+	docs.Serve(f.table, docs.Explanation, func(context.Context, docs.TaskID) (docs.Answer[apidoc.Explanation], error) {
+		return docs.Answer[apidoc.Explanation]{}, fmt.Errorf("no leader: %w", docs.ErrUnavailable)
+	})
+	return f
 }

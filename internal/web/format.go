@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // functions are what templates call.
@@ -38,7 +40,7 @@ var functions = template.FuncMap{
 	},
 	"first":  func(ids []string) []string { return ids[:min(len(ids), maxShownIDs)] },
 	"taskOf": taskOf,
-	"jobOf":  jobOf,
+	"jobOf":  docs.JobOf,
 
 	"lastAttempt": lastAttempt,
 }

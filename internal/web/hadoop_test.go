@@ -4,9 +4,11 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/access"
 )
 
@@ -88,16 +90,16 @@ func TestHadoopChangesReachTheCluster(t *testing.T) {
 	for _, c := range []struct {
 		path, body string
 		status     int
-		want       Action
+		want       docs.Change
 	}{
-		{"state", `{"state":"KILLED"}`, 202, Action{Do: "job.kill", ID: aJob}},
-		{"queue", `{"queue":"root.nightly"}`, 200, Action{Do: "job.move", ID: aJob, Value: "nightly"}},
-		{"priority", `{"priority":5}`, 200, Action{Do: "job.priority", ID: aJob, Value: "VERY_HIGH"}},
+		{"state", `{"state":"KILLED"}`, 202, docs.Change{Do: "job.kill", ID: aJob}},
+		{"queue", `{"queue":"root.nightly"}`, 200, docs.Change{Do: "job.move", ID: aJob, Value: "nightly"}},
+		{"priority", `{"priority":5}`, 200, docs.Change{Do: "job.priority", ID: aJob, Value: "VERY_HIGH"}},
 	} {
 		f.acted = nil
 		w := hadoopRequest(h, "PUT", app+c.path, c.body)
 		c.want.User = "any"
-		if len(f.acted) != 1 || f.acted[0] != c.want || w.Code != c.status {
+		if len(f.acted) != 1 || !reflect.DeepEqual(f.acted[0], c.want) || w.Code != c.status {
 			t.Errorf("%s: %+v, status %d; want %+v, %d: %s", c.path, f.acted, w.Code, c.want, c.status, w.Body)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // hub finds out what has changed in the cluster, for everybody who watches it. While there are
@@ -26,7 +28,7 @@ import (
 // Fingerprints depend only on the answers, so those of all masters are the same for the same state. So
 // a watcher continues at another master: the id of an event is a fingerprint of all its topics.
 type hub struct {
-	source   Source
+	source   docs.Source
 	interval time.Duration
 	joined   sync.WaitGroup // watchers that have not left
 
@@ -56,7 +58,7 @@ const (
 	topicTime     = 10 * time.Second
 )
 
-func newHub(source Source) *hub {
+func newHub(source docs.Source) *hub {
 	h := &hub{source: source, interval: watchInterval}
 	h.mu.watchers, h.mu.prints = make(map[*watcher]bool), make(map[string]uint64)
 	return h
@@ -68,11 +70,11 @@ func parseTopics(text string) ([]string, error) {
 	slices.Sort(topics)
 	topics = slices.Compact(topics)
 	if len(topics) > maxTopics {
-		return nil, &badParam{"topics", fmt.Sprintf("has %d topics; at most %d are accepted", len(topics), maxTopics)}
+		return nil, docs.Bad("topics", fmt.Sprintf("has %d topics; at most %d are accepted", len(topics), maxTopics))
 	}
 	for _, t := range topics {
 		if kind, id, _ := strings.Cut(t, "/"); !slices.Contains(allTopics, kind) || (kind == "job") != (id != "") {
-			return nil, &badParam{"topics", fmt.Sprintf("%.100q: expected some of %s/ID", t, strings.Join(allTopics, ", "))}
+			return nil, docs.Bad("topics", fmt.Sprintf("%.100q: expected some of %s/ID", t, strings.Join(allTopics, ", ")))
 		}
 	}
 	return topics, nil
@@ -87,11 +89,11 @@ func (h *hub) join(ctx context.Context, topics []string) (*watcher, error) {
 	h.mu.Lock()
 	if h.mu.closed {
 		h.mu.Unlock()
-		return nil, fmt.Errorf("this server stops: %w", ErrUnavailable)
+		return nil, fmt.Errorf("this server stops: %w", docs.ErrUnavailable)
 	}
 	if len(h.mu.watchers) >= maxWatchers {
 		h.mu.Unlock()
-		return nil, fmt.Errorf("%d clients watch the cluster through this server, which are as many as it accepts: %w", maxWatchers, ErrUnavailable)
+		return nil, fmt.Errorf("%d clients watch the cluster through this server, which are as many as it accepts: %w", maxWatchers, docs.ErrUnavailable)
 	}
 	h.mu.watchers[w] = true
 	h.joined.Add(1)
@@ -259,29 +261,29 @@ func (h *hub) print(ctx context.Context, topic string) uint64 {
 	case "jobs":
 		return h.printJobs(ctx)
 	case "job":
-		job, line := printOf(h.source.Job(ctx, id)), printOf(jobLine(ctx, h.source, id))
+		job, line := printOf(docs.Job.Read(ctx, h.source, docs.JobID{Job: id})), printOf(docs.Line(ctx, h.source, id))
 		return job ^ line<<1
 	case "nodes":
-		return printOf(h.source.Nodes(ctx))
+		return printOf(docs.Nodes.Read(ctx, h.source, docs.No{}))
 	case "pools":
-		return printOf(h.source.Pools(ctx))
+		return printOf(docs.Pools.Read(ctx, h.source, docs.No{}))
 	case "masters":
-		return printOf(h.source.Masters(ctx))
+		return printOf(docs.Masters.Read(ctx, h.source, docs.No{}))
 	}
-	return printOf(h.source.Policy(ctx))
+	return printOf(docs.Policy.Read(ctx, h.source, docs.No{}))
 }
 
 // printJobs returns the fingerprint of the list of jobs. Of the jobs beyond its first page only those can change that
 // have not ended: the counts on the first page cover the others.
 func (h *hub) printJobs(ctx context.Context) uint64 {
-	first, err := h.source.Jobs(ctx, JobQuery{Page: Page{Limit: MaxLimit}})
+	first, err := docs.Jobs.Read(ctx, h.source, docs.JobQuery{Page: docs.Page{Limit: docs.MaxLimit}})
 	print := printOf(first, err)
 	if err != nil || first.Value.Next == "" {
 		return print
 	}
-	q := JobQuery{States: []string{"PREP", "RUNNING"}, Page: Page{Limit: MaxLimit}} // also suspended ones
+	q := docs.JobQuery{States: []string{"PREP", "RUNNING"}, Page: docs.Page{Limit: docs.MaxLimit}} // also suspended ones
 	for {
-		a, err := h.source.Jobs(ctx, q)
+		a, err := docs.Jobs.Read(ctx, h.source, q)
 		if err != nil {
 			return 0
 		}
@@ -293,7 +295,7 @@ func (h *hub) printJobs(ctx context.Context) uint64 {
 }
 
 // printOf returns the fingerprint of an answer of a source.
-func printOf[T any](a Answer[T], err error) uint64 {
+func printOf[T any](a docs.Answer[T], err error) uint64 {
 	if err != nil {
 		return 0
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // attemptStory is what the events of a task say about one of its attempts.
@@ -77,7 +78,7 @@ func stepOf(e apidoc.Event) storyStep {
 	case "decline":
 		step.Text = "It could not obey the order."
 	case "split":
-		step.Text, step.Link, step.URL = "It left the rest of its input to", e.Rest, "/jobs/"+url.PathEscape(jobOf(e.Rest))+"/tasks/"+url.PathEscape(e.Rest)
+		step.Text, step.Link, step.URL = "It left the rest of its input to", e.Rest, "/jobs/"+url.PathEscape(docs.JobOf(e.Rest))+"/tasks/"+url.PathEscape(e.Rest)
 	case "suspend":
 		step.Text = "It was suspended."
 	case "resume":

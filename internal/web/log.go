@@ -5,25 +5,12 @@ import (
 	"cmp"
 	"context"
 	"regexp"
+
+	"github.com/hammr/hammr/internal/docs"
 )
-
-// LogRange says which part of a log is wanted.
-type LogRange struct {
-	From int64 // first byte; if negative, so many bytes before the end
-	Max  int64 // bytes at most; 0 for as many as the source sends at once
-}
-
-// LogPart is a part of a log.
-type LogPart struct {
-	Text     []byte
-	Offset   int64 // of Text, in bytes
-	Size     int64 // bytes that the log has so far
-	Complete bool  // the attempt is over: nothing will be added
-}
 
 const (
 	defaultLogBytes = 64 << 10 // of a page
-	MaxLogBytes     = 1 << 20  // of a page, and of one question to the source
 	maxLogScan      = 16 << 20 // bytes that one request with a filter reads
 )
 
@@ -45,23 +32,23 @@ func lineMatcher(text string, isRegexp bool) (func([]byte) bool, error) {
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return nil, &badParam{"filter", "is not a regular expression: " + err.Error()}
+		return nil, docs.Bad("filter", "is not a regular expression: "+err.Error())
 	}
 	return re.Match, nil
 }
 
 // logLines are whole lines of a log.
 type logLines struct {
-	LogPart
+	docs.LogPart
 	Next int64 // offset of what follows the lines, and the lines that did not match
 }
 
 // readLog returns lines of a log. read reads a part of it. If the range begins in the middle of a log
 // as counted from its end, the answer begins at the next line if there is one. It ends with a whole line, unless the
 // log or the line ends otherwise.
-func readLog(ctx context.Context, q logQuery, read func(context.Context, LogRange) (LogPart, error)) (l logLines, err error) {
+func readLog(ctx context.Context, q logQuery, read func(context.Context, docs.LogRange) (docs.LogPart, error)) (l logLines, err error) {
 	if q.Match == nil {
-		l.LogPart, err = read(ctx, LogRange{q.From, q.Max})
+		l.LogPart, err = read(ctx, docs.LogRange{From: q.From, Max: q.Max})
 		if err != nil {
 			return l, err
 		}
@@ -76,7 +63,7 @@ func readLog(ctx context.Context, q logQuery, read func(context.Context, LogRang
 	}
 	from, found := q.From, []byte{}
 	for first := true; ; first = false {
-		part, err := read(ctx, LogRange{from, MaxLogBytes})
+		part, err := read(ctx, docs.LogRange{From: from, Max: docs.MaxLogBytes})
 		if err != nil {
 			return l, err
 		}
@@ -101,7 +88,7 @@ func readLog(ctx context.Context, q logQuery, read func(context.Context, LogRang
 
 // wholeLines returns the text of a part without the begin of its last line, unless the log ends there
 // or the part has no whole line.
-func wholeLines(p LogPart) []byte {
+func wholeLines(p docs.LogPart) []byte {
 	if end := bytes.LastIndexByte(p.Text, '\n') + 1; end > 0 && p.Offset+int64(len(p.Text)) < p.Size {
 		return p.Text[:end]
 	}

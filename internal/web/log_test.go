@@ -10,14 +10,15 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/nodelog"
 )
 
 // readOf returns a function that reads parts of a text of at most step bytes.
-func readOf(text string, step int64) func(context.Context, LogRange) (LogPart, error) {
-	return func(_ context.Context, r LogRange) (LogPart, error) {
+func readOf(text string, step int64) func(context.Context, docs.LogRange) (docs.LogPart, error) {
+	return func(_ context.Context, r docs.LogRange) (docs.LogPart, error) {
 		offset, length := nodelog.Range{From: r.From, Max: min(r.Max, step)}.In(int64(len(text)))
-		return LogPart{Text: []byte(text[offset : offset+length]), Offset: offset, Size: int64(len(text)), Complete: true}, nil
+		return docs.LogPart{Text: []byte(text[offset : offset+length]), Offset: offset, Size: int64(len(text)), Complete: true}, nil
 	}
 }
 
@@ -98,7 +99,7 @@ func TestTextOfATerminal(t *testing.T) {
 		"\x1b[" + strings.Repeat("1;", 200) + "m": `\x1b[` + strings.Repeat("1;", 200) + "m",
 		"<b>&\xff":                                "<b>&\ufffd",
 	} {
-		l := logLines{LogPart: LogPart{Text: []byte(text)}}
+		l := logLines{LogPart: docs.LogPart{Text: []byte(text)}}
 		if got := l.document().Text; got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
@@ -151,11 +152,11 @@ type longLog struct {
 	read, most, sent int64
 }
 
-func (l *longLog) Log(_ context.Context, _, _ string, r LogRange) (LogPart, error) {
+func (l *longLog) Log(_ context.Context, _, _ string, r docs.LogRange) (docs.LogPart, error) {
 	offset, length := nodelog.Range{From: r.From, Max: r.Max}.In(l.size)
 	l.read += length
 	l.most = max(l.most, l.read-l.sent)
-	return LogPart{Text: bytes.Repeat([]byte("0123456789abcde\n"), int(length/16)), Offset: offset, Size: l.size, Complete: true}, nil
+	return docs.LogPart{Text: bytes.Repeat([]byte("0123456789abcde\n"), int(length/16)), Offset: offset, Size: l.size, Complete: true}, nil
 }
 
 // sink is a client that counts what it gets.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // manyNodes returns nodes in racks of 20.
@@ -85,7 +86,7 @@ func TestNodeShowsItsDrain(t *testing.T) {
 	if len(f.acted) != 0 {
 		t.Errorf("drained with a wrong deadline: %v", f.acted)
 	}
-	drain := Actions[slices.IndexFunc(Actions, func(a *ActionKind) bool { return a.Do == "drain" })]
+	drain := docs.Actions[slices.IndexFunc(docs.Actions, func(a *docs.Action) bool { return a.Do == "drain" })]
 	if with, without := drain.Command("n 1", "10m"), drain.Command("n1", ""); with != "hammr node drain 'n 1' --deadline 10m" || without != "hammr node drain n1" {
 		t.Errorf("commands %q, %q", with, without)
 	}

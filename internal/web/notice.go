@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // noticeCookie has the action that has led to a page, as job.kill. Only an answer to the action sets
@@ -34,7 +36,7 @@ func (c *call) notice() string {
 		return ""
 	}
 	c.setNotice(c.r.URL.EscapedPath(), "", -1)
-	for _, a := range slices.Concat(Actions, policyActions) {
+	for _, a := range slices.Concat(docs.Actions, policyActions) {
 		if a.Object+"."+a.Do == cookie.Value {
 			return fmt.Sprintf("The %s is %s.", a.Object, a.Done)
 		}

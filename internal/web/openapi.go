@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // sendOpenAPI answers with the description of the API.
@@ -56,7 +58,7 @@ func (s *schemas) operation(rt *Route) map[string]any {
 	}
 	parameters, form, required := []any{}, map[string]any{}, []any{}
 	for _, p := range rt.Params {
-		schema := p.schema()
+		schema := schemaOf(&p)
 		if rt.Method == http.MethodPost && !rt.inPath(p.Name) {
 			schema["description"] = p.Doc
 			form[p.Name] = schema
@@ -104,8 +106,8 @@ func reference(name string) map[string]any {
 	return map[string]any{"$ref": "#/components/schemas/" + name}
 }
 
-// schema describes the values of a parameter.
-func (p *Param) schema() map[string]any {
+// schemaOf describes the values of a parameter.
+func schemaOf(p *docs.Param) map[string]any {
 	schema := map[string]any{"type": "string"}
 	switch {
 	case p.Max > 0:
@@ -117,7 +119,7 @@ func (p *Param) schema() map[string]any {
 	case p.Enum != nil && !p.List:
 		schema["enum"] = p.Enum
 	default:
-		schema["maxLength"] = maxParam
+		schema["maxLength"] = docs.MaxParam
 	}
 	if p.Default != "" && p.Max == 0 {
 		schema["default"] = p.Default

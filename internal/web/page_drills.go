@@ -1,44 +1,36 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
 	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // errNoDrills is the error of a server without reports of drills.
-var errNoDrills = fmt.Errorf("this program has no directory of drills; start hammr ui with --drills DIR: %w", ErrUnknown)
+var errNoDrills = fmt.Errorf("this program has no directory of drills; start hammr ui with --drills DIR: %w", docs.ErrUnknown)
 
-// drills returns the drills of the server.
-func (c *call) drills() (a Answer[DrillList], err error) {
-	if c.cfg.Drills == nil {
-		return a, errNoDrills
+// withDrills is a source with the reports of drills, which belong to the server of the pages.
+type withDrills struct {
+	docs.Source
+	drills docs.Table // nil for none
+}
+
+// Read implements docs.Source.
+func (s withDrills) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
+	switch {
+	case e != docs.Drills.Entry && e != docs.Drill.Entry:
+		return s.Source.Read(ctx, e, query)
+	case s.drills == nil:
+		return docs.Answer[any]{}, errNoDrills
 	}
-	return c.cfg.Drills.Drills(c.ctx)
-}
-
-// drill returns the report of the drill that the request names.
-func (c *call) drill() (a Answer[DrillReport], err error) {
-	if c.cfg.Drills == nil {
-		return a, errNoDrills
-	}
-	return c.cfg.Drills.Drill(c.ctx, c.params["drill"])
-}
-
-func answerDrills(c *call) error {
-	a, err := c.drills()
-	return answer(c, a, err)
-}
-
-func answerDrill(c *call) error {
-	a, err := c.drill()
-	return answer(c, a, err)
+	return s.drills.Read(ctx, s, e, query)
 }
 
 func showDrills(c *call) error {
-	a, err := c.drills()
-	list, err := use(c, a, err)
+	list, err := read(c, docs.Drills, docs.No{})
 	if err != nil {
 		return err
 	}
@@ -46,13 +38,12 @@ func showDrills(c *call) error {
 }
 
 func showDrill(c *call) error {
-	a, err := c.drill()
-	d, err := use(c, a, err)
+	d, err := wanted(c, docs.Drill)
 	if err != nil {
 		return err
 	}
 	return c.render(http.StatusOK, "drill", "Drill "+d.Drill.ID, struct {
-		DrillReport
+		docs.DrillReport
 		Picture faultPicture
 	}{d, drawFaultPicture(d.Verdict)}, Command{"the same drill again", "hammr chaos run --plan " + shellWord(d.Drill.ID+"/plan") + " --report DIR"})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/analysis"
 	"github.com/hammr/hammr/sched"
 )
@@ -56,7 +57,7 @@ func showSkew(c *call) error {
 	at := slices.IndexFunc(skew.Stages, func(s analysis.StageSkew) bool { return s.Stage == c.params["stage"] })
 	switch {
 	case at < 0 && c.params["stage"] != "":
-		return fmt.Errorf("job %s has no stage %.40q: %w", d.ID, c.params["stage"], ErrUnknown)
+		return fmt.Errorf("job %s has no stage %.40q: %w", d.ID, c.params["stage"], docs.ErrUnknown)
 	case at < 0:
 		for i, s := range skew.Stages {
 			if at < 0 || s.Ratio > skew.Stages[at].Ratio {
@@ -132,8 +133,7 @@ func showPreemptions(c *call) error {
 		return err
 	}
 	id := c.params["job"]
-	e, err := c.cfg.Source.Explain(c.ctx, id, "")
-	explanation, err := use(c, e, err)
+	explanation, err := read(c, docs.Explanation, docs.TaskID{Job: id, Task: ""})
 	if err != nil {
 		return err
 	}

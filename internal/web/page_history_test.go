@@ -15,17 +15,16 @@ import (
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/jobmaster/histindex"
-	"github.com/hammr/hammr/jobmaster/history"
 )
 
 const anotherJob = "job_1763700000000_0002"
 
 // historyPages are the pages of finished jobs and drills.
 func historyPages() (paths []string) {
-	for _, rt := range historyRoutes() {
-		if !rt.isAPI() {
+	for _, rt := range pageRoutes() {
+		if strings.HasPrefix(rt.Path, "/history") || strings.HasPrefix(rt.Path, "/drills") || strings.HasSuffix(rt.Path, "/{task}/counters") {
 			paths = append(paths, target(rt))
 		}
 	}
@@ -56,98 +55,7 @@ func mapsOf(times ...int64) *apidoc.TaskColumns {
 	return c
 }
 
-// someView has n finished jobs of the last ten days before noon of 2026-11-23.
-func someView(n int) *histindex.View {
-	noon := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC).UnixMilli()
-	v := new(histindex.View)
-	states := []string{"SUCCEEDED", "SUCCEEDED", "FAILED", "KILLED"}
-	for i := range n {
-		finish := noon - int64(i)*10*24*3600_000/int64(n)
-		s := &history.Summary{
-			ID: fmt.Sprintf("job_1_%06d", i), Name: fmt.Sprintf("Report %d of region %d", i, i%97), User: fmt.Sprintf("user%d", i%7), Queue: fmt.Sprintf("pool%d", i%3), State: states[i%4],
-			SubmitTime: finish - 1000 - int64(i*7919%100_000), FinishTime: finish, OutputBytes: int64(i * 31 % 1009),
-		}
-		if s.State == "FAILED" {
-			s.Cause = fmt.Sprintf("task %d: Disk quota exceeded", i)
-		}
-		v.Jobs = append(v.Jobs, s)
-	}
-	return v
-}
-
-// TestSelectHistories compares each filter with a walk over all jobs.
-func TestSelectHistories(t *testing.T) {
-	v := someView(1000)
-	day := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC).UnixMilli()
-	for name, c := range map[string]struct {
-		q    HistoryQuery
-		keep func(s *history.Summary) bool
-	}{
-		"all":      {HistoryQuery{}, func(*history.Summary) bool { return true }},
-		"state":    {HistoryQuery{States: []string{"FAILED", "KILLED"}}, func(s *history.Summary) bool { return s.State != "SUCCEEDED" }},
-		"user":     {HistoryQuery{User: "user3"}, func(s *history.Summary) bool { return s.User == "user3" }},
-		"pool":     {HistoryQuery{Pool: "pool1"}, func(s *history.Summary) bool { return s.Queue == "pool1" }},
-		"name":     {HistoryQuery{Text: "REGION 5"}, func(s *history.Summary) bool { return strings.Contains(s.Name, "region 5") }},
-		"id":       {HistoryQuery{Text: "job_1_000042"}, func(s *history.Summary) bool { return s.ID == "job_1_000042" }},
-		"cause":    {HistoryQuery{Cause: "disk QUOTA"}, func(s *history.Summary) bool { return s.Cause != "" }},
-		"day":      {HistoryQuery{From: day, To: day + 24*3600_000}, func(s *history.Summary) bool { return s.FinishTime >= day && s.FinishTime < day+24*3600_000 }},
-		"duration": {HistoryQuery{MinMillis: 20_000, MaxMillis: 60_000}, func(s *history.Summary) bool { return elapsed(s) >= 20_000 && elapsed(s) <= 60_000 }},
-	} {
-		var want []string
-		for _, s := range v.Jobs {
-			if c.keep(s) {
-				want = append(want, s.ID)
-			}
-		}
-		var got []string
-		for c.q.Limit = 300; ; {
-			page, err := SelectHistories(v, c.q, "")
-			if err != nil || page.Total != len(want) || page.States["FAILED"] != 250 {
-				t.Fatalf("%s: %d of %d, %v, %v", name, page.Total, len(want), page.States, err)
-			}
-			for _, s := range page.Jobs {
-				got = append(got, s.ID)
-			}
-			if c.q.Cursor = page.Next; c.q.Cursor == "" {
-				break
-			}
-		}
-		if !slices.Equal(got, want) || len(want) == 0 { // the view is sorted by the finish time
-			t.Errorf("%s: %d jobs, want %d", name, len(got), len(want))
-		}
-	}
-	slowest, err := SelectHistories(v, HistoryQuery{Page: Page{Sort: "-elapsedMillis", Limit: 1}}, "")
-	for _, s := range v.Jobs {
-		if err != nil || elapsed(s) > elapsed(slowest.Jobs[0]) {
-			t.Fatalf("%s is slower, %v", s.ID, err)
-		}
-	}
-}
-
-func TestContainsFold(t *testing.T) {
-	for _, c := range []struct {
-		text, lower string
-		want        bool
-	}{
-		{"Nightly Sort", "ly so", true}, {"Nightly", "nightly", true}, {"Nightly", "nightly ", false}, {"", "", true}, {"x", "", true}, {"aab", "ab", true},
-		{"Größe ÄNDERN", "ändern", true}, {"日本", "本", true}, {"abc", "日", false}, {"aZ[", "z[", true},
-	} {
-		if got := containsFold(c.text, c.lower); got != c.want {
-			t.Errorf("%q contains %q: %v", c.text, c.lower, got)
-		}
-	}
-}
-
-func TestHistoryQuery(t *testing.T) {
-	q, err := historyQuery(map[string]string{"state": "FAILED,KILLED", "from": "2026-11-22", "to": "2026-11-22", "min": "90s", "max": "2h", "limit": "5"})
-	day := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC).UnixMilli()
-	want := HistoryQuery{States: []string{"FAILED", "KILLED"}, From: day, To: day + 24*3600_000, MinMillis: 90_000, MaxMillis: 7_200_000, Page: Page{Limit: 5}}
-	if diff := cmp.Diff(want, q); diff != "" || err != nil {
-		t.Errorf("%v\n%s", err, diff)
-	}
-	if q, err := historyQuery(map[string]string{"to": "2026-11-22T01:00:00Z"}); err != nil || q.To != day+3600_000 {
-		t.Errorf("%+v, %v", q, err)
-	}
+func TestWrongHistoryQueries(t *testing.T) {
 	h := newHandler(t, newFake("wordcount"))
 	for target, text := range map[string]string{
 		"/history?from=yesterday": "expected a day as 2026-11-23", "/api/v1/history?min=-5s": "expected a time as 90s", "/history?max=5": "parameter max", "/history?sort=weight": "parameter sort",
@@ -209,7 +117,7 @@ func TestHistoryAsCSVAndJSON(t *testing.T) {
 	if !strings.HasPrefix(w.Body.String(), "id,name,state,user,queue,submitTime,finishTime,elapsedMillis,waitedMillis,maps,reduces,outputBytes\n"+anotherJob+",sort,FAILED,bob,default,") {
 		t.Errorf("%s", w.Body)
 	}
-	var page HistoryPage
+	var page docs.HistoryPage
 	if err := json.Unmarshal(request(h, "/api/v1/history?user=bob", nil).Body.Bytes(), &page); err != nil || page.Total != 1 || page.Jobs[0].ID != anotherJob {
 		t.Errorf("%+v, %v", page, err)
 	}
@@ -308,7 +216,7 @@ func TestPictureOfADrill(t *testing.T) {
 		t.Errorf("%d faults, %d left out", len(p.Bars), p.LeftOut)
 	}
 	for path, status := range map[string]int{"/": 200, "/drills": 404, "/drills/" + aDrill: 404, "/api/v1/drills": 404} {
-		w := request(handlerOf(t, struct{ Source }{newFake("wordcount")}), path, nil) // a program without drills
+		w := request(handlerOf(t, struct{ docs.Source }{newFake("wordcount")}), path, nil) // a program without drills
 		if named := strings.Contains(w.Body.String(), "hammr ui with --drills DIR"); w.Code != status || named != (status == 404) || strings.Contains(w.Body.String(), `href="/drills"`) {
 			t.Errorf("%s: status %d: %s", path, w.Code, mainOf(w.Body.String()))
 		}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,9 +11,9 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 )
 
@@ -37,8 +36,8 @@ type jobData struct {
 
 func showJob(c *call) error {
 	d := jobData{jobHead: c.jobHead()}
-	a, err := c.cfg.Source.Job(c.ctx, d.ID)
-	if d.Report, err = use(c, a, err); err != nil {
+	var err error
+	if d.Report, err = read(c, docs.Job, docs.JobID{Job: d.ID}); err != nil {
 		return err
 	}
 	if d.Explain, err = c.explain(d.ID, ""); err != nil {
@@ -59,13 +58,13 @@ func showJob(c *call) error {
 	if err != nil {
 		return err
 	}
-	d.jobPast, d.Graph, d.Audit = past, drawGraph(d.Stages, written), c.auditOf(AuditQuery{Job: d.ID})
+	d.jobPast, d.Graph, d.Audit = past, drawGraph(d.Stages, written), c.auditOf(docs.AuditQuery{Job: d.ID})
 	if !d.Final {
 		without := "resume"
 		if d.Job.Suspended {
 			without = "suspend"
 		}
-		d.Forms = formsOn(actionsOn("job", without), d.ID, c.poolNames())
+		d.Forms = formsOn(docs.ActionsOn("job", without), d.ID, c.poolNames())
 	}
 	id := shellWord(d.ID)
 	commands := []Command{{"its state", "hammr job status " + id}, {"why it waits", "hammr job explain " + id}, {"its logs", "hammr job logs " + id}}
@@ -79,8 +78,8 @@ func showJob(c *call) error {
 // explain returns why a job or a task has or lacks slots. Only the leader knows that: without a leader
 // the page is shown without it.
 func (c *call) explain(job, task string) (apidoc.Explanation, error) {
-	a, err := c.cfg.Source.Explain(c.ctx, job, task)
-	if errors.Is(err, ErrUnavailable) {
+	a, err := docs.Explanation.Read(c.ctx, c.cfg.Source, docs.TaskID{Job: job, Task: task})
+	if errors.Is(err, docs.ErrUnavailable) {
 		c.stale = cmp.Or(c.stale, err)
 		return apidoc.Explanation{}, nil
 	}
@@ -89,31 +88,14 @@ func (c *call) explain(job, task string) (apidoc.Explanation, error) {
 
 // jobLine returns a job as the list of jobs has it, the zero value if the list does not have it.
 func (c *call) jobLine(id string) (apidoc.Job, error) {
-	a, err := jobLine(c.ctx, c.cfg.Source, id)
+	a, err := docs.Line(c.ctx, c.cfg.Source, id)
 	return use(c, a, err)
-}
-
-// jobLine is call.jobLine for any source. Ids and names of other jobs may contain the id.
-func jobLine(ctx context.Context, s Source, id string) (line Answer[apidoc.Job], err error) {
-	q := JobQuery{Text: id, Page: Page{Limit: MaxLimit}}
-	for {
-		a, err := s.Jobs(ctx, q)
-		line.At, line.Stale = a.At, a.Stale
-		if i := slices.IndexFunc(a.Value.Jobs, func(j apidoc.Job) bool { return j.JobID == id }); i >= 0 {
-			line.Value = a.Value.Jobs[i]
-			return line, err
-		}
-		if q.Cursor = a.Value.Next; err != nil || q.Cursor == "" {
-			return line, err
-		}
-	}
 }
 
 // poolNames returns the names of the pools that accept jobs. A form is shown without them if they
 // are not known.
 func (c *call) poolNames() (names []string) {
-	a, err := c.cfg.Source.Pools(c.ctx)
-	pools, _ := use(c, a, err)
+	pools, _ := read(c, docs.Pools, docs.No{})
 	for _, p := range pools {
 		if p.State == "RUNNING" {
 			names = append(names, p.Name)
@@ -191,13 +173,11 @@ type attemptRow struct {
 
 func showTask(c *call) error {
 	job, id := c.params["job"], c.params["task"]
-	a, err := c.cfg.Source.Task(c.ctx, job, id)
-	task, err := use(c, a, err)
+	task, err := read(c, docs.Task, docs.TaskID{Job: job, Task: id})
 	if err != nil {
 		return err
 	}
-	ev, err := c.cfg.Source.TaskEvents(c.ctx, job, id)
-	events, err := use(c, ev, err)
+	events, err := read(c, docs.Events, docs.TaskID{Job: job, Task: id})
 	if err != nil {
 		return err
 	}
@@ -214,7 +194,7 @@ func showTask(c *call) error {
 	}
 	var rows []attemptRow
 	for _, attempt := range slices.Backward(task.Attempts) {
-		r := attemptRow{Attempt: attempt, Cause: causes[attempt.ID].Cause, Streams: LogStreams}
+		r := attemptRow{Attempt: attempt, Cause: causes[attempt.ID].Cause, Streams: docs.LogStreams}
 		if attempt.FinishTime != 0 {
 			r.Elapsed = attempt.FinishTime - attempt.StartTime
 		}
@@ -227,7 +207,7 @@ func showTask(c *call) error {
 			if causes[attempt.ID].State == apidoc.Suspended {
 				r.State, without, r.Profile = apidoc.Suspended, "preempt", nil
 			}
-			r.Forms = formsOn(actionsOn("attempt", without), attempt.ID, nil)
+			r.Forms = formsOn(docs.ActionsOn("attempt", without), attempt.ID, nil)
 		}
 		rows = append(rows, r)
 	}
@@ -254,13 +234,11 @@ type counterRow struct {
 }
 
 func showCounters(c *call) error {
-	a, err := c.cfg.Source.Job(c.ctx, c.params["job"])
-	r, err := use(c, a, err)
+	r, err := read(c, docs.Job, docs.JobID{Job: c.params["job"]})
 	if err != nil {
 		return err
 	}
-	t, err := c.cfg.Source.TypeCounters(c.ctx, c.params["job"])
-	byType, err := optional(c, t, err)
+	byType, err := optional(read(c, docs.TypeCounters, docs.JobID{Job: c.params["job"]}))
 	if err != nil {
 		return err
 	}
@@ -287,12 +265,11 @@ func counterGroups(values counter.Values) (groups []counterGroup) {
 type property struct{ Name, Value, Default, Doc string }
 
 func showConfiguration(c *call) error {
-	a, err := c.cfg.Source.Configuration(c.ctx, c.params["job"])
-	set, err := use(c, a, err)
+	set, err := read(c, docs.Configuration, docs.JobID{Job: c.params["job"]})
 	if err != nil {
 		return err
 	}
-	changed, same := sortProperties(clean.Properties(set), c.params["all"] == "yes")
+	changed, same := sortProperties(set, c.params["all"] == "yes")
 	return c.render(http.StatusOK, "conf", "Configuration of "+c.params["job"], struct {
 		jobHead
 		Changed, Same []property
@@ -322,4 +299,13 @@ func sortProperties(set map[string]string, all bool) (changed, same []property) 
 	}
 	slices.SortFunc(same, func(a, b property) int { return strings.Compare(a.Name, b.Name) })
 	return changed, same
+}
+
+// auditOf returns the actions that a page shows; none if this server does not know them.
+func (c *call) auditOf(q docs.AuditQuery) apidoc.Audit {
+	a, err := docs.Audit.Read(c.ctx, c.cfg.Source, q)
+	if err != nil {
+		return apidoc.Audit{}
+	}
+	return a.Value
 }

@@ -14,35 +14,36 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/access"
 )
 
 // logParams are the parameters that choose lines of a log.
-var logParams = []Param{
+var logParams = []docs.Param{
 	attemptParam,
 	{Name: "from", Doc: "first byte; if negative, so many bytes before the end"},
-	{Name: "max", Default: strconv.Itoa(defaultLogBytes), Max: MaxLogBytes, Doc: "bytes at most"},
+	{Name: "max", Default: strconv.Itoa(defaultLogBytes), Max: docs.MaxLogBytes, Doc: "bytes at most"},
 	{Name: "filter", Doc: "text that a line must have; at most 16 MiB are read for it"},
 	{Name: "regex", Enum: []string{"yes"}, Doc: "the filter is a regular expression, in the syntax of RE2"},
 }
 
 // streamParam returns the parameter for the output stream of an attempt.
-func streamParam(p Param) Param {
-	p.Name, p.Enum, p.Doc = "stream", LogStreams, "output stream"
+func streamParam(p docs.Param) docs.Param {
+	p.Name, p.Enum, p.Doc = "stream", docs.LogStreams, "output stream"
 	return p
 }
 
 func logRoutes() []*Route {
-	list := append(page(logParams...), streamParam(Param{Default: LogStreams[0]}),
-		Param{Name: "wrap", Enum: []string{"no"}, Doc: "long lines are not wrapped"}, Param{Name: "follow", Enum: []string{"yes"}, Doc: "lines are added while the attempt prints"})
+	list := append(page(logParams...), streamParam(docs.Param{Default: docs.LogStreams[0]}),
+		docs.Param{Name: "wrap", Enum: []string{"no"}, Doc: "long lines are not wrapped"}, docs.Param{Name: "follow", Enum: []string{"yes"}, Doc: "lines are added while the attempt prints"})
 	return []*Route{
 		{Path: "/attempts/{attempt}/logs", Verb: access.ReadLog, Object: "attempt", Params: list, Serve: showLog, Doc: "What an attempt has printed."},
-		{Path: "/attempts/{attempt}/logs/{stream}", Verb: access.ReadLog, Object: "attempt", Params: []Param{attemptParam, streamParam(Param{Required: true})},
+		{Path: "/attempts/{attempt}/logs/{stream}", Verb: access.ReadLog, Object: "attempt", Params: []docs.Param{attemptParam, streamParam(docs.Param{Required: true})},
 			Serve: sendLog, Doc: "A whole log, to be saved as a file."},
 		{Path: apiRoot + "/attempts/{attempt}/logs/{stream}", Verb: access.ReadLog, Object: "attempt", Serve: answerLog, Answer: LogDocument{},
-			Params: append(logParams[:len(logParams):len(logParams)], streamParam(Param{Required: true}), Param{Name: "format", Enum: []string{"text", "json"}, Default: "text", Doc: "json is the text as pages show it"}),
+			Params: append(logParams[:len(logParams):len(logParams)], streamParam(docs.Param{Required: true}), docs.Param{Name: "format", Enum: []string{"text", "json"}, Default: "text", Doc: "json is the text as pages show it"}),
 			Doc:    "Lines of a log as text, with the headers Hammr-Log-Offset, Hammr-Log-Next, Hammr-Log-Size and Hammr-Log-Complete."},
 	}
 }
@@ -74,8 +75,8 @@ func withoutSequences(text string) string {
 }
 
 // reader returns the function that reads parts of a log.
-func (c *call) reader(stream string) func(context.Context, LogRange) (LogPart, error) {
-	return func(ctx context.Context, r LogRange) (LogPart, error) {
+func (c *call) reader(stream string) func(context.Context, docs.LogRange) (docs.LogPart, error) {
+	return func(ctx context.Context, r docs.LogRange) (docs.LogPart, error) {
 		return c.cfg.Source.Log(ctx, c.params["attempt"], stream, r)
 	}
 }
@@ -83,7 +84,7 @@ func (c *call) reader(stream string) func(context.Context, LogRange) (LogPart, e
 // logLines returns the lines that the parameters choose, the last ones if they name none.
 func (c *call) logLines() (l logLines, err error) {
 	if taskOf(c.params["attempt"]) == "" {
-		return l, fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], ErrUnknown)
+		return l, fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], docs.ErrUnknown)
 	}
 	var q logQuery
 	if q.Match, err = lineMatcher(c.params["filter"], c.params["regex"] == "yes"); err != nil {
@@ -93,7 +94,7 @@ func (c *call) logLines() (l logLines, err error) {
 	switch text := c.params["from"]; {
 	case text != "":
 		if q.From, err = strconv.ParseInt(text, 10, 64); err != nil {
-			return l, &badParam{"from", fmt.Sprintf("%q: expected a number", text)}
+			return l, docs.Bad("from", fmt.Sprintf("%q: expected a number", text))
 		}
 	case q.Match != nil:
 		q.From = -maxLogScan
@@ -128,14 +129,13 @@ type logData struct {
 // showLog shows a part of a log. An attempt that has printed nothing has a page too.
 func showLog(c *call) error {
 	id := c.params["attempt"]
-	d := logData{Job: jobOf(id), Task: taskOf(id), Stream: c.params["stream"], Streams: LogStreams, Chosen: c.params["filter"] != ""}
+	d := logData{Job: docs.JobOf(id), Task: taskOf(id), Stream: c.params["stream"], Streams: docs.LogStreams, Chosen: c.params["filter"] != ""}
 	lines, err := c.logLines()
-	if err != nil && (d.Task == "" || !errors.Is(err, ErrUnknown)) {
+	if err != nil && (d.Task == "" || !errors.Is(err, docs.ErrUnknown)) {
 		return err
 	}
 	d.Printed = err == nil
-	a, err := c.cfg.Source.Task(c.ctx, d.Job, d.Task)
-	task, err := use(c, a, err)
+	task, err := read(c, docs.Task, docs.TaskID{Job: d.Job, Task: d.Task})
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func showLog(c *call) error {
 		}
 	}
 	if d.Attempt.ID == "" {
-		return fmt.Errorf("no attempt %s has started: %w", id, ErrUnknown)
+		return fmt.Errorf("no attempt %s has started: %w", id, docs.ErrUnknown)
 	}
 	d.LogDocument = lines.document()
 	d.links(c)
@@ -163,7 +163,7 @@ func (d *logData) links(c *call) {
 		d.Later = v.With("from", d.Next, "follow", "")
 	}
 	if c.params["follow"] == "yes" && d.Printed && !(d.Complete && d.Next == d.Size) {
-		q := url.Values{"format": {"json"}, "max": {strconv.Itoa(MaxLogBytes / 4)}}
+		q := url.Values{"format": {"json"}, "max": {strconv.Itoa(docs.MaxLogBytes / 4)}}
 		for _, name := range []string{"filter", "regex"} {
 			if c.params[name] != "" {
 				q.Set(name, c.params[name])
@@ -174,7 +174,7 @@ func (d *logData) links(c *call) {
 }
 
 // setLogHeaders makes the browser take a log for text only, since it can be anything.
-func setLogHeaders(h http.Header, p LogPart, next int64) {
+func setLogHeaders(h http.Header, p docs.LogPart, next int64) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", access.LogPolicy)
 	h.Set("Hammr-Log-Offset", strconv.FormatInt(p.Offset, 10))
@@ -202,12 +202,12 @@ const downloadTime = time.Hour
 // It ends where the log ended when it began.
 func sendLog(c *call) error {
 	if taskOf(c.params["attempt"]) == "" {
-		return fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], ErrUnknown)
+		return fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], docs.ErrUnknown)
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), downloadTime)
 	defer cancel()
 	read := c.reader(c.params["stream"])
-	part, err := read(ctx, LogRange{Max: MaxLogBytes})
+	part, err := read(ctx, docs.LogRange{Max: docs.MaxLogBytes})
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func sendLog(c *call) error {
 		if at += int64(len(text)); at >= size {
 			return nil
 		}
-		if part, err = read(ctx, LogRange{at, MaxLogBytes}); err == nil && len(part.Text) == 0 {
+		if part, err = read(ctx, docs.LogRange{From: at, Max: docs.MaxLogBytes}); err == nil && len(part.Text) == 0 {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil { // too late for another status: the answer is shorter than its Content-Length

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // rackSums adds up a rack for the table of racks.
@@ -74,8 +75,7 @@ func rackStartsOf(nodes []apidoc.Tasknode) (r rackStarts) {
 }
 
 func showNodes(c *call) error {
-	a, err := c.cfg.Source.Nodes(c.ctx)
-	nodes, err := use(c, a, err)
+	nodes, err := read(c, docs.Nodes, docs.No{})
 	if err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func showNodes(c *call) error {
 		kept = append(kept, *n)
 		return true
 	}
-	rows, total, next, err := PageOf(nodes, keep, NodeColumns, pageOf(c.params), "name", "nodes")
+	rows, total, next, err := docs.PageOf(nodes, keep, docs.NodeColumns, pageOf(c.params), "name", "nodes")
 	if err != nil {
 		return err
 	}
-	table := newTable(c, rows, total, states, next, NodeColumns)
+	table := newTable(c, rows, total, states, next, docs.NodeColumns)
 	table.CSV = ""
 	return c.render(http.StatusOK, "nodes", "Nodes", struct {
 		tableData[apidoc.Tasknode]

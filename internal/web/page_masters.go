@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // writeBar is a bar of the histogram of writes to a master's log, in units of its picture.
@@ -44,8 +45,7 @@ func writeBars(l *apidoc.LogWrites) (bars []writeBar) {
 }
 
 func showMasters(c *call) error {
-	a, err := c.cfg.Source.Masters(c.ctx)
-	masters, err := use(c, a, err)
+	masters, err := read(c, docs.Masters, docs.No{})
 	if err != nil {
 		return err
 	}
@@ -64,9 +64,9 @@ func showMasters(c *call) error {
 		switch {
 		case m.ID == masters.Leader:
 		case m.State == "follower" && !m.NonVoter:
-			r.Forms = formsOn(actionsOn("master", "add"), m.ID, nil)
+			r.Forms = formsOn(docs.ActionsOn("master", "add"), m.ID, nil)
 		default:
-			r.Forms = formsOn(actionsOn("master", "add", "transfer"), m.ID, nil)
+			r.Forms = formsOn(docs.ActionsOn("master", "add", "transfer"), m.ID, nil)
 		}
 		rows = append(rows, r)
 	}

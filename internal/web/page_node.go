@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // nodeData is the page of a tasknode.
@@ -30,12 +31,11 @@ type nodeRun struct {
 const maxKillForms = 50
 
 func showNode(c *call) error {
-	a, err := c.cfg.Source.Node(c.ctx, c.params["node"])
-	n, err := use(c, a, err)
+	n, err := read(c, docs.Node, docs.NodeID{Node: c.params["node"]})
 	if err != nil {
 		return err
 	}
-	d := nodeData{Tasknode: n, Audit: c.auditOf(AuditQuery{Node: n.Name})}
+	d := nodeData{Tasknode: n, Audit: c.auditOf(docs.AuditQuery{Node: n.Name})}
 	without := "admit"
 	switch {
 	case n.Draining: // a new deadline replaces the one before
@@ -43,7 +43,7 @@ func showNode(c *call) error {
 	case strings.HasPrefix(n.State, "DECOMMISSION"), n.Suspicion != "":
 		without = "drain"
 	}
-	d.Forms = formsOn(actionsOn("node", without), n.Name, nil)
+	d.Forms = formsOn(docs.ActionsOn("node", without), n.Name, nil)
 	if n.State != "LOST" {
 		d.Profile = newProfileForm("node", n.Name)
 	}
@@ -55,7 +55,7 @@ func showNode(c *call) error {
 	for i, r := range n.Running[:min(len(n.Running), maxShownIDs)] {
 		run := nodeRun{RunningAttempt: r, Elapsed: now - r.StartTime}
 		if n.Draining && i < maxKillForms {
-			run.Forms = formsOn(slices.DeleteFunc(actionsOn("attempt"), func(a *ActionKind) bool { return a.Do != "kill" }), r.ID, nil)
+			run.Forms = formsOn(slices.DeleteFunc(docs.ActionsOn("attempt"), func(a *docs.Action) bool { return a.Do != "kill" }), r.ID, nil)
 		}
 		d.Runs = append(d.Runs, run)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/analysis"
 )
@@ -36,9 +37,9 @@ func (c *call) pastOf(r *report.Report) (past jobPast, written map[string]int64,
 		return kept.past, kept.written, nil
 	}
 	past.Phases = phaseParts(r.Phases)
-	a, err := c.cfg.Source.Columns(c.ctx, id)
+	a, err := docs.Columns.Read(c.ctx, c.cfg.Source, docs.JobID{Job: id})
 	columns, err := use(c, a, err)
-	if errors.Is(err, ErrUnknown) {
+	if errors.Is(err, docs.ErrUnknown) {
 		return past, nil, nil
 	}
 	if err != nil {

@@ -9,22 +9,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/docs"
 )
-
-// poolRoutes are the pages and calls of pools, and of the use of slots over time.
-func poolRoutes() []*Route {
-	pool := Param{Name: "pool", Required: true, Doc: "name of a pool"}
-	from := Param{Name: "from", Doc: "first time, ms since 1970 (default 24 hours ago)"}
-	step := Param{Name: "step", Max: 86_400, Default: "60", Doc: "seconds of an interval"}
-	return []*Route{
-		{Path: "/pools", Verb: access.View, Object: "pool", Params: page(columnParam(PoolColumns, "name"), limitParam, cursorParam), Serve: showPools, Doc: "Pools and their shares."},
-		{Path: "/pools/{pool}", Verb: access.View, Object: "pool", Params: page(pool, rangeParam), Serve: showPool, Doc: "A pool: its share and use over time, and its jobs."},
-		{Path: apiRoot + "/pools/{pool}", Verb: access.View, Object: "pool", Params: []Param{pool}, Answer: apidoc.Queue{}, Serve: answerPool, Doc: "A pool."},
-		{Path: apiRoot + "/pools/{pool}/samples", Verb: access.View, Object: "pool", Params: []Param{pool, from, step}, Answer: apidoc.Samples{}, Serve: answerSamples, Doc: "Use of slots of a pool over time."},
-		{Path: apiRoot + "/samples", Verb: access.View, Object: "pool", Params: []Param{from, step}, Answer: apidoc.Samples{}, Serve: answerSamples, Doc: "Use of slots of the cluster and of each pool over time."},
-	}
-}
 
 // ranges are the times that charts show, with the length of their intervals.
 var ranges = map[string]struct{ span, step time.Duration }{
@@ -32,11 +18,11 @@ var ranges = map[string]struct{ span, step time.Duration }{
 }
 
 // rangeParam is the time that the charts of a page show.
-var rangeParam = Param{Name: "range", Enum: []string{"10min", "2h", "24h"}, Doc: "time that charts show; default: as far back as there are samples"}
+var rangeParam = docs.Param{Name: "range", Enum: []string{"10min", "2h", "24h"}, Doc: "time that charts show; default: as far back as there are samples"}
 
 // PoolColumns are the columns by which pools can be sorted. The first identifies a pool, and puts
 // pools below their parents.
-var PoolColumns = []Column[apidoc.Queue]{
+var PoolColumns = []docs.Column[apidoc.Queue]{
 	{Name: "name", Heading: "Pool", Text: func(q apidoc.Queue) string { return strings.ReplaceAll(q.Name, ".", "\x01") }},
 	{Name: "state", Heading: "State", Text: func(q apidoc.Queue) string { return q.State }},
 	{Name: "jobsRunning", Heading: "Jobs that run", Right: true, Number: func(q apidoc.Queue) float64 { return float64(q.Jobs.Running) }},
@@ -77,12 +63,11 @@ func newPoolRow(q apidoc.Queue, all []apidoc.Queue) poolRow {
 }
 
 func showPools(c *call) error {
-	a, err := c.cfg.Source.Pools(c.ctx)
-	pools, err := use(c, a, err)
+	pools, err := read(c, docs.Pools, docs.No{})
 	if err != nil {
 		return err
 	}
-	rows, total, next, err := PageOf(pools, func(*apidoc.Queue) bool { return true }, PoolColumns, pageOf(c.params), "name", "pools")
+	rows, total, next, err := docs.PageOf(pools, func(*apidoc.Queue) bool { return true }, PoolColumns, pageOf(c.params), "name", "pools")
 	if err != nil {
 		return err
 	}
@@ -101,61 +86,13 @@ func showPools(c *call) error {
 	}{table, listed}, Command{"all pools", "hammr queue list"})
 }
 
-// pool returns one pool.
-func (c *call) pool(name string) (apidoc.Queue, error) {
-	a, err := c.cfg.Source.Pools(c.ctx)
-	pools, err := use(c, a, err)
-	if err != nil {
-		return apidoc.Queue{}, err
-	}
-	i := slices.IndexFunc(pools, func(q apidoc.Queue) bool { return q.Name == name })
-	if i < 0 {
-		return apidoc.Queue{}, fmt.Errorf("no pool %.200q: %w", name, ErrUnknown)
-	}
-	return pools[i], nil
-}
-
-func answerPool(c *call) error {
-	q, err := c.pool(c.params["pool"])
-	if err != nil {
-		return err
-	}
-	return c.json(q)
-}
-
-func answerSamples(c *call) error {
-	if name := c.params["pool"]; name != "" {
-		if _, err := c.pool(name); err != nil {
-			return err
-		}
-	}
-	q := SampleQuery{Pool: c.params["pool"], From: c.cfg.Now().Add(-24 * time.Hour).UnixMilli(), Step: millisOf(c.params["step"])}
-	if !c.route.inPath("pool") {
-		q.Pool = AllSeries
-	}
-	if text := c.params["from"]; text != "" {
-		if _, err := fmt.Sscan(text, &q.From); err != nil || q.From < 0 {
-			return &badParam{"from", fmt.Sprintf("%q: expected ms since 1970", text)}
-		}
-	}
-	a, err := c.cfg.Source.Samples(c.ctx, q)
-	return answer(c, a, err)
-}
-
-// millisOf returns a number of seconds, which was checked, in ms.
-func millisOf(seconds string) int64 {
-	var n int64
-	_, _ = fmt.Sscan(seconds, &n)
-	return n * 1000
-}
-
 // slotHistory is the use of slots over the time that a page shows.
 type slotHistory struct {
 	apidoc.Samples
 	Ranges []Tab
 }
 
-// samples returns the samples of a page: none if the masters cannot give any now, since the rest of
+// samples returns the samples of a page, of one pool, or of the cluster and all pools if pool is "": none if the masters cannot give any now, since the rest of
 // the page is shown without them.
 func (c *call) samples(pool string) (h slotHistory) {
 	name := c.params["range"]
@@ -165,7 +102,14 @@ func (c *call) samples(pool string) (h slotHistory) {
 	span := ranges[name]
 	step := span.step.Milliseconds()
 	to := (c.cfg.Now().UnixMilli() + step - 1) / step * step
-	a, err := c.cfg.Source.Samples(c.ctx, SampleQuery{Pool: pool, From: to - span.span.Milliseconds(), Step: step})
+	q := docs.SampleQuery{From: to - span.span.Milliseconds(), Step: step / 1000}
+	var a docs.Answer[apidoc.Samples]
+	var err error
+	if pool == "" {
+		a, err = docs.Samples.Read(c.ctx, c.cfg.Source, q)
+	} else {
+		a, err = docs.PoolSamples.Read(c.ctx, c.cfg.Source, docs.PoolSampleQuery{Pool: pool, SampleQuery: q})
+	}
 	if err == nil {
 		h.Samples = a.Value
 	}
@@ -183,7 +127,7 @@ func (c *call) samples(pool string) (h slotHistory) {
 func (c *call) defaultRange() string {
 	const step = time.Minute
 	now := c.cfg.Now()
-	a, err := c.cfg.Source.Samples(c.ctx, SampleQuery{From: now.Add(-ranges["24h"].span).UnixMilli(), Step: step.Milliseconds()})
+	a, err := docs.Samples.Read(c.ctx, c.cfg.Source, docs.SampleQuery{From: now.Add(-ranges["24h"].span).UnixMilli(), Step: int64(step.Seconds())})
 	if err != nil || len(a.Value.Series) == 0 {
 		return "24h"
 	}
@@ -314,12 +258,11 @@ func (h *slotHistory) sums() (sum apidoc.Sample, starving int64) {
 }
 
 func showPool(c *call) error {
-	q, err := c.pool(c.params["pool"])
+	q, err := wanted(c, docs.Pool)
 	if err != nil {
 		return err
 	}
-	a, err := c.cfg.Source.Jobs(c.ctx, JobQuery{Pool: q.Name, States: []string{"PREP", "RUNNING"}, Page: Page{Limit: 20}})
-	jobs, err := use(c, a, err)
+	jobs, err := read(c, docs.Jobs, docs.JobQuery{Pool: q.Name, States: []string{"PREP", "RUNNING"}, Page: docs.Page{Limit: 20}})
 	if err != nil {
 		return err
 	}
@@ -332,6 +275,6 @@ func showPool(c *call) error {
 		Charts   []Chart
 		Sum      apidoc.Sample
 		Starving int64
-		Active   JobPage
+		Active   docs.JobPage
 	}{q, h, c.poolLedger(q.Name), h.poolCharts(), sum, starving, jobs}, Command{"all pools", "hammr queue list"}, whatIf("pool", q.Name))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/internal/web/stacks"
@@ -21,19 +22,16 @@ const (
 
 // takenProfile is a profile that the server keeps.
 type takenProfile struct {
-	ProfileQuery
-	ProfileData
+	docs.ProfileQuery
+	docs.ProfileData
 	At int64 // ms
 }
-
-// HeaderProfileNote is a header of answers with a profile: ProfileData.Note.
-const HeaderProfileNote = "Hammr-Profile-Note"
 
 // profileRoutes take profiles and show them.
 func profileRoutes() (routes []*Route) {
 	for _, object := range []string{"attempt", "node", "master"} {
 		path := "/" + object + "s/{" + object + "}/profile"
-		params := []Param{{Name: object, Required: true, Doc: "the " + object},
+		params := []docs.Param{{Name: object, Required: true, Doc: "the " + object},
 			{Name: "kind", Enum: profile.Kinds, Default: profile.CPU, Doc: "kind of the profile"},
 			{Name: "seconds", Max: profile.MaxSeconds, Default: strconv.Itoa(profile.DefaultSeconds), Doc: "time that a profile of kind cpu covers"}}
 		take := Route{Method: http.MethodPost, Verb: access.Profile, Object: object, Params: params, Patience: profile.MaxSeconds * time.Second}
@@ -42,19 +40,19 @@ func profileRoutes() (routes []*Route) {
 		api.Path, api.Serve, api.Answer, api.Doc = apiRoot+path, takeFromAPI, []byte{}, "Takes a profile of the process, in the format of pprof. Stacks are text."
 		routes = append(routes, &form, &api)
 	}
-	key := Param{Name: "profile", Required: true, Doc: "id of a profile that was taken"}
+	key := docs.Param{Name: "profile", Required: true, Doc: "id of a profile that was taken"}
 	return append(routes,
-		&Route{Path: "/profiles/{profile}", Verb: access.Profile, Object: "profile", Heavy: true, Serve: showProfile, Doc: "Stacks, or how to read a profile.", Params: []Param{key}},
-		&Route{Path: "/profiles/{profile}/file", Verb: access.Profile, Object: "profile", Params: []Param{key}, Serve: sendProfile, Doc: "A profile as a file, for go tool pprof."})
+		&Route{Path: "/profiles/{profile}", Verb: access.Profile, Object: "profile", Heavy: true, Serve: showProfile, Doc: "Stacks, or how to read a profile.", Params: []docs.Param{key}},
+		&Route{Path: "/profiles/{profile}/file", Verb: access.Profile, Object: "profile", Params: []docs.Param{key}, Serve: sendProfile, Doc: "A profile as a file, for go tool pprof."})
 }
 
 // take takes the profile that the request orders. The audit log has it.
 func (c *call) take() (*takenProfile, error) {
 	seconds, _ := strconv.Atoi(c.params["seconds"]) // checked already
 	object := access.Object{Kind: c.route.Object, ID: c.params[c.route.Object]}
-	p := &takenProfile{ProfileQuery: ProfileQuery{Object: object.Kind, ID: object.ID, User: c.user(), Query: profile.Query{Kind: c.params["kind"], Seconds: seconds}}}
+	p := &takenProfile{ProfileQuery: docs.ProfileQuery{Object: object.Kind, ID: object.ID, User: c.user(), Query: profile.Query{Kind: c.params["kind"], Seconds: seconds}}}
 	if p.Object == "attempt" && taskOf(p.ID) == "" {
-		return nil, fmt.Errorf("%.200q is not the id of an attempt: %w", p.ID, ErrUnknown)
+		return nil, fmt.Errorf("%.200q is not the id of an attempt: %w", p.ID, docs.ErrUnknown)
 	}
 	action := access.Action{Verb: c.route.Verb, Object: object, Call: "Profile", Detail: p.Kind, Unseen: true}
 	err := c.cfg.Gate.Do(c.ctx, action, func() error {
@@ -98,7 +96,7 @@ func sendProfile(c *call) error {
 func (c *call) profile() (*takenProfile, error) {
 	p := c.profiles.get(c.params["profile"])
 	if p == nil {
-		return nil, fmt.Errorf("no profile %.40q: %s keeps the latest %d that were taken on its pages; take another one: %w", c.params["profile"], c.cfg.Name, maxProfiles, ErrUnknown)
+		return nil, fmt.Errorf("no profile %.40q: %s keeps the latest %d that were taken on its pages; take another one: %w", c.params["profile"], c.cfg.Name, maxProfiles, docs.ErrUnknown)
 	}
 	return p, nil
 }
@@ -114,7 +112,7 @@ func (c *call) sendFile(p *takenProfile) error {
 	h.Set("Content-Security-Policy", access.LogPolicy)
 	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
 	if p.Note != "" {
-		h.Set(HeaderProfileNote, headerText(p.Note))
+		h.Set(docs.HeaderProfileNote, headerText(p.Note))
 	}
 	return c.send(http.StatusOK, kind, p.Bytes)
 }

@@ -7,12 +7,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/sched/registry"
 )
@@ -20,58 +19,35 @@ import (
 // undoTime is how long a change of the policy can be undone on the page.
 const undoTime = 10 * time.Minute
 
-// policyActions are the changes of the policy. They differ from Actions: the object has no id.
-var policyActions = []*ActionKind{
-	{Object: "policy", Do: "set", Verb: access.Operate, Call: "SetPolicy", Done: "changed", Param: &Param{Name: "policy"}},
-	{Object: "policy", Do: "undo", Verb: access.Operate, Call: "SetPolicy", Done: "as it was before"},
+// policyActions are the changes of the policy. They differ from docs.Actions: the object has no id.
+var policyActions = []*docs.Action{
+	{Object: "policy", Do: "set", Verb: access.Operate, Call: "SetPolicy", Done: "changed", Param: &docs.Param{Name: "policy"}, Doc: "Replaces the policy and all of its settings."},
+	{Object: "policy", Do: "undo", Verb: access.Operate, Call: "SetPolicy", Done: "as it was before", Doc: "Sets the policy that was before the last change."},
 }
 
-// schedulerRoutes are the pages and calls of the policy and its decisions.
-func schedulerRoutes() (routes []*Route) {
-	policy := Param{Name: "policy", Doc: "name of a policy (default the present one)"}
-	wanted := Param{Name: "policy", Required: true, Doc: "name of a policy"}
-	expected := Param{Name: "expected", Doc: "fingerprint of the policy that is replaced; another one is refused (default any)"}
-	confirm := Param{Name: "confirm", Doc: "name of the policy, if it takes slots from running attempts"}
-	settings := settingParams()
-	add := func(path string, verb access.Verb, answer any, doc string, serve func(*call) error, action *ActionKind, params ...Param) {
-		rt := &Route{Path: path, Verb: verb, Object: "policy", Params: params, Answer: answer, Doc: doc, Serve: serve, action: action}
-		if action != nil {
-			rt.Method = http.MethodPost
-		}
-		routes = append(routes, rt)
+// schedulerRoutes are the pages of the policy and its decisions, and its changes.
+func schedulerRoutes() []*Route {
+	show := func(path, text string, serve func(*call) error, params ...docs.Param) *Route {
+		return &Route{Path: path, Verb: access.View, Object: "policy", Params: page(params...), Doc: text, Serve: serve}
 	}
-	with := func(params ...Param) []Param { return append(params, settings...) }
-	add("/scheduler", access.View, nil, "The scheduling policy, and a form to change it.", showScheduler, nil, page(policy)...)
-	add("/scheduler/preview", access.View, nil, "What a policy would do now.", showPreview, nil, page(with(policy)...)...)
-	add("/scheduler/decisions", access.View, nil, "The latest decisions of the scheduler.", showDecisions, nil, page(decisionParams...)...)
-	add("/scheduler/set", access.Operate, nil, "Replaces the policy and all of its settings.", setPolicyFromForm, policyActions[0], with(wanted, expected, confirm)...)
-	add("/scheduler/undo", access.Operate, nil, "Sets the policy that was before the last change.", undoFromForm, policyActions[1], expected)
-	add(apiRoot+"/scheduler/policies", access.View, []apidoc.PolicyKind{}, "The policies that can be chosen, with their settings.", answerPolicies, nil)
-	add(apiRoot+"/scheduler/preview", access.View, apidoc.PolicyPreview{}, "What a policy would do now.", answerPreview, nil, with(policy)...)
-	add(apiRoot+"/scheduler/decisions", access.View, apidoc.Decisions{}, "The latest decisions of the scheduler, the latest first.", answerDecisions, nil, decisionParams...)
-	add(apiRoot+"/scheduler/set", access.Operate, apidoc.Change{}, "Replaces the policy and all of its settings.", setPolicyFromAPI, policyActions[0], with(wanted, expected)...)
-	add(apiRoot+"/scheduler/undo", access.Operate, apidoc.Change{}, "Sets the policy that was before the last change.", undoFromAPI, policyActions[1], expected)
-	return routes
+	routes := []*Route{
+		show("/scheduler", "The scheduling policy, and a form to change it.", showScheduler, docs.Preview.Params()...),
+		show("/scheduler/preview", "What a policy would do now.", showPreview, append(docs.Preview.Params(), settingParams()...)...),
+		show("/scheduler/decisions", "The latest decisions of the scheduler.", showDecisions, docs.Decisions.Params()...),
+	}
+	expected := docs.Param{Name: "expected", Doc: "fingerprint of the policy that is replaced; another one is refused (default any)"}
+	set := append([]docs.Param{{Name: "policy", Required: true, Doc: "name of a policy"}, expected}, settingParams()...)
+	confirm := docs.Param{Name: "confirm", Doc: "name of the policy, if it takes slots from running attempts"}
+	routes = append(routes, changeRoutes("/scheduler/set", policyActions[0], set, []docs.Param{confirm}, (*call).setPolicy)...)
+	return append(routes, changeRoutes("/scheduler/undo", policyActions[1], []docs.Param{expected}, nil, (*call).undo)...)
 }
-
-// decisionParams are the parameters of lists of decisions.
-var decisionParams = []Param{
-	{Name: "job", Doc: "id of the job, or of the job that gets the slot"},
-	{Name: "pool", Doc: "pool of the job, or the pool that gets the slot"},
-	{Name: "node", Doc: "tasknode of the slot"},
-	{Name: "kind", Enum: decisionKinds, Doc: "kind of the decisions"},
-	{Name: "before", Doc: "only decisions with a lower number"},
-	limitParam,
-}
-
-var decisionKinds = []string{"launch", "resume", "preempt", "offer", "skip", "share"}
 
 // settingParams returns a parameter for each setting of any policy.
-func settingParams() (params []Param) {
+func settingParams() (params []docs.Param) {
 	for _, kind := range policyKinds() {
 		for _, s := range kind.Settings {
-			if !slices.ContainsFunc(params, func(p Param) bool { return p.Name == s.Name }) {
-				params = append(params, Param{Name: s.Name, Doc: s.Doc})
+			if !slices.ContainsFunc(params, func(p docs.Param) bool { return p.Name == s.Name }) {
+				params = append(params, docs.Param{Name: s.Name, Doc: s.Doc})
 			}
 		}
 	}
@@ -137,8 +113,7 @@ type schedulerData struct {
 
 // policy returns the present policy.
 func (c *call) policy() (apidoc.Policy, error) {
-	a, err := c.cfg.Source.Policy(c.ctx)
-	return use(c, a, err)
+	return read(c, docs.Policy, docs.No{})
 }
 
 func showScheduler(c *call) error {
@@ -146,7 +121,7 @@ func showScheduler(c *call) error {
 	if err != nil {
 		return err
 	}
-	d := schedulerData{Policy: policy, Names: registry.Names(), Chosen: cmp.Or(c.params["policy"], policy.Policy), Audit: c.auditOf(AuditQuery{Object: "policy"})}
+	d := schedulerData{Policy: policy, Names: registry.Names(), Chosen: cmp.Or(c.params["policy"], policy.Policy), Audit: c.auditOf(docs.AuditQuery{Object: "policy"})}
 	d.Settings = newSettingRows(d.Chosen, policy.Conf)
 	if d.UndoLeft = c.undoLeft(policy); d.UndoLeft > 0 {
 		d.Undo = policy.LastChange
@@ -165,12 +140,12 @@ func (c *call) undoLeft(p apidoc.Policy) int64 {
 
 // wantedPolicy returns the policy that the parameters describe. Settings at their defaults are left
 // out, and the pools of the present policy are kept if the wanted one has pools.
-func (c *call) wantedPolicy() (PolicyChange, error) {
+func (c *call) wantedPolicy() (w docs.PolicyQuery, err error) {
 	present, err := c.policy()
 	if err != nil {
-		return PolicyChange{}, err
+		return w, err
 	}
-	w := PolicyChange{Policy: cmp.Or(c.params["policy"], present.Policy), Conf: make(map[string]string), Expected: c.params["expected"], User: c.caller.Name}
+	w = docs.PolicyQuery{Policy: cmp.Or(c.params["policy"], present.Policy), Conf: make(map[string]string)}
 	byDefault := make(map[string]string)
 	for _, s := range newSettingRows(w.Policy, nil) {
 		byDefault[s.Name] = s.Default
@@ -188,9 +163,9 @@ func (c *call) wantedPolicy() (PolicyChange, error) {
 	return w, nil
 }
 
-// command returns the command that sets a policy. The content of an allocation file is read by the
+// policyCommand returns the command that sets a policy. The content of an allocation file is read by the
 // command.
-func (w *PolicyChange) command() string {
+func policyCommand(w docs.PolicyQuery) string {
 	text := "hammr scheduler set " + shellWord(w.Policy)
 	for _, name := range slices.Sorted(maps.Keys(w.Conf)) {
 		if name != registry.Allocations {
@@ -205,19 +180,19 @@ func showPreview(c *call) error {
 	if err != nil {
 		return err
 	}
-	a, err := c.cfg.Source.PreviewPolicy(c.ctx, w)
-	preview, err := use(c, a, err)
+	preview, err := read(c, docs.Preview, w)
 	if err != nil {
 		return err
 	}
 	conf := maps.Clone(w.Conf)
 	delete(conf, registry.AllocationFile) // the form keeps it
 	delete(conf, registry.Allocations)
+	command := policyCommand(w)
 	return c.render(http.StatusOK, "preview", "Preview of "+w.Policy, struct {
 		apidoc.PolicyPreview
 		Fields  map[string]string
 		Command string
-	}{preview, conf, w.command()}, Command{"the change", w.command()})
+	}{preview, conf, command}, Command{"the change", command})
 }
 
 func answerPreview(c *call) error {
@@ -225,99 +200,50 @@ func answerPreview(c *call) error {
 	if err != nil {
 		return err
 	}
-	a, err := c.cfg.Source.PreviewPolicy(c.ctx, w)
-	return answer(c, a, err)
-}
-
-func answerPolicies(c *call) error { return c.json(policyKinds()) }
-
-// setPolicyFromForm sets a policy. If it takes slots from running attempts, the user must have typed
-// its name.
-func setPolicyFromForm(c *call) error {
-	w, err := c.wantedPolicy()
+	preview, err := read(c, docs.Preview, w)
 	if err != nil {
 		return err
 	}
-	if c.params["confirm"] != w.Policy {
-		a, err := c.cfg.Source.PreviewPolicy(c.ctx, w)
+	return c.json(preview)
+}
+
+// setPolicy sets the wanted policy. A form that takes slots from running attempts must have the name of the
+// policy, which the user types.
+func (c *call) setPolicy(form bool) (apidoc.Change, error) {
+	w, err := c.wantedPolicy()
+	if err != nil {
+		return apidoc.Change{}, err
+	}
+	if form && c.params["confirm"] != w.Policy {
+		preview, err := read(c, docs.Preview, w)
 		if err != nil {
-			return err
+			return apidoc.Change{}, err
 		}
-		if n := a.Value.Preempted; n > 0 {
-			return &badParam{"confirm", fmt.Sprintf("%q: the policy takes the slots of %d running attempts; type %s to confirm", c.params["confirm"], n, w.Policy)}
+		if n := preview.Preempted; n > 0 {
+			return apidoc.Change{}, docs.Bad("confirm", fmt.Sprintf("%q: the policy takes the slots of %d running attempts; type %s to confirm", c.params["confirm"], n, w.Policy))
 		}
 	}
-	if _, err := c.cfg.Source.SetPolicy(c.ctx, w); err != nil {
-		return err
-	}
-	return c.redirectDone("/scheduler", "policy.set")
-}
-
-func setPolicyFromAPI(c *call) error {
-	w, err := c.wantedPolicy()
-	if err != nil {
-		return err
-	}
-	change, err := c.cfg.Source.SetPolicy(c.ctx, w)
-	if err != nil {
-		return err
-	}
-	return c.json(change)
+	return c.changePolicy(w.Policy, w.Conf, c.params["expected"])
 }
 
 // undo sets the policy that was before the last change.
-func (c *call) undo() (apidoc.Change, error) {
+func (c *call) undo(bool) (apidoc.Change, error) {
 	p, err := c.policy()
 	if err != nil {
 		return apidoc.Change{}, err
 	}
 	if c.undoLeft(p) == 0 {
-		return apidoc.Change{}, fmt.Errorf("no change of the policy in the last %v can be undone: %w", undoTime, ErrRefused)
+		return apidoc.Change{}, fmt.Errorf("no change of the policy in the last %v can be undone: %w", undoTime, docs.ErrRefused)
 	}
-	return c.cfg.Source.SetPolicy(c.ctx, PolicyChange{
-		Policy: p.LastChange.Policy, Conf: p.LastChange.Conf, Expected: cmp.Or(c.params["expected"], p.Fingerprint), User: c.caller.Name,
-	})
+	return c.changePolicy(p.LastChange.Policy, p.LastChange.Conf, cmp.Or(c.params["expected"], p.Fingerprint))
 }
 
-func undoFromForm(c *call) error {
-	if _, err := c.undo(); err != nil {
-		return err
-	}
-	return c.redirectDone("/scheduler", "policy.undo")
-}
-
-func undoFromAPI(c *call) error {
-	change, err := c.undo()
-	if err != nil {
-		return err
-	}
-	return c.json(change)
-}
-
-// decisions returns the decisions that the parameters select.
-func (c *call) decisions() (Answer[apidoc.Decisions], error) {
-	limit, _ := strconv.Atoi(c.params["limit"]) // checked already
-	q := DecisionQuery{Job: c.params["job"], Pool: c.params["pool"], Node: c.params["node"], Kind: c.params["kind"], Limit: limit}
-	if _, err := cluster.ParseJobID(q.Job); q.Job != "" && err != nil {
-		return Answer[apidoc.Decisions]{}, &badParam{"job", fmt.Sprintf("%.100q: expected the id of a job", q.Job)}
-	}
-	if text := c.params["before"]; text != "" {
-		var err error
-		if q.Before, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return Answer[apidoc.Decisions]{}, &badParam{"before", fmt.Sprintf("%q: expected a number", text)}
-		}
-	}
-	return c.cfg.Source.Decisions(c.ctx, q)
-}
-
-func answerDecisions(c *call) error {
-	a, err := c.decisions()
-	return answer(c, a, err)
+func (c *call) changePolicy(policy string, conf map[string]string, expected string) (apidoc.Change, error) {
+	return c.cfg.Source.Change(c.ctx, docs.Change{Do: "policy.set", ID: policy, Conf: conf, Expected: expected, User: c.caller.Name})
 }
 
 func showDecisions(c *call) error {
-	a, err := c.decisions()
-	list, err := use(c, a, err)
+	list, err := wanted(c, docs.Decisions)
 	if err != nil {
 		return err
 	}
@@ -335,7 +261,7 @@ func showDecisions(c *call) error {
 		apidoc.Decisions
 		Kinds                 []string
 		First, Next, CSV, API string
-	}{list, decisionKinds, first, next, "", apiRoot + "/scheduler/decisions?" + q.Encode()})
+	}{list, docs.DecisionKinds, first, next, "", apiRoot + "/scheduler/decisions?" + q.Encode()})
 }
 
 // AttemptURL returns the page of the task or attempt of a decision, "" if it has none.

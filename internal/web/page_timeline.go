@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/analysis"
 )
 
@@ -71,7 +72,7 @@ func showTimeline(c *call) error {
 	v := &view{call: c}
 	d := &timelineData{jobHead: c.jobHead(), Timeline: h.Timeline(w), Picked: c.params["sel"]}
 	d.API = apiRoot + d.Page("timeline")
-	if jobOf(d.Picked) == d.ID {
+	if docs.JobOf(d.Picked) == d.ID {
 		d.PickURL = "/attempts/" + d.Picked
 	}
 	d.Picture = drawTimeline(&d.Timeline, d.Picked)

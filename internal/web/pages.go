@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // ClusterSummary has figures of the whole cluster.
@@ -30,14 +31,12 @@ type SlotUse struct {
 func (c *call) summary() (ClusterSummary, error) {
 	masters := c.masters()
 	doc := ClusterSummary{Cluster: masters.Cluster, Leader: masters.Leader, Nodes: make(map[string]int)}
-	a, err := c.cfg.Source.Jobs(c.ctx, JobQuery{Page: Page{Limit: 1}})
-	page, err := use(c, a, err)
+	page, err := read(c, docs.Jobs, docs.JobQuery{Page: docs.Page{Limit: 1}})
 	if err != nil {
 		return doc, err
 	}
 	doc.Jobs = page.States
-	n, err := c.cfg.Source.Nodes(c.ctx)
-	nodes, err := use(c, n, err)
+	nodes, err := read(c, docs.Nodes, docs.No{})
 	for _, node := range nodes {
 		doc.Nodes[node.State]++
 		if node.State == "RUNNING" {
@@ -62,22 +61,19 @@ func showOverview(c *call) error {
 	if data.ClusterSummary, err = c.summary(); err != nil {
 		return err
 	}
-	active, err := c.cfg.Source.Jobs(c.ctx, JobQuery{States: []string{"PREP", "RUNNING"}, Page: Page{Limit: 10}})
-	page, err := use(c, active, err)
+	page, err := read(c, docs.Jobs, docs.JobQuery{States: []string{"PREP", "RUNNING"}, Page: docs.Page{Limit: 10}})
 	if err != nil {
 		return err
 	}
 	data.Active = page.Jobs
-	over, err := c.cfg.Source.Jobs(c.ctx, JobQuery{States: []string{"SUCCEEDED", "FAILED", "KILLED"}, Page: Page{Sort: "-finishTime", Limit: 10}})
-	if page, err = use(c, over, err); err != nil {
+	if page, err = read(c, docs.Jobs, docs.JobQuery{States: []string{"SUCCEEDED", "FAILED", "KILLED"}, Page: docs.Page{Sort: "-finishTime", Limit: 10}}); err != nil {
 		return err
 	}
 	data.Over = page.Jobs
-	pools, err := c.cfg.Source.Pools(c.ctx)
-	if data.Pools, err = use(c, pools, err); err != nil {
+	if data.Pools, err = read(c, docs.Pools, docs.No{}); err != nil {
 		return err
 	}
-	h := c.samples(AllSeries)
+	h := c.samples("")
 	data.Use, data.Ranges = h.useChart(), h.Ranges
 	return c.render(http.StatusOK, "overview", "Overview", data, Command{"jobs", "hammr job list"}, Command{"tasknodes", "hammr node list"}, Command{"masters", "hammr master status"})
 }
@@ -94,7 +90,7 @@ type tableData[T any] struct {
 }
 
 // newTable returns the data of a table whose page a source has returned.
-func newTable[T any](c *call, rows []T, total int, states map[string]int, next string, columns []Column[T]) tableData[T] {
+func newTable[T any](c *call, rows []T, total int, states map[string]int, next string, columns []docs.Column[T]) tableData[T] {
 	v := &view{call: c}
 	t := tableData[T]{Rows: rows, Total: total, States: states, Headings: headings(c, columns)}
 	if next != "" {
@@ -108,14 +104,13 @@ func newTable[T any](c *call, rows []T, total int, states map[string]int, next s
 		q.Del(name)
 	}
 	q.Set("format", "csv")
-	q.Set("limit", fmt.Sprint(MaxLimit))
+	q.Set("limit", fmt.Sprint(docs.MaxLimit))
 	t.CSV = apiRoot + c.r.URL.EscapedPath() + "?" + q.Encode()
 	return t
 }
 
 func showJobs(c *call) error {
-	a, err := c.cfg.Source.Jobs(c.ctx, jobQuery(c.params))
-	page, err := use(c, a, err)
+	page, err := wanted(c, docs.Jobs)
 	if err != nil {
 		return err
 	}
@@ -125,11 +120,11 @@ func showJobs(c *call) error {
 			command += " --" + flag + " " + shellWord(value)
 		}
 	}
-	table := newTable(c, page.Jobs, page.Total, page.States, page.Next, JobColumns)
+	table := newTable(c, page.Jobs, page.Total, page.States, page.Next, docs.JobColumns)
 	return c.render(http.StatusOK, "jobs", "Jobs", struct {
 		tableData[apidoc.Job]
 		AllStates []string
-	}{table, jobStates}, Command{"these jobs", command})
+	}{table, docs.ShownJobStates}, Command{"these jobs", command})
 }
 
 // tabs are the pages of a job: path below the job's, and text.
@@ -166,7 +161,7 @@ func (c *call) jobHead() jobHead {
 func goToAttempt(c *call) error {
 	a, err := cluster.ParseAttemptID(c.params["attempt"])
 	if err != nil {
-		return fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], ErrUnknown)
+		return fmt.Errorf("%.200q is not the id of an attempt: %w", c.params["attempt"], docs.ErrUnknown)
 	}
 	return c.redirect(attemptURL(a))
 }

@@ -8,43 +8,21 @@ import (
 	"sync"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/analysis"
 )
 
 // Parameters of pictures.
 var (
-	windowParams = []Param{
+	windowParams = []docs.Param{
 		jobParam,
 		{Name: "from", Max: 1 << 52, Doc: "begin of the window, ms since the epoch; default: that of the job"},
 		{Name: "to", Max: 1 << 52, Doc: "end of the window, ms since the epoch; default: that of the job"},
 		{Name: "lanes", Doc: "numbers of the first and the last row, as 0-63; default: all"},
 		{Name: "by", Enum: []string{"node", "task"}, Default: "node", Doc: "what a row is: a slot of a tasknode, or a task"},
 	}
-	measureParam = Param{Name: "by", Enum: analysis.Measures, Default: "bytes", Doc: "number whose skew is shown: output bytes or records, input records (in), or time"}
+	measureParam = docs.Param{Name: "by", Enum: analysis.Measures, Default: "bytes", Doc: "number whose skew is shown: output bytes or records, input records (in), or time"}
 )
-
-// pictureRoutes are the pages of a job that show its past as pictures, and their figures.
-func pictureRoutes() []*Route {
-	show := func(path, doc string, serve func(*call) error, params ...Param) *Route {
-		return &Route{Path: "/jobs/{job}" + path, Verb: access.View, Object: "job", Params: page(params...), Serve: serve, Doc: doc}
-	}
-	get := func(path, doc string, answer any, serve func(*call) error, params ...Param) *Route {
-		return &Route{Path: apiRoot + "/jobs/{job}" + path, Verb: access.View, Object: "job", Params: params, Answer: answer, Serve: serve, Doc: doc}
-	}
-	return []*Route{
-		show("/timeline", "Which attempt had which slot, and how work moved between attempts.", showTimeline, slices.Concat(windowParams, []Param{
-			{Name: "sel", Doc: "id of the attempt that is selected"}, {Name: "page", Max: 1 << 20, Default: "1", Doc: "page of the table"}})...),
-		show("/skew", "How unevenly the tasks of a job are loaded.", showSkew, jobParam, measureParam, Param{Name: "stage", Doc: "code of a stage; default: the most uneven one"}),
-		show("/preemption", "Slots that were taken from a job, what that kept and what it lost.", showPreemptions, jobParam),
-		show("/locality", "Where tasks ran relative to their input.", showLocality, jobParam),
-		get("/timeline", "Spans, marks and arrows of the attempts in a window of time.", analysis.Timeline{}, answerTimeline,
-			append(slices.Clone(windowParams), Param{Name: "px", Max: 4000, Default: "1600", Doc: "width of the picture, pixels"})...),
-		get("/skew", "How unevenly the tasks of each stage are loaded.", analysis.Skew{}, answerSkew, jobParam, measureParam),
-		get("/preemptions", "Orders to give up slots, by mode.", analysis.Preemptions{}, answerPreemptions, jobParam),
-		get("/locality", "Where tasks ran relative to their input.", analysis.Locality{}, answerLocality, jobParam),
-	}
-}
 
 // histories keeps the histories of the jobs that were asked for last: to make one of a job with
 // 100,000 tasks takes longer than to draw it. The zero value is ready to use.
@@ -86,8 +64,7 @@ func sameEvents(a, b apidoc.Events) bool {
 
 // columns returns the numbers of all tasks of the job.
 func (c *call) columns() (*apidoc.TaskColumns, error) {
-	a, err := c.cfg.Source.Columns(c.ctx, c.params["job"])
-	return use(c, a, err)
+	return read(c, docs.Columns, docs.JobID{Job: c.params["job"]})
 }
 
 // history returns the history of the job.
@@ -96,7 +73,7 @@ func (c *call) history() (*analysis.History, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.cfg.Source.Events(c.ctx, c.params["job"])
+	a, err := docs.Events.Read(c.ctx, c.cfg.Source, docs.TaskID{Job: c.params["job"]})
 	events, err := use(c, a, err)
 	if err != nil {
 		return nil, err
@@ -116,52 +93,52 @@ func windowOf(p map[string]string) (w analysis.Window, err error) {
 	}
 	w = analysis.Window{From: number("from"), To: number("to"), ByTask: p["by"] == "task", Px: int(number("px"))}
 	if w.To != 0 && w.To <= w.From {
-		return w, &badParam{"to", "is not after the begin of the window"}
+		return w, docs.Bad("to", "is not after the begin of the window")
 	}
 	if rows := p["lanes"]; rows != "" {
 		first, last, _ := strings.Cut(rows, "-")
 		a, errA := strconv.ParseUint(first, 10, 31)
 		b, errB := strconv.ParseUint(last, 10, 31)
 		if errA != nil || errB != nil || b < a {
-			return w, &badParam{"lanes", fmt.Sprintf("%q: expected two numbers, as 0-63", rows)}
+			return w, docs.Bad("lanes", fmt.Sprintf("%q: expected two numbers, as 0-63", rows))
 		}
 		w.First, w.Last = int(a), int(b)
 	}
 	return w, nil
 }
 
-func answerTimeline(c *call) error {
+func (c *call) timeline() (t analysis.Timeline, err error) {
 	w, err := windowOf(c.params)
 	if err != nil {
-		return err
+		return t, err
 	}
 	h, err := c.history()
 	if err != nil {
-		return err
+		return t, err
 	}
-	return c.json(h.Timeline(w))
+	return h.Timeline(w), nil
 }
 
-func answerSkew(c *call) error {
+func (c *call) skew() (s analysis.Skew, err error) {
 	columns, err := c.columns()
 	if err != nil {
-		return err
+		return s, err
 	}
-	return c.json(analysis.SkewOf(columns, c.params["job"], c.params["by"]))
+	return analysis.SkewOf(columns, c.params["job"], c.params["by"]), nil
 }
 
-func answerPreemptions(c *call) error {
+func (c *call) preemptions() (p analysis.Preemptions, err error) {
 	h, err := c.history()
 	if err != nil {
-		return err
+		return p, err
 	}
-	return c.json(h.Preemptions())
+	return h.Preemptions(), nil
 }
 
-func answerLocality(c *call) error {
+func (c *call) locality() (l analysis.Locality, err error) {
 	columns, err := c.columns()
 	if err != nil {
-		return err
+		return l, err
 	}
-	return c.json(analysis.LocalityOf(columns))
+	return analysis.LocalityOf(columns), nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/internal/wire"
@@ -18,10 +19,8 @@ import (
 // quoted is a record that a failed program quotes.
 const quoted = "ssn=078-05-1120"
 
-// quoting is a cluster with a failed job, whose causes, log and stack quote a record.
-type quoting struct{ *fakeSource }
-
-func newQuoting() *quoting {
+// newQuoting returns a cluster with a failed job, whose causes, log and stack quote a record.
+func newQuoting() *fakeSource {
 	const cause = "panic: cannot parse " + quoted
 	f := newFake("job")
 	f.jobs[1].Cause = cause
@@ -29,35 +28,31 @@ func newQuoting() *quoting {
 		r.Failures = []report.Failure{{Task: aTask, Attempt: anOver, Tasknode: "n2", Cause: cause, Log: quoted, Stack: quoted}}
 		f.reports[id] = r
 	}
-	return &quoting{f}
-}
-
-func (q *quoting) Explain(ctx context.Context, job, task string) (Answer[apidoc.Explanation], error) {
-	a, err := q.fakeSource.Explain(ctx, job, task)
-	attempts := []apidoc.ExplainedAttempt{{ID: anOver, Tasknode: "n2", State: "FAILED", Cause: "panic: " + quoted}}
-	a.Value.Cause, a.Value.Taken = "panic: "+quoted, attempts
-	if a.Value.Task != nil {
-		t := *a.Value.Task
-		t.Attempts = attempts
-		a.Value.Task = &t
-	}
-	return a, err
-}
-
-// Histories returns no problems: those of the fake have the cause of the job.
-func (q *quoting) Histories(ctx context.Context, query HistoryQuery) (Answer[HistoryPage], error) {
-	a, err := q.fakeSource.Histories(ctx, query)
-	a.Value.Problems = nil
-	return a, err
-}
-
-func (q *quoting) Status(ctx context.Context, job string) (Answer[*wire.JobStatus], error) {
-	a, err := q.fakeSource.Status(ctx, job)
-	if err == nil {
-		a.Value.State, a.Value.Cause, a.Value.FinishTime = wire.JobState_FAILED, "panic: "+quoted, atMillis
-		a.Value.Tasks[0].Attempts[0].Cause, a.Value.Tasks[0].Attempts[0].State = "panic: "+quoted, wire.AttemptState_ATTEMPT_FAILED
-	}
-	return a, err
+	docs.Serve(f.table, docs.Explanation, func(ctx context.Context, q docs.TaskID) (docs.Answer[apidoc.Explanation], error) {
+		a, err := f.Explain(ctx, q.Job, q.Task)
+		attempts := []apidoc.ExplainedAttempt{{ID: anOver, Tasknode: "n2", State: "FAILED", Cause: "panic: " + quoted}}
+		a.Value.Cause, a.Value.Taken = "panic: "+quoted, attempts
+		if a.Value.Task != nil {
+			t := *a.Value.Task
+			t.Attempts = attempts
+			a.Value.Task = &t
+		}
+		return a, err
+	})
+	docs.Serve(f.table, docs.Histories, func(ctx context.Context, q docs.HistoryQuery) (docs.Answer[docs.HistoryPage], error) {
+		a, err := f.Histories(ctx, q)
+		a.Value.Problems = nil // those of the fake have the cause of the job
+		return a, err
+	})
+	docs.Serve(f.table, docs.Status, func(ctx context.Context, q docs.JobID) (docs.Answer[*wire.JobStatus], error) {
+		a, err := f.Status(ctx, q.Job)
+		if err == nil {
+			a.Value.State, a.Value.Cause, a.Value.FinishTime = wire.JobState_FAILED, "panic: "+quoted, atMillis
+			a.Value.Tasks[0].Attempts[0].Cause, a.Value.Tasks[0].Attempts[0].State = "panic: "+quoted, wire.AttemptState_ATTEMPT_FAILED
+		}
+		return a, err
+	})
+	return f
 }
 
 // TestReadersSeeNoRecords requests all routes that anonymous readers may view, in all forms. None shows

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 //go:embed assets templates
@@ -162,7 +163,7 @@ type Heading struct {
 }
 
 // headings returns the headings of a table that is sorted by the parameter sort.
-func headings[T any](v *call, columns []Column[T]) (list []Heading) {
+func headings[T any](v *call, columns []docs.Column[T]) (list []Heading) {
 	view := &view{call: v}
 	for _, c := range columns {
 		h := Heading{c.Heading, view.With("sort", c.Name), "none", c.Right}
@@ -179,7 +180,7 @@ func headings[T any](v *call, columns []Column[T]) (list []Heading) {
 
 // Form is an action that a page offers on one object.
 type Form struct {
-	*ActionKind
+	*docs.Action
 	ID      string
 	Options []string // values to choose from; nil for none, or for free text
 }
@@ -193,9 +194,9 @@ func (f Form) URL() string {
 func (f Form) Text() string { return f.Command(f.ID, "") }
 
 // formsOn returns the forms for an object. options are the values of actions that have no Enum.
-func formsOn(kinds []*ActionKind, id string, options []string) (forms []Form) {
+func formsOn(kinds []*docs.Action, id string, options []string) (forms []Form) {
 	for _, k := range kinds {
-		f := Form{ActionKind: k, ID: id}
+		f := Form{Action: k, ID: id}
 		if k.Param != nil {
 			if f.Options = k.Param.Enum; f.Options == nil {
 				f.Options = options

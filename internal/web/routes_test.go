@@ -1,15 +1,18 @@
 package web
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/access"
 )
 
@@ -179,7 +182,7 @@ func TestWrongRequests(t *testing.T) {
 		{"/jobs/job_1763700000000_0009", nil, 404, "/search?q=0009"},
 		{"/jobs/job_1500000000000_0001", nil, 404, "The id is of cluster 1500000000000"},
 		{"/jobs/job_1500000000000_0001/tasks", nil, 404, "Did you mean"},
-		{"/jobs?cursor=" + cursor{List: "1500000000000", Sort: "-submitTime"}.String(), nil, 400, "not a cursor of this list"},
+		{"/jobs?cursor=" + base64.RawURLEncoding.EncodeToString([]byte(`{"l":"1500000000000","s":"-submitTime"}`)), nil, 400, "not a cursor of this list"},
 		{"/jobs/nonsense", nil, 404, "hammr job list --all"},
 		{"/jobs/" + aJob + "/tasks/task_1763700000000_0001_m_000009", nil, 404, "no task"},
 		{"/attempts/nonsense", nil, 404, "not the id of an attempt"},
@@ -218,15 +221,15 @@ func TestActionsReachTheCluster(t *testing.T) {
 	for _, c := range []struct {
 		path string
 		form url.Values
-		want Action
+		want docs.Change
 		to   string
 	}{
-		{"/jobs/" + aJob + "/kill", url.Values{}, Action{Do: "job.kill", ID: aJob}, "/jobs/" + aJob},
-		{"/jobs/" + aJob + "/suspend", url.Values{}, Action{Do: "job.suspend", ID: aJob, Value: "auto"}, "/jobs/" + aJob},
-		{"/jobs/" + aJob + "/priority", url.Values{"priority": {"high"}}, Action{Do: "job.priority", ID: aJob, Value: "HIGH"}, "/jobs/" + aJob},
-		{"/attempts/" + anOpen + "/preempt", url.Values{"mode": {"split"}}, Action{Do: "attempt.preempt", ID: anOpen, Value: "split"}, "/jobs/" + aJob + "/tasks/task_1763700000000_0001_m_000001"},
-		{"/nodes/n1/drain", url.Values{}, Action{Do: "node.drain", ID: "n1"}, "/nodes/n1"},
-		{"/masters/m2/transfer", url.Values{}, Action{Do: "master.transfer", ID: "m2"}, "/masters"},
+		{"/jobs/" + aJob + "/kill", url.Values{}, docs.Change{Do: "job.kill", ID: aJob}, "/jobs/" + aJob},
+		{"/jobs/" + aJob + "/suspend", url.Values{}, docs.Change{Do: "job.suspend", ID: aJob, Value: "auto"}, "/jobs/" + aJob},
+		{"/jobs/" + aJob + "/priority", url.Values{"priority": {"high"}}, docs.Change{Do: "job.priority", ID: aJob, Value: "HIGH"}, "/jobs/" + aJob},
+		{"/attempts/" + anOpen + "/preempt", url.Values{"mode": {"split"}}, docs.Change{Do: "attempt.preempt", ID: anOpen, Value: "split"}, "/jobs/" + aJob + "/tasks/task_1763700000000_0001_m_000001"},
+		{"/nodes/n1/drain", url.Values{}, docs.Change{Do: "node.drain", ID: "n1"}, "/nodes/n1"},
+		{"/masters/m2/transfer", url.Values{}, docs.Change{Do: "master.transfer", ID: "m2"}, "/masters"},
 	} {
 		f.acted = nil
 		w := request(h, c.path, c.form)
@@ -236,14 +239,14 @@ func TestActionsReachTheCluster(t *testing.T) {
 		}
 		got := f.acted[0]
 		got.User = ""
-		if got != c.want || w.Header().Get("Location") != c.to {
+		if !reflect.DeepEqual(got, c.want) || w.Header().Get("Location") != c.to {
 			t.Errorf("%s: %+v, to %s; want %+v, %s", c.path, got, w.Header().Get("Location"), c.want, c.to)
 		}
 		if text := noticeOn(h, c.to, w.Result().Cookies()); !strings.Contains(text, c.want.Do[:strings.Index(c.want.Do, ".")]) {
 			t.Errorf("%s: notice %q", c.to, text)
 		}
 	}
-	f.err = errors.Join(ErrRefused, errors.New("it is over"))
+	f.err = errors.Join(docs.ErrRefused, errors.New("it is over"))
 	if w := request(h, "/api/v1/jobs/"+aJob+"/kill", url.Values{}); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "it is over") {
 		t.Errorf("refused action: %d %s", w.Code, w.Body)
 	}

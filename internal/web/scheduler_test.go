@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/sched/registry"
 )
 
@@ -53,31 +54,31 @@ func TestPolicyIsSetAsPreviewed(t *testing.T) {
 		form   url.Values
 		status int
 		text   string
-		want   PolicyChange
+		want   docs.Change
 	}{
 		{"/scheduler/set", url.Values{"policy": {"fair"}, "expected": {"f1"}, "hammr.preempt.min.run": {" 7000 "}, "hammr.preempt.split.time": {"500"}}, 303, "",
-			PolicyChange{Policy: "fair", Expected: "f1", Conf: map[string]string{"hammr.preempt.min.run": "7000", registry.AllocationFile: "pools.xml", registry.Allocations: "<allocations/>"}}},
-		{"/scheduler/set", url.Values{"policy": {"hfsp"}, "expected": {"f1"}}, 400, "type hfsp to confirm", PolicyChange{}},
-		{"/scheduler/set", url.Values{"policy": {"hfsp"}, "expected": {"f1"}, "confirm": {"hfsp"}}, 303, "", PolicyChange{Policy: "hfsp", Expected: "f1", Conf: map[string]string{}}},
-		{"/scheduler/set", url.Values{"policy": {"fifo"}, "expected": {"f0"}}, 409, "ann has changed the policy", PolicyChange{}},
-		{"/api/v1/scheduler/set", url.Values{"policy": {"hfsp"}}, 200, `"id":"hfsp"`, PolicyChange{Policy: "hfsp", Conf: map[string]string{}}},
-		{"/scheduler/undo", url.Values{"expected": {"f1"}}, 303, "", PolicyChange{Policy: "fifo", Expected: "f1"}},
-		{"/api/v1/scheduler/undo", url.Values{"expected": {"f0"}}, 409, "ann has changed", PolicyChange{}},
+			docs.Change{ID: "fair", Expected: "f1", Conf: map[string]string{"hammr.preempt.min.run": "7000", registry.AllocationFile: "pools.xml", registry.Allocations: "<allocations/>"}}},
+		{"/scheduler/set", url.Values{"policy": {"hfsp"}, "expected": {"f1"}}, 400, "type hfsp to confirm", docs.Change{}},
+		{"/scheduler/set", url.Values{"policy": {"hfsp"}, "expected": {"f1"}, "confirm": {"hfsp"}}, 303, "", docs.Change{ID: "hfsp", Expected: "f1", Conf: map[string]string{}}},
+		{"/scheduler/set", url.Values{"policy": {"fifo"}, "expected": {"f0"}}, 409, "ann has changed the policy", docs.Change{}},
+		{"/api/v1/scheduler/set", url.Values{"policy": {"hfsp"}}, 200, `"id":"hfsp"`, docs.Change{ID: "hfsp", Conf: map[string]string{}}},
+		{"/scheduler/undo", url.Values{"expected": {"f1"}}, 303, "", docs.Change{ID: "fifo", Expected: "f1"}},
+		{"/api/v1/scheduler/undo", url.Values{"expected": {"f0"}}, 409, "ann has changed", docs.Change{}},
 	} {
-		f.changes = nil
+		f.acted = nil
 		w := request(h, c.path, c.form)
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.text) {
 			t.Errorf("%s %v: status %d: %s", c.path, c.form, w.Code, mainOf(w.Body.String()))
 			continue
 		}
 		if c.status >= 400 {
-			if len(f.changes) > 0 {
-				t.Errorf("%s %v: refused, but changed: %v", c.path, c.form, f.changes)
+			if len(f.acted) > 0 {
+				t.Errorf("%s %v: refused, but changed: %v", c.path, c.form, f.acted)
 			}
 			continue
 		}
-		if len(f.changes) != 1 || f.changes[0].Policy != c.want.Policy || f.changes[0].Expected != c.want.Expected || !maps.Equal(f.changes[0].Conf, c.want.Conf) {
-			t.Errorf("%s %v: changes %+v, want %+v", c.path, c.form, f.changes, c.want)
+		if len(f.acted) != 1 || f.acted[0].ID != c.want.ID || f.acted[0].Expected != c.want.Expected || !maps.Equal(f.acted[0].Conf, c.want.Conf) {
+			t.Errorf("%s %v: changes %+v, want %+v", c.path, c.form, f.acted, c.want)
 		}
 	}
 	if text := noticeOn(h, "/scheduler", []*http.Cookie{{Name: noticeCookie, Value: "policy.set"}}); text != "The policy is changed." {

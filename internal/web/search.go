@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // Hit is an object that a search has found.
@@ -56,16 +57,14 @@ func (c *call) search(text string) (hits []Hit, err error) {
 	if hit := exact(text); hit != nil {
 		return []Hit{*hit}, nil
 	}
-	nodes, err := c.cfg.Source.Nodes(c.ctx)
-	all, err := use(c, nodes, err)
+	all, err := read(c, docs.Nodes, docs.No{})
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range all {
 		hits = appendMatch(hits, Hit{Kind: "node", ID: n.Name, URL: "/nodes/" + url.PathEscape(n.Name)}, text)
 	}
-	pools, err := c.cfg.Source.Pools(c.ctx)
-	queues, err := use(c, pools, err)
+	queues, err := read(c, docs.Pools, docs.No{})
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +80,11 @@ func (c *call) search(text string) (hits []Hit, err error) {
 // text "".
 func (c *call) searchJobs(ctx context.Context, text string) (hits []Hit, err error) {
 	if text != "" {
-		byUser, err := c.cfg.Source.Jobs(ctx, JobQuery{User: text, Page: Page{Limit: 1}})
-		if page, err := use(c, byUser, err); err == nil && page.Total > 0 {
+		if page, err := read(c, docs.Jobs, docs.JobQuery{User: text, Page: docs.Page{Limit: 1}}); err == nil && page.Total > 0 {
 			hits = append(hits, Hit{Kind: "user", ID: text, Name: fmt.Sprintf("%d jobs", page.Total), URL: "/jobs?user=" + url.QueryEscape(text)})
 		}
 	}
-	byText, err := c.cfg.Source.Jobs(ctx, JobQuery{Text: text, Page: Page{Limit: maxHits}})
-	page, err := use(c, byText, err)
+	page, err := read(c, docs.Jobs, docs.JobQuery{Text: text, Page: docs.Page{Limit: maxHits}})
 	for _, j := range page.Jobs {
 		hits = append(hits, Hit{Kind: "job", ID: j.JobID, Name: j.Name, URL: "/jobs/" + url.PathEscape(j.JobID)})
 	}
@@ -124,7 +121,7 @@ func showSearch(c *call) error {
 // suggest returns objects that the caller may have meant by the id in an unknown path.
 func (c *call) suggest() []Hit {
 	id := cmp.Or(c.params["job"], c.params["attempt"], c.params["node"])
-	if job := jobOf(id); job != "" {
+	if job := docs.JobOf(id); job != "" {
 		id = job
 	}
 	if id == "" {
@@ -133,8 +130,7 @@ func (c *call) suggest() []Hit {
 	var hits []Hit
 	switch {
 	case c.params["node"] != "":
-		nodes, err := c.cfg.Source.Nodes(c.ctx)
-		all, _ := use(c, nodes, err)
+		all, _ := read(c, docs.Nodes, docs.No{})
 		for _, n := range all {
 			hits = append(hits, Hit{Kind: "node", ID: n.Name, URL: "/nodes/" + url.PathEscape(n.Name)})
 		}
@@ -155,7 +151,7 @@ func (c *call) unknown() string {
 
 // whyUnknown says why a job, task or attempt can be unknown, "" for others.
 func (c *call) whyUnknown() string {
-	job := cmp.Or(jobOf(c.unknown()), c.unknown())
+	job := cmp.Or(docs.JobOf(c.unknown()), c.unknown())
 	id, err := cluster.ParseJobID(job)
 	if err != nil {
 		return ""
@@ -170,7 +166,7 @@ func (c *call) whyUnknown() string {
 // attempt would lead back to the same page, so its number is searched for.
 func (c *call) searchUnknown() string {
 	id := c.unknown()
-	if job := cmp.Or(jobOf(id), id); exact(job) != nil {
+	if job := cmp.Or(docs.JobOf(id), id); exact(job) != nil {
 		id = job[strings.LastIndexByte(job, '_')+1:]
 	}
 	if id == "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/internal/web/hadoop"
 )
@@ -18,13 +19,13 @@ import (
 // Config configures a Server.
 type Config struct {
 	// Source is the cluster. Required.
-	Source Source
+	Source docs.Source
 	// Gate checks callers. Required.
 	Gate *access.Gate
 	// Name says who serves the pages, as "master m1". Required.
 	Name string
 	// Drills has the reports of drills; default none, and no page of them.
-	Drills DrillSource
+	Drills docs.Table
 	// Scheduler is the shape of the scheduler in Hadoop's API, one of hadoop.Schedulers; default by
 	// the policy.
 	Scheduler string
@@ -79,6 +80,7 @@ func (h *Handler) Close() error {
 // Config.Gate.Handler around it, together with what else it serves.
 func New(cfg Config) *Handler {
 	cfg.EnsureDefaults()
+	cfg.Source = withDrills{cfg.Source, cfg.Drills}
 	s := &server{cfg: cfg, base: strings.TrimSuffix(cfg.Gate.Base(), "/"), heavy: make(chan struct{}, maxHeavy), hub: newHub(cfg.Source),
 		profiling: make(chan struct{}, maxProfiling)}
 	mux := http.NewServeMux()
@@ -115,7 +117,9 @@ type call struct {
 func (s *server) newCall(ctx context.Context, w http.ResponseWriter, r *http.Request, rt *Route) *call {
 	caller := access.CallerOf(ctx)
 	c := &call{server: s, cfg: s.cfg, ctx: ctx, w: w, r: r, route: rt, params: map[string]string{}, caller: caller}
-	c.cfg.Source = s.cfg.sourceFor(caller)
+	if access.May(caller, access.ReadLog, access.Object{Kind: "job"}) != nil {
+		c.cfg.Source = docs.Public{Source: s.cfg.Source}
+	}
 	return c
 }
 
@@ -204,7 +208,7 @@ func enter(ctx context.Context, slots chan struct{}, what string) (leave func(),
 }
 
 // use returns the value of an answer, and notes how old it is.
-func use[T any](c *call, a Answer[T], err error) (T, error) {
+func use[T any](c *call, a docs.Answer[T], err error) (T, error) {
 	if err == nil {
 		if c.oldest.IsZero() || a.At.Before(c.oldest) {
 			c.oldest = a.At
@@ -242,20 +246,20 @@ func headerText(text string) string {
 
 // statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
-	var bad *badParam
+	var bad *docs.BadParam
 	var refusal *access.Refusal
 	switch {
-	case errors.As(err, &bad), errors.Is(err, ErrCursor):
+	case errors.As(err, &bad), errors.Is(err, docs.ErrCursor):
 		return http.StatusBadRequest
 	case errors.As(err, &refusal):
 		return refusal.Status
 	case errors.Is(err, errMethod):
 		return http.StatusMethodNotAllowed
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, docs.ErrUnknown):
 		return http.StatusNotFound
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, docs.ErrRefused):
 		return http.StatusConflict
-	case errors.Is(err, ErrUnavailable):
+	case errors.Is(err, docs.ErrUnavailable):
 		return http.StatusServiceUnavailable
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusGatewayTimeout
@@ -268,7 +272,7 @@ func (c *call) fail(err error) {
 	status := statusOf(err)
 	if status == http.StatusInternalServerError {
 		c.cfg.Logger.Error("request failed", "path", c.r.URL.Path, "error", err)
-		if !c.caller.Token && !errors.Is(err, ErrDamaged) {
+		if !c.caller.Token && !errors.Is(err, docs.ErrDamaged) {
 			err = errors.New("internal error; the log of " + c.cfg.Name + " has it")
 		}
 	}
@@ -306,7 +310,7 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 		c.fail(errMethod)
 		return
 	}
-	c.fail(fmt.Errorf("no page at %s %.200q: %w", r.Method, r.URL.Path, ErrUnknown))
+	c.fail(fmt.Errorf("no page at %s %.200q: %w", r.Method, r.URL.Path, docs.ErrUnknown))
 }
 
 // errMethod is the error for a path that has other methods.
@@ -376,7 +380,7 @@ func (c *call) masters() apidoc.Masters {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, 3*time.Second)
 	defer cancel()
-	m, err := c.cfg.Source.Masters(ctx)
+	m, err := docs.Masters.Read(ctx, c.cfg.Source, docs.No{})
 	if err != nil {
 		c.stale = cmp.Or(c.stale, err)
 		return apidoc.Masters{}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/access"
 )
 
@@ -20,7 +21,7 @@ import (
 func watchRoutes() []*Route {
 	return []*Route{{
 		Path: apiRoot + "/watch", Verb: access.View, Object: "cluster", Answer: WatchEvent{}, Serve: watch,
-		Params: []Param{{Name: "topics", Doc: "what to watch, joined by commas: jobs, job/ID, nodes, pools, masters, scheduler"}, {Name: "after", Doc: "id of the last event, for clients that cannot send the header Last-Event-ID"}},
+		Params: []docs.Param{{Name: "topics", Doc: "what to watch, joined by commas: jobs, job/ID, nodes, pools, masters, scheduler"}, {Name: "after", Doc: "id of the last event, for clients that cannot send the header Last-Event-ID"}},
 		Doc:    "Server-sent events that name the topics that have changed. Events: hello, at the beginning; change; reset, if changes may have been missed.",
 	}}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 )
 
@@ -29,18 +30,21 @@ type changingSource struct {
 
 func newChanging() *changingSource {
 	f := newFake("wordcount")
-	return &changingSource{fakeSource: f}
+	s := &changingSource{fakeSource: f}
+	docs.Serve(f.table, docs.Jobs, s.changingJobs)
+	docs.Serve(f.table, docs.Job, s.changingJob)
+	return s
 }
 
-func (s *changingSource) Jobs(_ context.Context, q JobQuery) (Answer[JobPage], error) {
+func (s *changingSource) changingJobs(_ context.Context, q docs.JobQuery) (docs.Answer[docs.JobPage], error) {
 	s.questions.Add(1)
 	jobs := []apidoc.Job{{JobID: aJob, Name: fmt.Sprint("version ", s.version.Load()), State: "RUNNING", Suspended: s.suspended.Load()}}
-	page, err := SelectJobs(jobs, q, "1763700000000")
-	return Answer[JobPage]{Value: page, At: time.UnixMilli(atMillis)}, err
+	page, err := docs.SelectJobs(jobs, q, "1763700000000")
+	return docs.Answer[docs.JobPage]{Value: page, At: time.UnixMilli(atMillis)}, err
 }
 
-func (s *changingSource) Job(_ context.Context, id string) (Answer[report.Report], error) {
-	return Answer[report.Report]{Value: report.Report{JobID: id, Name: fmt.Sprint("version ", s.version.Load()), State: report.Running}, At: time.UnixMilli(atMillis)}, nil
+func (s *changingSource) changingJob(_ context.Context, q docs.JobID) (docs.Answer[report.Report], error) {
+	return docs.Answer[report.Report]{Value: report.Report{JobID: q.Job, Name: fmt.Sprint("version ", s.version.Load()), State: report.Running}, At: time.UnixMilli(atMillis)}, nil
 }
 
 // handler serves the pages of a source. Its hub asks often.
@@ -283,14 +287,14 @@ func TestHubForgetsAnswersThatFail(t *testing.T) {
 	}
 	defer h.leave(w)
 	_, before := h.take(w)
-	f.err = ErrUnavailable
+	f.err = docs.ErrUnavailable
 	h.update(t.Context(), []string{"nodes"})
 	f.err, f.stale = nil, nil
 	h.update(t.Context(), []string{"nodes"})
 	if changed, id := h.take(w); changed != nil || id != before {
 		t.Errorf("after an answer that failed: %v, id %s, was %s", changed, id, before)
 	}
-	f.stale = ErrUnavailable
+	f.stale = docs.ErrUnavailable
 	h.update(t.Context(), []string{"nodes"})
 	if changed, _ := h.take(w); len(changed) != 1 {
 		t.Error("pages do not learn that the answer is old")
@@ -393,27 +397,28 @@ type longSource struct {
 
 func newLong(jobs int) *longSource {
 	s := &longSource{fakeSource: newFake("wordcount")}
+	docs.Serve(s.table, docs.Jobs, s.page)
 	for n := range jobs {
 		s.jobs = append(s.jobs, apidoc.Job{JobID: fmt.Sprint("job_1_1", n), State: "RUNNING", SubmitTime: int64(n)})
 	}
 	return s
 }
 
-func (s *longSource) Jobs(_ context.Context, q JobQuery) (Answer[JobPage], error) {
+func (s *longSource) page(_ context.Context, q docs.JobQuery) (docs.Answer[docs.JobPage], error) {
 	s.questions.Add(1)
-	page, err := SelectJobs(s.jobs, q, "1")
-	return Answer[JobPage]{Value: page}, err
+	page, err := docs.SelectJobs(s.jobs, q, "1")
+	return docs.Answer[docs.JobPage]{Value: page}, err
 }
 
 // TestHubSeesChangesBehindTheFirstPage changes the oldest of so many jobs that it is not on the first page of a list.
 // Its list and its own page follow it. A list of one page costs one question.
 func TestHubSeesChangesBehindTheFirstPage(t *testing.T) {
-	for _, jobs := range []int{20, MaxLimit, 2*MaxLimit + 500} {
+	for _, jobs := range []int{20, docs.MaxLimit, 2*docs.MaxLimit + 500} {
 		s := newLong(jobs)
 		h := newHub(s)
 		s.questions.Store(0)
 		_ = h.print(t.Context(), "jobs")
-		if got, want := int(s.questions.Load()), 1+3*min(jobs/(2*MaxLimit), 1); got != want {
+		if got, want := int(s.questions.Load()), 1+3*min(jobs/(2*docs.MaxLimit), 1); got != want {
 			t.Errorf("%d jobs: %d questions about the list, want %d", jobs, got, want)
 		}
 		for what, change := range map[string]func(*apidoc.Job){

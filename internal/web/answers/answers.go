@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 const (
@@ -99,9 +99,9 @@ func (c *Cache) Expire() { c.changes.Add(1) }
 // Ask returns the answer to a question: that of the cache if it is fresh, else that of fetch. fetch
 // also returns how long the answer is fresh. If fetch fails because the cluster does not answer, Ask
 // returns the old answer, if there is one.
-func Ask[T any](ctx context.Context, c *Cache, question string, fetch func(ctx context.Context) (T, time.Duration, error)) (web.Answer[T], error) {
+func Ask[T any](ctx context.Context, c *Cache, question string, fetch func(ctx context.Context) (T, time.Duration, error)) (docs.Answer[T], error) {
 	if err := ctx.Err(); err != nil {
-		return web.Answer[T]{}, err
+		return docs.Answer[T]{}, err
 	}
 	e := c.entry(question)
 	e.Lock()
@@ -109,7 +109,7 @@ func Ask[T any](ctx context.Context, c *Cache, question string, fetch func(ctx c
 	now, change := c.now(), c.changes.Load()
 	value, has := e.value.(T)
 	if has && e.change == change && now.Sub(e.at) < e.fresh {
-		return web.Answer[T]{Value: value, At: e.at}, nil
+		return docs.Answer[T]{Value: value, At: e.at}, nil
 	}
 	if e.err == nil || e.change != change || now.Sub(e.failed) >= time.Second {
 		e.change = change
@@ -119,12 +119,12 @@ func Ask[T any](ctx context.Context, c *Cache, question string, fetch func(ctx c
 		now = c.now()
 		if err == nil {
 			e.value, e.at, e.fresh, e.err = fetched, now, fresh, nil
-			return web.Answer[T]{Value: fetched, At: now}, nil
+			return docs.Answer[T]{Value: fetched, At: now}, nil
 		}
 		e.err, e.failed, e.fresh = err, now, 0
 	}
-	if has && now.Sub(e.at) < keepStale && (errors.Is(e.err, web.ErrUnavailable) || errors.Is(e.err, context.DeadlineExceeded)) {
-		return web.Answer[T]{Value: value, At: e.at, Stale: e.err}, nil
+	if has && now.Sub(e.at) < keepStale && (errors.Is(e.err, docs.ErrUnavailable) || errors.Is(e.err, context.DeadlineExceeded)) {
+		return docs.Answer[T]{Value: value, At: e.at, Stale: e.err}, nil
 	}
-	return web.Answer[T]{}, e.err
+	return docs.Answer[T]{}, e.err
 }

@@ -8,24 +8,24 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/jobmaster/board"
 )
 
-// Nodes implements web.Source. Without a leader, tasknodes are as the state has them.
-func (s *Source) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], error) {
-	a, err := s.Leader.Nodes(ctx)
-	if !errors.Is(err, web.ErrUnavailable) {
+// nodes answers docs.Nodes. Without a leader, tasknodes are as the state has them.
+func (s *Source) nodes(ctx context.Context, q docs.No) (docs.Answer[[]apidoc.Tasknode], error) {
+	a, err := docs.Nodes.Read(ctx, s.cfg.Leader, q)
+	if !errors.Is(err, docs.ErrUnavailable) {
 		return a, err
 	}
 	nodes, lost := s.cfg.Master.LocalTasknodes(ctx)
 	return answer(s, apidoc.Tasknodes(nodes), s.cfg.Now(), err), classify(lost)
 }
 
-// Pools implements web.Source. Without a leader, they are those that jobs are in.
-func (s *Source) Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error) {
-	a, err := s.Leader.Pools(ctx)
-	if !errors.Is(err, web.ErrUnavailable) {
+// pools answers docs.Pools. Without a leader, they are those that jobs are in.
+func (s *Source) pools(ctx context.Context, q docs.No) (docs.Answer[[]apidoc.Queue], error) {
+	a, err := docs.Pools.Read(ctx, s.cfg.Leader, q)
+	if !errors.Is(err, docs.ErrUnavailable) {
 		return a, err
 	}
 	now := s.cfg.Board.Snapshot()

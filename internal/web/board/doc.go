@@ -1,4 +1,4 @@
-// Package board is the web.Source of a process that has a board (package jobmaster/board): a master, an
+// Package board is the docs.Source of a process that has a board (package jobmaster/board): a master, an
 // engine in one process, a simulator.
 //
 //	jobs, tasks, attempts, events, counters    the board and the state of this process

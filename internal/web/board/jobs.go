@@ -9,15 +9,14 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/board"
 	"github.com/hammr/hammr/jobmaster/history"
 )
 
-// Jobs implements web.Source.
-func (s *Source) Jobs(ctx context.Context, q web.JobQuery) (web.Answer[web.JobPage], error) {
+func (s *Source) jobs(ctx context.Context, q docs.JobQuery) (docs.Answer[docs.JobPage], error) {
 	all, err := ask(ctx, s, s.answers, "jobs", func(ctx context.Context) ([]apidoc.Job, time.Time, time.Duration, error) {
 		live, err := s.cfg.Master.LiveJobs(ctx)
 		if err != nil {
@@ -31,10 +30,10 @@ func (s *Source) Jobs(ctx context.Context, q web.JobQuery) (web.Answer[web.JobPa
 		return apidoc.Jobs(rows), now.At, freshness, nil
 	})
 	if err != nil {
-		return web.Answer[web.JobPage]{}, err
+		return docs.Answer[docs.JobPage]{}, err
 	}
-	page, err := web.SelectJobs(all.Value, q, s.cfg.Cluster)
-	return web.Answer[web.JobPage]{Value: page, At: all.At, Stale: all.Stale}, err
+	page, err := docs.SelectJobs(all.Value, q, s.cfg.Cluster)
+	return docs.Answer[docs.JobPage]{Value: page, At: all.At, Stale: all.Stale}, err
 }
 
 // line describes a job for a list, as the leader does.
@@ -75,67 +74,56 @@ type jobDocs struct {
 }
 
 // docs returns what the status of a job says.
-func (s *Source) docs(ctx context.Context, id string) (web.Answer[jobDocs], error) {
-	return either(ctx, s, s.answers, "job "+id, func(ctx context.Context) (jobDocs, error) {
-		status, err := s.cfg.Master.LocalJob(ctx, id, false)
-		return docsOf(status), err
-	}, func(ctx context.Context) (web.Answer[jobDocs], error) {
-		old, err := s.cfg.Past.Status(ctx, id)
-		return web.Answer[jobDocs]{Value: docsOf(old.Value), At: old.At}, err
+func (s *Source) docs(ctx context.Context, q docs.JobID) (docs.Answer[jobDocs], error) {
+	return ask(ctx, s, s.answers, "job "+q.Job, func(ctx context.Context) (d jobDocs, at time.Time, fresh time.Duration, err error) {
+		at, fresh = s.cfg.Now(), freshness
+		status, err := s.cfg.Master.LocalJob(ctx, q.Job, false)
+		if errors.Is(err, cluster.ErrRetired) {
+			old, pastErr := docs.Status.Read(ctx, s.cfg.Past, q)
+			status, at, fresh, err = old.Value, old.At, finishedFreshness, pastErr
+		}
+		if err != nil {
+			return d, at, fresh, err
+		}
+		h := history.Job{Status: status}
+		return jobDocs{apidoc.Report(h.Head()), status.Properties, status.LogDir}, at, fresh, nil
 	})
 }
 
-func docsOf(status *wire.JobStatus) jobDocs {
-	if status == nil {
-		return jobDocs{}
-	}
-	h := history.Job{Status: status}
-	return jobDocs{apidoc.Report(h.Head()), status.Properties, status.LogDir}
-}
-
-// Status implements web.StatusSource.
-func (s *Source) Status(ctx context.Context, id string) (web.Answer[*wire.JobStatus], error) {
-	return either(ctx, s, s.large, "status "+id, func(ctx context.Context) (*wire.JobStatus, error) {
-		return s.cfg.Master.LocalJob(ctx, id, true)
-	}, func(ctx context.Context) (web.Answer[*wire.JobStatus], error) { return s.cfg.Past.Status(ctx, id) })
-}
-
-// TypeCounters implements web.HistorySource.
-func (s *Source) TypeCounters(ctx context.Context, id string) (web.Answer[map[string]counter.Values], error) {
-	return either(ctx, s, s.answers, "counters "+id, func(ctx context.Context) (map[string]counter.Values, error) {
-		return s.cfg.Master.LocalCounters(ctx, id)
-	}, func(ctx context.Context) (web.Answer[map[string]counter.Values], error) {
-		return s.cfg.Past.TypeCounters(ctx, id)
+func (s *Source) status(ctx context.Context, q docs.JobID) (docs.Answer[*wire.JobStatus], error) {
+	return either(ctx, s, s.large, docs.Status, q, func(ctx context.Context) (*wire.JobStatus, error) {
+		return s.cfg.Master.LocalJob(ctx, q.Job, true)
 	})
 }
 
-// TaskCounters implements web.HistorySource.
-func (s *Source) TaskCounters(ctx context.Context, job, task string) (web.Answer[counter.Values], error) {
-	return either(ctx, s, s.answers, "counters "+job+" "+task, func(ctx context.Context) (counter.Values, error) {
-		id, err := cluster.ParseTaskID(task)
-		if err != nil || id.Job.String() != job {
-			return nil, unknownTask(job, task)
+func (s *Source) typeCounters(ctx context.Context, q docs.JobID) (docs.Answer[map[string]counter.Values], error) {
+	return either(ctx, s, s.answers, docs.TypeCounters, q, func(ctx context.Context) (map[string]counter.Values, error) {
+		return s.cfg.Master.LocalCounters(ctx, q.Job)
+	})
+}
+
+func (s *Source) taskCounters(ctx context.Context, q docs.TaskID) (docs.Answer[counter.Values], error) {
+	return either(ctx, s, s.answers, docs.TaskCounters, q, func(ctx context.Context) (counter.Values, error) {
+		id, err := cluster.ParseTaskID(q.Task)
+		if err != nil || id.Job.String() != q.Job {
+			return nil, unknownTask(q)
 		}
 		return s.cfg.Master.LocalTaskCounters(ctx, id)
-	}, func(ctx context.Context) (web.Answer[counter.Values], error) {
-		return s.cfg.Past.TaskCounters(ctx, job, task)
 	})
 }
 
-func unknownTask(job, task string) error {
-	return fmt.Errorf("job %s has no task %.100q: %w", job, task, web.ErrUnknown)
+func unknownTask(q docs.TaskID) error {
+	return fmt.Errorf("job %s has no task %.100q: %w", q.Job, q.Task, docs.ErrUnknown)
 }
 
-// Job implements web.Source.
-func (s *Source) Job(ctx context.Context, id string) (web.Answer[report.Report], error) {
-	d, err := s.docs(ctx, id)
-	return web.Answer[report.Report]{Value: d.Value.report, At: d.At, Stale: d.Stale}, err
+func (s *Source) job(ctx context.Context, q docs.JobID) (docs.Answer[report.Report], error) {
+	d, err := s.docs(ctx, q)
+	return docs.Answer[report.Report]{Value: d.Value.report, At: d.At, Stale: d.Stale}, err
 }
 
-// Configuration implements web.Source.
-func (s *Source) Configuration(ctx context.Context, id string) (web.Answer[map[string]string], error) {
-	d, err := s.docs(ctx, id)
-	return web.Answer[map[string]string]{Value: d.Value.properties, At: d.At, Stale: d.Stale}, err
+func (s *Source) configuration(ctx context.Context, q docs.JobID) (docs.Answer[map[string]string], error) {
+	d, err := s.docs(ctx, q)
+	return docs.Answer[map[string]string]{Value: d.Value.properties, At: d.At, Stale: d.Stale}, err
 }
 
 // errGone is the error for a job whose tasks the board does not have.
@@ -146,7 +134,7 @@ var errGone = errors.New("job is not on the board")
 func (s *Source) inState(id string) (*board.Snapshot, *board.Job, error) {
 	parsed, err := cluster.ParseJobID(id)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%.100q is not the id of a job: %w", id, errors.Join(errGone, web.ErrUnknown))
+		return nil, nil, fmt.Errorf("%.100q is not the id of a job: %w", id, errors.Join(errGone, docs.ErrUnknown))
 	}
 	now := s.cfg.Board.Snapshot()
 	j := now.Job(parsed)

@@ -6,15 +6,21 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/jobmaster/board"
 	"github.com/hammr/hammr/preempt"
 )
 
-// Preemptions implements web.Source.
-func (s *Source) Preemptions(_ context.Context, pool string) (web.Answer[apidoc.PreemptionLedger], error) {
+// preemptions answers docs.Preemptions. A pool that neither has any nor exists is an error.
+func (s *Source) preemptions(ctx context.Context, q docs.PoolQuery) (docs.Answer[apidoc.PreemptionLedger], error) {
 	rows, since := s.cfg.Board.Preemptions()
-	return answer(s, ledgerOf(rows, since, pool), s.cfg.Now(), nil), nil
+	ledger := ledgerOf(rows, since, q.Pool)
+	if q.Pool != "" && len(ledger.Matrix) == 0 {
+		if _, err := docs.Pool.Read(ctx, s, docs.PoolID{Pool: q.Pool}); err != nil {
+			return docs.Answer[apidoc.PreemptionLedger]{}, err
+		}
+	}
+	return answer(s, ledger, s.cfg.Now(), nil), nil
 }
 
 // ledgerOf returns the document of the rows from or for a pool, or of all if pool is "".

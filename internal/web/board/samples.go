@@ -1,22 +1,32 @@
 package board
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/jobmaster/board"
 )
 
-// Samples implements web.Source.
-func (s *Source) Samples(_ context.Context, q web.SampleQuery) (web.Answer[apidoc.Samples], error) {
-	names := []string{q.Pool}
-	if q.Pool == web.AllSeries {
-		names = s.cfg.Board.Series()
+func (s *Source) samples(_ context.Context, q docs.SampleQuery) (docs.Answer[apidoc.Samples], error) {
+	return answer(s, s.samplesOf(s.cfg.Board.Series(), q), s.cfg.Now(), nil), nil
+}
+
+func (s *Source) poolSamples(ctx context.Context, q docs.PoolSampleQuery) (docs.Answer[apidoc.Samples], error) {
+	if _, err := docs.Pool.Read(ctx, s, docs.PoolID{Pool: q.Pool}); err != nil {
+		return docs.Answer[apidoc.Samples]{}, err
 	}
-	doc := apidoc.Samples{From: q.From, To: q.From, Step: q.Step, Series: []apidoc.Series{}}
+	return answer(s, s.samplesOf([]string{q.Pool}, q.SampleQuery), s.cfg.Now(), nil), nil
+}
+
+// samplesOf returns a series for each name.
+func (s *Source) samplesOf(names []string, q docs.SampleQuery) apidoc.Samples {
+	from := cmp.Or(q.From, s.cfg.Now().Add(-24*time.Hour).UnixMilli())
+	doc := apidoc.Samples{From: from, To: from, Series: []apidoc.Series{}}
 	for _, name := range names {
-		samples, step := s.cfg.Board.Samples(name, q.From, q.Step)
+		samples, step := s.cfg.Board.Samples(name, from, q.Step*1000)
 		series := apidoc.Series{Pool: name, Points: make([]apidoc.Sample, 0, len(samples))}
 		for i := range samples {
 			series.Points = append(series.Points, sampleOf(&samples[i]))
@@ -25,7 +35,7 @@ func (s *Source) Samples(_ context.Context, q web.SampleQuery) (web.Answer[apido
 		doc.Step = step
 		doc.Series = append(doc.Series, series)
 	}
-	return answer(s, doc, s.cfg.Now(), nil), nil
+	return doc
 }
 
 // sampleOf returns the document of a sample.

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/answers"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
@@ -19,19 +19,14 @@ import (
 
 // Leader is what the board does not have.
 type Leader interface {
-	Masters(ctx context.Context) (web.Answer[apidoc.Masters], error)
-	Explain(ctx context.Context, job, task string) (web.Answer[apidoc.Explanation], error)
-	Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], error)
-	Node(ctx context.Context, name string) (web.Answer[apidoc.Tasknode], error)
-	Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error)
-	Policy(ctx context.Context) (web.Answer[apidoc.Policy], error)
-	Act(ctx context.Context, a web.Action) (apidoc.Change, error)
-	web.SchedulerSource
+	// Reader answers docs.Masters, Explanation, Nodes, Node, Pools, Policy, Preview and Decisions.
+	docs.Reader
+	Change(ctx context.Context, c docs.Change) (apidoc.Change, error)
 	// ReadLog returns a part of an output stream of an attempt. dir is the log directory of its job, ""
 	// for none.
-	ReadLog(ctx context.Context, a report.Attempt, dir, stream string, r web.LogRange) (web.LogPart, error)
+	ReadLog(ctx context.Context, a report.Attempt, dir, stream string, r docs.LogRange) (docs.LogPart, error)
 	// TakeProfile takes a profile of a master, of a tasknode, or of an attempt that runs on a tasknode.
-	TakeProfile(ctx context.Context, tasknode string, q web.ProfileQuery) (web.ProfileData, error)
+	TakeProfile(ctx context.Context, tasknode string, q docs.ProfileQuery) (docs.ProfileData, error)
 }
 
 // Master has the state of this process. If a job has left the state, errors wrap cluster.ErrRetired.
@@ -44,41 +39,15 @@ type Master interface {
 	LocalTasknodes(ctx context.Context) ([]*wire.Tasknode, error)
 }
 
-// Past has the jobs that have left the state.
-type Past interface {
-	web.HistorySource
-	web.StatusSource
-	Task(ctx context.Context, job, task string) (web.Answer[report.Task], error)
-	Events(ctx context.Context, job string) (web.Answer[apidoc.Events], error)
-	Columns(ctx context.Context, job string) (web.Answer[*apidoc.TaskColumns], error)
-	Audit(ctx context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error)
-}
+// noPast has no jobs that have left the state.
+type noPast struct{}
 
-// noPast has none.
-type noPast struct{ web.NoHistory }
-
-func noJob[T any](job string) (a web.Answer[T], err error) {
-	return a, fmt.Errorf("no job %.100q: %w", job, web.ErrUnknown)
-}
-
-func (noPast) Status(_ context.Context, job string) (web.Answer[*wire.JobStatus], error) {
-	return noJob[*wire.JobStatus](job)
-}
-
-func (noPast) Task(_ context.Context, job, _ string) (web.Answer[report.Task], error) {
-	return noJob[report.Task](job)
-}
-
-func (noPast) Events(_ context.Context, job string) (web.Answer[apidoc.Events], error) {
-	return noJob[apidoc.Events](job)
-}
-
-func (noPast) Columns(_ context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
-	return noJob[*apidoc.TaskColumns](job)
-}
-
-func (noPast) Audit(_ context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error) {
-	return noJob[apidoc.Audit](q.Job)
+// Read implements docs.Reader.
+func (noPast) Read(_ context.Context, e *docs.Entry, _ any) (a docs.Answer[any], err error) {
+	if e == docs.Histories.Entry {
+		return a, fmt.Errorf("this program has no directory of histories; start hammr ui with --history DIR: %w", docs.ErrUnknown)
+	}
+	return a, fmt.Errorf("no such job: %w", docs.ErrUnknown)
 }
 
 // Config configures a Source.
@@ -92,8 +61,9 @@ type Config struct {
 	// Contact returns when this process last knew that it has the data of the cluster, zero for
 	// never; default now.
 	Contact func() time.Time
-	// Past has the histories of finished jobs. The caller closes it. Default none.
-	Past Past
+	// Past answers documents about the jobs that have left the state, and docs.Histories. The caller closes
+	// it. Default none.
+	Past docs.Reader
 	// Leader answers what the board does not have. Required.
 	Leader Leader
 	// Now returns the time; default time.Now.
@@ -132,29 +102,59 @@ const (
 	maxLarge   = 8
 )
 
-// Source implements web.Source.
+// Source implements docs.Source.
 type Source struct {
-	Leader
-	web.WorkOf
-	web.HistorySource
 	cfg     Config
+	table   docs.Table
 	answers *answers.Cache
 	large   *answers.Cache
 }
 
-var _ web.Source = (*Source)(nil)
+var _ docs.Source = (*Source)(nil)
 
 // New returns a Source. It starts nothing.
 func New(cfg Config) *Source {
 	cfg.EnsureDefaults()
-	s := &Source{Leader: cfg.Leader, HistorySource: cfg.Past, cfg: cfg, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
-	s.WorkOf = web.WorkOf{Source: s}
+	s := &Source{cfg: cfg, table: docs.Table{}, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
+	t := s.table
+	docs.Serve(t, docs.Jobs, s.jobs)
+	docs.Serve(t, docs.Job, s.job)
+	docs.Serve(t, docs.Configuration, s.configuration)
+	docs.Serve(t, docs.Status, s.status)
+	docs.Serve(t, docs.Statuses, s.statuses)
+	docs.Serve(t, docs.TypeCounters, s.typeCounters)
+	docs.Serve(t, docs.TaskCounters, s.taskCounters)
+	docs.Serve(t, docs.Columns, s.columns)
+	docs.Serve(t, docs.Tasks, s.tasks)
+	docs.Serve(t, docs.Summary, s.summary)
+	docs.Serve(t, docs.Task, s.task)
+	docs.Serve(t, docs.Events, s.events)
+	docs.Serve(t, docs.Nodes, s.nodes)
+	docs.Serve(t, docs.Pools, s.pools)
+	docs.Serve(t, docs.Audit, s.audit)
+	docs.Serve(t, docs.Preemptions, s.preemptions)
+	docs.Serve(t, docs.Samples, s.samples)
+	docs.Serve(t, docs.PoolSamples, s.poolSamples)
+	s.forward(cfg.Past, docs.Histories.Entry)
+	s.forward(cfg.Leader, docs.Masters.Entry, docs.Explanation.Entry, docs.Node.Entry, docs.Policy.Entry, docs.Preview.Entry, docs.Decisions.Entry)
 	return s
 }
 
-// Act implements web.Source.
-func (s *Source) Act(ctx context.Context, a web.Action) (apidoc.Change, error) {
-	change, err := s.Leader.Act(ctx, a)
+// forward lets another reader answer documents.
+func (s *Source) forward(to docs.Reader, entries ...*docs.Entry) {
+	for _, e := range entries {
+		s.table[e] = func(ctx context.Context, query any) (docs.Answer[any], error) { return to.Read(ctx, e, query) }
+	}
+}
+
+// Read implements docs.Source.
+func (s *Source) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
+	return s.table.Read(ctx, s, e, query)
+}
+
+// Change implements docs.Source.
+func (s *Source) Change(ctx context.Context, c docs.Change) (apidoc.Change, error) {
+	change, err := s.cfg.Leader.Change(ctx, c)
 	if err == nil {
 		s.answers.Expire()
 		s.large.Expire()
@@ -164,7 +164,7 @@ func (s *Source) Act(ctx context.Context, a web.Action) (apidoc.Change, error) {
 
 // answer returns an answer from this process's data at a time. If a follower has no contact to a leader,
 // its data may be older than it looks.
-func answer[T any](s *Source, value T, at time.Time, stale error) web.Answer[T] {
+func answer[T any](s *Source, value T, at time.Time, stale error) docs.Answer[T] {
 	contact := s.cfg.Contact()
 	silence := s.cfg.Now().Sub(contact)
 	switch {
@@ -176,7 +176,7 @@ func answer[T any](s *Source, value T, at time.Time, stale error) web.Answer[T] 
 			at = contact
 		}
 	}
-	return web.Answer[T]{Value: value, At: at, Stale: stale}
+	return docs.Answer[T]{Value: value, At: at, Stale: stale}
 }
 
 // dated is a value with the time of the data that it was made from.
@@ -187,24 +187,25 @@ type dated[T any] struct {
 
 // ask returns the answer of a cache, or that of get, which also returns the time of the data, and how
 // long the answer is fresh.
-func ask[T any](ctx context.Context, s *Source, c *answers.Cache, question string, get func(context.Context) (T, time.Time, time.Duration, error)) (web.Answer[T], error) {
+func ask[T any](ctx context.Context, s *Source, c *answers.Cache, question string, get func(context.Context) (T, time.Time, time.Duration, error)) (docs.Answer[T], error) {
 	a, err := answers.Ask(ctx, c, question, func(ctx context.Context) (dated[T], time.Duration, error) {
 		value, at, fresh, err := get(ctx)
 		return dated[T]{value, at}, fresh, classify(err)
 	})
 	if err != nil {
-		return web.Answer[T]{}, err
+		return docs.Answer[T]{}, err
 	}
 	return answer(s, a.Value.value, a.Value.at, a.Stale), nil
 }
 
-// either returns what the state says about a job or, if the job has left the state, what the past does.
-func either[T any](ctx context.Context, s *Source, c *answers.Cache, question string, state func(context.Context) (T, error), past func(context.Context) (web.Answer[T], error)) (web.Answer[T], error) {
-	return ask(ctx, s, c, question, func(ctx context.Context) (T, time.Time, time.Duration, error) {
+// either answers a document with what the state says about a job or, if the job has left the state, with what
+// the past does.
+func either[Q, A any](ctx context.Context, s *Source, c *answers.Cache, d docs.Document[Q, A], q Q, state func(context.Context) (A, error)) (docs.Answer[A], error) {
+	return ask(ctx, s, c, fmt.Sprintf("%s %+v", d.Text, q), func(ctx context.Context) (A, time.Time, time.Duration, error) {
 		at := s.cfg.Now()
 		value, err := state(ctx)
 		if errors.Is(err, cluster.ErrRetired) {
-			old, err := past(ctx)
+			old, err := d.Read(ctx, s.cfg.Past, q)
 			return old.Value, old.At, finishedFreshness, err
 		}
 		return value, at, freshness, err
@@ -216,9 +217,9 @@ func either[T any](ctx context.Context, s *Source, c *answers.Cache, question st
 func classify(err error) error {
 	switch {
 	case errors.Is(err, cluster.ErrUnknown):
-		return fmt.Errorf("%w: %w", web.ErrUnknown, err)
+		return fmt.Errorf("%w: %w", docs.ErrUnknown, err)
 	case errors.As(err, new(*jobmaster.OverloadError)), errors.Is(err, jobmaster.ErrStopped):
-		return fmt.Errorf("%w: %w", web.ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", docs.ErrUnavailable, err)
 	}
 	return err
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/board"
 	"github.com/hammr/hammr/jobmaster/history"
@@ -28,10 +28,10 @@ import (
 const goneJob = "job_1_0007"
 
 // logs is a Leader that reads logs.
-type logs struct{ Leader }
+type logs struct{ Leader } // panics for other questions
 
-func (logs) ReadLog(_ context.Context, a report.Attempt, dir, stream string, _ web.LogRange) (web.LogPart, error) {
-	return web.LogPart{Text: fmt.Append(nil, a.ID, " ", a.Tasknode, " ", a.State, " ", dir, " ", stream)}, nil
+func (logs) ReadLog(_ context.Context, a report.Attempt, dir, stream string, _ docs.LogRange) (docs.LogPart, error) {
+	return docs.LogPart{Text: fmt.Append(nil, a.ID, " ", a.Tasknode, " ", a.State, " ", dir, " ", stream)}, nil
 }
 
 // largeJob returns a board with a job whose maps have finished, on 100 machines.
@@ -98,75 +98,73 @@ func (master) LocalTaskCounters(ctx context.Context, task cluster.TaskID) (count
 	return counter.Values{"g": {"c": 1}}, err
 }
 
-// past has the history of goneJob, and counts how often it is read as a whole.
-type past struct {
-	noPast
-	asked *atomic.Int64
-}
-
 var gone = history.Job{Version: history.Version1, Status: goneStatus()}
 
-func (p past) Status(ctx context.Context, job string) (web.Answer[*wire.JobStatus], error) {
-	if job != goneJob {
-		return p.noPast.Status(ctx, job)
+// newPast has the history of goneJob, and counts how often it is read as a whole.
+func newPast(asked *atomic.Int64) docs.Reader {
+	t := docs.Table{}
+	ofGone := func(job string) error {
+		if job != goneJob {
+			return fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
+		}
+		return nil
 	}
-	p.asked.Add(1)
-	return web.Answer[*wire.JobStatus]{Value: gone.Status}, nil
+	docs.Serve(t, docs.Status, func(_ context.Context, q docs.JobID) (docs.Answer[*wire.JobStatus], error) {
+		err := ofGone(q.Job)
+		if err == nil {
+			asked.Add(1)
+		}
+		return docs.Answer[*wire.JobStatus]{Value: gone.Status}, err
+	})
+	docs.Serve(t, docs.Task, func(_ context.Context, q docs.TaskID) (docs.Answer[report.Task], error) {
+		tasks := apidoc.Tasks(gone.Status)
+		if q.Job != goneJob || q.Task != tasks[0].ID {
+			return docs.Answer[report.Task]{}, unknownTask(q)
+		}
+		return docs.Answer[report.Task]{Value: tasks[0]}, nil
+	})
+	docs.Serve(t, docs.Columns, func(_ context.Context, q docs.JobID) (docs.Answer[*apidoc.TaskColumns], error) {
+		c := gone.Columns()
+		c.Bytes[0], c.Records[0] = 7, 3
+		return docs.Answer[*apidoc.TaskColumns]{Value: c}, ofGone(q.Job)
+	})
+	docs.Serve(t, docs.Audit, func(_ context.Context, q docs.AuditQuery) (docs.Answer[apidoc.Audit], error) {
+		return docs.Answer[apidoc.Audit]{Value: q.Select([]apidoc.UserAction{{User: "eve", Do: "job.kill", ID: goneJob}}, 10)}, ofGone(q.Job)
+	})
+	docs.Serve(t, docs.Events, func(_ context.Context, q docs.TaskID) (docs.Answer[apidoc.Events], error) {
+		return docs.Answer[apidoc.Events]{Value: gone.EventLog()}, ofGone(q.Job)
+	})
+	docs.Serve(t, docs.TypeCounters, func(context.Context, docs.JobID) (docs.Answer[map[string]counter.Values], error) {
+		return docs.Answer[map[string]counter.Values]{Value: map[string]counter.Values{"REDUCE": {"g": {"c": 2}}}}, nil
+	})
+	return readers{t}
 }
 
-func (p past) Task(ctx context.Context, job, id string) (web.Answer[report.Task], error) {
-	tasks := apidoc.Tasks(gone.Status)
-	if job != goneJob || id != tasks[0].ID {
-		return p.noPast.Task(ctx, job, id)
-	}
-	return web.Answer[report.Task]{Value: tasks[0]}, nil
-}
+// readers answers from a table.
+type readers struct{ docs.Table }
 
-func (p past) Columns(ctx context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
-	if job != goneJob {
-		return p.noPast.Columns(ctx, job)
-	}
-	c := gone.Columns()
-	c.Bytes[0], c.Records[0] = 7, 3
-	return web.Answer[*apidoc.TaskColumns]{Value: c}, nil
-}
-
-func (p past) Audit(ctx context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error) {
-	if q.Job != goneJob {
-		return p.noPast.Audit(ctx, q)
-	}
-	return web.Answer[apidoc.Audit]{Value: q.Select([]apidoc.UserAction{{User: "eve", Do: "job.kill", ID: goneJob}}, 10)}, nil
-}
-
-func (p past) Events(ctx context.Context, job string) (web.Answer[apidoc.Events], error) {
-	if job != goneJob {
-		return p.noPast.Events(ctx, job)
-	}
-	return web.Answer[apidoc.Events]{Value: gone.EventLog()}, nil
-}
-
-func (past) TypeCounters(context.Context, string) (web.Answer[map[string]counter.Values], error) {
-	return web.Answer[map[string]counter.Values]{Value: map[string]counter.Values{"REDUCE": {"g": {"c": 2}}}}, nil
+func (r readers) Read(ctx context.Context, e *docs.Entry, q any) (docs.Answer[any], error) {
+	return r.Table.Read(ctx, r, e, q)
 }
 
 // newSource returns the pages of a board.
 func newSource(b *board.Board, asked *atomic.Int64, now func() time.Time) *Source {
-	return New(Config{Cluster: "1", Board: b, Leader: logs{}, Past: past{asked: asked}, Now: now, Master: master{}})
+	return New(Config{Cluster: "1", Board: b, Leader: logs{}, Past: newPast(asked), Now: now, Master: master{}})
 }
 
 // TestCountersAreOfTheStateOrThePast asks about a job in the state and about one that has left it.
 func TestCountersAreOfTheStateOrThePast(t *testing.T) {
 	s, ctx := newSource(largeJob(t, 1), new(atomic.Int64), time.Now), t.Context()
 	for job, want := range map[string]map[string]counter.Values{"job_1_0001": {"MAP": {"g": {"c": 1}}}, goneJob: {"REDUCE": {"g": {"c": 2}}}} {
-		if a, err := s.TypeCounters(ctx, job); err != nil || !reflect.DeepEqual(a.Value, want) {
+		if a, err := docs.TypeCounters.Read(ctx, s, docs.JobID{Job: job}); err != nil || !reflect.DeepEqual(a.Value, want) {
 			t.Errorf("%s: %v, %v", job, a.Value, err)
 		}
 	}
-	if a, err := s.TaskCounters(ctx, "job_1_0001", "task_1_0001_m_000000"); err != nil || a.Value["g"]["c"] != 1 {
+	if a, err := docs.TaskCounters.Read(ctx, s, docs.TaskID{Job: "job_1_0001", Task: "task_1_0001_m_000000"}); err != nil || a.Value["g"]["c"] != 1 {
 		t.Errorf("%v, %v", a.Value, err)
 	}
 	for _, task := range []string{"task_1_0002_m_000000", "nonsense"} {
-		if _, err := s.TaskCounters(ctx, "job_1_0001", task); !errors.Is(err, web.ErrUnknown) {
+		if _, err := docs.TaskCounters.Read(ctx, s, docs.TaskID{Job: "job_1_0001", Task: task}); !errors.Is(err, docs.ErrUnknown) {
 			t.Errorf("%s: %v", task, err)
 		}
 	}
@@ -179,11 +177,11 @@ func TestJobsThatHaveLeftTheState(t *testing.T) {
 	for range 20 {
 		ms.Add(1000)
 		ctx := t.Context()
-		r, err := s.Job(ctx, goneJob)
-		c, err2 := s.Columns(ctx, goneJob)
-		task, err3 := s.Task(ctx, goneJob, "task_1_0007_m_000002")
-		events, err4 := s.TaskEvents(ctx, goneJob, "task_1_0007_m_000002")
-		text, err5 := s.Log(ctx, "attempt_1_0007_m_000002_0", "stderr", web.LogRange{})
+		r, err := docs.Job.Read(ctx, s, docs.JobID{Job: goneJob})
+		c, err2 := docs.Columns.Read(ctx, s, docs.JobID{Job: goneJob})
+		task, err3 := docs.Task.Read(ctx, s, docs.TaskID{Job: goneJob, Task: "task_1_0007_m_000002"})
+		events, err4 := docs.Events.Read(ctx, s, docs.TaskID{Job: goneJob, Task: "task_1_0007_m_000002"})
+		text, err5 := s.Log(ctx, "attempt_1_0007_m_000002_0", "stderr", docs.LogRange{})
 		if err := errors.Join(err, err2, err3, err4, err5); err != nil {
 			t.Fatal(err)
 		}
@@ -208,21 +206,36 @@ func TestUnknownObjects(t *testing.T) {
 	var asked atomic.Int64
 	s, ctx := newSource(largeJob(t, 1), &asked, time.Now), t.Context()
 	for name, ask := range map[string]func() error{
-		"job":                  func() error { _, err := s.Job(ctx, "job_1_0099"); return err },
-		"no id of a job":       func() error { _, err := s.Columns(ctx, "x"); return err },
-		"tasks":                func() error { _, err := s.Tasks(ctx, "job_1_0099", web.TaskQuery{}); return err },
-		"task":                 func() error { _, err := s.Task(ctx, "job_1_0001", "task_1_0001_m_000009"); return err },
-		"task of another job":  func() error { _, err := s.Task(ctx, "job_1_0001", "task_1_0002_m_000000"); return err },
-		"task of an old job":   func() error { _, err := s.Task(ctx, goneJob, "task_1_0007_m_000009"); return err },
-		"events of a task":     func() error { _, err := s.TaskEvents(ctx, "job_1_0001", "task_1_0001_x_000000"); return err },
-		"log":                  func() error { _, err := s.Log(ctx, "attempt_1_0001_m_000000_7", "stdout", web.LogRange{}); return err },
-		"no id of an attempt":  func() error { _, err := s.Log(ctx, "nonsense", "stdout", web.LogRange{}); return err },
-		"configuration":        func() error { _, err := s.Configuration(ctx, "job_1_0099"); return err },
-		"summary":              func() error { _, err := s.TaskSummary(ctx, "job_1_0099", true); return err },
-		"events":               func() error { _, err := s.Events(ctx, "job_1_0099"); return err },
-		"log of another job's": func() error { _, err := s.Log(ctx, "attempt_9_0009_m_000000_0", "stdout", web.LogRange{}); return err },
+		"job":            func() error { _, err := docs.Job.Read(ctx, s, docs.JobID{Job: "job_1_0099"}); return err },
+		"no id of a job": func() error { _, err := docs.Columns.Read(ctx, s, docs.JobID{Job: "x"}); return err },
+		"tasks":          func() error { _, err := docs.Tasks.Read(ctx, s, docs.TaskQuery{Job: "job_1_0099"}); return err },
+		"task": func() error {
+			_, err := docs.Task.Read(ctx, s, docs.TaskID{Job: "job_1_0001", Task: "task_1_0001_m_000009"})
+			return err
+		},
+		"task of another job": func() error {
+			_, err := docs.Task.Read(ctx, s, docs.TaskID{Job: "job_1_0001", Task: "task_1_0002_m_000000"})
+			return err
+		},
+		"task of an old job": func() error {
+			_, err := docs.Task.Read(ctx, s, docs.TaskID{Job: goneJob, Task: "task_1_0007_m_000009"})
+			return err
+		},
+		"events of a task": func() error {
+			_, err := docs.Events.Read(ctx, s, docs.TaskID{Job: "job_1_0001", Task: "task_1_0001_x_000000"})
+			return err
+		},
+		"log":                 func() error { _, err := s.Log(ctx, "attempt_1_0001_m_000000_7", "stdout", docs.LogRange{}); return err },
+		"no id of an attempt": func() error { _, err := s.Log(ctx, "nonsense", "stdout", docs.LogRange{}); return err },
+		"configuration":       func() error { _, err := docs.Configuration.Read(ctx, s, docs.JobID{Job: "job_1_0099"}); return err },
+		"summary": func() error {
+			_, err := docs.Summary.Read(ctx, s, docs.SummaryQuery{Job: "job_1_0099", By: "node"})
+			return err
+		},
+		"events":               func() error { _, err := docs.Events.Read(ctx, s, docs.TaskID{Job: "job_1_0099"}); return err },
+		"log of another job's": func() error { _, err := s.Log(ctx, "attempt_9_0009_m_000000_0", "stdout", docs.LogRange{}); return err },
 	} {
-		if err := ask(); !errors.Is(err, web.ErrUnknown) {
+		if err := ask(); !errors.Is(err, docs.ErrUnknown) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -233,13 +246,13 @@ func TestSilenceIsShown(t *testing.T) {
 	s := newSource(largeJob(t, 1), &asked, func() time.Time { return time.UnixMilli(1_000_000) })
 	for silence, want := range map[time.Duration]string{0: "", 4 * time.Second: "", 8 * time.Second: "no contact to a leader for 8s"} {
 		s.cfg.Contact = func() time.Time { return time.UnixMilli(1_000_000).Add(-silence) }
-		a, err := s.Jobs(t.Context(), web.JobQuery{})
+		a, err := docs.Jobs.Read(t.Context(), s, docs.JobQuery{})
 		if err != nil || (a.Stale != nil) != (want != "") || want != "" && !strings.Contains(a.Stale.Error(), want) {
 			t.Errorf("after %v: %v, %v", silence, a.Stale, err)
 		}
 	}
 	s.cfg.Contact = func() time.Time { return time.Time{} }
-	if a, err := s.Jobs(t.Context(), web.JobQuery{}); err != nil || a.Stale == nil || a.At.IsZero() {
+	if a, err := docs.Jobs.Read(t.Context(), s, docs.JobQuery{}); err != nil || a.Stale == nil || a.At.IsZero() {
 		t.Errorf("without any contact: %+v, %v", a, err)
 	}
 }
@@ -263,16 +276,16 @@ func TestAuditHasTheLatestActions(t *testing.T) {
 	do("ann", cluster.KillJob{Job: job})
 	s := newSource(b, new(atomic.Int64), func() time.Time { return time.UnixMilli(1_000_000) })
 	for _, c := range []struct {
-		query web.AuditQuery
+		query docs.AuditQuery
 		want  []string
 	}{
-		{web.AuditQuery{}, []string{"ann killed the job", "bob set the policy to fair", "ann set the priority to VERY_HIGH"}},
-		{web.AuditQuery{Job: "job_1_0001"}, []string{"ann killed the job", "ann set the priority to VERY_HIGH"}},
-		{web.AuditQuery{Object: "policy"}, []string{"bob set the policy to fair"}},
-		{web.AuditQuery{Job: "job_1_0002"}, nil},
-		{web.AuditQuery{Job: goneJob}, []string{"eve killed the job"}}, // of its history
+		{docs.AuditQuery{}, []string{"ann killed the job", "bob set the policy to fair", "ann set the priority to VERY_HIGH"}},
+		{docs.AuditQuery{Job: "job_1_0001"}, []string{"ann killed the job", "ann set the priority to VERY_HIGH"}},
+		{docs.AuditQuery{Object: "policy"}, []string{"bob set the policy to fair"}},
+		{docs.AuditQuery{Job: "job_1_0002"}, nil},
+		{docs.AuditQuery{Job: goneJob}, []string{"eve killed the job"}}, // of its history
 	} {
-		a, err := s.Audit(t.Context(), c.query)
+		a, err := docs.Audit.Read(t.Context(), s, c.query)
 		var got []string
 		for _, u := range a.Value.Actions {
 			got = append(got, u.User+" "+u.Text())

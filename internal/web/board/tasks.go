@@ -10,22 +10,20 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/web"
-	"github.com/hammr/hammr/internal/web/hadoop"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/board"
 	"github.com/hammr/hammr/jobmaster/history"
 )
 
-// Columns implements web.Source.
-func (s *Source) Columns(ctx context.Context, id string) (web.Answer[*apidoc.TaskColumns], error) {
-	return ask(ctx, s, s.large, "columns "+id, func(ctx context.Context) (*apidoc.TaskColumns, time.Time, time.Duration, error) {
-		now, j, err := s.inState(id)
+func (s *Source) columns(ctx context.Context, q docs.JobID) (docs.Answer[*apidoc.TaskColumns], error) {
+	return ask(ctx, s, s.large, "columns "+q.Job, func(ctx context.Context) (*apidoc.TaskColumns, time.Time, time.Duration, error) {
+		now, j, err := s.inState(q.Job)
 		if err != nil {
-			old, err := s.cfg.Past.Columns(ctx, id)
+			old, err := docs.Columns.Read(ctx, s.cfg.Past, q)
 			return old.Value, old.At, finishedFreshness, err
 		}
 		return columnsOf(now, j), now.At, freshness, nil
@@ -103,51 +101,51 @@ func displayed(state cluster.TaskState, over, suspended bool) string {
 	return string(apidoc.Tasks(status)[0].State)
 }
 
-// Tasks implements web.Source.
-func (s *Source) Tasks(ctx context.Context, id string, q web.TaskQuery) (web.Answer[web.TaskPage], error) {
-	c, err := s.Columns(ctx, id)
+func (s *Source) tasks(ctx context.Context, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
+	c, err := s.columns(ctx, docs.JobID{Job: q.Job})
 	if err != nil {
-		return web.Answer[web.TaskPage]{}, err
+		return docs.Answer[docs.TaskPage]{}, err
 	}
-	page, err := web.SelectTasks(c.Value, q, id)
-	return web.Answer[web.TaskPage]{Value: page, At: c.At, Stale: c.Stale}, err
+	page, err := docs.SelectTasks(c.Value, q)
+	return docs.Answer[docs.TaskPage]{Value: page, At: c.At, Stale: c.Stale}, err
 }
 
-// TaskSummary implements web.Source.
-func (s *Source) TaskSummary(ctx context.Context, id string, byNode bool) (web.Answer[[]web.TaskGroup], error) {
-	return ask(ctx, s, s.answers, fmt.Sprint("summary ", id, byNode), func(ctx context.Context) ([]web.TaskGroup, time.Time, time.Duration, error) {
-		a, err := s.WorkOf.TaskSummary(ctx, id, byNode)
-		return a.Value, a.At, freshness, err
+// summary answers docs.Summary for all readers at once.
+func (s *Source) summary(ctx context.Context, q docs.SummaryQuery) (docs.Answer[[]docs.TaskGroup], error) {
+	return ask(ctx, s, s.answers, fmt.Sprintf("summary %+v", q), func(ctx context.Context) ([]docs.TaskGroup, time.Time, time.Duration, error) {
+		c, err := s.columns(ctx, docs.JobID{Job: q.Job})
+		if err != nil {
+			return nil, c.At, 0, err
+		}
+		return docs.SummarizeTasks(c.Value, q.By == "node"), c.At, freshness, nil
 	})
 }
 
-// Task implements web.Source.
-func (s *Source) Task(ctx context.Context, job, id string) (web.Answer[report.Task], error) {
-	task, err := cluster.ParseTaskID(id)
-	now, j, gone := s.inState(job)
+func (s *Source) task(ctx context.Context, q docs.TaskID) (docs.Answer[report.Task], error) {
+	task, err := cluster.ParseTaskID(q.Task)
+	now, j, gone := s.inState(q.Job)
 	if gone != nil {
-		return s.cfg.Past.Task(ctx, job, id)
+		return docs.Task.Read(ctx, s.cfg.Past, q)
 	}
 	if err != nil || task.Job != j.ID {
-		return web.Answer[report.Task]{}, unknownTask(job, id)
+		return docs.Answer[report.Task]{}, unknownTask(q)
 	}
 	t, err := now.Task(task)
 	if err != nil {
-		return web.Answer[report.Task]{}, unknownTask(job, id)
+		return docs.Answer[report.Task]{}, unknownTask(q)
 	}
 	status := statusOf(now, j, &t)
 	tasks := apidoc.Tasks(&wire.JobStatus{State: wire.JobState(j.State), Tasks: []*wire.TaskStatus{status}})
 	return answer(s, tasks[0], now.At, nil), nil
 }
 
-// TaskList implements web.TaskListSource.
-func (s *Source) TaskList(ctx context.Context, id string) (web.Answer[hadoop.TaskList], error) {
-	now, j, gone := s.inState(id)
+func (s *Source) statuses(ctx context.Context, q docs.JobID) (docs.Answer[docs.TaskStatuses], error) {
+	now, j, gone := s.inState(q.Job)
 	if gone != nil {
-		old, err := s.cfg.Past.Status(ctx, id)
-		return web.Answer[hadoop.TaskList]{Value: hadoop.TaskListOf(old.Value), At: old.At, Stale: old.Stale}, err
+		old, err := docs.Status.Read(ctx, s.cfg.Past, q)
+		return docs.Answer[docs.TaskStatuses]{Value: docs.TasksOf(old.Value), At: old.At, Stale: old.Stale}, err
 	}
-	return answer(s, hadoop.TaskList{Over: j.State.Final(), FinishTime: j.FinishedAt, Tasks: func(yield func(*wire.TaskStatus) bool) {
+	return answer(s, docs.TaskStatuses{Over: j.State.Final(), FinishTime: j.FinishedAt, Tasks: func(yield func(*wire.TaskStatus) bool) {
 		for t := range now.Tasks(j) {
 			if !yield(statusOf(now, j, t)) {
 				return
@@ -175,47 +173,42 @@ func statusOf(now *board.Snapshot, j *board.Job, t *board.Task) *wire.TaskStatus
 	return status
 }
 
-// Events implements web.Source.
-func (s *Source) Events(ctx context.Context, id string) (web.Answer[apidoc.Events], error) {
-	return ask(ctx, s, s.large, "events "+id, func(ctx context.Context) (apidoc.Events, time.Time, time.Duration, error) {
-		now, j, err := s.inState(id)
+func (s *Source) events(ctx context.Context, q docs.TaskID) (docs.Answer[apidoc.Events], error) {
+	if now, j, err := s.inState(q.Job); err == nil && q.Task != "" {
+		task, err := cluster.ParseTaskID(q.Task)
 		if err != nil {
-			old, err := s.cfg.Past.Events(ctx, id)
+			return docs.Answer[apidoc.Events]{}, unknownTask(q)
+		}
+		events, since, err := now.Events(j.ID, task)
+		if err != nil {
+			return docs.Answer[apidoc.Events]{}, classify(err)
+		}
+		return answer(s, history.EventsOf(events, since), now.At, nil), nil
+	}
+	a, err := ask(ctx, s, s.large, "events "+q.Job, func(ctx context.Context) (apidoc.Events, time.Time, time.Duration, error) {
+		now, j, err := s.inState(q.Job)
+		if err != nil {
+			old, err := docs.Events.Read(ctx, s.cfg.Past, docs.TaskID{Job: q.Job})
 			return old.Value, old.At, finishedFreshness, err
 		}
 		events, since, err := now.Events(j.ID, cluster.TaskID{})
 		return history.EventsOf(events, since), now.At, freshness, err
 	})
+	a.Value = a.Value.OfTask(q.Task)
+	return a, err
 }
 
-// TaskEvents implements web.Source.
-func (s *Source) TaskEvents(ctx context.Context, job, id string) (web.Answer[apidoc.Events], error) {
-	now, j, err := s.inState(job)
-	if err != nil {
-		return s.WorkOf.TaskEvents(ctx, job, id)
-	}
-	task, err := cluster.ParseTaskID(id)
-	if err != nil {
-		return web.Answer[apidoc.Events]{}, unknownTask(job, id)
-	}
-	events, since, err := now.Events(j.ID, task)
-	if err != nil {
-		return web.Answer[apidoc.Events]{}, classify(err)
-	}
-	return answer(s, history.EventsOf(events, since), now.At, nil), nil
-}
-
-// Log implements web.Source.
-func (s *Source) Log(ctx context.Context, attempt, stream string, r web.LogRange) (p web.LogPart, err error) {
+// Log implements docs.Source.
+func (s *Source) Log(ctx context.Context, attempt, stream string, r docs.LogRange) (p docs.LogPart, err error) {
 	job, a, err := s.attempt(ctx, attempt)
 	if err != nil {
 		return p, err
 	}
-	docs, err := s.docs(ctx, job)
+	d, err := s.docs(ctx, docs.JobID{Job: job})
 	if err != nil {
 		return p, err
 	}
-	return s.Leader.ReadLog(ctx, a, docs.Value.logDir, stream, r)
+	return s.cfg.Leader.ReadLog(ctx, a, d.Value.logDir, stream, r)
 }
 
 const (
@@ -229,7 +222,7 @@ const (
 func (s *Source) attempt(ctx context.Context, attempt string) (job string, a report.Attempt, err error) {
 	for waited := time.Duration(0); ; waited += attemptPoll {
 		job, a, err = s.knownAttempt(ctx, attempt)
-		if !errors.Is(err, web.ErrUnknown) || waited >= attemptLag {
+		if !errors.Is(err, docs.ErrUnknown) || waited >= attemptLag {
 			return job, a, err
 		}
 		if err := syncutil.Sleep(ctx, attemptPoll); err != nil {
@@ -241,32 +234,32 @@ func (s *Source) attempt(ctx context.Context, attempt string) (job string, a rep
 func (s *Source) knownAttempt(ctx context.Context, attempt string) (job string, a report.Attempt, err error) {
 	id, err := cluster.ParseAttemptID(attempt)
 	if err != nil {
-		return "", a, fmt.Errorf("%.100q is not the id of an attempt: %w", attempt, web.ErrUnknown)
+		return "", a, fmt.Errorf("%.100q is not the id of an attempt: %w", attempt, docs.ErrUnknown)
 	}
 	job = id.Task.Job.String()
-	task, err := s.Task(ctx, job, id.Task.String())
+	task, err := s.task(ctx, docs.TaskID{Job: job, Task: id.Task.String()})
 	if err != nil {
 		return "", a, err
 	}
 	i := slices.IndexFunc(task.Value.Attempts, func(a report.Attempt) bool { return a.ID == attempt })
 	if i < 0 {
-		return "", a, fmt.Errorf("no attempt %s has started: %w", attempt, web.ErrUnknown)
+		return "", a, fmt.Errorf("no attempt %s has started: %w", attempt, docs.ErrUnknown)
 	}
 	return job, task.Value.Attempts[i], nil
 }
 
-// Profile implements web.Source. A suspended attempt has a process, which its tasknode knows to be
+// Profile implements docs.Source. A suspended attempt has a process, which its tasknode knows to be
 // suspended.
-func (s *Source) Profile(ctx context.Context, q web.ProfileQuery) (p web.ProfileData, err error) {
+func (s *Source) Profile(ctx context.Context, q docs.ProfileQuery) (p docs.ProfileData, err error) {
 	if q.Object != "attempt" {
-		return s.Leader.TakeProfile(ctx, q.ID, q)
+		return s.cfg.Leader.TakeProfile(ctx, q.ID, q)
 	}
 	_, a, err := s.attempt(ctx, q.ID)
 	if err != nil {
 		return p, err
 	}
 	if a.FinishTime != 0 {
-		return p, fmt.Errorf("attempt %s is over, so it has no process: %w", a.ID, web.ErrRefused)
+		return p, fmt.Errorf("attempt %s is over, so it has no process: %w", a.ID, docs.ErrRefused)
 	}
-	return s.Leader.TakeProfile(ctx, a.Tasknode, q)
+	return s.cfg.Leader.TakeProfile(ctx, a.Tasknode, q)
 }

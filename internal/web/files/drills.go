@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/jobmaster/histindex"
 )
 
@@ -25,15 +25,22 @@ const (
 // maxDrills bounds the drills of a list, the newest ones.
 const maxDrills = 1000
 
-// Drills implements web.DrillSource: the reports in a directory.
-type Drills struct{ Dir string }
+// drills has the reports in a directory.
+type drills struct{ dir string }
 
-// Drills implements web.DrillSource.
-func (s Drills) Drills(context.Context) (web.Answer[web.DrillList], error) {
-	list := web.DrillList{Directory: s.Dir, Drills: []web.Drill{}, Problems: []histindex.Problem{}}
+// Drills answers the documents of drills from the reports in a directory.
+func Drills(dir string) docs.Table {
+	t, s := docs.Table{}, drills{dir}
+	docs.Serve(t, docs.Drills, s.list)
+	docs.Serve(t, docs.Drill, s.report)
+	return t
+}
+
+func (s drills) list(context.Context, docs.No) (docs.Answer[docs.DrillList], error) {
+	list := docs.DrillList{Directory: s.dir, Drills: []docs.DrillRow{}, Problems: []histindex.Problem{}}
 	names, err := s.drillNames()
 	if err != nil {
-		return web.Answer[web.DrillList]{}, err
+		return docs.Answer[docs.DrillList]{}, err
 	}
 	for _, name := range names[:min(len(names), maxDrills)] {
 		d, err := s.readDrill(name)
@@ -46,19 +53,19 @@ func (s Drills) Drills(context.Context) (web.Answer[web.DrillList], error) {
 	if list.Total, err = s.drillTotal(); err != nil {
 		list.Problems = append(list.Problems, histindex.Problem{File: tableFile, Text: err.Error()})
 	}
-	return web.Answer[web.DrillList]{Value: list, At: time.Now()}, nil
+	return docs.Answer[docs.DrillList]{Value: list, At: time.Now()}, nil
 }
 
 // drillNames returns the directories of drills, the newest first. A drill without a verdict runs, or
 // was killed.
-func (s Drills) drillNames() (names []string, err error) {
-	entries, err := os.ReadDir(s.Dir)
+func (s drills) drillNames() (names []string, err error) {
+	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, err
 	}
 	modified := make(map[string]int64)
 	for _, e := range entries {
-		if info, err := os.Stat(filepath.Join(s.Dir, e.Name(), verdictFile)); err == nil {
+		if info, err := os.Stat(filepath.Join(s.dir, e.Name(), verdictFile)); err == nil {
 			names = append(names, e.Name())
 			modified[e.Name()] = info.ModTime().UnixNano()
 		}
@@ -76,8 +83,8 @@ func (s Drills) drillNames() (names []string, err error) {
 }
 
 // readDrill reads the report in a directory.
-func (s Drills) readDrill(name string) (d web.DrillReport, err error) {
-	dir := filepath.Join(s.Dir, name)
+func (s drills) readDrill(name string) (d docs.DrillReport, err error) {
+	dir := filepath.Join(s.dir, name)
 	text, err := os.ReadFile(filepath.Join(dir, verdictFile))
 	if err != nil {
 		return d, err
@@ -91,13 +98,13 @@ func (s Drills) readDrill(name string) (d web.DrillReport, err error) {
 	}
 	d.Plan = string(plan)
 	parsed, _ := chaos.Parse(planFile, plan) // the list is without kinds if it is damaged
-	d.Drill = web.DrillOf(name, parsed, d.Verdict)
+	d.Drill = docs.DrillRowOf(name, parsed, d.Verdict)
 	return d, nil
 }
 
 // drillTotal returns the sums of the table of drills, "" if there is none.
-func (s Drills) drillTotal() (string, error) {
-	f, err := os.Open(filepath.Join(s.Dir, tableFile))
+func (s drills) drillTotal() (string, error) {
+	f, err := os.Open(filepath.Join(s.dir, tableFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -112,15 +119,14 @@ func (s Drills) drillTotal() (string, error) {
 	return chaos.Sum(rows).String(), nil
 }
 
-// Drill implements web.DrillSource.
-func (s Drills) Drill(_ context.Context, id string) (web.Answer[web.DrillReport], error) {
+func (s drills) report(_ context.Context, q docs.DrillID) (docs.Answer[docs.DrillReport], error) {
 	names, err := s.drillNames()
 	if err != nil {
-		return web.Answer[web.DrillReport]{}, err
+		return docs.Answer[docs.DrillReport]{}, err
 	}
-	if !slices.Contains(names, id) { // so id is no path to somewhere else
-		return web.Answer[web.DrillReport]{}, fmt.Errorf("no drill %.100q in %s: %w", id, s.Dir, web.ErrUnknown)
+	if !slices.Contains(names, q.Drill) { // so it is no path to somewhere else
+		return docs.Answer[docs.DrillReport]{}, fmt.Errorf("no drill %.100q in %s: %w", q.Drill, s.dir, docs.ErrUnknown)
 	}
-	d, err := s.readDrill(id)
-	return web.Answer[web.DrillReport]{Value: d, At: time.Now()}, classify(err)
+	d, err := s.readDrill(q.Drill)
+	return docs.Answer[docs.DrillReport]{Value: d, At: time.Now()}, classify(err)
 }

@@ -1,4 +1,4 @@
-// Package files is a web.Source without a cluster: it has the finished jobs of a directory of
+// Package files is a docs.Source without a cluster: it has the finished jobs of a directory of
 // histories, and the reports of a directory of drills.
 //
 //	source := files.New(files.Config{Index: histindex.New(…), Drills: "drills"})
@@ -18,8 +18,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/histindex"
@@ -35,13 +35,10 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Source implements web.Source. It starts no goroutines of its own.
+// Source implements docs.Source. It starts no goroutines of its own.
 type Source struct {
-	web.NoSamples
-	web.NoScheduler
-	web.NoProfiles
-	web.WorkOf
-	cfg Config
+	cfg   Config
+	table docs.Table
 
 	mu struct {
 		sync.Mutex
@@ -58,39 +55,85 @@ type derived struct {
 	columns func() *apidoc.TaskColumns
 }
 
-var _ web.Source = (*Source)(nil)
+var _ docs.Source = (*Source)(nil)
 
 // New returns a Source.
 func New(cfg Config) *Source {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Source{cfg: cfg}
-	s.WorkOf = web.WorkOf{Source: s}
+	s := &Source{cfg: cfg, table: docs.Table{}}
+	t := s.table
+	docs.Serve(t, docs.Jobs, s.jobs)
+	docs.Serve(t, docs.Histories, s.histories)
+	docs.Serve(t, docs.Audit, s.audit)
+	serve(s, docs.Job, func(d *derived) (report.Report, error) { return apidoc.Report(d.history.Head()), nil })
+	serve(s, docs.Columns, func(d *derived) (*apidoc.TaskColumns, error) { return d.columns(), nil })
+	serve(s, docs.Configuration, func(d *derived) (map[string]string, error) { return d.history.Status.Properties, nil })
+	serve(s, docs.Status, func(d *derived) (*wire.JobStatus, error) { return d.history.Status, nil })
+	serve(s, docs.TypeCounters, (*derived).typeCounters)
+	docs.Serve(t, docs.Tasks, func(ctx context.Context, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
+		return of(ctx, s, q.Job, func(d *derived) (docs.TaskPage, error) { return docs.SelectTasks(d.columns(), q) })
+	})
+	serveTask(s, docs.Task, (*derived).task)
+	serveTask(s, docs.TaskCounters, (*derived).taskCounters)
+	serveTask(s, docs.Events, func(d *derived, task string) (apidoc.Events, error) { return d.history.EventLog().OfTask(task), nil })
+	serveTask(s, docs.Explanation, (*derived).explain)
+
+	// There is no cluster.
+	docs.Serve(t, docs.Masters, fixed(s, apidoc.Masters{Masters: []apidoc.Master{}}))
+	docs.Serve(t, docs.Nodes, fixed(s, []apidoc.Tasknode{}))
+	docs.Serve(t, docs.Pools, fixed(s, []apidoc.Queue{}))
+	docs.Serve(t, docs.Policy, fixed(s, apidoc.Policy{}))
+	docs.Serve(t, docs.Decisions, func(context.Context, docs.DecisionQuery) (docs.Answer[apidoc.Decisions], error) {
+		return now(s, apidoc.Decisions{Decisions: []apidoc.Decision{}}, nil)
+	})
 	return s
+}
+
+// Read implements docs.Source.
+func (s *Source) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
+	return s.table.Read(ctx, s, e, query)
+}
+
+// fixed answers a document that is always the same.
+func fixed[A any](s *Source, value A) func(context.Context, docs.No) (docs.Answer[A], error) {
+	return func(context.Context, docs.No) (docs.Answer[A], error) { return now(s, value, nil) }
+}
+
+// serve answers a document about a job from its history.
+func serve[A any](s *Source, d docs.Document[docs.JobID, A], get func(*derived) (A, error)) {
+	docs.Serve(s.table, d, func(ctx context.Context, q docs.JobID) (docs.Answer[A], error) { return of(ctx, s, q.Job, get) })
+}
+
+// serveTask answers a document about a task from the history of its job.
+func serveTask[A any](s *Source, d docs.Document[docs.TaskID, A], get func(d *derived, task string) (A, error)) {
+	docs.Serve(s.table, d, func(ctx context.Context, q docs.TaskID) (docs.Answer[A], error) {
+		return of(ctx, s, q.Job, func(d *derived) (A, error) { return get(d, q.Task) })
+	})
 }
 
 // classify marks errors for unknown objects and damaged files.
 func classify(err error) error {
 	switch {
 	case errors.Is(err, cluster.ErrUnknown):
-		return web.Classify(web.ErrUnknown, err)
+		return docs.Classify(docs.ErrUnknown, err)
 	case errors.Is(err, storage.ErrCorrupt):
-		return web.Classify(web.ErrDamaged, fmt.Errorf("the file is damaged; copy it again, or remove it: %w", err))
+		return docs.Classify(docs.ErrDamaged, fmt.Errorf("the file is damaged; copy it again, or remove it: %w", err))
 	}
 	return err
 }
 
 // now makes an answer of a value that does not change.
-func now[T any](s *Source, value T, err error) (web.Answer[T], error) {
+func now[T any](s *Source, value T, err error) (docs.Answer[T], error) {
 	if err != nil {
-		return web.Answer[T]{}, classify(err)
+		return docs.Answer[T]{}, classify(err)
 	}
-	return web.Answer[T]{Value: value, At: s.cfg.Now()}, nil
+	return docs.Answer[T]{Value: value, At: s.cfg.Now()}, nil
 }
 
 // of makes an answer about a job.
-func of[T any](ctx context.Context, s *Source, job string, get func(*derived) (T, error)) (a web.Answer[T], err error) {
+func of[T any](ctx context.Context, s *Source, job string, get func(*derived) (T, error)) (a docs.Answer[T], err error) {
 	h, err := s.cfg.Index.Job(ctx, job)
 	if err != nil {
 		return a, classify(err)
@@ -109,19 +152,13 @@ func (s *Source) derived(h *history.Job) *derived {
 	return s.mu.job
 }
 
-// Masters implements web.Source: there are none.
-func (s *Source) Masters(context.Context) (web.Answer[apidoc.Masters], error) {
-	return now(s, apidoc.Masters{Masters: []apidoc.Master{}}, nil)
-}
-
-// Jobs implements web.Source.
-func (s *Source) Jobs(ctx context.Context, q web.JobQuery) (web.Answer[web.JobPage], error) {
+func (s *Source) jobs(ctx context.Context, q docs.JobQuery) (docs.Answer[docs.JobPage], error) {
 	v, err := s.cfg.Index.View(ctx)
 	if err != nil {
-		return web.Answer[web.JobPage]{}, err
+		return docs.Answer[docs.JobPage]{}, err
 	}
-	page, err := web.SelectJobs(s.list(v), q, "histories")
-	return web.Answer[web.JobPage]{Value: page, At: s.viewedAt(v)}, err
+	page, err := docs.SelectJobs(s.list(v), q, "histories")
+	return docs.Answer[docs.JobPage]{Value: page, At: s.viewedAt(v)}, err
 }
 
 // list returns the jobs of a view as the list of a cluster has them.
@@ -146,107 +183,18 @@ func (s *Source) viewedAt(v *histindex.View) time.Time {
 	return v.At
 }
 
-// Job implements web.Source.
-func (s *Source) Job(ctx context.Context, id string) (web.Answer[report.Report], error) {
-	return of(ctx, s, id, func(d *derived) (report.Report, error) { return apidoc.Report(d.history.Head()), nil })
-}
-
-// Tasks implements web.Source.
-func (s *Source) Tasks(ctx context.Context, job string, q web.TaskQuery) (web.Answer[web.TaskPage], error) {
-	return of(ctx, s, job, func(d *derived) (web.TaskPage, error) { return web.SelectTasks(d.columns(), q, job) })
-}
-
-// Task implements web.Source.
-func (s *Source) Task(ctx context.Context, job, task string) (web.Answer[report.Task], error) {
-	return of(ctx, s, job, func(d *derived) (report.Task, error) {
-		i, err := d.history.Index(task)
-		if err != nil {
-			return report.Task{}, err
-		}
-		return d.tasks()[i], nil
-	})
-}
-
-// Events implements web.Source.
-func (s *Source) Events(ctx context.Context, job string) (web.Answer[apidoc.Events], error) {
-	return of(ctx, s, job, func(d *derived) (apidoc.Events, error) { return d.history.EventLog(), nil })
-}
-
-// Columns implements web.Source.
-func (s *Source) Columns(ctx context.Context, job string) (web.Answer[*apidoc.TaskColumns], error) {
-	return of(ctx, s, job, func(d *derived) (*apidoc.TaskColumns, error) { return d.columns(), nil })
-}
-
-// Configuration implements web.Source.
-func (s *Source) Configuration(ctx context.Context, job string) (web.Answer[map[string]string], error) {
-	return of(ctx, s, job, func(d *derived) (map[string]string, error) { return d.history.Status.Properties, nil })
-}
-
-// Explain implements web.Source.
-func (s *Source) Explain(ctx context.Context, job, task string) (web.Answer[apidoc.Explanation], error) {
-	return of(ctx, s, job, func(d *derived) (apidoc.Explanation, error) {
-		e, err := jobmaster.ExplainFinished(d.history.Status, task)
-		if err != nil {
-			return apidoc.Explanation{}, err
-		}
-		return apidoc.ExplanationOf(e), nil
-	})
-}
-
-// Histories implements web.HistorySource.
-func (s *Source) Histories(ctx context.Context, q web.HistoryQuery) (web.Answer[web.HistoryPage], error) {
+func (s *Source) histories(ctx context.Context, q docs.HistoryQuery) (docs.Answer[docs.HistoryPage], error) {
 	v, err := s.cfg.Index.View(ctx)
 	if err != nil {
-		return web.Answer[web.HistoryPage]{}, err
+		return docs.Answer[docs.HistoryPage]{}, err
 	}
-	page, err := web.SelectHistories(v, q, "")
-	return web.Answer[web.HistoryPage]{Value: page, At: s.viewedAt(v)}, err
+	page, err := docs.SelectHistories(v, q, "")
+	return docs.Answer[docs.HistoryPage]{Value: page, At: s.viewedAt(v)}, err
 }
 
-// TypeCounters implements web.HistorySource.
-func (s *Source) TypeCounters(ctx context.Context, job string) (web.Answer[map[string]counter.Values], error) {
-	return of(ctx, s, job, func(d *derived) (map[string]counter.Values, error) {
-		if d.history.Version == history.Version1 {
-			return nil, fmt.Errorf("the history of %s is of version 1, which has no counters of tasks: %w", job, web.ErrUnknown)
-		}
-		return d.history.CountersByType(), nil
-	})
-}
-
-// TaskCounters implements web.HistorySource.
-func (s *Source) TaskCounters(ctx context.Context, job, task string) (web.Answer[counter.Values], error) {
-	return of(ctx, s, job, func(d *derived) (counter.Values, error) {
-		i, err := d.history.Index(task)
-		if err == nil && d.history.Version == history.Version1 {
-			err = fmt.Errorf("the history of %s is of version 1, which has no counters of tasks: %w", job, web.ErrUnknown)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return d.history.CountersOf(i), nil
-	})
-}
-
-// Log implements web.Source: histories have no logs.
-func (s *Source) Log(_ context.Context, attempt, _ string, _ web.LogRange) (p web.LogPart, err error) {
-	return p, fmt.Errorf("log of %.100s: histories have no logs; they are in the log directory of the masters: %w", attempt, web.ErrUnknown)
-}
-
-// Nodes implements web.Source: there are none.
-func (s *Source) Nodes(context.Context) (web.Answer[[]apidoc.Tasknode], error) {
-	return now(s, []apidoc.Tasknode{}, nil)
-}
-
-// Node implements web.Source: there is none.
-func (s *Source) Node(ctx context.Context, name string) (web.Answer[apidoc.Tasknode], error) {
-	all, err := s.Nodes(ctx)
-	return web.NodeOf(all, err, name)
-}
-
-// Audit implements web.Source.
-func (s *Source) Audit(ctx context.Context, q web.AuditQuery) (a web.Answer[apidoc.Audit], err error) {
+func (s *Source) audit(ctx context.Context, q docs.AuditQuery) (a docs.Answer[apidoc.Audit], err error) {
 	if q.Job == "" {
-		return a, fmt.Errorf("histories say only what users have asked for of a job; masters know the rest: %w", web.ErrUnavailable)
+		return a, fmt.Errorf("histories say only what users have asked for of a job; masters know the rest: %w", docs.ErrUnavailable)
 	}
 	return of(ctx, s, q.Job, func(d *derived) (apidoc.Audit, error) {
 		since := d.history.Events.Since
@@ -257,22 +205,59 @@ func (s *Source) Audit(ctx context.Context, q web.AuditQuery) (a web.Answer[apid
 	})
 }
 
-// Pools implements web.Source: there are none.
-func (s *Source) Pools(context.Context) (web.Answer[[]apidoc.Queue], error) {
-	return now(s, []apidoc.Queue{}, nil)
+// errVersion1 is the error for what a history of version 1 does not have.
+func (d *derived) errVersion1() error {
+	if d.history.Version == history.Version1 {
+		return fmt.Errorf("the history of %s is of version 1, which has no counters of tasks: %w", d.history.Status.JobId, docs.ErrUnknown)
+	}
+	return nil
 }
 
-// Policy implements web.Source: there is none.
-func (s *Source) Policy(context.Context) (web.Answer[apidoc.Policy], error) {
-	return now(s, apidoc.Policy{}, nil)
+func (d *derived) typeCounters() (map[string]counter.Values, error) {
+	if err := d.errVersion1(); err != nil {
+		return nil, err
+	}
+	return d.history.CountersByType(), nil
 }
 
-// Act implements web.Source. It refuses every action.
-func (s *Source) Act(_ context.Context, a web.Action) (apidoc.Change, error) {
-	return apidoc.Change{}, fmt.Errorf("%s of %.100s: these pages show files of histories, and no cluster: start hammr ui with --masters: %w", a.Do, a.ID, web.ErrRefused)
+func (d *derived) task(id string) (report.Task, error) {
+	i, err := d.history.Index(id)
+	if err != nil {
+		return report.Task{}, err
+	}
+	return d.tasks()[i], nil
 }
 
-// Status implements web.StatusSource. A history of version 1 has no counters of tasks.
-func (s *Source) Status(ctx context.Context, job string) (web.Answer[*wire.JobStatus], error) {
-	return of(ctx, s, job, func(d *derived) (*wire.JobStatus, error) { return d.history.Status, nil })
+func (d *derived) taskCounters(id string) (counter.Values, error) {
+	i, err := d.history.Index(id)
+	if err == nil {
+		err = d.errVersion1()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.history.CountersOf(i), nil
+}
+
+func (d *derived) explain(task string) (apidoc.Explanation, error) {
+	e, err := jobmaster.ExplainFinished(d.history.Status, task)
+	if err != nil {
+		return apidoc.Explanation{}, err
+	}
+	return apidoc.ExplanationOf(e), nil
+}
+
+// Log implements docs.Source: histories have no logs.
+func (s *Source) Log(_ context.Context, attempt, _ string, _ docs.LogRange) (p docs.LogPart, err error) {
+	return p, fmt.Errorf("log of %.100s: histories have no logs; they are in the log directory of the masters: %w", attempt, docs.ErrUnknown)
+}
+
+// Profile implements docs.Source: no process runs.
+func (s *Source) Profile(context.Context, docs.ProfileQuery) (docs.ProfileData, error) {
+	return docs.NoProfile()
+}
+
+// Change implements docs.Source. It refuses every change.
+func (s *Source) Change(_ context.Context, c docs.Change) (apidoc.Change, error) {
+	return apidoc.Change{}, fmt.Errorf("%s of %.100s: these pages show files of histories, and no cluster: start hammr ui with --masters: %w", c.Do, c.ID, docs.ErrRefused)
 }

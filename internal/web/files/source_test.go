@@ -16,6 +16,7 @@ import (
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
@@ -84,7 +85,7 @@ func newSource(t *testing.T) *files.Source {
 }
 
 // newDrills returns the reports of a drill, of one that cannot be used, and of one that runs.
-func newDrills(t *testing.T) files.Drills {
+func newDrills(t *testing.T) docs.Table {
 	t.Helper()
 	dir := t.TempDir()
 	v := &chaos.Verdict{Seed: 7, Elapsed: 9000, Faults: []chaos.FaultResult{{Fault: "fault at 1s do kill tasknode 1", Injected: true, At: 1000, Recovery: 500}}, Jobs: []chaos.JobResult{{Name: "j1", Program: "wordcount", ID: newJob}}}
@@ -105,7 +106,7 @@ func newDrills(t *testing.T) files.Drills {
 	if err := chaos.RowOf(parsed, v).Append(filepath.Join(dir, "drills", "drills.csv")); err != nil {
 		t.Fatal(err)
 	}
-	return files.Drills{Dir: filepath.Join(dir, "drills")}
+	return files.Drills(filepath.Join(dir, "drills"))
 }
 
 // TestPagesWithoutACluster requests each page and each call of the API.
@@ -160,7 +161,7 @@ func TestPagesWithoutACluster(t *testing.T) {
 func TestEventsAndColumns(t *testing.T) {
 	s := newSource(t)
 	for id, want := range map[string]string{newJob: "start suspend", oldJob: "start finish"} {
-		a, err := s.Events(t.Context(), id)
+		a, err := docs.Events.Read(t.Context(), s, docs.TaskID{Job: id})
 		var kinds []string
 		for _, e := range a.Value.Events {
 			kinds = append(kinds, e.Kind)
@@ -168,19 +169,19 @@ func TestEventsAndColumns(t *testing.T) {
 		if err != nil || strings.Join(kinds, " ") != want || (a.Value.Since == 0) != (id == newJob) {
 			t.Errorf("%s: %v since %d, %v", id, kinds, a.Value.Since, err)
 		}
-		c, err := s.Columns(t.Context(), id)
+		c, err := docs.Columns.Read(t.Context(), s, docs.JobID{Job: id})
 		if err != nil || len(c.Value.Number) != 2 || c.Value.Duration[0] != 58_000 || (c.Value.Bytes[0] == 300) != (id == newJob) {
 			t.Errorf("%s: %+v, %v", id, c.Value, err)
 		}
 	}
-	if _, err := s.Columns(t.Context(), "job_1_0009"); !errors.Is(err, web.ErrUnknown) {
+	if _, err := docs.Columns.Read(t.Context(), s, docs.JobID{Job: "job_1_0009"}); !errors.Is(err, docs.ErrUnknown) {
 		t.Error(err)
 	}
 }
 
 func TestActionsAreRefused(t *testing.T) {
-	_, err := newSource(t).Act(t.Context(), web.Action{Do: "job.kill", ID: newJob})
-	if !errors.Is(err, web.ErrRefused) || !strings.Contains(err.Error(), "files of histories, and no cluster") {
+	_, err := newSource(t).Change(t.Context(), docs.Change{Do: "job.kill", ID: newJob})
+	if !errors.Is(err, docs.ErrRefused) || !strings.Contains(err.Error(), "files of histories, and no cluster") {
 		t.Error(err)
 	}
 }
@@ -188,19 +189,19 @@ func TestActionsAreRefused(t *testing.T) {
 // TestFilesHaveTheActionsOnJobs asks for what users did: histories have only what concerns their jobs.
 func TestFilesHaveTheActionsOnJobs(t *testing.T) {
 	s := newSource(t)
-	_, err := s.Audit(t.Context(), web.AuditQuery{})
-	if !errors.Is(err, web.ErrUnavailable) || !strings.Contains(err.Error(), "masters know the rest") {
+	_, err := docs.Audit.Read(t.Context(), s, docs.AuditQuery{})
+	if !errors.Is(err, docs.ErrUnavailable) || !strings.Contains(err.Error(), "masters know the rest") {
 		t.Error(err)
 	}
-	a, err := s.Audit(t.Context(), web.AuditQuery{Job: newJob})
+	a, err := docs.Audit.Read(t.Context(), s, docs.AuditQuery{Job: newJob})
 	if err != nil || len(a.Value.Actions) != 2 || a.Value.Actions[0].Text() != "set the priority to HIGH" || a.Value.Actions[1].User != "bob" {
 		t.Errorf("%+v, %v", a.Value, err)
 	}
-	a, err = s.Audit(t.Context(), web.AuditQuery{Job: oldJob})
+	a, err = docs.Audit.Read(t.Context(), s, docs.AuditQuery{Job: oldJob})
 	if err != nil || len(a.Value.Actions) != 0 || a.Value.Since != 90_000 {
 		t.Errorf("version 1: %+v, %v", a.Value, err)
 	}
-	if _, err := newSource(t).Node(t.Context(), "n1"); !errors.Is(err, web.ErrUnknown) {
+	if _, err := docs.Node.Read(t.Context(), newSource(t), docs.NodeID{Node: "n1"}); !errors.Is(err, docs.ErrUnknown) {
 		t.Errorf("a tasknode of files: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -83,8 +84,8 @@ func TestKillOfAnApplication(t *testing.T) {
 	}{
 		"running":        {&fixture{}, `{"state":"KILLED"}`, 202, 1},
 		"over":           {&fixture{over: true}, `{"state":"KILLED"}`, 200, 0},
-		"has just ended": {&fixture{err: fmt.Errorf("it is over: %w", ErrRefused)}, `{"state":"KILLED"}`, 202, 1},
-		"no leader":      {&fixture{err: fmt.Errorf("no leader: %w", ErrUnavailable)}, `{"state":"KILLED"}`, 503, 1},
+		"has just ended": {&fixture{err: fmt.Errorf("it is over: %w", docs.ErrRefused)}, `{"state":"KILLED"}`, 202, 1},
+		"no leader":      {&fixture{err: fmt.Errorf("no leader: %w", docs.ErrUnavailable)}, `{"state":"KILLED"}`, 503, 1},
 	} {
 		w := ask(t, Config{Source: c.source}, "PUT", "/ws/v1/cluster/apps/"+testApp+"/state", "application/json", c.body)
 		if w.Code != c.status || len(c.source.changed) != c.changed {
@@ -120,7 +121,7 @@ func (w *slowWriter) Write(p []byte) (int, error) {
 // TestTasksAreStreamed writes 100,000 tasks.
 func TestTasksAreStreamed(t *testing.T) {
 	const all = 10_000
-	l := TaskList{Tasks: func(yield func(*wire.TaskStatus) bool) {
+	l := docs.TaskStatuses{Tasks: func(yield func(*wire.TaskStatus) bool) {
 		for i := 0; i < all && yield(&wire.TaskStatus{Id: fmt.Sprintf("task_1763700000000_0001_m_%06d", i), Kind: taskproc.Kind_MAP}); i++ {
 		}
 	}}
@@ -157,9 +158,9 @@ func TestErrorsOfSources(t *testing.T) {
 		want   int
 		class  string
 	}{
-		{fmt.Errorf("x: %w", ErrUnknown), 500, 404, "NotFoundException"},
-		{fmt.Errorf("x: %w", ErrRefused), 500, 403, "ForbiddenException"},
-		{fmt.Errorf("x: %w", ErrUnavailable), 500, 503, "StandbyException"},
+		{fmt.Errorf("x: %w", docs.ErrUnknown), 500, 404, "NotFoundException"},
+		{fmt.Errorf("x: %w", docs.ErrRefused), 500, 403, "ForbiddenException"},
+		{fmt.Errorf("x: %w", docs.ErrUnavailable), 500, 503, "StandbyException"},
 		{errors.New("sign in"), 403, 401, "AccessControlException"},
 		{errors.New("broken"), 500, 500, "RuntimeException"},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // apps answers with the applications that the parameters select.
@@ -22,7 +23,7 @@ func apps(c *Call) (*document, error) {
 		return nil, err
 	}
 	var rows []object
-	for j, err := range c.Source.Jobs(c.ctx, q) {
+	for j, err := range c.jobs(q) {
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +38,7 @@ func apps(c *Call) (*document, error) {
 }
 
 // appFilter returns which jobs the parameters select.
-func (c *Call) appFilter() (keep func(*apidoc.Job) bool, q Query, err error) {
+func (c *Call) appFilter() (keep func(*apidoc.Job) bool, q docs.JobQuery, err error) {
 	states, err := c.choices("states", "application-state", appStates)
 	if err != nil {
 		return nil, q, err
@@ -55,7 +56,7 @@ func (c *Call) appFilter() (keep func(*apidoc.Job) bool, q Query, err error) {
 	if err != nil {
 		return nil, q, err
 	}
-	q = Query{States: jobsIn(states), User: c.param("user"), Text: c.param("name")}
+	q = docs.JobQuery{States: jobsIn(states), User: c.param("user"), Text: c.param("name")}
 	types, tags, queue, final := c.listParam("applicationTypes"), c.listParam("applicationTags"), c.param("queue"), c.param("finalStatus")
 	return func(j *apidoc.Job) bool {
 		yarn, status := appState(j.State)
@@ -107,7 +108,7 @@ func (c *Call) app(j *apidoc.Job, slotMillis int64) object {
 // row returns the job of the request as lists have it. Lists do not have jobs whose histories only
 // are kept.
 func (c *Call) row() (*apidoc.Job, error) {
-	for j, err := range c.Source.Jobs(c.ctx, Query{Text: c.Object.ID}) {
+	for j, err := range c.jobs(docs.JobQuery{Text: c.Object.ID}) {
 		if err != nil {
 			return nil, err
 		}
@@ -115,8 +116,8 @@ func (c *Call) row() (*apidoc.Job, error) {
 			return &j, nil
 		}
 	}
-	r, err := c.Source.Summary(c.ctx, c.Object.ID)
-	if errors.Is(err, ErrUnknown) {
+	r, err := read(c, docs.Job, docs.JobID{Job: c.Object.ID})
+	if errors.Is(err, docs.ErrUnknown) {
 		err = notFound("app with id: %s not found", appOf(c.Object.ID))
 	}
 	if err != nil {
@@ -131,7 +132,7 @@ func oneApp(c *Call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.Source.Summary(c.ctx, c.Object.ID)
+	r, err := read(c, docs.Job, docs.JobID{Job: c.Object.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func appStatistics(c *Call) (*document, error) {
 	if len(types) == 1 {
 		kind = strings.ToLower(types[0])
 	}
-	counts, err := c.Source.States(c.ctx)
+	counts, err := c.states()
 	if err != nil {
 		return nil, err
 	}
@@ -228,8 +229,8 @@ func putState(c *Call) (*document, error) {
 	}
 	j, err := c.row()
 	if err == nil && !isOver(j.State) {
-		err = c.Source.Change(c.ctx, "kill", c.Object.ID, "")
-		if errors.Is(err, ErrRefused) { // it has just ended
+		err = c.change("kill", "")
+		if errors.Is(err, docs.ErrRefused) { // it has just ended
 			err = nil
 		}
 	}
@@ -246,7 +247,7 @@ func putState(c *Call) (*document, error) {
 // putQueue answers with the new queue. A follower may apply the change later.
 func putQueue(c *Call) (*document, error) {
 	pool := poolOf(c.Value)
-	return queueDocument(pool), c.Source.Change(c.ctx, "move", c.Object.ID, pool)
+	return queueDocument(pool), c.change("move", pool)
 }
 
 func putPriority(c *Call) (*document, error) {
@@ -255,5 +256,5 @@ func putPriority(c *Call) (*document, error) {
 	if err != nil || !known {
 		return nil, badRequest("java.lang.Exception: priority %s: expected a number from 0 to 5", c.Value)
 	}
-	return priorityDocument(name), c.Source.Change(c.ctx, "priority", c.Object.ID, name)
+	return priorityDocument(name), c.change("priority", name)
 }

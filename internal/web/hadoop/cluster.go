@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // version is the version of Hadoop whose API this is.
@@ -38,7 +39,7 @@ func haState(leader, self string) string {
 }
 
 func clusterInfo(c *Call) (*document, error) {
-	m, err := c.Source.Masters(c.ctx)
+	m, err := read(c, docs.Masters, docs.No{})
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func clusterInfo(c *Call) (*document, error) {
 }
 
 func historyInfo(c *Call) (*document, error) {
-	m, err := c.Source.Masters(c.ctx)
+	m, err := read(c, docs.Masters, docs.No{})
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +96,15 @@ func slotSumsOf(nodes []apidoc.Tasknode) (r slotSums) {
 }
 
 func clusterMetrics(c *Call) (*document, error) {
-	nodes, err := c.Source.Nodes(c.ctx)
+	nodes, err := read(c, docs.Nodes, docs.No{})
 	if err != nil {
 		return nil, err
 	}
-	pools, err := c.Source.Pools(c.ctx)
+	pools, err := read(c, docs.Pools, docs.No{})
 	if err != nil {
 		return nil, err
 	}
-	states, err := c.Source.States(c.ctx)
+	states, err := c.states()
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func clusterMetrics(c *Call) (*document, error) {
 }
 
 func nodes(c *Call) (*document, error) {
-	all, err := c.Source.Nodes(c.ctx)
+	all, err := read(c, docs.Nodes, docs.No{})
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ func nodes(c *Call) (*document, error) {
 }
 
 func oneNode(c *Call) (*document, error) {
-	all, err := c.Source.Nodes(c.ctx)
+	all, err := read(c, docs.Nodes, docs.No{})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -35,12 +36,12 @@ func groups(v counter.Values, describe func(id counter.ID, name string) object) 
 // total of what tasks count is the sum of its columns, although the job may have changed between the two
 // questions.
 func jobCounters(c *Call) (*document, error) {
-	r, err := ofJob(c, c.Source.Summary)
+	r, err := ofJob(c, docs.Job)
 	if err != nil {
 		return nil, err
 	}
-	types, err := c.Source.TypeCounters(c.ctx, r.JobID)
-	if err != nil && !errors.Is(err, ErrUnknown) {
+	types, err := read(c, docs.TypeCounters, docs.JobID{Job: r.JobID})
+	if err != nil && !errors.Is(err, docs.ErrUnknown) {
 		return nil, err
 	}
 	maps, reduces := types["MAP"], types["REDUCE"]

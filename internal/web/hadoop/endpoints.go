@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/access"
 )
 
@@ -86,7 +87,7 @@ func noSubmit(*Call) (*document, error) {
 
 // isActive answers load balancers of Hadoop, which send readers to the active ResourceManager.
 func isActive(c *Call) (*document, error) {
-	m, err := c.Source.Masters(c.ctx)
+	m, err := read(c, docs.Masters, docs.No{})
 	if err != nil {
 		return nil, err
 	}

@@ -5,13 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-)
 
-// Errors of a Source, wrapped by the errors of its methods.
-var (
-	ErrUnknown     = errors.New("unknown")     // no such object
-	ErrRefused     = errors.New("refused")     // the present state does not allow a change
-	ErrUnavailable = errors.New("unavailable") // the cluster does not answer now
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // failure is an error with the status and the class that Hadoop answers.
@@ -39,11 +34,11 @@ func failureOf(err error, status int) *failure {
 		return f
 	}
 	switch {
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, docs.ErrUnknown):
 		return &failure{http.StatusNotFound, webapp + "NotFoundException", "java.lang.Exception: " + err.Error()}
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, docs.ErrRefused):
 		return &failure{http.StatusForbidden, webapp + "ForbiddenException", err.Error()}
-	case errors.Is(err, ErrUnavailable):
+	case errors.Is(err, docs.ErrUnavailable):
 		return &failure{http.StatusServiceUnavailable, "org.apache.hadoop.ipc.StandbyException", err.Error()}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return &failure{http.StatusUnauthorized, "org.apache.hadoop.security.AccessControlException", err.Error()}

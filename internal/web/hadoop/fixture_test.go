@@ -3,10 +3,8 @@ package hadoop
 import (
 	"context"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -35,14 +34,47 @@ const (
 // fixture is a cluster with one wordcount of two maps and a reduce. It has run for ten seconds; over
 // says whether it is over.
 type fixture struct {
+	docs.Source // panics for what Hadoop's API does not read
+
 	over    bool
 	empty   bool // there is no job
 	changed []string
 	err     error // of changes
 }
 
-func (f *fixture) Masters(context.Context) (apidoc.Masters, error) {
-	return apidoc.Masters{Cluster: "1763700000000", Leader: "m1", Masters: []apidoc.Master{{ID: "m1", Version: "1.2.3"}}}, nil
+// Read implements docs.Source.
+func (f *fixture) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
+	t := docs.Table{}
+	answer(t, docs.Masters, func(docs.No) (apidoc.Masters, error) {
+		return apidoc.Masters{Cluster: "1763700000000", Leader: "m1", Masters: []apidoc.Master{{ID: "m1", Version: "1.2.3"}}}, nil
+	})
+	answer(t, docs.Jobs, f.jobs)
+	answer(t, docs.Job, func(q docs.JobID) (report.Report, error) { return apidoc.Report(f.status()), f.known(q.Job) })
+	answer(t, docs.Status, func(q docs.JobID) (*wire.JobStatus, error) { return f.status(), f.known(q.Job) })
+	// It has the running attempts too.
+	answer(t, docs.TypeCounters, func(docs.JobID) (map[string]counter.Values, error) {
+		return map[string]counter.Values{"MAP": {counter.GroupFramework: {"Map input records": 150}, counter.GroupFileSystem: {"HDFS: Number of bytes read": 4096}}}, nil
+	})
+	answer(t, docs.Nodes, func(docs.No) ([]apidoc.Tasknode, error) { return f.nodes(), nil })
+	answer(t, docs.Pools, func(docs.No) ([]apidoc.Queue, error) { return f.pools(), nil })
+	answer(t, docs.Policy, func(docs.No) (apidoc.Policy, error) { return apidoc.Policy{Policy: "fair"}, nil })
+	return t.Read(ctx, f, e, query)
+}
+
+// answer adds the function that answers a document.
+func answer[Q, A any](t docs.Table, d docs.Document[Q, A], of func(Q) (A, error)) {
+	docs.Serve(t, d, func(_ context.Context, q Q) (docs.Answer[A], error) {
+		value, err := of(q)
+		return docs.Answer[A]{Value: value}, err
+	})
+}
+
+// known returns an error for a job that does not exist.
+func (f *fixture) known(job string) error {
+	if job != testJob {
+		return fmt.Errorf("no job %s: %w", job, docs.ErrUnknown)
+	}
+	return nil
 }
 
 func (f *fixture) status() *wire.JobStatus {
@@ -75,72 +107,33 @@ func (f *fixture) status() *wire.JobStatus {
 	return s
 }
 
-func (f *fixture) Jobs(_ context.Context, q Query) iter.Seq2[apidoc.Job, error] {
-	return func(yield func(apidoc.Job, error) bool) {
-		if f.empty {
-			return
-		}
-		j := apidoc.Jobs([]*wire.JobStatus{f.status()})[0]
-		if len(q.States) == 0 || slices.Contains(q.States, j.State) {
-			yield(j, nil)
-		}
-	}
-}
-
-func (f *fixture) States(context.Context) (map[string]int, error) {
+func (f *fixture) jobs(q docs.JobQuery) (docs.JobPage, error) {
 	if f.empty {
-		return map[string]int{}, nil
+		return docs.JobPage{States: map[string]int{}}, nil
 	}
-	return map[string]int{apidoc.JobState(f.status().State): 1}, nil
+	return docs.SelectJobs(apidoc.Jobs([]*wire.JobStatus{f.status()}), q, "1")
 }
 
-func (f *fixture) Summary(_ context.Context, job string) (report.Report, error) {
-	if job != testJob {
-		return report.Report{}, fmt.Errorf("no job %s: %w", job, ErrUnknown)
-	}
-	return apidoc.Report(f.status()), nil
-}
-
-func (f *fixture) Status(_ context.Context, job string) (*wire.JobStatus, error) {
-	if job != testJob {
-		return nil, fmt.Errorf("no job %s: %w", job, ErrUnknown)
-	}
-	return f.status(), nil
-}
-
-func (f *fixture) TaskList(ctx context.Context, job string) (TaskList, error) {
-	s, err := f.Status(ctx, job)
-	return TaskListOf(s), err
-}
-
-// TypeCounters has the running attempts too.
-func (f *fixture) TypeCounters(context.Context, string) (map[string]counter.Values, error) {
-	return map[string]counter.Values{"MAP": {counter.GroupFramework: {"Map input records": 150}, counter.GroupFileSystem: {"HDFS: Number of bytes read": 4096}}}, nil
-}
-
-func (f *fixture) Nodes(context.Context) ([]apidoc.Tasknode, error) {
+func (f *fixture) nodes() []apidoc.Tasknode {
 	return []apidoc.Tasknode{
 		{Name: "n1", State: "RUNNING", Address: testNode, HTTP: "127.0.0.1:7081", Rack: "/rack1", MapSlots: 2, ReduceSlots: 2, MapsRunning: 1, ReducesRunning: 1, Load: 1.5},
 		{Name: "n2", State: "LOST", Address: "127.0.0.2:7072", MapSlots: 2, ReduceSlots: 2},
-	}, nil
+	}
 }
 
-func (f *fixture) Pools(context.Context) ([]apidoc.Queue, error) {
+func (f *fixture) pools() []apidoc.Queue {
 	return []apidoc.Queue{
 		{Name: "default", State: "RUNNING", Jobs: apidoc.QueueJobs{Running: 1}, Running: apidoc.Slots{Map: 1, Reduce: 1},
 			Allotment: &apidoc.Allotment{Order: "fair", Max: apidoc.Slots{Map: -1, Reduce: -1}, MaxJobs: -1, Share: apidoc.Share{Map: 1, Reduce: 1}}},
 		{Name: "nightly", State: "DRAINING", Waiting: apidoc.Slots{Map: 3}, Jobs: apidoc.QueueJobs{Waiting: 2},
 			Allotment: &apidoc.Allotment{Order: "fifo", Min: apidoc.Slots{Map: 1}, Max: apidoc.Slots{Map: 1, Reduce: 1}, MaxJobs: 4, Share: apidoc.Share{Map: 1, Reduce: 1}}},
-	}, nil
+	}
 }
 
-func (f *fixture) Policy(context.Context) (apidoc.Policy, error) {
-	return apidoc.Policy{Policy: "fair"}, nil
-}
-
-func (f *fixture) Change(_ context.Context, do, job, value string) error {
-	f.changed = append(f.changed, strings.TrimSpace(do+" "+job+" "+value))
-	return f.err
+// Change implements docs.Source.
+func (f *fixture) Change(_ context.Context, c docs.Change) (apidoc.Change, error) {
+	f.changed = append(f.changed, strings.TrimSpace(strings.TrimPrefix(c.Do, "job.")+" "+c.ID+" "+c.Value))
+	return apidoc.Change{}, f.err
 }
 
 // describe describes the tasknode of the attempts that run.

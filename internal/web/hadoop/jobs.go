@@ -2,13 +2,13 @@ package hadoop
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"maps"
 	"slices"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -19,16 +19,16 @@ type job struct {
 	over bool
 }
 
-// ofJob returns what get returns about the job of a request. The id of the job in a path below /proxy
+// ofJob returns a document of the job of a request. The id of the job in a path below /proxy
 // must be that of the application.
-func ofJob[T any](c *Call, get func(ctx context.Context, job string) (T, error)) (value T, err error) {
+func ofJob[A any](c *Call, d docs.Document[docs.JobID, A]) (value A, err error) {
 	app := c.r.PathValue("app")
 	if id, wrong := jobOfApp(app); app != "" && (wrong != nil || id != c.Object.ID) {
-		err = ErrUnknown
+		err = docs.ErrUnknown
 	} else {
-		value, err = get(c.ctx, c.Object.ID)
+		value, err = read(c, d, docs.JobID{Job: c.Object.ID})
 	}
-	if errors.Is(err, ErrUnknown) {
+	if errors.Is(err, docs.ErrUnknown) {
 		err = notFound("job, %s, is not found", c.Object.ID)
 	}
 	return value, err
@@ -36,7 +36,7 @@ func ofJob[T any](c *Call, get func(ctx context.Context, job string) (T, error))
 
 // job returns the job of a request, with its tasks.
 func (c *Call) job() (*job, error) {
-	s, err := ofJob(c, c.Source.Status)
+	s, err := ofJob(c, docs.Status)
 	return &job{s, s.GetState().Final()}, err
 }
 
@@ -65,7 +65,7 @@ func jobOfMaster(c *Call) (*document, error) {
 // runningJobs answers with the jobs of all application masters that would run now.
 func runningJobs(c *Call) (*document, error) {
 	var rows []object
-	for row, err := range c.Source.Jobs(c.ctx, Query{States: []string{"PREP", "RUNNING"}}) {
+	for row, err := range c.jobs(docs.JobQuery{States: []string{"PREP", "RUNNING"}}) {
 		if err != nil {
 			return nil, err
 		}
@@ -194,7 +194,7 @@ func finishedJobs(c *Call) (*document, error) {
 		states = slices.DeleteFunc(slices.Clone(states), func(s string) bool { return s != state })
 	}
 	var rows []object
-	for j, err := range c.Source.Jobs(c.ctx, Query{States: states, User: c.param("user")}) {
+	for j, err := range c.jobs(docs.JobQuery{States: states, User: c.param("user")}) {
 		switch {
 		case err != nil:
 			return nil, err
@@ -212,7 +212,7 @@ func finishedJobs(c *Call) (*document, error) {
 
 // jobAttempts answers with the one attempt at a job: a job survives the end of a master.
 func jobAttempts(c *Call) (*document, error) {
-	r, err := ofJob(c, c.Source.Summary)
+	r, err := ofJob(c, docs.Job)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// read is a request of a client, and the paths of values that it reads in the answer, with their types.
-type read struct{ target, values string }
+// reading is a request of a client, and the paths of values that it reads in the answer, with their types.
+type reading struct{ target, values string }
 
 const (
 	hueJob = "job.id string, job.name string, job.user string, job.queue string, job.state string, job.startTime integer, job.finishTime integer, " +
@@ -26,9 +26,9 @@ func below(path, values string) string {
 
 // ofHue are the requests of Hue's clients of application masters and of the history server, which have
 // the same paths below a root.
-func ofHue(root string) []read {
+func ofHue(root string) []reading {
 	job := root + "/jobs/" + testJob
-	return []read{
+	return []reading{
 		{job, hueJob},
 		{job + "/counters", "jobCounters.id string, jobCounters.counterGroup[].counterGroupName string, " + below("jobCounters.counterGroup[].counter[].",
 			"name string, totalCounterValue integer, mapCounterValue integer, reduceCounterValue integer")},
@@ -45,14 +45,14 @@ func ofHue(root string) []read {
 }
 
 // ofHueManager are those of its client of the ResourceManager, which names the user that it acts for.
-var ofHueManager = []read{
+var ofHueManager = []reading{
 	{"/ws/v1/cluster/info?doAs=ann&user.name=hue", "clusterInfo.id integer, clusterInfo.state string, clusterInfo.haState string, clusterInfo.hadoopVersion string"},
 	{"/ws/v1/cluster/apps?doAs=ann&user.name=hue&user=ann&limit=10", below("apps.app[].", hueApp)},
 	{"/ws/v1/cluster/apps/" + testApp + "?doAs=ann&user.name=hue", below("app.", hueApp)},
 }
 
 // ofElephant are the requests of Dr. Elephant's fetcher of finished jobs.
-var ofElephant = []read{
+var ofElephant = []reading{
 	{"/ws/v1/cluster/apps?finalStatus=SUCCEEDED&finishedTimeBegin=1&applicationTypes=MAPREDUCE", below("apps.app[].", "id string, user string, queue string, name string, trackingUrl string, startedTime integer, finishedTime integer")},
 	{"/ws/v1/history/mapreduce/jobs/" + testJob + "/conf", "conf.property[].name string, conf.property[].value string"},
 	{"/ws/v1/history/mapreduce/jobs/" + testJob, "job.state string, job.startTime integer, job.finishTime integer, job.submitTime integer, job.diagnostics string"},
@@ -69,7 +69,7 @@ func TestRequestsOfHueAndDrElephant(t *testing.T) {
 	const master = "/proxy/" + testApp + "/ws/v1/mapreduce"
 	for name, c := range map[string]struct {
 		cfg   Config
-		reads []read
+		reads []reading
 	}{
 		"Hue, job that runs":       {running, ofHue(master)},
 		"Hue, job that is over":    {over, ofHue(master)},

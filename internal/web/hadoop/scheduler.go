@@ -4,22 +4,23 @@ import (
 	"cmp"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // scheduler answers with the pools, in the shape that the configuration names. Clients look for
 // one: those that want shares in per cent read that of the capacity scheduler only.
 func scheduler(c *Call) (*document, error) {
-	pools, err := c.Source.Pools(c.ctx)
+	pools, err := read(c, docs.Pools, docs.No{})
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Source.Nodes(c.ctx)
+	all, err := read(c, docs.Nodes, docs.No{})
 	if err != nil {
 		return nil, err
 	}
 	shape := c.Scheduler
 	if shape == "" {
-		policy, err := c.Source.Policy(c.ctx)
+		policy, err := read(c, docs.Policy, docs.No{})
 		if err != nil {
 			return nil, err
 		}

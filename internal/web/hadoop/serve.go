@@ -13,59 +13,15 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/internal/wire"
 )
-
-// Source is what the answers are made of. Errors wrap ErrUnknown, ErrRefused or ErrUnavailable if
-// one fits.
-type Source interface {
-	Masters(ctx context.Context) (apidoc.Masters, error)
-	// Jobs yields the jobs that masters list and that match, the latest first. An error is the last.
-	Jobs(ctx context.Context, q Query) iter.Seq2[apidoc.Job, error]
-	// States counts the jobs that masters list, by state of apidoc.JobStates or apidoc.Suspended.
-	States(ctx context.Context) (map[string]int, error)
-	// Summary returns a job without its tasks.
-	Summary(ctx context.Context, job string) (report.Report, error)
-	// Status returns a job with its tasks, their counters and the properties that were set.
-	Status(ctx context.Context, job string) (*wire.JobStatus, error)
-	// TaskList returns the tasks of a job, without their counters.
-	TaskList(ctx context.Context, job string) (TaskList, error)
-	// TypeCounters returns the counters of the tasks of a job, by MAP and REDUCE. The error wraps
-	// ErrUnknown if they are not known.
-	TypeCounters(ctx context.Context, job string) (map[string]counter.Values, error)
-	Nodes(ctx context.Context) ([]apidoc.Tasknode, error)
-	Pools(ctx context.Context) ([]apidoc.Queue, error)
-	Policy(ctx context.Context) (apidoc.Policy, error)
-	// Change does one of kill, move and priority to a job.
-	Change(ctx context.Context, do, job, value string) error
-}
-
-// TaskList has the tasks of a job, in the order of their ids. They are made while they are read, since
-// there may be very many.
-type TaskList struct {
-	Over       bool  // the job is over
-	FinishTime int64 // of the job, ms since the epoch; 0 while it is not over
-	Tasks      iter.Seq[*wire.TaskStatus]
-}
-
-// TaskListOf returns the tasks of a status.
-func TaskListOf(s *wire.JobStatus) TaskList {
-	return TaskList{s.GetState().Final(), s.GetFinishTime(), slices.Values(s.GetTasks())}
-}
-
-// Query selects jobs. The zero value selects all.
-type Query struct {
-	States []string // of apidoc.JobStates; none for all
-	User   string
-	Text   string // part of the id or name
-}
 
 // Config configures the answers.
 type Config struct {
-	Source Source
+	Source docs.Source
+	// User is who asks, for the audit log.
+	User string
 	// Self is the id of the master that answers, "" for a server that is no master.
 	Self string
 	// Scheduler is the shape of /ws/v1/cluster/scheduler: fair, capacity or fifo; "" chooses by the
@@ -75,6 +31,48 @@ type Config struct {
 	Diagnostics func(cause string) string
 	// Now returns the time.
 	Now func() time.Time
+}
+
+// read returns the answer of a document. One that is not fresh counts as others: Hadoop's API has no field for
+// that.
+func read[Q, A any](c *Call, d docs.Document[Q, A], q Q) (A, error) {
+	a, err := d.Read(c.ctx, c.Source, q)
+	return a.Value, err
+}
+
+// jobs yields the jobs that masters list and that match, the latest first. An error is the last. It pages
+// through the list, so that the part of it that a client reads is read.
+func (c *Call) jobs(q docs.JobQuery) iter.Seq2[apidoc.Job, error] {
+	return func(yield func(apidoc.Job, error) bool) {
+		q.Limit = docs.MaxLimit
+		for {
+			page, err := read(c, docs.Jobs, q)
+			if err != nil {
+				yield(apidoc.Job{}, err)
+				return
+			}
+			for _, j := range page.Jobs {
+				if !yield(j, nil) {
+					return
+				}
+			}
+			if q.Cursor = page.Next; q.Cursor == "" {
+				return
+			}
+		}
+	}
+}
+
+// states counts the jobs that masters list, by state of docs.ShownJobStates.
+func (c *Call) states() (map[string]int, error) {
+	page, err := read(c, docs.Jobs, docs.JobQuery{Page: docs.Page{Limit: 1}})
+	return page.States, err
+}
+
+// change does one of kill, move and priority to the job of the request.
+func (c *Call) change(do, value string) error {
+	_, err := c.Source.Change(c.ctx, docs.Change{Do: "job." + do, ID: c.Object.ID, Value: value, User: c.User})
+	return err
 }
 
 // diagnostics returns what the caller may read of the cause of a failure.

@@ -7,12 +7,13 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
 // tasks answers with the tasks of a job, or with its maps or reduces.
 func tasks(c *Call) (*document, error) {
-	l, err := ofJob(c, c.Source.TaskList)
+	l, err := ofJob(c, docs.Statuses)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +25,7 @@ func tasks(c *Call) (*document, error) {
 }
 
 // listOf describes the tasks of a kind: m, r, or both for "".
-func listOf(c *Call, l TaskList, kind string) *document {
+func listOf(c *Call, l docs.TaskStatuses, kind string) *document {
 	return &document{root: "tasks", body: object{{"task", list(func(yield func(object) bool) {
 		for t := range l.Tasks {
 			if kind == "" || isReduce(t) == (kind == "r") {
@@ -145,7 +146,7 @@ func attempts(c *Call) (*document, error) {
 }
 
 func (c *Call) nodesByName() (map[string]*apidoc.Tasknode, error) {
-	all, err := c.Source.Nodes(c.ctx)
+	all, err := read(c, docs.Nodes, docs.No{})
 	if err != nil {
 		return nil, err
 	}

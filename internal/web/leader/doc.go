@@ -4,6 +4,6 @@
 //	source, err := leader.New(leader.Config{RPC: rpc.Config{Masters: …, Token: …}})
 //	defer source.Close()
 //
-// It is a part of the web.Source of a master (package internal/web/board). Its answers are shared among
+// It is a part of the docs.Source of a master (package internal/web/board). Its answers are shared among
 // readers (package internal/web/answers).
 package leader

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/joblog"
 	"github.com/hammr/hammr/internal/nodelog"
 	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/answers"
 )
 
@@ -36,14 +36,14 @@ type logPlace struct {
 
 // ReadLog returns a part of an output stream of an attempt, stdout or stderr, as `hammr job logs` does.
 // dir is the log directory of its job. The log of a running attempt is on its tasknode, and that of
-// another in the directory, or on the tasknode if it is not there yet. The error wraps web.ErrUnknown if
+// another in the directory, or on the tasknode if it is not there yet. The error wraps docs.ErrUnknown if
 // the attempt has printed nothing.
-func (s *Source) ReadLog(ctx context.Context, a report.Attempt, dir, stream string, r web.LogRange) (web.LogPart, error) {
+func (s *Source) ReadLog(ctx context.Context, a report.Attempt, dir, stream string, r docs.LogRange) (docs.LogPart, error) {
 	place, err := answers.Ask(ctx, s.answers, "log "+a.ID, func(context.Context) (*logPlace, time.Duration, error) {
 		return &logPlace{attempt: a, dir: dir}, placeAge, nil
 	})
 	if err != nil {
-		return web.LogPart{}, err
+		return docs.LogPart{}, err
 	}
 	want, ended := nodelog.Range{From: r.From, Max: r.Max}, a.State != report.Running
 	part, err := nodelog.Part{}, error(fs.ErrNotExist)
@@ -57,9 +57,9 @@ func (s *Source) ReadLog(ctx context.Context, a report.Attempt, dir, stream stri
 		part, err = s.readKept(ctx, place.Value, stream, want)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return web.LogPart{}, fmt.Errorf("attempt %s has printed nothing to %s, or the log was removed after the retention time: %w", a.ID, stream, web.ErrUnknown)
+		return docs.LogPart{}, fmt.Errorf("attempt %s has printed nothing to %s, or the log was removed after the retention time: %w", a.ID, stream, docs.ErrUnknown)
 	}
-	return web.LogPart{Text: part.Text, Offset: part.Offset, Size: part.Size, Complete: ended}, err
+	return docs.LogPart{Text: part.Text, Offset: part.Offset, Size: part.Size, Complete: ended}, err
 }
 
 // readKept reads a part of a log in the log directory of its job. It lists the directory at the first
@@ -109,7 +109,7 @@ func (s *Source) openDirsLocked(ctx context.Context, p *logPlace) error {
 // readFromTasknode reads a part of a log from the page of its tasknode. It asks only a tasknode that
 // the masters know, at the address that they know.
 func (s *Source) readFromTasknode(ctx context.Context, a report.Attempt, stream string, want nodelog.Range) (nodelog.Part, error) {
-	nodes, err := s.Nodes(ctx)
+	nodes, err := docs.Nodes.Read(ctx, s, docs.No{})
 	if err != nil {
 		return nodelog.Part{}, err
 	}

@@ -7,10 +7,10 @@ import (
 	"path"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/nodeprofile"
 	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/web"
 )
 
 // profileTime bounds a profile in addition to the time that it covers.
@@ -18,7 +18,7 @@ const profileTime = 15 * time.Second
 
 // TakeProfile takes a profile of a master, of a tasknode, or of an attempt that runs on a tasknode. It
 // asks only daemons that the masters know, at the addresses that they know.
-func (s *Source) TakeProfile(ctx context.Context, tasknode string, q web.ProfileQuery) (p web.ProfileData, err error) {
+func (s *Source) TakeProfile(ctx context.Context, tasknode string, q docs.ProfileQuery) (p docs.ProfileData, err error) {
 	ctx, cancel := context.WithTimeout(ctx, q.Time()+profileTime)
 	defer cancel()
 	if q.Object == "master" {
@@ -28,16 +28,16 @@ func (s *Source) TakeProfile(ctx context.Context, tasknode string, q web.Profile
 	}
 	switch {
 	case errors.As(err, new(profile.Refusal)):
-		err = web.Classify(web.ErrRefused, err)
-	case err != nil && !errors.Is(err, web.ErrUnknown):
-		err = web.Classify(web.ErrUnavailable, err)
+		err = docs.Classify(docs.ErrRefused, err)
+	case err != nil && !errors.Is(err, docs.ErrUnknown):
+		err = docs.Classify(docs.ErrUnavailable, err)
 	}
 	return p, err
 }
 
 // profileTasknode asks a tasknode for a profile of an attempt, or of itself.
-func (s *Source) profileTasknode(ctx context.Context, name string, q web.ProfileQuery) ([]byte, error) {
-	nodes, err := s.Nodes(ctx)
+func (s *Source) profileTasknode(ctx context.Context, name string, q docs.ProfileQuery) ([]byte, error) {
+	nodes, err := docs.Nodes.Read(ctx, s, docs.No{})
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +54,12 @@ func (s *Source) profileTasknode(ctx context.Context, name string, q web.Profile
 			return nodeprofile.Fetch(ctx, s.profiles, url, q.Query)
 		}
 	}
-	return nil, fmt.Errorf("no tasknode %.100q: %w", name, web.ErrUnknown)
+	return nil, fmt.Errorf("no tasknode %.100q: %w", name, docs.ErrUnknown)
 }
 
 // profileMaster asks a master for a profile of itself, at its RPC address.
-func (s *Source) profileMaster(ctx context.Context, q web.ProfileQuery) ([]byte, error) {
-	masters, err := s.Masters(ctx)
+func (s *Source) profileMaster(ctx context.Context, q docs.ProfileQuery) ([]byte, error) {
+	masters, err := s.masters(ctx, docs.No{})
 	if err != nil {
 		return nil, err
 	}
@@ -72,5 +72,5 @@ func (s *Source) profileMaster(ctx context.Context, q web.ProfileQuery) ([]byte,
 			return nodeprofile.Fetch(ctx, s.calls, scheme+m.Address+path.Join(rpc.APIRoot, nodeprofile.Path), q.Query)
 		}
 	}
-	return nil, fmt.Errorf("no master %.100q: %w", q.ID, web.ErrUnknown)
+	return nil, fmt.Errorf("no master %.100q: %w", q.ID, docs.ErrUnknown)
 }

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/nodeprofile"
 	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/web"
 )
 
 // serveProfiles serves profiles as a tasknode does, or as a master below its RPC address, and returns the
@@ -48,9 +48,9 @@ func serveProfiles(t *testing.T, root string) string {
 func TestTakeProfile(t *testing.T) {
 	s, f, now := newSource(t)
 	f.page, f.rpc = serveProfiles(t, "/"), serveProfiles(t, rpc.APIRoot)
-	take := func(object, id, tasknode, kind string) (web.ProfileData, error) {
+	take := func(object, id, tasknode, kind string) (docs.ProfileData, error) {
 		now.pass(testPeriod) // it asks again
-		return s.TakeProfile(t.Context(), tasknode, web.ProfileQuery{Object: object, ID: id, Query: profile.Query{Kind: kind, Seconds: 1}})
+		return s.TakeProfile(t.Context(), tasknode, docs.ProfileQuery{Object: object, ID: id, Query: profile.Query{Kind: kind, Seconds: 1}})
 	}
 	for _, c := range []struct {
 		object, id, tasknode, kind string
@@ -61,12 +61,12 @@ func TestTakeProfile(t *testing.T) {
 		{"attempt", openID, "n1", profile.Heap, openID + " heap", "", nil},
 		{"node", "n1", "n1", profile.Stacks, "leader.TestTakeProfile", "", nil},
 		{"master", "m1", "m1", profile.Stacks, "leader.TestTakeProfile", "", nil},
-		{"attempt", overID, "n1", profile.Heap, "", "it is suspended", web.ErrRefused},
-		{"attempt", "broken", "n1", profile.Heap, "", "disk on fire", web.ErrUnavailable},
-		{"attempt", openID, "n9", profile.Heap, "", "n9", web.ErrUnknown},
-		{"node", "n9", "n9", profile.Heap, "", "n9", web.ErrUnknown},
-		{"master", "m9", "m9", profile.Heap, "", "m9", web.ErrUnknown},
-		{"node", "n1", "n1", "weather", "", "weather", web.ErrRefused},
+		{"attempt", overID, "n1", profile.Heap, "", "it is suspended", docs.ErrRefused},
+		{"attempt", "broken", "n1", profile.Heap, "", "disk on fire", docs.ErrUnavailable},
+		{"attempt", openID, "n9", profile.Heap, "", "n9", docs.ErrUnknown},
+		{"node", "n9", "n9", profile.Heap, "", "n9", docs.ErrUnknown},
+		{"master", "m9", "m9", profile.Heap, "", "m9", docs.ErrUnknown},
+		{"node", "n1", "n1", "weather", "", "weather", docs.ErrRefused},
 	} {
 		got, err := take(c.object, c.id, c.tasknode, c.kind)
 		if err != nil != (c.err != "") || !strings.Contains(string(got.Bytes), c.want) || err != nil && (!errors.Is(err, c.class) || !strings.Contains(err.Error(), c.err)) {
@@ -75,12 +75,12 @@ func TestTakeProfile(t *testing.T) {
 	}
 	f.page, f.rpc = "127.0.0.1:1", "127.0.0.1:1" // they have ended
 	for object, id := range map[string]string{"attempt": openID, "node": "n1", "master": "m1"} {
-		if got, err := take(object, id, "n1", profile.Heap); !errors.Is(err, web.ErrUnavailable) || len(got.Bytes) > 0 {
+		if got, err := take(object, id, "n1", profile.Heap); !errors.Is(err, docs.ErrUnavailable) || len(got.Bytes) > 0 {
 			t.Errorf("%s %s has ended: %v", object, id, err)
 		}
 	}
 	f.page = "" // it is lost
-	if _, err := take("node", "n1", "n1", profile.Heap); !errors.Is(err, web.ErrRefused) || !strings.Contains(err.Error(), "is lost") {
+	if _, err := take("node", "n1", "n1", profile.Heap); !errors.Is(err, docs.ErrRefused) || !strings.Contains(err.Error(), "is lost") {
 		t.Errorf("a lost tasknode: %v", err)
 	}
 }

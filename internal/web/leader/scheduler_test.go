@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client"
-	"github.com/hammr/hammr/internal/web"
-	"github.com/hammr/hammr/internal/web/answers"
+	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -35,13 +35,16 @@ func (f *fakeClient) Decisions(context.Context, *wire.ListDecisionsRequest) (*wi
 
 func TestSchedulerIsAskedThroughTheLeader(t *testing.T) {
 	f := new(fakeClient)
-	s := &Source{cfg: Config{Age: time.Second, Now: time.Now}, client: f, answers: answers.New(time.Now, maxAnswers)}
+	s, err := New(Config{Age: time.Second, Connect: func(rpc.Config) (Client, error) { return f, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 3 { // the answers are shared
-		p, err := s.PreviewPolicy(t.Context(), web.PolicyChange{Policy: "hfsp", Conf: map[string]string{"a": "b"}})
+		p, err := docs.Preview.Read(t.Context(), s, docs.PolicyQuery{Policy: "hfsp", Conf: map[string]string{"a": "b"}})
 		if err != nil || p.Value.Policy != "hfsp" || p.Value.Expected != "f1" || p.Value.Pools[0].Loses.Map != 1 || p.Value.Pools[0].After.Map != 1.5 || p.Value.Pools[0].Before != nil {
 			t.Fatalf("preview %+v, %v", p.Value, err)
 		}
-		d, err := s.Decisions(t.Context(), web.DecisionQuery{Kind: "preempt"})
+		d, err := docs.Decisions.Read(t.Context(), s, docs.DecisionQuery{Kind: "preempt"})
 		if err != nil || len(d.Value.Decisions) != 1 || d.Value.Before != 9 {
 			t.Fatalf("decisions %+v, %v", d.Value, err)
 		}
@@ -52,13 +55,13 @@ func TestSchedulerIsAskedThroughTheLeader(t *testing.T) {
 	if n := f.asked.Load(); n != 2 {
 		t.Errorf("%d questions, want 2", n)
 	}
-	if _, err := s.SetPolicy(t.Context(), web.PolicyChange{Policy: "fair", Expected: "f0"}); !errors.Is(err, web.ErrRefused) {
+	if _, err := s.Change(t.Context(), docs.Change{Do: "policy.set", ID: "fair", Expected: "f0"}); !errors.Is(err, docs.ErrRefused) {
 		t.Errorf("a change that is late: %v", err)
 	}
-	if c, err := s.SetPolicy(t.Context(), web.PolicyChange{Policy: "fair", Expected: "f1", User: "ann"}); err != nil || c.ID != "fair" || f.calls()[0] != "policy fair by ann" {
+	if c, err := s.Change(t.Context(), docs.Change{Do: "policy.set", ID: "fair", Expected: "f1", User: "ann"}); err != nil || c.ID != "fair" || f.calls()[0] != "policy fair by ann" {
 		t.Errorf("change %+v, %v, calls %v", c, err, f.calls())
 	}
-	if _, err := s.PreviewPolicy(t.Context(), web.PolicyChange{Policy: "hfsp", Conf: map[string]string{"a": "b"}}); err != nil || f.asked.Load() != 4 {
+	if _, err := docs.Preview.Read(t.Context(), s, docs.PolicyQuery{Policy: "hfsp", Conf: map[string]string{"a": "b"}}); err != nil || f.asked.Load() != 4 {
 		t.Errorf("a preview after a change is an old one: %d questions, %v", f.asked.Load(), err)
 	}
 }

@@ -13,13 +13,20 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/nodeprofile"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/answers"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 )
+
+// Scheduler is the cluster's scheduler as the source asks it. The methods are those of remote.Client.
+type Scheduler interface {
+	ChangePolicy(ctx context.Context, q *wire.SetPolicyRequest) error
+	PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
+	Decisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
+}
 
 // Client is the cluster as the source asks it.
 type Client interface {
@@ -67,6 +74,7 @@ const (
 // Source is the cluster as its leader shows it. It starts no goroutines of its own.
 type Source struct {
 	cfg     Config
+	table   docs.Table
 	client  Client
 	answers *answers.Cache
 	large   *answers.Cache // statuses of jobs with their tasks
@@ -90,7 +98,70 @@ func New(cfg Config) (*Source, error) {
 	s := &Source{cfg: cfg, client: c, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
 	s.calls, s.profiles = rpc.NewTransport(cfg.RPC), nodeprofile.Transport(cfg.RPC.Token, cfg.RPC.ClusterID)
 	s.mu.single = make(map[string]Client)
+	s.table = docs.Table{}
+	docs.Serve(s.table, docs.Masters, s.masters)
+	serve(s, docs.Explanation, func(ctx context.Context, q docs.TaskID) (doc apidoc.Explanation, err error) {
+		e, err := c.Explain(ctx, q.Job, q.Task)
+		if err == nil {
+			doc = apidoc.ExplanationOf(e)
+		}
+		return doc, err
+	})
+	serve(s, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) {
+		nodes, err := c.Tasknodes(ctx, true)
+		return apidoc.Tasknodes(nodes), err
+	})
+	serve(s, docs.Node, func(ctx context.Context, q docs.NodeID) (doc apidoc.Tasknode, err error) {
+		n, err := c.Tasknode(ctx, q.Node)
+		if err == nil {
+			doc = apidoc.TasknodeOf(n)
+		}
+		return doc, err
+	})
+	serve(s, docs.Pools, func(ctx context.Context, _ docs.No) ([]apidoc.Queue, error) {
+		queues, err := c.Queues(ctx)
+		return apidoc.Queues(queues.GetQueues()), err
+	})
+	serve(s, docs.Policy, func(ctx context.Context, _ docs.No) (doc apidoc.Policy, err error) {
+		policy, err := c.Policy(ctx)
+		if err == nil {
+			doc = apidoc.PolicyOf(policy)
+		}
+		return doc, err
+	})
+	serve(s, docs.Preview, func(ctx context.Context, q docs.PolicyQuery) (doc apidoc.PolicyPreview, err error) {
+		p, err := c.PreviewPolicy(ctx, &wire.SetPolicyRequest{Name: q.Policy, Conf: q.Conf})
+		if err == nil {
+			doc = apidoc.PreviewOf(q.Policy, q.Conf, p)
+		}
+		return doc, err
+	})
+	serve(s, docs.Decisions, func(ctx context.Context, q docs.DecisionQuery) (doc apidoc.Decisions, err error) {
+		list, err := c.Decisions(ctx, &wire.ListDecisionsRequest{
+			Job: q.Job, Pool: q.Pool, Machine: q.Node, Kind: q.Kind, Before: q.Before, Limit: int32(q.Limit),
+		})
+		if err == nil {
+			doc, err = apidoc.DecisionsOf(list)
+		}
+		return doc, err
+	})
+	docs.Serve(s.table, docs.Status, s.status)
 	return s, nil
+}
+
+// serve answers a document by asking the leader, for all readers at once.
+func serve[Q, A any](s *Source, d docs.Document[Q, A], ask func(context.Context, Q) (A, error)) {
+	docs.Serve(s.table, d, func(ctx context.Context, q Q) (docs.Answer[A], error) {
+		return answers.Ask(ctx, s.answers, fmt.Sprintf("%s %+v", d.Path, q), func(ctx context.Context) (A, time.Duration, error) {
+			value, err := ask(ctx, q)
+			return value, s.cfg.Age, classify(err)
+		})
+	})
+}
+
+// Read answers the documents that only the leader knows.
+func (s *Source) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
+	return s.table.Read(ctx, nil, e, query)
 }
 
 // Close closes the connections. No question may be under way.
@@ -105,33 +176,28 @@ func (s *Source) Close() error {
 	return errors.Join(errs...)
 }
 
-// classify marks errors with the sentinels of package web.
+// classify marks errors with the sentinels of package docs.
 func classify(err error) error {
 	var unavailable *rpc.UnavailableError
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, client.ErrUnknownJob), errors.Is(err, client.ErrUnknown):
-		return web.Classify(web.ErrUnknown, err)
+		return docs.Classify(docs.ErrUnknown, err)
 	case errors.Is(err, client.ErrRefused):
-		return web.Classify(web.ErrRefused, err)
+		return docs.Classify(docs.ErrRefused, err)
 	case errors.As(err, &unavailable), errors.Is(err, context.DeadlineExceeded):
-		return web.Classify(web.ErrUnavailable, err)
+		return docs.Classify(docs.ErrUnavailable, err)
 	}
 	return err
 }
 
-// fetched returns what a call has returned, as answers.Ask wants it.
-func fetched[T any](s *Source, value T, err error) (T, time.Duration, error) {
-	return value, s.cfg.Age, classify(err)
-}
-
-// Masters implements web.Source. It asks all masters at the same time.
-func (s *Source) Masters(ctx context.Context) (web.Answer[apidoc.Masters], error) {
+// masters asks all masters at the same time.
+func (s *Source) masters(ctx context.Context, _ docs.No) (docs.Answer[apidoc.Masters], error) {
 	return answers.Ask(ctx, s.answers, "masters", func(ctx context.Context) (doc apidoc.Masters, fresh time.Duration, err error) {
 		info, err := s.client.Info(ctx)
 		if err != nil {
-			return doc, 0, web.Classify(web.ErrUnavailable, err) // no master answers
+			return doc, 0, docs.Classify(docs.ErrUnavailable, err) // no master answers
 		}
 		infos := make([]*wire.Info, len(info.Masters))
 		var all sync.WaitGroup
@@ -178,68 +244,20 @@ func (s *Source) askMaster(ctx context.Context, address string) *wire.Info {
 	return info
 }
 
-// Explain implements web.Source.
-func (s *Source) Explain(ctx context.Context, job, task string) (web.Answer[apidoc.Explanation], error) {
-	return answers.Ask(ctx, s.answers, "explain "+job+" "+task, func(ctx context.Context) (apidoc.Explanation, time.Duration, error) {
-		e, err := s.client.Explain(ctx, job, task)
-		if err != nil {
-			return apidoc.Explanation{}, 0, classify(err)
-		}
-		return apidoc.ExplanationOf(e), s.cfg.Age, nil
-	})
-}
-
-// Nodes implements web.Source.
-func (s *Source) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], error) {
-	return answers.Ask(ctx, s.answers, "nodes", func(ctx context.Context) ([]apidoc.Tasknode, time.Duration, error) {
-		nodes, err := s.client.Tasknodes(ctx, true)
-		return fetched(s, apidoc.Tasknodes(nodes), err)
-	})
-}
-
-// Node implements web.Source.
-func (s *Source) Node(ctx context.Context, name string) (web.Answer[apidoc.Tasknode], error) {
-	return answers.Ask(ctx, s.answers, "node "+name, func(ctx context.Context) (apidoc.Tasknode, time.Duration, error) {
-		n, err := s.client.Tasknode(ctx, name)
-		if err != nil {
-			return apidoc.Tasknode{}, 0, classify(err)
-		}
-		return apidoc.TasknodeOf(n), s.cfg.Age, nil
-	})
-}
-
-// Pools implements web.Source.
-func (s *Source) Pools(ctx context.Context) (web.Answer[[]apidoc.Queue], error) {
-	return answers.Ask(ctx, s.answers, "pools", func(ctx context.Context) ([]apidoc.Queue, time.Duration, error) {
-		queues, err := s.client.Queues(ctx)
-		return fetched(s, apidoc.Queues(queues.GetQueues()), err)
-	})
-}
-
-// Policy implements web.Source.
-func (s *Source) Policy(ctx context.Context) (web.Answer[apidoc.Policy], error) {
-	return answers.Ask(ctx, s.answers, "policy", func(ctx context.Context) (apidoc.Policy, time.Duration, error) {
-		policy, err := s.client.Policy(ctx)
-		if err != nil {
-			return apidoc.Policy{}, 0, classify(err)
-		}
-		return fetched(s, apidoc.PolicyOf(policy), nil)
-	})
-}
-
-// Act implements web.Source. Later questions are asked again, so that their answers show the change.
-func (s *Source) Act(ctx context.Context, a web.Action) (apidoc.Change, error) {
+// Change changes the cluster. Later questions are asked again, so that their answers show the change, or the
+// policy that another user has set.
+func (s *Source) Change(ctx context.Context, a docs.Change) (apidoc.Change, error) {
 	if a.User != "" { // the audit log of the master has the user, and not this process
 		ctx = rpc.WithUser(ctx, a.User)
 	}
 	change, err := s.act(ctx, a)
-	if err == nil {
+	if err == nil || a.Do == "policy.set" {
 		s.answers.Expire()
 	}
 	return change, classify(err)
 }
 
-func (s *Source) act(ctx context.Context, a web.Action) (change apidoc.Change, err error) {
+func (s *Source) act(ctx context.Context, a docs.Change) (change apidoc.Change, err error) {
 	change = apidoc.Change{ID: a.ID, Done: a.Do}
 	switch a.Do {
 	case "job.kill":
@@ -275,8 +293,10 @@ func (s *Source) act(ctx context.Context, a web.Action) (change apidoc.Change, e
 		change.Done, change.To, err = "added", a.Value, s.client.AddMaster(ctx, a.ID, a.Value)
 		var none *rpc.UnavailableError
 		if err != nil && !errors.As(err, &none) { // the address is not that of a master, or it does not answer
-			err = web.Classify(web.ErrRefused, err)
+			err = docs.Classify(docs.ErrRefused, err)
 		}
+	case "policy.set":
+		change.Done, err = "chosen", s.client.ChangePolicy(ctx, &wire.SetPolicyRequest{Name: a.ID, Conf: a.Conf, Expected: a.Expected, By: a.User})
 	default:
 		err = fmt.Errorf("no action %q", a.Do)
 	}
@@ -284,7 +304,7 @@ func (s *Source) act(ctx context.Context, a web.Action) (change apidoc.Change, e
 }
 
 // kill kills a job. A job that is over is refused, as `hammr job kill` does.
-func (s *Source) kill(ctx context.Context, a web.Action) error {
+func (s *Source) kill(ctx context.Context, a docs.Change) error {
 	status, err := s.client.Job(ctx, a.ID, false)
 	switch {
 	case err != nil:

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
@@ -136,7 +136,7 @@ func TestManyReadersCostOneQuestion(t *testing.T) {
 		var readers sync.WaitGroup
 		for range 50 {
 			readers.Go(func() {
-				a, err := s.Nodes(t.Context())
+				a, err := docs.Nodes.Read(t.Context(), s, docs.No{})
 				if err != nil || len(a.Value) != 1 || a.Stale != nil {
 					t.Errorf("%+v, %v", a, err)
 				}
@@ -152,66 +152,66 @@ func TestManyReadersCostOneQuestion(t *testing.T) {
 
 func TestStaleAnswers(t *testing.T) {
 	s, f, now := newSource(t)
-	first, err := s.Nodes(t.Context())
+	first, err := docs.Nodes.Read(t.Context(), s, docs.No{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.down.Store(true)
 	now.pass(5 * time.Second)
-	a, err := s.Nodes(t.Context())
-	if err != nil || len(a.Value) != 1 || !a.At.Equal(first.At) || !errors.Is(a.Stale, web.ErrUnavailable) {
+	a, err := docs.Nodes.Read(t.Context(), s, docs.No{})
+	if err != nil || len(a.Value) != 1 || !a.At.Equal(first.At) || !errors.Is(a.Stale, docs.ErrUnavailable) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	asked := f.asked.Load()
 	for range 10 { // a cluster that does not answer is not asked by every reader
-		_, _ = s.Nodes(t.Context())
+		_, _ = docs.Nodes.Read(t.Context(), s, docs.No{})
 	}
 	if again := f.asked.Load(); again != asked {
 		t.Errorf("%d more questions", again-asked)
 	}
-	if _, err := s.Policy(t.Context()); !errors.Is(err, web.ErrUnavailable) {
+	if _, err := docs.Policy.Read(t.Context(), s, docs.No{}); !errors.Is(err, docs.ErrUnavailable) {
 		t.Errorf("error of a policy that was never shown: %v", err)
 	}
 	f.down.Store(false)
 	now.pass(testPeriod)
-	if a, err := s.Nodes(t.Context()); err != nil || a.Stale != nil {
+	if a, err := docs.Nodes.Read(t.Context(), s, docs.No{}); err != nil || a.Stale != nil {
 		t.Errorf("after the leader is back: %+v, %v", a, err)
 	}
 }
 
 func TestActionsAreSeenAtOnce(t *testing.T) {
 	s, f, _ := newSource(t)
-	if _, err := s.Nodes(t.Context()); err != nil {
+	if _, err := docs.Nodes.Read(t.Context(), s, docs.No{}); err != nil {
 		t.Fatal(err)
 	}
-	change, err := s.Act(t.Context(), web.Action{Do: "job.priority", ID: openJob, Value: "VERY_HIGH"})
+	change, err := s.Change(t.Context(), docs.Change{Do: "job.priority", ID: openJob, Value: "VERY_HIGH"})
 	if err != nil || change.To != "VERY_HIGH" {
 		t.Errorf("%+v, %v", change, err)
 	}
 	before := f.asked.Load()
-	if _, err := s.Nodes(t.Context()); err != nil || f.asked.Load() != before+1 {
+	if _, err := docs.Nodes.Read(t.Context(), s, docs.No{}); err != nil || f.asked.Load() != before+1 {
 		t.Errorf("%d questions after a change, %v", f.asked.Load()-before, err)
 	}
-	if _, err := s.Act(t.Context(), web.Action{Do: "job.kill", ID: openJob, User: "ada"}); err != nil {
+	if _, err := s.Change(t.Context(), docs.Change{Do: "job.kill", ID: openJob, User: "ada"}); err != nil {
 		t.Error(err)
 	}
 	if want := []string{"priority " + openJob + " ++", "kill " + openJob + ": killed by ada on a page"}; strings.Join(f.mu.calls, ";") != strings.Join(want, ";") {
 		t.Errorf("calls %q, want %q", f.mu.calls, want)
 	}
-	if _, err := s.Act(t.Context(), web.Action{Do: "job.kill", ID: overJob}); !errors.Is(err, web.ErrRefused) {
+	if _, err := s.Change(t.Context(), docs.Change{Do: "job.kill", ID: overJob}); !errors.Is(err, docs.ErrRefused) {
 		t.Errorf("kill of a finished job: %v", err)
 	}
-	if _, err := s.Act(t.Context(), web.Action{Do: "job.kill", ID: "job_9_0009"}); !errors.Is(err, web.ErrUnknown) {
+	if _, err := s.Change(t.Context(), docs.Change{Do: "job.kill", ID: "job_9_0009"}); !errors.Is(err, docs.ErrUnknown) {
 		t.Errorf("kill of an unknown job: %v", err)
 	}
 }
 
 func TestEachActionIsKnown(t *testing.T) {
 	s, _, _ := newSource(t)
-	for _, a := range web.Actions {
+	for _, a := range docs.Actions {
 		func() {
 			defer func() { _ = recover() }() // a call that the fake does not have
-			_, err := s.act(t.Context(), web.Action{Do: a.Object + "." + a.Do, ID: "x"})
+			_, err := s.act(t.Context(), docs.Change{Do: a.Object + "." + a.Do, ID: "x"})
 			if err != nil && strings.Contains(err.Error(), "no action") {
 				t.Error(err)
 			}
@@ -233,7 +233,7 @@ func TestLogs(t *testing.T) {
 	open := report.Attempt{ID: openID, Tasknode: "n1", State: report.Running}
 	over := report.Attempt{ID: overID, Tasknode: "n1", State: report.Succeeded}
 	const dir = "mem:/joblogs/" + overJob
-	if p, err := s.ReadLog(t.Context(), open, "", "stderr", web.LogRange{From: 3}); err != nil || string(p.Text) != "far\n" || p.Offset != 3 || p.Size != 7 || p.Complete {
+	if p, err := s.ReadLog(t.Context(), open, "", "stderr", docs.LogRange{From: 3}); err != nil || string(p.Text) != "far\n" || p.Offset != 3 || p.Size != 7 || p.Complete {
 		t.Errorf("%+v, %v", p, err)
 	}
 	files, _, _ := s.cfg.Resolve(t.Context(), "mem:/")
@@ -244,10 +244,10 @@ func TestLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := s.ReadLog(t.Context(), over, dir, "stdout", web.LogRange{From: -3, Max: 2}); err != nil || string(p.Text) != "pt" || p.Offset != 2 || p.Size != 5 || !p.Complete {
+	if p, err := s.ReadLog(t.Context(), over, dir, "stdout", docs.LogRange{From: -3, Max: 2}); err != nil || string(p.Text) != "pt" || p.Offset != 2 || p.Size != 5 || !p.Complete {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := s.ReadLog(t.Context(), over, dir, "stderr", web.LogRange{}); !errors.Is(err, web.ErrUnknown) || errors.Is(err, fs.ErrExist) {
+	if _, err := s.ReadLog(t.Context(), over, dir, "stderr", docs.LogRange{}); !errors.Is(err, docs.ErrUnknown) || errors.Is(err, fs.ErrExist) {
 		t.Errorf("log that does not exist: %v", err)
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/answers"
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// Status implements web.StatusSource.
-func (s *Source) Status(ctx context.Context, job string) (web.Answer[*wire.JobStatus], error) {
-	return answers.Ask(ctx, s.large, "status "+job, func(ctx context.Context) (*wire.JobStatus, time.Duration, error) {
-		status, err := s.client.Job(ctx, job, true)
+// status returns a job with all its tasks.
+func (s *Source) status(ctx context.Context, q docs.JobID) (docs.Answer[*wire.JobStatus], error) {
+	return answers.Ask(ctx, s.large, "status "+q.Job, func(ctx context.Context) (*wire.JobStatus, time.Duration, error) {
+		status, err := s.client.Job(ctx, q.Job, true)
 		if err != nil {
 			return nil, 0, classify(err)
 		}

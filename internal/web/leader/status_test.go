@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/web"
 )
 
 // TestStatusIsShared asks twice for a job that is over, and once for one that is unknown.
@@ -17,7 +17,7 @@ func TestStatusIsShared(t *testing.T) {
 	}
 	defer s.Close()
 	for range 2 {
-		a, err := s.Status(t.Context(), overJob)
+		a, err := docs.Status.Read(t.Context(), s, docs.JobID{Job: overJob})
 		if err != nil || len(a.Value.Tasks) != 1 || a.Value.Properties["a"] != "b" {
 			t.Fatalf("%v, %v", a.Value, err)
 		}
@@ -26,7 +26,7 @@ func TestStatusIsShared(t *testing.T) {
 	if n := f.asked.Load(); n != 1 {
 		t.Errorf("%d questions, want 1", n)
 	}
-	if _, err := s.Status(t.Context(), "job_1763700000000_0009"); !errors.Is(err, web.ErrUnknown) {
+	if _, err := docs.Status.Read(t.Context(), s, docs.JobID{Job: "job_1763700000000_0009"}); !errors.Is(err, docs.ErrUnknown) {
 		t.Error(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/web"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
@@ -66,42 +66,29 @@ func (f *Follower) Apply(ctx context.Context, batch []cluster.Entry) error {
 }
 
 // Source returns the simulated cluster, under a policy of that name.
-func (f *Follower) Source(id, policy string) web.Source {
+func (f *Follower) Source(id, policy string) docs.Source {
 	cfg := board.OfMaster(f.master)
-	cfg.Cluster, cfg.Now, cfg.Leader = id, f.Now, &simulation{readOnly{cluster: id, now: f.Now}, f.master, policy}
+	leader := newEngine(f.master, id)
+	cfg.Cluster, cfg.Now, cfg.Leader = id, f.Now, simulated{leader}
+	serve(leader, docs.Explanation, func(context.Context, docs.TaskID) (doc apidoc.Explanation, err error) {
+		return doc, fmt.Errorf("a simulation does not explain why jobs wait: %w", docs.ErrUnavailable)
+	})
+	serve(leader, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) {
+		nodes, err := f.master.LocalTasknodes(ctx)
+		return apidoc.Tasknodes(nodes), err
+	})
+	delete(leader.table, docs.Node.Entry) // it follows from all of them
+	serve(leader, docs.Pools, func(context.Context, docs.No) ([]apidoc.Queue, error) {
+		return board.PoolsOf(f.master.Board().Snapshot()), nil
+	})
+	serve(leader, docs.Policy, func(context.Context, docs.No) (apidoc.Policy, error) { return apidoc.Policy{Policy: policy}, nil })
 	return board.New(cfg)
 }
 
-// simulation is the board.Leader of a simulated cluster.
-type simulation struct {
-	readOnly
-	master *jobmaster.Master
-	policy string
-}
+// simulated is the leader of a simulated cluster, which has no processes.
+type simulated struct{ *engine }
 
-// Explain implements board.Leader.
-func (s *simulation) Explain(context.Context, string, string) (web.Answer[apidoc.Explanation], error) {
-	return web.Answer[apidoc.Explanation]{}, fmt.Errorf("a simulation does not explain why jobs wait: %w", web.ErrUnavailable)
-}
-
-// Nodes implements board.Leader.
-func (s *simulation) Nodes(ctx context.Context) (web.Answer[[]apidoc.Tasknode], error) {
-	nodes, err := s.master.LocalTasknodes(ctx)
-	return answered(s.readOnly, apidoc.Tasknodes(nodes), err)
-}
-
-// Node implements board.Leader.
-func (s *simulation) Node(ctx context.Context, name string) (web.Answer[apidoc.Tasknode], error) {
-	all, err := s.Nodes(ctx)
-	return web.NodeOf(all, err, name)
-}
-
-// Pools implements board.Leader. They are those that jobs are in.
-func (s *simulation) Pools(context.Context) (web.Answer[[]apidoc.Queue], error) {
-	return answered(s.readOnly, board.PoolsOf(s.master.Board().Snapshot()), nil)
-}
-
-// Policy implements board.Leader.
-func (s *simulation) Policy(context.Context) (web.Answer[apidoc.Policy], error) {
-	return answered(s.readOnly, apidoc.Policy{Policy: s.policy}, nil)
+// TakeProfile implements board.Leader.
+func (simulated) TakeProfile(context.Context, string, docs.ProfileQuery) (docs.ProfileData, error) {
+	return docs.NoProfile()
 }

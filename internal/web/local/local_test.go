@@ -15,8 +15,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/profile"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
@@ -29,7 +29,7 @@ var errStopped = errors.New("stopped")
 
 // simulate runs two jobs in competition, of which the second is half as large, up to a time in ms; 0 for
 // the end. The first has maps maps. It returns the cluster and its last time.
-func simulate(tb testing.TB, machines, maps int, until int64) (web.Source, func() time.Time, int) {
+func simulate(tb testing.TB, machines, maps int, until int64) (docs.Source, func() time.Time, int) {
 	tb.Helper()
 	follower, err := Follow("sim")
 	if err != nil {
@@ -70,14 +70,14 @@ func simulate(tb testing.TB, machines, maps int, until int64) (web.Source, func(
 func TestSimulatedClusterHasPages(t *testing.T) {
 	for until, states := range map[int64][2]string{25_000: {"RUNNING", "RUNNING"}, 0: {"SUCCEEDED", "SUCCEEDED"}} {
 		source, now, entries := simulate(t, 10, 200, until)
-		jobs, err := source.Jobs(t.Context(), web.JobQuery{Page: web.Page{Sort: "jobId"}})
+		jobs, err := docs.Jobs.Read(t.Context(), source, docs.JobQuery{Page: docs.Page{Sort: "jobId"}})
 		if err != nil || jobs.Value.Total != 2 {
 			t.Fatalf("%+v, %v", jobs, err)
 		}
 		for n, j := range jobs.Value.Jobs {
-			tasks, err := source.Tasks(t.Context(), j.JobID, web.TaskQuery{Type: "MAP"})
-			events, err2 := source.Events(t.Context(), j.JobID)
-			report, err3 := source.Job(t.Context(), j.JobID)
+			tasks, err := docs.Tasks.Read(t.Context(), source, docs.TaskQuery{Job: j.JobID, Type: "MAP"})
+			events, err2 := docs.Events.Read(t.Context(), source, docs.TaskID{Job: j.JobID})
+			report, err3 := docs.Job.Read(t.Context(), source, docs.JobID{Job: j.JobID})
 			if err := errors.Join(err, err2, err3); err != nil {
 				t.Fatal(err)
 			}
@@ -85,8 +85,8 @@ func TestSimulatedClusterHasPages(t *testing.T) {
 				t.Errorf("after %d entries: %+v; %+v; %d events since %d; as of %v, now %v", entries, j, tasks.Value, len(events.Value.Events), events.Value.Since, tasks.At, now())
 			}
 		}
-		nodes, err := source.Nodes(t.Context())
-		pools, err2 := source.Pools(t.Context())
+		nodes, err := docs.Nodes.Read(t.Context(), source, docs.No{})
+		pools, err2 := docs.Pools.Read(t.Context(), source, docs.No{})
 		if err := errors.Join(err, err2); err != nil || len(nodes.Value) != 10 || nodes.Value[0].MapSlots != 4 || len(pools.Value) != 2 || (pools.Value[0].Running.Map > 0) != (until > 0) {
 			t.Errorf("%+v, %+v, %v", nodes, pools, err)
 		}
@@ -129,7 +129,7 @@ func TestPagesAreForReadingOnly(t *testing.T) {
 	if answer.StatusCode != http.StatusUnauthorized && answer.StatusCode != http.StatusForbidden {
 		t.Errorf("kill: status %d", answer.StatusCode)
 	}
-	if _, err := source.Act(t.Context(), web.Action{Do: "job.kill", ID: "job_sim_0001"}); !errors.Is(err, web.ErrRefused) {
+	if _, err := source.Change(t.Context(), docs.Change{Do: "job.kill", ID: "job_sim_0001"}); !errors.Is(err, docs.ErrRefused) {
 		t.Errorf("kill: %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestProfilesOfThisProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := Engine(follower.master, "engine")
-	stacks := web.ProfileQuery{Object: "node", ID: "n1", Query: profile.Query{Kind: profile.Stacks}}
+	stacks := docs.ProfileQuery{Object: "node", ID: "n1", Query: profile.Query{Kind: profile.Stacks}}
 	got, err := engine.Profile(t.Context(), stacks)
 	if err != nil || !strings.Contains(string(got.Bytes), "local.TestProfilesOfThisProcess") || !strings.Contains(got.Note, "all attempts run in it") {
 		t.Errorf("%.300q, note %q, %v", got.Bytes, got.Note, err)
@@ -150,18 +150,18 @@ func TestProfilesOfThisProcess(t *testing.T) {
 	if err := pprof.StartCPUProfile(io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	_, err = engine.Profile(t.Context(), web.ProfileQuery{Object: "node", ID: "n1", Query: profile.Query{Kind: profile.CPU, Seconds: 1}})
+	_, err = engine.Profile(t.Context(), docs.ProfileQuery{Object: "node", ID: "n1", Query: profile.Query{Kind: profile.CPU, Seconds: 1}})
 	pprof.StopCPUProfile()
-	if !errors.Is(err, web.ErrRefused) {
+	if !errors.Is(err, docs.ErrRefused) {
 		t.Errorf("while the program profiles itself: %v", err)
 	}
-	attempt := web.ProfileQuery{Object: "attempt", ID: "attempt_sim_0001_m_000000_0", Query: stacks.Query}
-	if _, err := engine.Profile(t.Context(), attempt); !errors.Is(err, web.ErrUnknown) {
+	attempt := docs.ProfileQuery{Object: "attempt", ID: "attempt_sim_0001_m_000000_0", Query: stacks.Query}
+	if _, err := engine.Profile(t.Context(), attempt); !errors.Is(err, docs.ErrUnknown) {
 		t.Errorf("an attempt that is not there: %v", err)
 	}
 	for until, want := range map[int64]string{8000: "no running processes", 0: "is over"} {
 		source, _, _ := simulate(t, 10, 8, until)
-		if got, err := source.Profile(t.Context(), attempt); !errors.Is(err, web.ErrRefused) || !strings.Contains(err.Error(), want) || len(got.Bytes) > 0 {
+		if got, err := source.Profile(t.Context(), attempt); !errors.Is(err, docs.ErrRefused) || !strings.Contains(err.Error(), want) || len(got.Bytes) > 0 {
 			t.Errorf("simulated until %d: %.300q, %v", until, got.Bytes, err)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/internal/web/answers"
 )
 
 // maxAnswerBytes bounds an answer. The columns of a million tasks are smaller.
@@ -29,31 +29,18 @@ type request struct {
 	form     url.Values // of a change; nil to read
 	user     string     // who orders the change
 	patience time.Duration
-	anywhere bool // only one of the masters may know the object
-}
-
-// get reads a document of the API, or shares the answer of another reader.
-func get[T any](ctx context.Context, s *Source, path string) (web.Answer[T], error) {
-	a, err := answers.Ask(ctx, s.answers, path, func(ctx context.Context) (web.Answer[T], time.Duration, error) {
-		a, err := call[T](ctx, s, request{path: path, patience: s.cfg.Patience})
-		return a, freshness, err
-	})
-	if a.Stale != nil {
-		a.Value.Stale = a.Stale
-	}
-	return a.Value, err
+	decode   func(http.Header, io.Reader) (any, error)
 }
 
 // call asks one master after the other until one answers that is not cut off from the others. If all of
 // them are, it returns the first of their answers.
 //
 // A change may reach the cluster twice, as other calls to masters may: all changes can be repeated.
-func call[T any](ctx context.Context, s *Source, r request) (web.Answer[T], error) {
-	var old *web.Answer[T]
+func (s *Source) call(ctx context.Context, r request) (docs.Answer[any], error) {
+	var old *docs.Answer[any]
 	var errs []error
-	var unknown error // of a master that need not know the object
 	for _, address := range s.order() {
-		a, err := try[T](ctx, s, address, r)
+		a, err := s.try(ctx, address, r)
 		var answered *apiError
 		switch {
 		case err == nil && a.Stale == nil:
@@ -63,9 +50,7 @@ func call[T any](ctx context.Context, s *Source, r request) (web.Answer[T], erro
 			if old == nil {
 				old = &a
 			}
-		case errors.As(err, &answered) && r.anywhere && answered.class == web.ErrUnknown:
-			unknown = answered
-		case errors.As(err, &answered) && answered.class != web.ErrUnavailable:
+		case errors.As(err, &answered) && answered.class != docs.ErrUnavailable:
 			return a, answered
 		default:
 			errs = append(errs, fmt.Errorf("%s: %w", address, err))
@@ -77,19 +62,16 @@ func call[T any](ctx context.Context, s *Source, r request) (web.Answer[T], erro
 	if old != nil {
 		return *old, nil
 	}
-	if unknown != nil {
-		return web.Answer[T]{}, unknown
-	}
-	return web.Answer[T]{}, noMaster(errs)
+	return docs.Answer[any]{}, noMaster(errs)
 }
 
 // noMaster returns the error if no master answers.
 func noMaster(errs []error) error {
-	return &apiError{web.ErrUnavailable, "no master answers: " + errors.Join(errs...).Error()}
+	return &apiError{docs.ErrUnavailable, "no master answers: " + errors.Join(errs...).Error()}
 }
 
 // try asks one master.
-func try[T any](ctx context.Context, s *Source, address string, r request) (a web.Answer[T], err error) {
+func (s *Source) try(ctx context.Context, address string, r request) (a docs.Answer[any], err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	late := time.AfterFunc(r.patience, cancel) // until the answer begins; a long one may take longer
@@ -105,7 +87,7 @@ func try[T any](ctx context.Context, s *Source, address string, r request) (a we
 	if answer.StatusCode != http.StatusOK {
 		return a, errorOf(answer, body)
 	}
-	if err := decode(answer.Header, body, &a.Value); err != nil {
+	if a.Value, err = r.decode(answer.Header, body); err != nil {
 		return a, fmt.Errorf("answer to %s: %w", r.path, err)
 	}
 	age, _ := strconv.ParseInt(answer.Header.Get("Hammr-Age"), 10, 64) // absent from answers without a time
@@ -116,22 +98,25 @@ func try[T any](ctx context.Context, s *Source, address string, r request) (a we
 	return a, nil
 }
 
-// decode reads an answer: a part of a log is text with headers, a profile is bytes, and others are JSON.
-func decode(h http.Header, body io.Reader, value any) (err error) {
-	if p, isProfile := value.(*web.ProfileData); isProfile {
-		p.Note = h.Get(web.HeaderProfileNote)
-		p.Bytes, err = io.ReadAll(io.LimitReader(body, profile.MaxBytes))
-		return err
-	}
-	p, isLog := value.(*web.LogPart)
-	if !isLog {
-		return json.NewDecoder(body).Decode(value)
-	}
-	p.Text, err = io.ReadAll(body)
+// decodeLog reads a part of a log: text with headers.
+func decodeLog(h http.Header, body io.Reader) (any, error) {
+	text, err := io.ReadAll(body)
+	p := docs.LogPart{Text: text, Complete: h.Get("Hammr-Log-Complete") == "true"}
 	p.Offset, _ = strconv.ParseInt(h.Get("Hammr-Log-Offset"), 10, 64) // masters send numbers
 	p.Size, _ = strconv.ParseInt(h.Get("Hammr-Log-Size"), 10, 64)
-	p.Complete = h.Get("Hammr-Log-Complete") == "true"
-	return err
+	return p, err
+}
+
+// decodeProfile reads a profile: bytes, with a header.
+func decodeProfile(h http.Header, body io.Reader) (any, error) {
+	text, err := io.ReadAll(io.LimitReader(body, profile.MaxBytes))
+	return docs.ProfileData{Bytes: text, Note: h.Get(docs.HeaderProfileNote)}, err
+}
+
+func decodeChange(_ http.Header, body io.Reader) (any, error) {
+	var done apidoc.Change
+	err := json.NewDecoder(body).Decode(&done)
+	return done, err
 }
 
 // send sends a request to a master.
@@ -158,7 +143,7 @@ func (s *Source) send(ctx context.Context, address string, r request) (*http.Res
 
 // apiError is an error that a master has answered with.
 type apiError struct {
-	class error // of package web; nil for others
+	class error // of package docs; nil for others
 	text  string
 }
 
@@ -168,7 +153,7 @@ func (e *apiError) Unwrap() error { return e.class }
 // classes are the classes of errors by their codes in answers. The API checks all other parameters
 // before this package sends them, so a bad one is a cursor.
 var classes = map[string]error{
-	"unknown": web.ErrUnknown, "refused": web.ErrRefused, "unavailable": web.ErrUnavailable, "bad_parameter": web.ErrCursor,
+	"unknown": docs.ErrUnknown, "refused": docs.ErrRefused, "unavailable": docs.ErrUnavailable, "bad_parameter": docs.ErrCursor,
 }
 
 // errorOf returns the error of an answer.

@@ -1,4 +1,4 @@
-// Package remote is the web.Source of a cluster elsewhere: it asks the REST API of the masters, at their
+// Package remote is the docs.Source of a cluster elsewhere: it asks the REST API of the masters, at their
 // RPC addresses, since their pages may be reachable from their own machines only.
 //
 //	source, err := remote.New(remote.Config{RPC: rpc.Config{Masters: …, Token: …}})

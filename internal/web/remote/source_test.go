@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
@@ -33,77 +34,71 @@ func now() time.Time { return time.UnixMilli(nowMillis) }
 
 // fakeSource is the cluster behind a master.
 type fakeSource struct {
-	web.Source // panics for calls that the tests do not expect
+	docs.Source // panics for calls that the tests do not expect
+	table       docs.Table
 
 	asked   atomic.Int64
 	stale   error
 	err     error
-	acted   web.Action
-	jobs    web.JobQuery
-	tasks   web.TaskQuery
+	acted   docs.Change
+	jobs    docs.JobQuery
+	tasks   docs.TaskQuery
 	columns *apidoc.TaskColumns
-}
-
-func (f *fakeSource) columnsAnswer() web.Answer[*apidoc.TaskColumns] {
-	return web.Answer[*apidoc.TaskColumns]{Value: f.columns, At: time.UnixMilli(nowMillis - 3000), Stale: f.stale}
-}
-
-func (f *fakeSource) Jobs(_ context.Context, q web.JobQuery) (web.Answer[web.JobPage], error) {
-	f.asked.Add(1)
-	f.jobs = q
-	return web.Answer[web.JobPage]{Value: web.JobPage{Total: 7, Jobs: []apidoc.Job{{JobID: job}}}, At: time.UnixMilli(nowMillis - 3000), Stale: f.stale}, f.err
-}
-
-func (f *fakeSource) Tasks(_ context.Context, _ string, q web.TaskQuery) (web.Answer[web.TaskPage], error) {
-	f.tasks = q
-	page, err := web.SelectTasks(f.columns, q, job)
-	return web.Answer[web.TaskPage]{Value: page}, err
-}
-
-func (f *fakeSource) Task(context.Context, string, string) (web.Answer[report.Task], error) {
-	return web.Answer[report.Task]{Value: report.Task{ID: task, Attempts: []report.Attempt{{ID: "a", State: report.Running}}}}, nil
-}
-
-func (f *fakeSource) Columns(context.Context, string) (web.Answer[*apidoc.TaskColumns], error) {
-	return f.columnsAnswer(), f.err
-}
-
-func (f *fakeSource) Events(context.Context, string) (web.Answer[apidoc.Events], error) {
-	return web.Answer[apidoc.Events]{Value: apidoc.Events{Since: 5, Events: []apidoc.Event{{At: 7, Kind: "start", Attempt: "attempt_1_0001_m_000000_0"}, {At: 8, Kind: "start", Attempt: "attempt_1_0001_m_000001_0"}}}}, nil
-}
-
-func (f *fakeSource) TaskEvents(ctx context.Context, job, task string) (web.Answer[apidoc.Events], error) {
-	return web.WorkOf{Source: f}.TaskEvents(ctx, job, task)
-}
-
-func (f *fakeSource) TaskSummary(ctx context.Context, job string, byNode bool) (web.Answer[[]web.TaskGroup], error) {
-	return web.WorkOf{Source: f}.TaskSummary(ctx, job, byNode)
 }
 
 // aNode is a tasknode that is drained.
 var aNode = apidoc.Tasknode{Name: "n1", Hosts: []string{}, Directories: []apidoc.Directory{}, Attempts: []string{}, Draining: true,
 	Drain: &apidoc.Drain{Since: 5, Left: apidoc.DrainCounts{Outputs: 3}, Targets: []apidoc.DrainTarget{{Node: "n2", Moved: 1}}, Basis: "b"}, Starts: map[string]int64{"/r": 3}}
 
-func (f *fakeSource) Node(_ context.Context, name string) (web.Answer[apidoc.Tasknode], error) {
-	return web.NodeOf(web.Answer[[]apidoc.Tasknode]{Value: []apidoc.Tasknode{aNode}}, nil, name)
+func newFake() *fakeSource {
+	f := &fakeSource{columns: new(apidoc.TaskColumns), table: docs.Table{}}
+	f.columns.Add(&apidoc.TaskRow{Type: "MAP", Stage: "m", State: "SUCCEEDED", Node: "n1", Place: "node", StartTime: 1, FinishTime: 5, Duration: 4, Bytes: 9})
+	docs.Serve(f.table, docs.Jobs, func(_ context.Context, q docs.JobQuery) (docs.Answer[docs.JobPage], error) {
+		f.asked.Add(1)
+		f.jobs = q
+		return docs.Answer[docs.JobPage]{Value: docs.JobPage{Total: 7, Jobs: []apidoc.Job{{JobID: job}}}, At: time.UnixMilli(nowMillis - 3000), Stale: f.stale}, f.err
+	})
+	docs.Serve(f.table, docs.Tasks, func(_ context.Context, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
+		f.tasks = q
+		page, err := docs.SelectTasks(f.columns, q)
+		return docs.Answer[docs.TaskPage]{Value: page}, err
+	})
+	docs.Serve(f.table, docs.Task, func(context.Context, docs.TaskID) (docs.Answer[report.Task], error) {
+		return docs.Answer[report.Task]{Value: report.Task{ID: task, Attempts: []report.Attempt{{ID: "a", State: report.Running}}}}, nil
+	})
+	docs.Serve(f.table, docs.Columns, func(context.Context, docs.JobID) (docs.Answer[*apidoc.TaskColumns], error) {
+		return docs.Answer[*apidoc.TaskColumns]{Value: f.columns, At: time.UnixMilli(nowMillis - 3000), Stale: f.stale}, f.err
+	})
+	docs.Serve(f.table, docs.Events, func(_ context.Context, q docs.TaskID) (docs.Answer[apidoc.Events], error) {
+		all := apidoc.Events{Since: 5, Events: []apidoc.Event{{At: 7, Kind: "start", Attempt: "attempt_1_0001_m_000000_0"}, {At: 8, Kind: "start", Attempt: "attempt_1_0001_m_000001_0"}}}
+		return docs.Answer[apidoc.Events]{Value: all.OfTask(q.Task)}, nil
+	})
+	docs.Serve(f.table, docs.Nodes, func(context.Context, docs.No) (docs.Answer[[]apidoc.Tasknode], error) {
+		return docs.Answer[[]apidoc.Tasknode]{Value: []apidoc.Tasknode{aNode}}, nil
+	})
+	docs.Serve(f.table, docs.Audit, func(_ context.Context, q docs.AuditQuery) (docs.Answer[apidoc.Audit], error) {
+		a := apidoc.UserAction{Time: 4, User: "ann", Do: "job.kill", ID: job}
+		if q.Object == "" {
+			return docs.Answer[apidoc.Audit]{}, docs.ErrUnknown
+		}
+		return docs.Answer[apidoc.Audit]{Value: q.Select([]apidoc.UserAction{a}, 3)}, nil
+	})
+	return f
 }
 
-func (f *fakeSource) Audit(_ context.Context, q web.AuditQuery) (web.Answer[apidoc.Audit], error) {
-	a := apidoc.UserAction{Time: 4, User: "ann", Do: "job.kill", ID: job}
-	if q.Object == "" {
-		return web.Answer[apidoc.Audit]{}, web.ErrUnknown
-	}
-	return web.Answer[apidoc.Audit]{Value: q.Select([]apidoc.UserAction{a}, 3)}, nil
+// Read implements docs.Source.
+func (f *fakeSource) Read(ctx context.Context, e *docs.Entry, q any) (docs.Answer[any], error) {
+	return f.table.Read(ctx, f, e, q)
 }
 
-func (f *fakeSource) Log(_ context.Context, attempt, stream string, r web.LogRange) (web.LogPart, error) {
+func (f *fakeSource) Log(_ context.Context, attempt, stream string, r docs.LogRange) (docs.LogPart, error) {
 	text := attempt + "/" + stream + "\n"
-	return web.LogPart{Text: []byte(text[r.From:]), Offset: r.From, Size: int64(len(text)), Complete: true}, nil
+	return docs.LogPart{Text: []byte(text[r.From:]), Offset: r.From, Size: int64(len(text)), Complete: true}, nil
 }
 
-func (f *fakeSource) Act(_ context.Context, a web.Action) (apidoc.Change, error) {
-	f.acted = a
-	return apidoc.Change{ID: a.ID, Done: "moved", To: a.Value}, f.err
+func (f *fakeSource) Change(_ context.Context, c docs.Change) (apidoc.Change, error) {
+	f.acted = c
+	return apidoc.Change{ID: c.ID, Done: "moved", To: c.Value}, f.err
 }
 
 // serve serves the API of a cluster as a master does.
@@ -113,7 +108,7 @@ func serve(t *testing.T, f *fakeSource) *httptest.Server {
 }
 
 // serveSource serves the API of any source.
-func serveSource(t *testing.T, f web.Source) *httptest.Server {
+func serveSource(t *testing.T, f docs.Source) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(apiOf(t, f))
 	t.Cleanup(s.Close)
@@ -121,7 +116,7 @@ func serveSource(t *testing.T, f web.Source) *httptest.Server {
 }
 
 // apiOf returns the API of any source.
-func apiOf(t *testing.T, f web.Source) http.Handler {
+func apiOf(t *testing.T, f docs.Source) http.Handler {
 	t.Helper()
 	gate, err := access.New(access.Config{Token: token, Refuse: web.Refuse})
 	if err != nil {
@@ -179,20 +174,14 @@ func sourceOf(t *testing.T, cfg Config) *Source {
 	return s
 }
 
-func newFake() *fakeSource {
-	f := &fakeSource{columns: new(apidoc.TaskColumns)}
-	f.columns.Add(&apidoc.TaskRow{Type: "MAP", Stage: "m", State: "SUCCEEDED", Node: "n1", Place: "node", StartTime: 1, FinishTime: 5, Duration: 4, Bytes: 9})
-	return f
-}
-
 // TestDocumentsArriveUnchanged compares what a remote source answers with what the master has.
 func TestDocumentsArriveUnchanged(t *testing.T) {
 	f, ctx := newFake(), t.Context()
 	s := newSource(t, serve(t, f))
-	jobs := web.JobQuery{States: []string{"RUNNING", "FAILED"}, User: "a b", Pool: "x&y", Text: "ü", Page: web.Page{Sort: "-name", Limit: 7}}
-	tasks := web.TaskQuery{State: "SUCCEEDED", Type: "MAP", Stage: "m", Node: "n1", Place: "node", MinDuration: 3, Page: web.Page{Sort: "duration", Limit: 3}}
-	page, err := s.Jobs(ctx, jobs)
-	rows, err2 := s.Tasks(ctx, job, tasks)
+	jobs := docs.JobQuery{States: []string{"RUNNING", "FAILED"}, User: "a b", Pool: "x&y", Text: "ü", Page: docs.Page{Sort: "-name", Limit: 7}}
+	tasks := docs.TaskQuery{Job: job, State: "SUCCEEDED", Type: "MAP", Stage: "m", Node: "n1", Place: "node", MinDuration: 3, Page: docs.Page{Sort: "duration", Limit: 3}}
+	page, err := docs.Jobs.Read(ctx, s, jobs)
+	rows, err2 := docs.Tasks.Read(ctx, s, tasks)
 	if err := errors.Join(err, err2); err != nil || !reflect.DeepEqual(f.jobs, jobs) || f.tasks != tasks || page.Value.Total != 7 || rows.Value.Total != 1 {
 		t.Errorf("%v; %+v, %+v; %+v, %+v", err, f.jobs, f.tasks, page, rows)
 	}
@@ -205,39 +194,39 @@ func TestDocumentsArriveUnchanged(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", what, got, err, want)
 		}
 	}
-	c, err := s.Columns(ctx, job)
+	c, err := docs.Columns.Read(ctx, s, docs.JobID{Job: job})
 	same("columns", c.Value.Row(job, 0), err, f.columns.Row(job, 0))
-	one, err := s.Task(ctx, job, task)
+	one, err := docs.Task.Read(ctx, s, docs.TaskID{Job: job, Task: task})
 	same("task", one.Value, err, report.Task{ID: task, Attempts: []report.Attempt{{ID: "a", State: report.Running}}})
-	events, err := s.TaskEvents(ctx, job, task)
+	events, err := docs.Events.Read(ctx, s, docs.TaskID{Job: job, Task: task})
 	same("events of a task", len(events.Value.Events), err, 1)
-	events, err = s.Events(ctx, job)
+	events, err = docs.Events.Read(ctx, s, docs.TaskID{Job: job})
 	same("events", len(events.Value.Events), err, 2)
-	groups, err := s.TaskSummary(ctx, job, true)
-	same("summary", groups.Value, err, web.SummarizeTasks(f.columns, true))
+	groups, err := docs.Summary.Read(ctx, s, docs.SummaryQuery{Job: job, By: "node"})
+	same("summary", groups.Value, err, docs.SummarizeTasks(f.columns, true))
 	const text = "attempt_1_0001_m_000000_0/stderr\n"
-	part, err := s.Log(ctx, "attempt_1_0001_m_000000_0", "stderr", web.LogRange{From: 8, Max: 1000})
-	same("log", part, err, web.LogPart{Text: []byte(text[8:]), Offset: 8, Size: int64(len(text)), Complete: true})
-	audit, err := s.Audit(ctx, web.AuditQuery{Job: job, Object: "job"})
+	part, err := s.Log(ctx, "attempt_1_0001_m_000000_0", "stderr", docs.LogRange{From: 8, Max: 1000})
+	same("log", part, err, docs.LogPart{Text: []byte(text[8:]), Offset: 8, Size: int64(len(text)), Complete: true})
+	audit, err := docs.Audit.Read(ctx, s, docs.AuditQuery{Job: job, Object: "job"})
 	same("audit", audit.Value, err, apidoc.Audit{Since: 3, Actions: []apidoc.UserAction{{Time: 4, User: "ann", Do: "job.kill", ID: job}}})
-	node, err := s.Node(ctx, "n1")
+	node, err := docs.Node.Read(ctx, s, docs.NodeID{Node: "n1"})
 	same("node", node.Value, err, aNode)
-	change, err := s.Act(ctx, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "ada"})
+	change, err := s.Change(ctx, docs.Change{Do: "job.move", ID: job, Value: "pool x", User: "ada"})
 	same("change", change, err, apidoc.Change{ID: job, Done: "moved", To: "pool x"})
-	same("action", f.acted, nil, web.Action{Do: "job.move", ID: job, Value: "pool x", User: "unknown@127.0.0.1"}) // the transport of the tests names no user
+	same("action", f.acted, nil, docs.Change{Do: "job.move", ID: job, Value: "pool x", User: "unknown@127.0.0.1"}) // the transport of the tests names no user
 }
 
 func TestErrorsKeepTheirClasses(t *testing.T) {
 	f := newFake()
 	s := newSource(t, serve(t, f))
-	for _, class := range []error{web.ErrUnknown, web.ErrRefused, web.ErrUnavailable, web.ErrCursor} {
+	for _, class := range []error{docs.ErrUnknown, docs.ErrRefused, docs.ErrUnavailable, docs.ErrCursor} {
 		f.err = fmt.Errorf("because: %w", class)
-		if _, err := s.Act(t.Context(), web.Action{Do: "job.kill", ID: job}); !errors.Is(err, class) || !strings.Contains(err.Error(), "because") {
+		if _, err := s.Change(t.Context(), docs.Change{Do: "job.kill", ID: job}); !errors.Is(err, class) || !strings.Contains(err.Error(), "because") {
 			t.Errorf("%v: %v", class, err)
 		}
 	}
 	f.err = errors.New("broken")
-	if _, err := s.Columns(t.Context(), job); err == nil || errors.Is(err, web.ErrUnavailable) || !strings.Contains(err.Error(), "broken") {
+	if _, err := docs.Columns.Read(t.Context(), s, docs.JobID{Job: job}); err == nil || errors.Is(err, docs.ErrUnavailable) || !strings.Contains(err.Error(), "broken") {
 		t.Errorf("an internal error: %v", err)
 	}
 }
@@ -256,21 +245,21 @@ func TestAnotherMasterAnswers(t *testing.T) {
 		}
 		s := ask(hasEnded, isSilent, isCutOff, isGood)
 		began := time.Now()
-		a, err := s.Jobs(t.Context(), web.JobQuery{})
+		a, err := docs.Jobs.Read(t.Context(), s, docs.JobQuery{})
 		if took := time.Since(began); err != nil || a.Stale != nil || good.asked.Load() != 1 || took != patience {
 			t.Errorf("%+v, %v after %v", a, err, took)
 		}
 		for range 10 {
-			_, _ = s.Jobs(t.Context(), web.JobQuery{})
-			_, _ = s.Jobs(t.Context(), web.JobQuery{User: "ada"})
+			_, _ = docs.Jobs.Read(t.Context(), s, docs.JobQuery{})
+			_, _ = docs.Jobs.Read(t.Context(), s, docs.JobQuery{User: "ada"})
 		}
 		if asked, old := good.asked.Load(), cutOff.asked.Load(); asked != 2 || old != 1 {
 			t.Errorf("%d questions to the master that answers, %d to the one that is cut off", asked, old)
 		}
-		if a, err := ask(hasEnded, isCutOff).Jobs(t.Context(), web.JobQuery{}); err != nil || a.Stale == nil || a.Value.Total != 7 {
+		if a, err := docs.Jobs.Read(t.Context(), ask(hasEnded, isCutOff), docs.JobQuery{}); err != nil || a.Stale == nil || a.Value.Total != 7 {
 			t.Errorf("only old answers: %+v, %v", a, err)
 		}
-		if _, err := ask(hasEnded).Jobs(t.Context(), web.JobQuery{}); !errors.Is(err, web.ErrUnavailable) {
+		if _, err := docs.Jobs.Read(t.Context(), ask(hasEnded), docs.JobQuery{}); !errors.Is(err, docs.ErrUnavailable) {
 			t.Errorf("no master: %v", err)
 		}
 	})
@@ -280,8 +269,8 @@ func TestAnotherMasterAnswers(t *testing.T) {
 func TestEachActionHasItsPath(t *testing.T) {
 	f := newFake()
 	s := newSource(t, serve(t, f))
-	for _, kind := range web.Actions {
-		want := web.Action{Do: kind.Object + "." + kind.Do, ID: "x", User: rpc.UnknownUser + "@127.0.0.1"}
+	for _, kind := range docs.Actions {
+		want := docs.Change{Do: kind.Object + "." + kind.Do, ID: "x", User: rpc.UnknownUser + "@127.0.0.1"}
 		if kind.Param != nil {
 			want.Value = "default"
 			switch {
@@ -291,7 +280,7 @@ func TestEachActionHasItsPath(t *testing.T) {
 				want.Value = "10m"
 			}
 		}
-		if _, err := s.Act(t.Context(), want); err != nil || f.acted != want {
+		if _, err := s.Change(t.Context(), want); err != nil || !reflect.DeepEqual(f.acted, want) {
 			t.Errorf("%+v, %v, want %+v", f.acted, err, want)
 		}
 	}

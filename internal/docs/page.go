@@ -1,4 +1,4 @@
-package web
+package docs
 
 import (
 	"cmp"
@@ -9,7 +9,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/clean"
+)
+
+// Page is a part of a sorted list.
+type Page struct {
+	Sort   string `param:"sort" doc:"column, with - in front to begin with the highest"` // "" for the default
+	Limit  int    `param:"limit" default:"50" max:"1000" doc:"rows of a page"`           // 0 for DefaultLimit
+	Cursor string `param:"cursor" doc:"next of the page before"`                         // "" for the first page
+}
+
+// DefaultLimit and MaxLimit bound the rows of a page.
+const (
+	DefaultLimit = 50
+	MaxLimit     = 1000
 )
 
 // Column is a column of a table: its name in URLs, its heading, and its values. A column has
@@ -46,39 +59,24 @@ func (v value) compare(w value) int {
 	return strings.Compare(v.Text, w.Text)
 }
 
-// JobColumns are the columns by which jobs can be sorted. The first identifies a job.
-var JobColumns = []Column[apidoc.Job]{
-	{Name: "jobId", Heading: "Job", Text: func(j apidoc.Job) string { return j.JobID }},
-	{Name: "name", Heading: "Name", Text: func(j apidoc.Job) string { return j.Name }},
-	{Name: "state", Heading: "State", Text: ShownState},
-	{Name: "user", Heading: "User", Text: func(j apidoc.Job) string { return j.User }},
-	{Name: "pool", Heading: "Pool", Text: func(j apidoc.Job) string { return j.Queue }},
-	{Name: "priority", Heading: "Priority", Text: func(j apidoc.Job) string { return j.Priority }},
-	{Name: "maps", Heading: "Maps", Number: func(j apidoc.Job) float64 { return j.Maps.Fraction }},
-	{Name: "reduces", Heading: "Reduces", Number: func(j apidoc.Job) float64 { return j.Reduces.Fraction }},
-	{Name: "submitTime", Heading: "Submitted", Number: func(j apidoc.Job) float64 { return float64(j.SubmitTime) }},
-	{Name: "finishTime", Heading: "Finished", Number: func(j apidoc.Job) float64 { return float64(j.FinishTime) }},
-}
-
-// NodeColumns are the columns by which tasknodes can be sorted. The first identifies a tasknode.
-var NodeColumns = []Column[apidoc.Tasknode]{
-	{Name: "name", Heading: "Node", Text: func(n apidoc.Tasknode) string { return n.Name }},
-	{Name: "state", Heading: "State", Text: func(n apidoc.Tasknode) string { return n.State }},
-	{Name: "rack", Heading: "Rack", Text: func(n apidoc.Tasknode) string { return n.Rack }},
-	{Name: "mapsRunning", Heading: "Map slots", Number: func(n apidoc.Tasknode) float64 { return float64(n.MapsRunning) }},
-	{Name: "reducesRunning", Heading: "Reduce slots", Number: func(n apidoc.Tasknode) float64 { return float64(n.ReducesRunning) }},
-	{Name: "load", Heading: "Load", Right: true, Number: func(n apidoc.Tasknode) float64 { return n.Load }},
-	{Name: "memoryUsedMB", Heading: "Memory", Right: true, Number: func(n apidoc.Tasknode) float64 { return float64(n.MemoryUsedMB) }},
-	{Name: "lastHeartbeat", Heading: "Last heartbeat", Number: func(n apidoc.Tasknode) float64 { return float64(n.LastHeartbeat) }},
-}
-
-// ShownState returns the state of a job as users see it: one of apidoc.JobStates, or
-// apidoc.Suspended.
-func ShownState(j apidoc.Job) string {
-	if j.Suspended {
-		return apidoc.Suspended
+// cellsOf returns a table with a line of headings. Texts are safe in a spreadsheet.
+func cellsOf[T any](rows []T, columns []Column[T]) [][]string {
+	table := [][]string{{}}
+	for _, column := range columns {
+		table[0] = append(table[0], column.Name)
 	}
-	return j.State
+	for _, row := range rows {
+		var cells []string
+		for _, column := range columns {
+			cell := column.cell(row)
+			if column.Text != nil {
+				cell = clean.Cell(cell)
+			}
+			cells = append(cells, cell)
+		}
+		table = append(table, cells)
+	}
+	return table
 }
 
 // cursor is the last row of a page. A row that is added to the list later does not move the rows
@@ -169,24 +167,4 @@ func parseCursor(text, list, sort string) (c cursor, err error) {
 		return c, fmt.Errorf("cursor: %w", ErrCursor)
 	}
 	return c, nil
-}
-
-// SelectJobs returns the page of jobs that a query selects. cluster is the id of the cluster.
-func SelectJobs(all []apidoc.Job, q JobQuery, cluster string) (page JobPage, err error) {
-	page.States = make(map[string]int)
-	text := strings.ToLower(q.Text)
-	keep := func(j *apidoc.Job) bool {
-		shown := ShownState(*j)
-		page.States[shown]++
-		switch {
-		case len(q.States) > 0 && !contains(q.States, shown) && !contains(q.States, j.State):
-		case q.User != "" && q.User != j.User, q.Pool != "" && q.Pool != j.Queue:
-		case text != "" && !strings.Contains(strings.ToLower(j.JobID), text) && !strings.Contains(strings.ToLower(j.Name), text):
-		default:
-			return true
-		}
-		return false
-	}
-	page.Jobs, page.Total, page.Next, err = PageOf(all, keep, JobColumns, q.Page, "-submitTime", cluster)
-	return page, err
 }

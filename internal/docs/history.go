@@ -1,50 +1,29 @@
-package web
+package docs
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/web/access"
 	"github.com/hammr/hammr/jobmaster/histindex"
 	"github.com/hammr/hammr/jobmaster/history"
 )
 
-// HistorySource has the histories of finished jobs. A source without them embeds NoHistory.
-type HistorySource interface {
-	// Histories returns a page of the finished jobs, also of those that have left the masters.
-	Histories(ctx context.Context, q HistoryQuery) (Answer[HistoryPage], error)
-	// TypeCounters returns the counters of the tasks of a job by the type of the tasks, MAP or REDUCE:
-	// of finished tasks and, on the leader, of running attempts as they last reported. The error wraps
-	// ErrUnknown if the history of the job does not have them.
-	TypeCounters(ctx context.Context, job string) (Answer[map[string]counter.Values], error)
-	// TaskCounters returns the counters of the winner of a task. The error wraps ErrUnknown if it has
-	// none, or the history of the job does not have them.
-	TaskCounters(ctx context.Context, job, task string) (Answer[counter.Values], error)
-}
-
-// DrillSource has the reports of drills in a directory.
-type DrillSource interface {
-	// Drills returns the drills, the newest first.
-	Drills(ctx context.Context) (Answer[DrillList], error)
-	// Drill returns the report of one drill.
-	Drill(ctx context.Context, id string) (Answer[DrillReport], error)
-}
-
 // HistoryQuery selects and sorts finished jobs. The zero value selects all.
 type HistoryQuery struct {
-	States    []string // of apidoc.JobStates; none for all
-	User      string
-	Pool      string
-	Text      string // part of the id or name, in any case of letters
-	Cause     string // part of the cause, in any case of letters
-	From, To  int64  // finish time, ms since the epoch; To itself is not selected; 0 for no limit
-	MinMillis int64  // from the submission to the end, ms; 0 for no limit
-	MaxMillis int64  // likewise
+	States []string `param:"state" enum:"finalJobStates" doc:"states of the jobs, joined by commas"` // none for all
+	User   string   `param:"user" doc:"user of the jobs"`
+	Pool   string   `param:"pool" doc:"pool of the jobs"`
+	Text   string   `param:"q" doc:"part of the id or name"`                               // in any case of letters
+	Cause  string   `param:"cause" doc:"part of the cause why a job failed or was killed"` // in any case of letters
+	From   Time     `param:"from" doc:"the jobs have finished at this time or later: a day as 2026-11-23, in UTC, or a time of RFC 3339"`
+	To     EndTime  `param:"to" doc:"the jobs have finished on this day or before, or before this time"`
+	Min    Millis   `param:"min" doc:"the least time that a job took, as 90s, 10m or 2h"` // from the submission to the end
+	Max    Millis   `param:"max" doc:"the longest time that a job took"`
 	Page
 }
 
@@ -59,6 +38,37 @@ type HistoryPage struct {
 	Problems []histindex.Problem `json:"problems"`       // files that cannot be used
 }
 
+// DrillID names the report of a drill.
+type DrillID struct {
+	Drill string `param:"drill" doc:"name of the directory of a drill's report"`
+}
+
+// Documents of finished jobs and of drills.
+var (
+	// Histories is a page of the finished jobs, also of those that have left the masters.
+	Histories = redacted(list(document[HistoryQuery, HistoryPage]("/history", "job", "A page of the finished jobs, also of those that have left the masters."),
+		HistoryColumns, "-finishTime", func(p HistoryPage) ([]*history.Summary, string) { return p.Jobs, p.Next }), publicHistories)
+	// Drills lists the drills, the newest first.
+	Drills = document[No, DrillList]("/drills", "cluster", "Drills with their outcomes.")
+	// Drill is the report of one drill.
+	Drill = document[DrillID, DrillReport]("/drills/{drill}", "cluster", "The report of a drill.")
+)
+
+// publicHistories does not search in causes, since the number of hits would show them.
+func publicHistories(q HistoryQuery, p HistoryPage) (HistoryPage, error) {
+	if q.Cause != "" {
+		return HistoryPage{}, &access.Refusal{Status: http.StatusUnauthorized, Text: "to search in causes needs the cluster's token; sign in, or send the header Authorization: Bearer TOKEN"}
+	}
+	jobs := make([]*history.Summary, len(p.Jobs))
+	for i, job := range p.Jobs {
+		copied := *job
+		copied.Cause = WithoutQuotes(copied.Cause)
+		jobs[i] = &copied
+	}
+	p.Jobs = jobs
+	return p, nil
+}
+
 // HistoryColumns are the columns by which finished jobs can be sorted. The first identifies a job.
 var HistoryColumns = []Column[*history.Summary]{
 	{Name: "id", Heading: "Job", Text: func(s *history.Summary) string { return s.ID }},
@@ -68,18 +78,18 @@ var HistoryColumns = []Column[*history.Summary]{
 	{Name: "queue", Heading: "Pool", Text: func(s *history.Summary) string { return s.Queue }},
 	{Name: "submitTime", Heading: "Submitted", Number: func(s *history.Summary) float64 { return float64(s.SubmitTime) }},
 	{Name: "finishTime", Heading: "Finished", Number: func(s *history.Summary) float64 { return float64(s.FinishTime) }},
-	{Name: "elapsedMillis", Heading: "Took", Right: true, Number: func(s *history.Summary) float64 { return float64(elapsed(s)) }},
-	{Name: "waitedMillis", Heading: "First slot after", Right: true, Number: func(s *history.Summary) float64 { return float64(waited(s)) }},
+	{Name: "elapsedMillis", Heading: "Took", Right: true, Number: func(s *history.Summary) float64 { return float64(Elapsed(s)) }},
+	{Name: "waitedMillis", Heading: "First slot after", Right: true, Number: func(s *history.Summary) float64 { return float64(Waited(s)) }},
 	{Name: "maps", Heading: "Maps", Right: true, Number: func(s *history.Summary) float64 { return float64(s.Maps) }},
 	{Name: "reduces", Heading: "Reduces", Right: true, Number: func(s *history.Summary) float64 { return float64(s.Reduces) }},
 	{Name: "outputBytes", Heading: "Output", Right: true, Number: func(s *history.Summary) float64 { return float64(s.OutputBytes) }},
 }
 
-// elapsed returns how long a job took from its submission, in ms.
-func elapsed(s *history.Summary) int64 { return max(s.FinishTime-s.SubmitTime, 0) }
+// Elapsed returns how long a job took from its submission, in ms.
+func Elapsed(s *history.Summary) int64 { return max(s.FinishTime-s.SubmitTime, 0) }
 
-// waited returns how long a job waited for its first slot, in ms; 0 if it had none.
-func waited(s *history.Summary) int64 {
+// Waited returns how long a job waited for its first slot, in ms; 0 if it had none.
+func Waited(s *history.Summary) int64 {
 	if s.StartTime == 0 {
 		return 0
 	}
@@ -94,11 +104,11 @@ func SelectHistories(v *histindex.View, q HistoryQuery, list string) (page Histo
 	keep := func(job **history.Summary) bool {
 		s := *job
 		page.States[s.State]++
-		switch took := elapsed(s); {
-		case len(q.States) > 0 && !contains(q.States, s.State):
+		switch took := Elapsed(s); {
+		case len(q.States) > 0 && !slices.Contains(q.States, s.State):
 		case q.User != "" && q.User != s.User, q.Pool != "" && q.Pool != s.Queue:
-		case q.From != 0 && s.FinishTime < q.From, q.To != 0 && s.FinishTime >= q.To:
-		case took < q.MinMillis, q.MaxMillis != 0 && took > q.MaxMillis:
+		case q.From != 0 && s.FinishTime < int64(q.From), q.To != 0 && s.FinishTime >= int64(q.To):
+		case took < int64(q.Min), q.Max != 0 && took > int64(q.Max):
 		case text != "" && !strings.Contains(s.ID, text) && !containsFold(s.Name, text):
 		case cause != "" && !containsFold(s.Cause, cause):
 		default:
@@ -135,8 +145,8 @@ func containsFold(text, lower string) bool {
 	return false
 }
 
-// Drill is the outcome of a drill in a list. Times are in ms.
-type Drill struct {
+// DrillRow is the outcome of a drill in a list. Times are in ms.
+type DrillRow struct {
 	ID            string `json:"id"` // name of the directory of its report
 	Seed          uint64 `json:"seed"`
 	Good          bool   `json:"good"`
@@ -155,21 +165,21 @@ type Drill struct {
 // DrillList is the drills of a directory.
 type DrillList struct {
 	Directory string              `json:"directory"`
-	Drills    []Drill             `json:"drills"`
+	Drills    []DrillRow          `json:"drills"`
 	Total     string              `json:"total"`    // of drills.csv, which has drills without a report too; "" if there is no such file
 	Problems  []histindex.Problem `json:"problems"` // reports that cannot be used
 }
 
 // DrillReport is the report of a drill.
 type DrillReport struct {
-	Drill   Drill          `json:"drill"`
+	Drill   DrillRow       `json:"drill"`
 	Plan    string         `json:"plan"` // as hammr chaos run --plan reads it
 	Verdict *chaos.Verdict `json:"verdict"`
 }
 
-// DrillOf returns the line of a list. plan is nil if the plan cannot be read.
-func DrillOf(id string, plan *chaos.Plan, v *chaos.Verdict) Drill {
-	d := Drill{
+// DrillRowOf returns the line of a list. plan is nil if the plan cannot be read.
+func DrillRowOf(id string, plan *chaos.Plan, v *chaos.Verdict) DrillRow {
+	d := DrillRow{
 		ID: id, Seed: v.Seed, Good: v.Good, Injected: v.Injected(), Planned: len(v.Faults), Jobs: len(v.Jobs),
 		Bytes: v.Bytes, Lost: v.Lost, ExtraAttempts: v.ExtraAttempts, WorkLost: v.WorkLost, Recovery: v.Recovery, Elapsed: v.Elapsed,
 	}
@@ -177,35 +187,4 @@ func DrillOf(id string, plan *chaos.Plan, v *chaos.Verdict) Drill {
 		d.Kinds = chaos.RowOf(plan, v).Kinds
 	}
 	return d
-}
-
-// NoHistory is the HistorySource of a program that has no histories.
-type NoHistory struct{}
-
-var _ HistorySource = NoHistory{}
-
-// errNoHistory is the error of NoHistory.
-var errNoHistory = fmt.Errorf("this program has no directory of histories; start hammr ui with --history DIR: %w", ErrUnknown)
-
-// Histories implements HistorySource.
-func (NoHistory) Histories(context.Context, HistoryQuery) (a Answer[HistoryPage], err error) {
-	return a, errNoHistory
-}
-
-// TypeCounters implements HistorySource.
-func (NoHistory) TypeCounters(context.Context, string) (a Answer[map[string]counter.Values], err error) {
-	return a, errNoHistory
-}
-
-// TaskCounters implements HistorySource.
-func (NoHistory) TaskCounters(context.Context, string, string) (a Answer[counter.Values], err error) {
-	return a, errNoHistory
-}
-
-// optional makes an unknown value the zero value.
-func optional[T any](c *call, a Answer[T], err error) (value T, err2 error) {
-	if errors.Is(err, ErrUnknown) {
-		return value, nil
-	}
-	return use(c, a, err)
 }

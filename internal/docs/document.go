@@ -1,0 +1,233 @@
+package docs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/internal/apidoc"
+)
+
+// Answer is a value that was true at some time.
+type Answer[T any] struct {
+	Value T
+	At    time.Time // when the cluster gave the value
+	Stale error     // why no newer value can be had; nil if the value is fresh
+}
+
+// Reader answers documents. Lists are filtered, sorted and paged by the source, because
+// they can be long. Methods may be called by several goroutines at once. Callers must not change what they
+// get: other callers get the same value.
+//
+// Errors wrap ErrUnknown, ErrRefused or ErrUnavailable if one fits.
+type Reader interface {
+	// Read answers a document. query has the type of the document's parameters, and the value that of its
+	// answer. Callers use Document.Read.
+	Read(ctx context.Context, e *Entry, query any) (Answer[any], error)
+}
+
+// Source is a cluster as pages and programs see it.
+type Source interface {
+	Reader
+	// Change changes the cluster.
+	Change(ctx context.Context, c Change) (apidoc.Change, error)
+	// Log returns a part of an output stream of an attempt, stdout or stderr. It can be less than the range,
+	// and is empty only behind the end. The error wraps ErrUnknown if the attempt has printed nothing.
+	Log(ctx context.Context, attempt, stream string, r LogRange) (LogPart, error)
+	// Profile takes a profile, which may last as long as the query says. The error wraps ErrRefused if the
+	// process cannot answer, such as that of a suspended attempt.
+	Profile(ctx context.Context, q ProfileQuery) (ProfileData, error)
+}
+
+// Document is a document with parameters Q, a struct whose fields have the tags of field, and an answer A.
+type Document[Q, A any] struct{ *Entry }
+
+// Entry is a row of the table of documents.
+type Entry struct {
+	Path   string // below the root of the API, as a pattern of http.ServeMux; "" for a document that only this process reads
+	Object string // kind of the object of the access check; its id is the path's parameter of that name
+	Text   string // one sentence
+	Answer any    // the zero value of the answer
+
+	fields  func() []field
+	columns []string // names of the columns by which a list can be sorted, the default first with its sign
+	query   func() any
+	decode  func(io.Reader) (any, error)
+	derive  func(context.Context, Reader, any) (Answer[any], error) // from other documents; nil if a source must answer
+	rows    func(value any) (table [][]string, next string)         // as a table; nil for a document that is no list
+	finish  func(value any) any                                     // applied to each answer of a Table; nil for nothing
+	public  func(query, value any) (any, error)                     // what callers without the right to read logs see; nil for everything
+}
+
+// all lists the documents that the API serves. Each declaration adds its row.
+var all []*Entry
+
+// Entries returns the documents that the API serves.
+func Entries() []*Entry { return all }
+
+// document declares a document.
+func document[Q, A any](path, object, text string) Document[Q, A] {
+	var none A
+	e := &Entry{Path: path, Object: object, Text: text, Answer: none, query: func() any { return new(Q) }}
+	e.fields = sync.OnceValue(func() []field { return fieldsOf(reflect.TypeFor[Q](), e) })
+	e.decode = func(r io.Reader) (any, error) {
+		var value A
+		err := json.NewDecoder(r).Decode(&value)
+		return value, err
+	}
+	if path != "" {
+		all = append(all, e)
+	}
+	return Document[Q, A]{e}
+}
+
+// derived declares a document that follows from others. A source may still answer it by itself, if that is
+// cheaper.
+func derived[Q, A any](d Document[Q, A], of func(ctx context.Context, s Reader, q Q) (Answer[A], error)) Document[Q, A] {
+	d.derive = func(ctx context.Context, s Reader, q any) (Answer[any], error) { return untyped(of(ctx, s, q.(Q))) }
+	return d
+}
+
+// list declares the columns of a list, by which it can be sorted and which its CSV has. rows returns the
+// rows of an answer, and the cursor of the next page.
+func list[Q, A, T any](d Document[Q, A], columns []Column[T], byDefault string, rows func(A) ([]T, string)) Document[Q, A] {
+	d.columns = append(d.columns, byDefault)
+	for _, c := range columns {
+		d.columns = append(d.columns, c.Name, "-"+c.Name)
+	}
+	d.rows = func(value any) (table [][]string, next string) {
+		each, next := rows(value.(A))
+		return cellsOf(each, columns), next
+	}
+	return d
+}
+
+// finished declares what is done to each answer, whatever answers it.
+func finished[Q, A any](d Document[Q, A], finish func(A) A) Document[Q, A] {
+	d.finish = func(value any) any { return finish(value.(A)) }
+	return d
+}
+
+// redacted declares what callers see of a document that may not read what tasks print. A document that is
+// derived from such a document needs its own declaration, since a source may answer it by itself.
+func redacted[Q, A any](d Document[Q, A], public func(q Q, value A) (A, error)) Document[Q, A] {
+	d.public = func(q, value any) (any, error) { return public(q.(Q), value.(A)) }
+	return d
+}
+
+// Read asks a source for the document.
+func (d Document[Q, A]) Read(ctx context.Context, s Reader, q Q) (Answer[A], error) {
+	a, err := s.Read(ctx, d.Entry, q)
+	value, _ := a.Value.(A) // nil after an error
+	return Answer[A]{Value: value, At: a.At, Stale: a.Stale}, err
+}
+
+// untyped makes the answer of a function that of Source.Read.
+func untyped[A any](a Answer[A], err error) (Answer[any], error) {
+	return Answer[any]{Value: a.Value, At: a.At, Stale: a.Stale}, err
+}
+
+// Table answers documents by a function for each.
+type Table map[*Entry]func(ctx context.Context, query any) (Answer[any], error)
+
+// Serve adds the function that answers a document to a table.
+func Serve[Q, A any](t Table, d Document[Q, A], answer func(ctx context.Context, q Q) (Answer[A], error)) {
+	t[d.Entry] = func(ctx context.Context, q any) (Answer[any], error) {
+		a, err := untyped(answer(ctx, q.(Q)))
+		if d.finish != nil && err == nil {
+			a.Value = d.finish(a.Value)
+		}
+		return a, err
+	}
+}
+
+// Read answers a document by its function or, without one, from the documents that it is derived from, as s
+// answers them.
+func (t Table) Read(ctx context.Context, s Reader, e *Entry, query any) (Answer[any], error) {
+	switch answer := t[e]; {
+	case answer != nil:
+		return answer(ctx, query)
+	case e.derive != nil:
+		return e.derive(ctx, s, query)
+	}
+	return Answer[any]{}, fmt.Errorf("not known here: %s The pages of a running cluster have it: %w", e.Text, ErrUnavailable)
+}
+
+// Public is a source as callers see it who may view the cluster and may not read what its tasks print.
+type Public struct{ Source }
+
+// Read implements Source.
+func (s Public) Read(ctx context.Context, e *Entry, query any) (Answer[any], error) {
+	a, err := s.Source.Read(ctx, e, query)
+	if err == nil && e.public != nil {
+		a.Value, err = e.public(query, a.Value)
+	}
+	return a, err
+}
+
+// Params returns the parameters of the document.
+func (e *Entry) Params() (params []Param) {
+	for _, f := range e.fields() {
+		params = append(params, f.Param)
+	}
+	return params
+}
+
+// Parse returns the query of checked parameters.
+func (e *Entry) Parse(params map[string]string) (any, error) {
+	q := reflect.ValueOf(e.query()).Elem()
+	for _, f := range e.fields() {
+		if err := f.set(q.FieldByIndex(f.index), params[f.Name]); err != nil {
+			return nil, err
+		}
+	}
+	if c, ok := q.Interface().(interface{ Check() error }); ok {
+		if err := c.Check(); err != nil {
+			return nil, err
+		}
+	}
+	return q.Interface(), nil
+}
+
+// URL returns the path of a document with its parameters, below the root of the API.
+func (e *Entry) URL(query any) string {
+	q, path, values := reflect.ValueOf(query), e.Path, url.Values{}
+	for _, f := range e.fields() {
+		text := f.text(q.FieldByIndex(f.index))
+		if in := "{" + f.Name + "}"; strings.Contains(path, in) {
+			path = strings.Replace(path, in, url.PathEscape(text), 1)
+		} else if text != "" {
+			values.Set(f.Name, text)
+		}
+	}
+	if more, ok := query.(interface{ Settings() map[string]string }); ok {
+		for name, value := range more.Settings() {
+			values.Set(name, value)
+		}
+	}
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+// Decode reads an answer of the API.
+func (e *Entry) Decode(r io.Reader) (any, error) { return e.decode(r) }
+
+// Rows returns an answer as a table with a line of headings, and the cursor of the next page. nil for a
+// document that is no list.
+func (e *Entry) Rows(value any) (table [][]string, next string) {
+	if e.rows == nil {
+		return nil, ""
+	}
+	return e.rows(value)
+}
+
+// IsList reports whether answers are lists, which are also served as CSV.
+func (e *Entry) IsList() bool { return e.rows != nil }
