@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -25,7 +27,8 @@ import (
 //  1. A constructor newJobKill, in job_kill.go or with similar verbs, passes a
 //     cobra.Command with its help to one of three functions:
 //     show, for a verb that only reads: it says what to ask and how to print it;
-//     clusterCommands.changeEach, for a verb that changes each object it names;
+//     clusterCommands.changeEach, for a verb that makes a change of docs.Actions to
+//     each object it names;
 //     clusterCommands.command, for all others.
 //     The functions work with a *query, which is the client and the command line.
 //  2. The constructor of the noun, here newJob, calls it.
@@ -33,8 +36,8 @@ import (
 //     prints changes.
 //  4. A line in cluster_golden_test.go runs it on the fake cluster.
 //
-// A call that the client lacks goes into client.Admin, client/remote,
-// internal/wire/hammr.proto and jobmaster/server.
+// A change is a row of docs.Actions. Another call that the client lacks goes into
+// client.Admin, client/remote, internal/wire/hammr.proto and jobmaster/server.
 //
 // All these commands call the jobmaster that leads. They exit with 0 when it has done what
 // was asked, with 1 when it refuses or does not answer, with 2 for a wrong command line, and
@@ -148,18 +151,26 @@ func show[A, D any](
 // itself returns the answer as its own document.
 func itself[A any](answer A) A { return answer }
 
-// changeEach returns a command that changes each object that its arguments name. what is the
-// kind of object in errors: a job, node and so on. If one object cannot be changed, the
-// command still changes the others and ends with 1. format is the text for an id; done is
-// the change in the document.
-func (r clusterCommands) changeEach(
-	cmd *cobra.Command, what, done, format string, change func(ctx context.Context, q *query, id string) error,
-) *cobra.Command {
+// changeEach returns a command that changes each object that its arguments name. do is a row of docs.Actions,
+// such as job.suspend, with the value at the time of the command. If one object cannot be changed, the command
+// still changes the others and ends with 1. format is the text for an id.
+func (r clusterCommands) changeEach(cmd *cobra.Command, do string, value *string, format string) *cobra.Command {
 	return r.command(cmd, func(ctx context.Context, q *query) error {
-		return q.forEach(func(id string) error {
-			return q.changed(change(ctx, q, id), what, apidoc.Change{ID: id, Done: done}, format, id)
-		})
+		return q.forEach(func(id string) error { return q.change(ctx, wire.NewChange(do, id, *value), format, id) })
 	})
+}
+
+// none is the value of changes that need none.
+var none = new(string)
+
+// change makes a change of docs.Actions and reports it.
+func (q *query) change(ctx context.Context, c *wire.ChangeRequest, format string, args ...any) error {
+	done, err := q.Change(ctx, c)
+	what, _, _ := strings.Cut(c.Do, ".")
+	if what == "attempt" {
+		what = "task"
+	}
+	return q.changed(err, what, apidoc.Change{ID: c.Id, Done: done.GetDone(), To: done.GetTo()}, format, args...)
 }
 
 // connectRemote opens a client over the network. It makes no call yet: the first call finds
@@ -271,7 +282,7 @@ func knownAs(what, id string, err error) error {
 	if what == "master" {
 		return err
 	}
-	if errors.Is(err, client.ErrUnknown) || errors.Is(err, client.ErrUnknownJob) {
+	if errors.Is(err, client.ErrUnknown) {
 		return notFound{what, id}
 	}
 	return err

@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
 )
@@ -109,7 +111,7 @@ func (f *fakeCluster) Job(_ context.Context, id string, tasks bool) (*wire.JobSt
 		}
 		return j, nil
 	}
-	return nil, fmt.Errorf("%w: %s", client.ErrUnknownJob, id)
+	return nil, fmt.Errorf("%w: %s", client.ErrUnknown, id)
 }
 
 func (f *fakeCluster) SetPriority(_ context.Context, id string, priority int) error {
@@ -137,7 +139,7 @@ func (f *fakeCluster) AdmitTasknode(_ context.Context, name string, excluded boo
 	return f.change("exclude %s: %v", name, excluded)
 }
 
-func (f *fakeCluster) PreemptAttempt(_ context.Context, id, mode string) (string, error) {
+func (f *fakeCluster) PreemptAttempt(_ context.Context, id string, mode preempt.Mode) (preempt.Mode, error) {
 	switch {
 	case strings.HasSuffix(id, "_9"):
 		return "", fmt.Errorf("%w: %s", client.ErrUnknown, id)
@@ -153,7 +155,7 @@ func (f *fakeCluster) ResumeAttempt(_ context.Context, id string) error {
 	return f.change("resume %s", id)
 }
 
-func (f *fakeCluster) SuspendJob(_ context.Context, id, mode string) error {
+func (f *fakeCluster) SuspendJob(_ context.Context, id string, mode preempt.Mode) error {
 	if strings.HasSuffix(id, "_0003") {
 		return fmt.Errorf("job %s is FAILED", id)
 	}
@@ -162,7 +164,7 @@ func (f *fakeCluster) SuspendJob(_ context.Context, id, mode string) error {
 
 func (f *fakeCluster) ResumeJob(_ context.Context, id string) error {
 	if id == "job_7_0001" {
-		return fmt.Errorf("%w: %s", client.ErrUnknownJob, id)
+		return fmt.Errorf("%w: %s", client.ErrUnknown, id)
 	}
 	return f.change("resume %s", id)
 }
@@ -180,12 +182,14 @@ func (f *fakeCluster) DrainTasknode(_ context.Context, name string, untilRestart
 	return f.change("drain %s", name)
 }
 
-func (f *fakeCluster) SetPolicy(_ context.Context, name string, conf map[string]string) error {
+func (f *fakeCluster) ChangePolicy(_ context.Context, name string, conf map[string]string, _ string) error {
 	return f.change("policy %s %v", name, conf)
 }
 
-func (f *fakeCluster) ChangePolicy(context.Context, *wire.SetPolicyRequest) error {
-	return errors.New("no command changes the policy so")
+// Change implements client.Admin as masters do.
+func (f *fakeCluster) Change(ctx context.Context, q *wire.ChangeRequest) (*wire.ChangeResponse, error) {
+	done, err := docs.Apply(ctx, f, docs.Change{Do: q.Do, ID: q.Id, Value: q.Value, Conf: q.Conf, UntilRestart: q.UntilRestart, User: "the user"})
+	return &wire.ChangeResponse{Done: done.Done, To: done.To}, err
 }
 
 func (f *fakeCluster) PreviewPolicy(context.Context, *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {

@@ -17,7 +17,7 @@ func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explan
 		return nil, fmt.Errorf("%w: %s", client.ErrUnknown, job) // the client's error for a question about an unknown task
 	}
 	if job != f.jobs[0].JobId {
-		return nil, fmt.Errorf("%w: %s", client.ErrUnknownJob, job)
+		return nil, fmt.Errorf("%w: %s", client.ErrUnknown, job)
 	}
 	e := &wire.Explanation{
 		JobId: job, State: "RUNNING", Queue: "nightly", Priority: "HIGH", Policy: "fair", AsOf: submitted + 6000, Index: 4711,

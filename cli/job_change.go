@@ -3,13 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -20,26 +20,14 @@ func (r clusterCommands) newJobKill() *cobra.Command {
 		Short:   "Kill jobs and remove their output",
 		Example: "  hammr job kill job_1763700000000_0001",
 		Args:    someArgs("the id of a job"),
-	}, "job", "killed", "Killed job %s", func(ctx context.Context, q *query, id string) error {
-		s, err := q.job(ctx, id, false)
-		switch {
-		case err != nil:
-			return err
-		case s.State.Final():
-			return fmt.Errorf("job %s is over already: %v", id, s.State)
-		}
-		return q.Kill(ctx, id, "killed by the user")
-	})
+	}, "job.kill", none, "Killed job %s")
 }
 
-// priorities are Hadoop's names of priorities. DEFAULT is another name of NORMAL.
-var priorities = map[string]int{"VERY_LOW": -2, "LOW": -1, "NORMAL": 0, "DEFAULT": 0, "HIGH": 1, "VERY_HIGH": 2}
-
 // newJobPriority changes what policies read as the job's priority, from the next decision on.
-// Running tasks continue. Names may be in any case.
+// Running tasks continue. Names are Hadoop's, in any case; DEFAULT is another name of NORMAL.
 func (r clusterCommands) newJobPriority() *cobra.Command {
-	names := slices.DeleteFunc(slices.Collect(maps.Keys(priorities)), func(name string) bool { return name == "DEFAULT" })
-	slices.SortFunc(names, func(a, b string) int { return priorities[b] - priorities[a] })
+	names := apidoc.Priorities
+	var name string
 	cmd := r.command(&cobra.Command{
 		Use:     "priority JOB " + strings.Join(names, "|"),
 		Short:   "Change the priority of a job",
@@ -48,15 +36,16 @@ func (r clusterCommands) newJobPriority() *cobra.Command {
 			if err := numberOfArgs("the id of a job and a priority", 2)(cmd, args); err != nil {
 				return err
 			}
-			if _, known := priorities[strings.ToUpper(args[1])]; !known {
+			if name = strings.ToUpper(args[1]); name == "DEFAULT" {
+				name = "NORMAL"
+			}
+			if !slices.Contains(names, name) {
 				return fmt.Errorf("priority %q: expected one of %s", args[1], strings.Join(names, ", "))
 			}
 			return nil
 		},
 	}, func(ctx context.Context, q *query) error {
-		id, name := q.args[0], strings.ToUpper(q.args[1])
-		err := q.SetPriority(ctx, id, priorities[name])
-		return q.changed(err, "job", apidoc.Change{ID: id, Done: "given priority", To: name}, "Changed job priority.")
+		return q.change(ctx, wire.NewChange("job.priority", q.args[0], name), "Changed job priority.")
 	})
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 1 {
@@ -78,8 +67,7 @@ are those of the jobmasters' --pools and --allocation-file, and default.`,
 		Args:    numberOfArgs("the id of a job and a queue", 2),
 	}, func(ctx context.Context, q *query) error {
 		id, queue := q.args[0], q.args[1]
-		err := q.MoveJob(ctx, id, queue)
-		return q.changed(err, "job", apidoc.Change{ID: id, Done: "moved", To: queue}, "Moved job %s to queue %s", id, queue)
+		return q.change(ctx, wire.NewChange("job.move", id, queue), "Moved job %s to queue %s", id, queue)
 	})
 }
 
@@ -122,9 +110,7 @@ killed.`,
 			}
 			return someArgs("the id of a job")(cmd, args)
 		},
-	}, "job", "suspended", "Suspended job %s", func(ctx context.Context, q *query, id string) error {
-		return q.SuspendJob(ctx, id, mode)
-	})
+	}, "job.suspend", &mode, "Suspended job %s")
 	cmd.Flags().StringVar(&mode, "how", "auto", "preemption `mode`: auto, checkpoint or suspend")
 	return cmd
 }
@@ -136,7 +122,5 @@ func (r clusterCommands) newJobResume() *cobra.Command {
 		Short:   "Resume suspended jobs",
 		Example: "  hammr job resume job_1763700000000_0001",
 		Args:    someArgs("the id of a job"),
-	}, "job", "resumed", "Resumed job %s", func(ctx context.Context, q *query, id string) error {
-		return q.ResumeJob(ctx, id)
-	})
+	}, "job.resume", none, "Resumed job %s")
 }

@@ -150,19 +150,19 @@ continues.`,
   hammr master add m4 host:7070`,
 		Args: cobra.ExactArgs(2),
 	}, func(ctx context.Context, q *query) error {
-		err := q.AddMaster(ctx, q.args[0], daemon.WithDefaultPort(q.args[1], "7070"))
-		return q.changed(err, "master", apidoc.Change{ID: q.args[0], Done: "added"}, "Added master %s", q.args[0])
+		return q.change(ctx, wire.NewChange("master.add", q.args[0], daemon.WithDefaultPort(q.args[1], "7070")), "Added master %s", q.args[0])
 	})
 }
 
 func (r clusterCommands) newMasterRemove() *cobra.Command {
-	return r.changeEach(&cobra.Command{
+	return r.command(&cobra.Command{
 		Use:     "remove ID",
 		Short:   "Remove a master from the cluster",
 		Example: "  hammr master remove m4",
 		Args:    oneArg("the id of a master"),
-	}, "master", "removed", "Removed master %s", func(ctx context.Context, q *query, id string) error {
-		return q.removeMaster(ctx, id)
+	}, func(ctx context.Context, q *query) error {
+		id := q.args[0]
+		return q.changed(q.removeMaster(ctx, id), "master", apidoc.Change{ID: id, Done: "removed"}, "Removed master %s", id)
 	})
 }
 
@@ -180,7 +180,6 @@ func (r clusterCommands) newMasterTransfer() *cobra.Command {
 		if len(q.args) == 1 {
 			id, target = q.args[0], "master "+q.args[0]
 		}
-		err := q.TransferLeadership(ctx, id)
-		return q.changed(err, "master", apidoc.Change{ID: id, Done: "handed the lead"}, "Transferred leadership to %s", target)
+		return q.change(ctx, wire.NewChange("master.transfer", id, ""), "Transferred leadership to %s", target)
 	})
 }

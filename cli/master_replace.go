@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -47,8 +48,7 @@ func (q *query) replaceMaster(ctx context.Context, old, next, address string) er
 	if !isMember(info, old) && !isMember(info, next) {
 		return notFound{"master", old}
 	}
-	err = q.AddMaster(ctx, next, address)
-	if err := q.changed(err, "master", apidoc.Change{ID: next, Done: "added"}, "Added master %s", next); err != nil {
+	if err := q.change(ctx, wire.NewChange("master.add", next, address), "Added master %s", next); err != nil {
 		return err
 	}
 	return q.removeReplaced(ctx, old, next)
@@ -63,8 +63,7 @@ func (q *query) removeReplaced(ctx context.Context, old, next string) error {
 			return err
 		}
 		if info.Leader == old {
-			err := q.TransferLeadership(ctx, next)
-			if err := q.changed(err, "master", apidoc.Change{ID: next, Done: "handed the lead"}, "Transferred leadership to master %s", next); err != nil {
+			if err := q.change(ctx, wire.NewChange("master.transfer", next, ""), "Transferred leadership to master %s", next); err != nil {
 				return err
 			}
 		}
@@ -84,7 +83,7 @@ func (q *query) removeMaster(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err = q.RemoveMaster(ctx, id); err == nil || !isMember(before, id) {
+	if err = client.Change(ctx, q, "master.remove", id, ""); err == nil || !isMember(before, id) {
 		return err
 	}
 	if after, infoErr := q.LeaderInfo(ctx); infoErr == nil && !isMember(after, id) {

@@ -155,16 +155,14 @@ tasknode does not need this: it joins when it starts; see 'hammr tasknode
 		Example: "  hammr node add n1",
 		Args:    someArgs("the name of a tasknode"),
 	}
-	done, format := "added", "Added node %s"
+	do, format := "node.admit", "Added node %s"
 	if excluded {
 		cmd.Use, cmd.Short = "remove NODE...", "Give no new tasks to tasknodes"
 		cmd.Long = `Give no new tasks to tasknodes. Their running tasks continue, and other tasks
 read their output. Such a tasknode is DECOMMISSIONING, and DECOMMISSIONED once
 no job needs its tasks or files: then it can be stopped without loss of work.`
 		cmd.Example = "  hammr node remove n1"
-		done, format = "removed", "Removed node %s"
+		do, format = "node.exclude", "Removed node %s"
 	}
-	return r.changeEach(cmd, "node", done, format, func(ctx context.Context, q *query, name string) error {
-		return q.AdmitTasknode(ctx, name, excluded)
-	})
+	return r.changeEach(cmd, do, none, format)
 }

@@ -72,17 +72,17 @@ nothing to do.`,
 			name = q.args[0]
 		}
 		if undo {
-			return q.changed(q.AdmitTasknode(ctx, name, false), "node", apidoc.Change{ID: name, Done: "added"}, "Added node %s", name)
+			return q.change(ctx, wire.NewChange("node.admit", name, ""), "Added node %s", name)
 		}
 		if local.used && !local.runs {
 			return q.changed(nil, "node", apidoc.Change{ID: name, Done: "not running"}, "Node %s does not run: nothing to drain", name)
 		}
-		var shown time.Duration // on pages
-		if given {
-			shown = deadline
+		drain := &wire.ChangeRequest{Do: "node.drain", Id: name, UntilRestart: local.used}
+		if given { // pages show it
+			drain.Value = deadline.String()
 		}
-		if err := knownAs("node", name, q.DrainTasknode(ctx, name, local.used, shown)); err != nil {
-			return err
+		if _, err := q.Change(ctx, drain); err != nil {
+			return knownAs("node", name, err)
 		}
 		return q.waitDrained(ctx, name, deadline)
 	})

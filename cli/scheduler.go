@@ -78,13 +78,11 @@ scheduler is read once, on this machine.`,
 		if err := readAllocations(conf); err != nil {
 			return err
 		}
-		if err := q.SetPolicy(ctx, q.args[0], conf); err != nil {
+		policy := q.args[0]
+		if err := q.change(ctx, &wire.ChangeRequest{Do: "policy.set", Id: policy, Conf: conf}, "Scheduling policy is %s", policy); err != nil {
 			return err
 		}
-		return errors.Join(
-			q.changed(nil, "policy", apidoc.Change{ID: q.args[0], Done: "chosen"}, "Scheduling policy is %s", q.args[0]),
-			q.warnClosedPools(ctx, conf),
-		)
+		return q.warnClosedPools(ctx, conf)
 	})
 	cmd.Flags().Var(conf, "conf", "a setting of the policy; repeat the flag for more")
 	return cmd

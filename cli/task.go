@@ -90,17 +90,17 @@ failure. The id of a task means its running attempts.`,
 		Example: "  hammr task kill attempt_1763700000000_0001_m_000000_0",
 		Args:    someArgs("the id of a task or of an attempt"),
 	}
-	done, format := "killed", "Killed task %s"
+	do, format := "attempt.kill", "Killed task %s"
 	if fail {
 		cmd.Use, cmd.Short = "fail TASK|ATTEMPT...", "Kill running attempts and count that as failures"
 		cmd.Long = `Kill running attempts and count that as failures: a task that has failed often
 enough fails its job. The id of a task means its running attempts.`
 		cmd.Example = "  hammr task fail attempt_1763700000000_0001_m_000000_0"
-		done, format = "failed", format+" by failing"
+		do, format = "attempt.fail", format+" by failing"
 	}
 	return r.command(cmd, func(ctx context.Context, q *query) error {
 		return q.forEachAttempt(ctx, func(id string) error {
-			return q.changed(q.EndAttempt(ctx, id, fail), "task", apidoc.Change{ID: id, Done: done}, format, id)
+			return q.change(ctx, wire.NewChange(do, id, ""), format, id)
 		})
 	})
 }
@@ -201,10 +201,10 @@ With --resume, suspended attempts get their slots back if they are free.`,
 	}, func(ctx context.Context, q *query) error {
 		return q.forEachAttempt(ctx, func(id string) error {
 			if resume {
-				return q.changed(q.ResumeAttempt(ctx, id), "task", apidoc.Change{ID: id, Done: "resumed"}, "Resumed attempt %s", id)
+				return q.change(ctx, wire.NewChange("attempt.resume", id, ""), "Resumed attempt %s", id)
 			}
-			used, err := q.PreemptAttempt(ctx, id, mode)
-			return q.changed(err, "task", apidoc.Change{ID: id, Done: "preempted", To: used}, "Preempted attempt %s by %s", id, used)
+			used, err := q.Change(ctx, wire.NewChange("attempt.preempt", id, mode))
+			return q.changed(err, "task", apidoc.Change{ID: id, Done: used.GetDone(), To: used.GetTo()}, "Preempted attempt %s by %s", id, used.GetTo())
 		})
 	})
 	cmd.Flags().StringVar(&mode, "how", "", "preemption `mode`: split, checkpoint, suspend, kill or auto")

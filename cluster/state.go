@@ -9,9 +9,9 @@ import (
 
 // Errors of commands that are refused and change nothing.
 var (
-	ErrUnknown  = errors.New("cluster: not found")
+	ErrUnknown  = errors.New("not found")
 	ErrRetired  = errors.New("cluster: the job is over and retired to its history")
-	ErrRefused  = errors.New("cluster: command refused")
+	ErrRefused  = errors.New("refused")
 	ErrTooLate  = errors.New("cluster: sequence number too old")
 	errTooEarly = fmt.Errorf("%w: job is not at that point yet", ErrRefused)
 )

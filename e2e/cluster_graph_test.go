@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/testlevel"
@@ -155,7 +156,7 @@ func TestGangRestartsFromItsCheckpoints(t *testing.T) {
 	j.done("job", "resume", j.id)
 	waitUntil(t, "one of the resumed gang is killed", func() bool {
 		again := j.running()
-		return len(again) == len(members) && j.cluster.Client().EndAttempt(t.Context(), again[0].ID, false) == nil
+		return len(again) == len(members) && client.Change(t.Context(), j.cluster.Client(), "attempt.kill", again[0].ID, "") == nil
 	})
 	j.succeeds(t)
 	back := regexp.MustCompile(`attempt_\S+_1 .*KILLED.* is rolled back to its last checkpoint`)

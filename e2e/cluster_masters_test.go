@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/testlevel"
@@ -92,7 +93,7 @@ func (e *engine) transfer(id string) {
 	waitUntil(e.t, id+" takes the lead", func() bool {
 		ctx, cancel := context.WithTimeout(e.t.Context(), 10*time.Second)
 		defer cancel()
-		return e.cluster.Client().TransferLeadership(ctx, id) == nil
+		return client.Change(ctx, e.cluster.Client(), "master.transfer", id, "") == nil
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/report/reporttest"
 	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -65,7 +66,7 @@ func (j *preempted) attempts(kind report.Kind, state report.State) (found []repo
 
 // order preempts an attempt, and reports whether it is accepted.
 func (e *engine) order(attempt, mode string) bool {
-	_, err := e.cluster.Client().PreemptAttempt(e.t.Context(), attempt, mode)
+	_, err := e.cluster.Client().Change(e.t.Context(), wire.NewChange("attempt.preempt", attempt, mode))
 	return err == nil
 }
 

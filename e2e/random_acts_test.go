@@ -61,7 +61,7 @@ func (c *rigged) preemptAny(ctx context.Context, random *rand.Rand, mode string)
 	defer cancel()
 	attempt, _, err := c.anyRunning(ctx, random)
 	if err == nil {
-		_, err = c.client.PreemptAttempt(ctx, attempt, mode)
+		_, err = c.client.Change(ctx, wire.NewChange("attempt.preempt", attempt, mode))
 	}
 	return err
 }

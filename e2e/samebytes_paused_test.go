@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	orders "github.com/hammr/hammr/internal/client"
+
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/internal/wire"
@@ -87,11 +89,11 @@ func (e *engine) pauseJobs(over <-chan struct{}, killed map[string]int) {
 			continue
 		}
 		client := e.cluster.Client()
-		if client.SuspendJob(e.t.Context(), id, "checkpoint") != nil {
+		if orders.Change(e.t.Context(), client, "job.suspend", id, "checkpoint") != nil {
 			continue // it has ended
 		}
 		waitUntil(e.t, "a suspended job rests", func() bool { return e.rests(id) })
-		_ = client.ResumeJob(e.t.Context(), id) // it may have ended, too
+		_ = orders.Change(e.t.Context(), client, "job.resume", id, "") // it may have ended, too
 		if paused[next.Name]%3 == 0 && e.killOne(id, random) {
 			killed[next.Name]++
 		}
@@ -111,7 +113,7 @@ func (e *engine) killOne(id string, random *rand.Rand) bool {
 	if len(running) == 0 {
 		return false
 	}
-	_, err := e.cluster.Client().PreemptAttempt(e.t.Context(), running[random.IntN(len(running))].Id, "kill")
+	_, err := e.cluster.Client().Change(e.t.Context(), wire.NewChange("attempt.preempt", running[random.IntN(len(running))].Id, "kill"))
 	return err == nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -172,16 +173,16 @@ func (d *truthDrill) setActs() {
 			if err != nil {
 				return err
 			}
-			return d.client.EndAttempt(ctx, attempt, fail)
+			return client.Change(ctx, d.client, "attempt."+either(fail, "fail", "kill"), attempt, "")
 		}
 	}
 	suspended := func(mode string) func(context.Context) error {
 		return ofJob(func(ctx context.Context, job string) error {
-			if err := d.client.SuspendJob(ctx, job, mode); err != nil {
+			if err := client.Change(ctx, d.client, "job.suspend", job, mode); err != nil {
 				return err
 			}
 			wait(ctx, time.Second)
-			return d.client.ResumeJob(context.WithoutCancel(ctx), job)
+			return client.Change(context.WithoutCancel(ctx), d.client, "job.resume", job, "")
 		})
 	}
 	lose := func(away time.Duration) func(context.Context) error {
@@ -192,22 +193,26 @@ func (d *truthDrill) setActs() {
 		"job suspended":    suspended("suspend"),
 		"job checkpointed": suspended("checkpoint"),
 		"pool": ofJob(func(ctx context.Context, job string) error {
-			return d.client.MoveJob(ctx, job, oneOf("default", "nightly", "adhoc"))
+			return client.Change(ctx, d.client, "job.move", job, oneOf("default", "nightly", "adhoc"))
 		}),
-		"priority":    ofJob(func(ctx context.Context, job string) error { return d.client.SetPriority(ctx, job, d.random.IntN(5)-2) }),
+		"priority": ofJob(func(ctx context.Context, job string) error {
+			return client.Change(ctx, d.client, "job.priority", job, priorityName(d.random.IntN(5)-2))
+		}),
 		"killed":      end(false),
 		"failed":      end(true),
 		"node lost":   lose(truthExpiry + 2*time.Second),
 		"node killed": lose(0),
 		"node drained": func(ctx context.Context) error {
 			node := oneOf(tasknodes...)
-			if err := d.client.DrainTasknode(ctx, node, false, time.Minute); err != nil {
+			if err := client.Change(ctx, d.client, "node.drain", node, "1m"); err != nil {
 				return err
 			}
 			wait(ctx, 2*time.Second)
-			return d.client.AdmitTasknode(context.WithoutCancel(ctx), node, false)
+			return client.Change(context.WithoutCancel(ctx), d.client, "node.admit", node, "")
 		},
-		"leader": func(ctx context.Context) error { return d.client.TransferLeadership(ctx, oneOf(masters...)) },
+		"leader": func(ctx context.Context) error {
+			return client.Change(ctx, d.client, "master.transfer", oneOf(masters...), "")
+		},
 	}
 	for _, mode := range []string{"split", "checkpoint", "suspend", "kill"} {
 		d.acts[mode] = func(ctx context.Context) error { return d.preemptAny(ctx, d.random, mode) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/bench/fleet"
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/localcluster"
 )
 
@@ -135,7 +136,7 @@ const allTasks = 120_000
 // submit submits jobs that share the cluster until all windows are over, and waits until they run at
 // their full rate.
 func (m *watchMeter) submit(jobs int) {
-	must(m.t, m.client.SetPolicy(m.t.Context(), "fair", nil))
+	must(m.t, client.SetPolicy(m.t.Context(), m.client, "fair", nil))
 	for range jobs {
 		id, err := m.fleet.Submit(m.t.Context(), m.client, fleet.Job{Maps: allTasks / jobs, Map: fleet.Exactly(2 * time.Second), Seed: 1})
 		must(m.t, err)
@@ -170,7 +171,7 @@ func (m *watchMeter) window(groups ...*watchers) (out window) {
 			}
 		}
 		at := time.Now()
-		must(m.t, m.client.SetPriority(m.t.Context(), m.jobs[0], m.priority))
+		must(m.t, client.Change(m.t.Context(), m.client, "job.priority", m.jobs[0], priorityName(m.priority)))
 		<-time.After(time.Until(began.Add(windowTime * time.Duration(i+1) / changes)))
 		for _, s := range expected {
 			for _, seen := range s.times() {

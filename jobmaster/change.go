@@ -41,8 +41,8 @@ func WithUser(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, userKey{}, name)
 }
 
-// userOf returns the user whose changes those of a context are, "" for none.
-func userOf(ctx context.Context) string {
+// UserOf returns the user whose changes those of a context are, "" for none.
+func UserOf(ctx context.Context) string {
 	name, _ := ctx.Value(userKey{}).(string)
 	return name
 }
@@ -53,7 +53,7 @@ func userOf(ctx context.Context) string {
 // If the result is nil, the change is committed: it is not lost with this master.
 func (m *Master) change(ctx context.Context, plan func() (change, error)) error {
 	answer := make(chan result[struct{}], 1)
-	_, err := call(ctx, m, &changeRequest{plan, userOf(ctx), answer}, answer)
+	_, err := call(ctx, m, &changeRequest{plan, UserOf(ctx), answer}, answer)
 	return err
 }
 

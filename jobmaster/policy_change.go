@@ -12,15 +12,6 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// PolicyChange replaces the scheduling policy and its settings.
-type PolicyChange struct {
-	Name string
-	Conf map[string]string
-	// Expected is the fingerprint of the policy that is replaced. If the cluster has another one, the
-	// change is refused: another user was faster. Default "", any.
-	Expected string
-}
-
 // policyRecord is the latest change of the policy that a user has asked for.
 type policyRecord struct {
 	by   string
@@ -41,25 +32,25 @@ func (m *Master) policyFingerprint() string {
 
 // SetPolicy replaces the scheduling policy and its settings, whatever they are.
 func (m *Master) SetPolicy(ctx context.Context, name string, conf map[string]string) error {
-	return m.ChangePolicy(ctx, PolicyChange{Name: name, Conf: conf})
+	return m.ChangePolicy(ctx, name, conf, "")
 }
 
 // ChangePolicy replaces the scheduling policy and its settings. The policy is made here only to check
 // the settings; each leader makes its own from the settings in the state. The error wraps
-// cluster.ErrRefused for bad settings, and if the policy is not the expected one or is just being
-// changed.
-func (m *Master) ChangePolicy(ctx context.Context, c PolicyChange) error {
+// cluster.ErrRefused for bad settings, and if the policy does not have the expected fingerprint ("" for any) or
+// is just being changed: another user was faster.
+func (m *Master) ChangePolicy(ctx context.Context, name string, conf map[string]string, expected string) error {
 	return m.change(ctx, func() (change, error) {
-		if err := m.checkExpected(c.Expected); err != nil {
+		if err := m.checkExpected(expected); err != nil {
 			return change{}, err
 		}
-		full := m.withPools(m.lead.poolFile.content, c.Name, c.Conf)
-		if _, err := m.cfg.Policy(c.Name, full); err != nil {
+		full := m.withPools(m.lead.poolFile.content, name, conf)
+		if _, err := m.cfg.Policy(name, full); err != nil {
 			return change{}, fmt.Errorf("%w: %w", cluster.ErrRefused, err)
 		}
-		m.lead.policyChange = policyRecord{userOf(ctx), m.now(), m.view.Policy(), slices.Clone(m.view.PolicyConf())}
-		command := setPolicy(c.Name, full)
-		return change{command, func() bool { return m.view.Policy() == c.Name && slices.Equal(m.view.PolicyConf(), command.Conf) }}, nil
+		m.lead.policyChange = policyRecord{UserOf(ctx), m.now(), m.view.Policy(), slices.Clone(m.view.PolicyConf())}
+		command := setPolicy(name, full)
+		return change{command, func() bool { return m.view.Policy() == name && slices.Equal(m.view.PolicyConf(), command.Conf) }}, nil
 	})
 }
 

@@ -28,7 +28,7 @@ func TestOfTwoChangesOfThePolicyOneWins(t *testing.T) {
 		errs := make([]error, 5)
 		for i := range errs {
 			all.Go(func() {
-				errs[i] = w.leader().ChangePolicy(jobmaster.WithUser(w.ctx, fmt.Sprint("user ", i)), jobmaster.PolicyChange{Name: "fair", Conf: map[string]string{"pools": ""}, Expected: before.Fingerprint})
+				errs[i] = w.leader().ChangePolicy(jobmaster.WithUser(w.ctx, fmt.Sprint("user ", i)), "fair", map[string]string{"pools": ""}, before.Fingerprint)
 			})
 		}
 		all.Wait()
@@ -48,8 +48,8 @@ func TestOfTwoChangesOfThePolicyOneWins(t *testing.T) {
 		if c := after.LastChange; c == nil || c.Name != "fifo" || !strings.HasPrefix(c.By, "user ") || c.Time == 0 {
 			t.Errorf("last change %v", c)
 		}
-		undo := jobmaster.PolicyChange{Name: after.LastChange.Name, Conf: after.LastChange.Conf, Expected: after.Fingerprint}
-		if err := w.leader().ChangePolicy(w.ctx, undo); err != nil || w.policy().Fingerprint != before.Fingerprint {
+		err := w.leader().ChangePolicy(w.ctx, after.LastChange.Name, after.LastChange.Conf, after.Fingerprint)
+		if err != nil || w.policy().Fingerprint != before.Fingerprint {
 			t.Errorf("undone: %v, policy %v", err, w.policy())
 		}
 	})

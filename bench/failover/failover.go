@@ -18,6 +18,8 @@ import (
 	"strings"
 	"time"
 
+	orders "github.com/hammr/hammr/internal/client"
+
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/percentile"
@@ -167,7 +169,7 @@ func (m *measurement) awaitAllMasters(ctx context.Context) (leader string, err e
 func (m *measurement) change(ctx context.Context, client *remote.Client) error {
 	m.changes++
 	policy := []string{"fifo", "fair"}[m.changes%2]
-	return repeat(ctx, func(ctx context.Context) error { return client.SetPolicy(ctx, policy, nil) })
+	return repeat(ctx, func(ctx context.Context) error { return orders.SetPolicy(ctx, client, policy, nil) })
 }
 
 // repeat calls f until it succeeds.

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	orders "github.com/hammr/hammr/internal/client"
+
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"
@@ -22,7 +24,7 @@ func (r *run) serves(ctx context.Context) (time.Duration, error) {
 	err := syncutil.Poll(ctx, 10*time.Millisecond, func(ctx context.Context) (bool, error) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		return r.cluster.Client().SetPolicy(ctx, "fifo", nil) == nil, nil
+		return orders.SetPolicy(ctx, r.cluster.Client(), "fifo", nil) == nil, nil
 	})
 	return time.Since(began), err
 }
@@ -92,7 +94,7 @@ func drainRack(ctx context.Context, r *run) error {
 	var drains sync.WaitGroup
 	errs := make([]error, len(names))
 	for i, name := range names {
-		drains.Go(func() { errs[i] = r.client.DrainTasknode(ctx, name, false, 0) })
+		drains.Go(func() { errs[i] = orders.Change(ctx, r.client, "node.drain", name, "") })
 	}
 	drains.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -365,7 +367,7 @@ func (r *run) drainOne(ctx context.Context, n int) error {
 	err := r.retry(ctx, "drain of a machine", func(ctx context.Context) error {
 		name = r.fleet.Names()[n%r.Machines]
 		n++
-		err := r.client.DrainTasknode(ctx, name, false, 0)
+		err := orders.Change(ctx, r.client, "node.drain", name, "")
 		if err != nil {
 			r.Logf("machine %s is not drained: %v", name, err)
 		}
@@ -375,7 +377,7 @@ func (r *run) drainOne(ctx context.Context, n int) error {
 		return err
 	}
 	r.Logf("machine %s is drained", name)
-	return errors.Join(syncutil.Sleep(ctx, 2*time.Second), r.client.AdmitTasknode(ctx, name, false))
+	return errors.Join(syncutil.Sleep(ctx, 2*time.Second), orders.Change(ctx, r.client, "node.admit", name, ""))
 }
 
 // heaps returns the heap of each master after a garbage collection.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	orders "github.com/hammr/hammr/internal/client"
+
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/internal/pattern"
@@ -103,7 +105,7 @@ func (c *Cluster) SetPolicy(ctx context.Context, policy string, conf map[string]
 		conf = maps.Clone(conf)
 		conf[registry.AllocationFile] = filepath.Join(c.Dir(), "fair-scheduler.xml") // a name for error messages
 	}
-	return c.Client().SetPolicy(ctx, policy, conf)
+	return orders.SetPolicy(ctx, c.Client(), policy, conf)
 }
 
 // Policy returns the name of the policy that assigns slots.

@@ -112,7 +112,7 @@ func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
 		return l, err
 	}
 	began := time.Now()
-	if _, err := t.client.PreemptAttempt(ctx, attempt, t.kind.mode); err != nil {
+	if _, err := t.client.Change(ctx, wire.NewChange("attempt.preempt", attempt, t.kind.mode)); err != nil {
 		return l, err
 	}
 	start, err := t.awaitStart(ctx, waiting)

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -79,7 +80,7 @@ func (m *measurement) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.rig.Close()) }()
-	if err := m.rig.Client().SetPolicy(ctx, m.policy, nil); err != nil {
+	if err := client.SetPolicy(ctx, m.rig.Client(), m.policy, nil); err != nil {
 		return err
 	}
 	for _, s := range []scene{maps(m.hdfs.URI()), reduces()} {

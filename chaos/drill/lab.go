@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -51,7 +52,7 @@ func (l lab) PreemptTask(ctx context.Context, kind string, mode preempt.Mode) (s
 	}
 	call, cancel := context.WithTimeout(ctx, 2*callTimeout)
 	defer cancel()
-	if _, err := l.Client().PreemptAttempt(call, a.Id, string(mode)); err != nil {
+	if _, err := l.Client().Change(call, wire.NewChange("attempt.preempt", a.Id, string(mode))); err != nil {
 		return a.Id, fmt.Errorf("%w: %w", chaos.ErrNoTarget, err)
 	}
 	return a.Id, nil

@@ -62,7 +62,6 @@ type Config struct {
 type Admin interface {
 	suspend.Masters
 	Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error)
-	AddMaster(ctx context.Context, id, address string) error
 	Backup(ctx context.Context, to io.Writer) error
 	Close() error
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/suspend"
@@ -173,7 +174,7 @@ func (r *runner) addMaster(ctx context.Context, id, address string) error {
 	defer cancel()
 	var last error
 	err := syncutil.Poll(bounded, 200*time.Millisecond, func(ctx context.Context) (bool, error) {
-		if err := r.admin.AddMaster(ctx, id, address); ctx.Err() == nil {
+		if err := client.Change(ctx, r.admin, "master.add", id, address); ctx.Err() == nil {
 			last = err
 			return err == nil, nil
 		}

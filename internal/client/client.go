@@ -8,21 +8,18 @@ package client
 
 import (
 	"context"
-	"errors"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
 var (
-	// ErrUnknownJob is wrapped by errors for a job that the jobmaster does not know.
-	ErrUnknownJob = errors.New("client: unknown job")
-	// ErrUnknown is wrapped by errors for anything else that the jobmaster does not
-	// know.
-	ErrUnknown = errors.New("client: unknown")
+	// ErrUnknown is wrapped by errors for what the jobmaster does not know.
+	ErrUnknown = cluster.ErrUnknown
 	// ErrRefused is wrapped by errors for requests that the present state does not
 	// allow.
-	ErrRefused = errors.New("client: refused")
+	ErrRefused = cluster.ErrRefused
 )
 
 // Client submits and watches jobs. Its methods may be called by several goroutines at

@@ -2,13 +2,17 @@ package docs
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/preempt"
 )
 
 // Change is a change of the cluster.
@@ -19,6 +23,28 @@ type Change struct {
 	User     string            // who asked, for the audit log; "" if unknown
 	Conf     map[string]string // for policy.set, all of its settings
 	Expected string            // for policy.set, the Fingerprint of the apidoc.Policy that is replaced; "" for any
+
+	UntilRestart bool // for node.drain: the next start of the tasknode ends the drain
+}
+
+// Cluster is what actions change. A jobmaster and the administration of its masters implement it. Errors wrap
+// ErrUnknown or ErrRefused if one fits.
+type Cluster interface {
+	Job(ctx context.Context, id string, tasks bool) (*wire.JobStatus, error)
+	Kill(ctx context.Context, job, cause string) error
+	SuspendJob(ctx context.Context, job string, mode preempt.Mode) error
+	ResumeJob(ctx context.Context, job string) error
+	MoveJob(ctx context.Context, job, pool string) error
+	SetPriority(ctx context.Context, job string, priority int) error
+	EndAttempt(ctx context.Context, attempt string, fail bool) error
+	PreemptAttempt(ctx context.Context, attempt string, mode preempt.Mode) (preempt.Mode, error)
+	ResumeAttempt(ctx context.Context, attempt string) error
+	AdmitTasknode(ctx context.Context, name string, excluded bool) error
+	DrainTasknode(ctx context.Context, name string, untilRestart bool, within time.Duration) error
+	ChangePolicy(ctx context.Context, name string, conf map[string]string, expected string) error
+	AddMaster(ctx context.Context, id, address string) error
+	RemoveMaster(ctx context.Context, id string) error
+	TransferLeadership(ctx context.Context, id string) error
 }
 
 // Action is a kind of change: its object, and the value that it needs.
@@ -35,46 +61,128 @@ type Action struct {
 	CLI string
 	// Careful asks the user to confirm, because the action cannot be undone.
 	Careful bool
+	// apply makes the change, and returns the new value.
+	apply func(ctx context.Context, m Cluster, c Change) (to string, err error)
 }
 
-// Actions lists all kinds of changes. Each has a form at /OBJECTs/ID/DO and a call of the same
+// Modes of preemption that users choose from: of an attempt, and of all attempts of a job.
+var (
+	attemptModes = []string{"auto", "split", "checkpoint", "suspend", "kill"}
+	jobModes     = []string{"auto", "checkpoint", "suspend"}
+)
+
+// Actions lists all kinds of changes. Those with a label have a form at /OBJECTs/ID/DO and a call of the same
 // path below /api/v1.
 var Actions = []*Action{
 	{Object: "job", Do: "kill", Verb: access.ChangeJob, Call: "Kill", Label: "Kill", Done: "killed", Careful: true, CLI: "hammr job kill ID",
-		Doc: "Kill the job and remove its output."},
+		Doc: "Kill the job and remove its output.", apply: killJob},
 	{Object: "job", Do: "suspend", Verb: access.ChangeJob, Call: "SuspendJob", Label: "Suspend", Done: "suspended", CLI: "hammr job suspend ID --how VALUE",
 		Doc:   "Preempt the tasks of the job, keep their work, and give the job no slots until it is resumed.",
-		Param: &Param{Name: "mode", Enum: []string{"auto", "checkpoint", "suspend"}, Default: "auto", Doc: "preemption mode"}},
+		Param: &Param{Name: "mode", Enum: jobModes, Default: "auto", Doc: "preemption mode"},
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			return "", m.SuspendJob(ctx, c.ID, preempt.Mode(c.Value))
+		}},
 	{Object: "job", Do: "resume", Verb: access.ChangeJob, Call: "ResumeJob", Label: "Resume", Done: "resumed", CLI: "hammr job resume ID",
-		Doc: "Let the suspended job have slots again."},
+		Doc:   "Let the suspended job have slots again.",
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) { return "", m.ResumeJob(ctx, c.ID) }},
 	{Object: "job", Do: "move", Verb: access.ChangeJob, Call: "MoveJob", Label: "Move", Done: "moved", CLI: "hammr job move ID VALUE",
-		Doc: "Move the job to another pool.", Param: &Param{Name: "pool", Required: true, Doc: "name of the pool"}},
+		Doc: "Move the job to another pool.", Param: &Param{Name: "pool", Required: true, Doc: "name of the pool"},
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			return c.Value, m.MoveJob(ctx, c.ID, c.Value)
+		}},
 	{Object: "job", Do: "priority", Verb: access.ChangeJob, Call: "SetPriority", Label: "Set priority", Done: "given another priority", CLI: "hammr job priority ID VALUE",
-		Doc: "Change the priority of the job.", Param: &Param{Name: "priority", Enum: apidoc.Priorities, Default: "NORMAL", Doc: "new priority"}},
+		Doc: "Change the priority of the job.", Param: &Param{Name: "priority", Enum: apidoc.Priorities, Default: "NORMAL", Doc: "new priority"},
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			return c.Value, m.SetPriority(ctx, c.ID, 2-slices.Index(apidoc.Priorities, c.Value))
+		}},
 
 	{Object: "attempt", Do: "kill", Verb: access.ChangeJob, Call: "EndAttempt", Label: "Kill", Done: "killed", Careful: true, CLI: "hammr task kill ID",
-		Doc: "Kill the running attempt. Its task is tried again, and the kill is no failure."},
+		Doc: "Kill the running attempt. Its task is tried again, and the kill is no failure.",
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			return "", m.EndAttempt(ctx, c.ID, false)
+		}},
 	{Object: "attempt", Do: "fail", Verb: access.ChangeJob, Call: "EndAttempt", Label: "Fail", Done: "failed", Careful: true, CLI: "hammr task fail ID",
-		Doc: "Kill the running attempt and count that as a failure of its task."},
+		Doc: "Kill the running attempt and count that as a failure of its task.",
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			return "", m.EndAttempt(ctx, c.ID, true)
+		}},
 	{Object: "attempt", Do: "preempt", Verb: access.ChangeJob, Call: "PreemptAttempt", Label: "Preempt", Done: "preempted", CLI: "hammr task preempt ID --how VALUE",
 		Doc:   "Take the slot of the running attempt and keep its work.",
-		Param: &Param{Name: "mode", Enum: []string{"auto", "split", "checkpoint", "suspend", "kill"}, Default: "auto", Doc: "preemption mode"}},
+		Param: &Param{Name: "mode", Enum: attemptModes, Default: "auto", Doc: "preemption mode"},
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			used, err := m.PreemptAttempt(ctx, c.ID, preempt.Mode(c.Value))
+			return string(used), err
+		}},
 	{Object: "attempt", Do: "resume", Verb: access.ChangeJob, Call: "PreemptAttempt", Label: "Resume", Done: "resumed", CLI: "hammr task preempt ID --resume",
-		Doc: "Give the suspended attempt a slot on its machine."},
+		Doc:   "Give the suspended attempt a slot on its machine.",
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) { return "", m.ResumeAttempt(ctx, c.ID) }},
 
 	{Object: "node", Do: "drain", Verb: access.Operate, Call: "DrainNode", Label: "Drain", Done: "being drained", Careful: true, CLI: "hammr node drain ID --deadline VALUE",
 		Doc:   "Give the tasknode no new tasks and move everything off it, so that it can be stopped.",
-		Param: &Param{Name: "deadline", Duration: true, Doc: "time after which it should be over, as 10m. The page then shows what is left; the drain continues"}},
-	{Object: "node", Do: "admit", Verb: access.Operate, Call: "AdmitNode", Label: "Admit", Done: "admitted", CLI: "hammr node add ID",
-		Doc: "End the drain and let the tasknode get tasks again."},
+		Param: &Param{Name: "deadline", Duration: true, Doc: "time after which it should be over, as 10m. The page then shows what is left; the drain continues"},
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			within, _ := time.ParseDuration(c.Value) // checked already; 0 for none
+			return c.Value, m.DrainTasknode(ctx, c.ID, c.UntilRestart, within)
+		}},
+	{Object: "node", Do: "admit", Verb: access.Operate, Call: "AdmitNode", Label: "Admit", Done: "added", CLI: "hammr node add ID",
+		Doc: "End the drain and let the tasknode get tasks again.",
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			return "", m.AdmitTasknode(ctx, c.ID, false)
+		}},
+	{Object: "node", Do: "exclude", Verb: access.Operate, Call: "AdmitNode", Done: "removed", CLI: "hammr node remove ID",
+		Doc: "Give the tasknode no new tasks. Those that run continue.",
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			return "", m.AdmitTasknode(ctx, c.ID, true)
+		}},
 
-	{Object: "master", Do: "transfer", Verb: access.Operate, Call: "TransferLeadership", Label: "Make leader", Done: "given the lead", Careful: true, CLI: "hammr master transfer ID",
-		Doc: "Make this master the leader."},
+	{Object: "master", Do: "transfer", Verb: access.Operate, Call: "TransferLeadership", Label: "Make leader", Done: "handed the lead", Careful: true, CLI: "hammr master transfer ID",
+		Doc: "Make this master the leader.",
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			return "", m.TransferLeadership(ctx, c.ID)
+		}},
 	{Object: "master", Do: "remove", Verb: access.Operate, Call: "RemoveMaster", Label: "Remove", Done: "removed", Careful: true, CLI: "hammr master remove ID",
-		Doc: "Remove this master from the cluster permanently. Its process then only waits to be stopped."},
+		Doc:   "Remove this master from the cluster permanently. Its process then only waits to be stopped.",
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) { return "", m.RemoveMaster(ctx, c.ID) }},
 	{Object: "master", Do: "add", Verb: access.Operate, Call: "AddMaster", Label: "Add", Done: "added", CLI: "hammr master add ID VALUE",
 		Doc:   "Add the master that runs at an address with --join, and give it a vote when it has caught up.",
-		Param: &Param{Name: "address", Required: true, Doc: "host:port at which the other masters reach it"}},
+		Param: &Param{Name: "address", Required: true, Doc: "host:port at which the other masters reach it"},
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			return c.Value, m.AddMaster(ctx, c.ID, c.Value)
+		}},
+
+	{Object: "policy", Do: "set", Verb: access.Operate, Call: "SetPolicy", Done: "chosen", CLI: "hammr scheduler set ID",
+		Doc: "Replace the policy and all of its settings.",
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			return "", m.ChangePolicy(ctx, c.ID, c.Conf, c.Expected)
+		}},
+}
+
+// killJob kills a job. One that is over is refused.
+func killJob(ctx context.Context, m Cluster, c Change) (string, error) {
+	status, err := m.Job(ctx, c.ID, false)
+	switch {
+	case err != nil:
+		return "", err
+	case status.State.Final():
+		return "", Classify(ErrRefused, fmt.Errorf("job %s is over already: %v", c.ID, status.State))
+	}
+	return "", m.Kill(ctx, c.ID, "killed by "+cmp.Or(c.User, "a user"))
+}
+
+// Apply makes a change, which may come from anyone who may call masters.
+func Apply(ctx context.Context, m Cluster, c Change) (done apidoc.Change, err error) {
+	a := ActionOf(c.Do)
+	if a == nil {
+		return done, Bad("do", fmt.Sprintf("%.100q: no such change; this master may be older than its caller", c.Do))
+	}
+	if a.Param != nil {
+		if c.Value, err = a.Param.Check(c.Value); err != nil {
+			return done, err
+		}
+	}
+	done = apidoc.Change{ID: c.ID, Done: a.Done}
+	done.To, err = a.apply(ctx, m, c)
+	return done, err
 }
 
 // Path returns the path of the form, or of the call below /api/v1.
@@ -95,7 +203,7 @@ func (a *Action) Command(id, value string) string {
 // ActionsOn returns the kinds of changes of a kind of object, without those named.
 func ActionsOn(object string, without ...string) (kinds []*Action) {
 	for _, a := range Actions {
-		if a.Object == object && !slices.Contains(without, a.Do) {
+		if a.Object == object && a.Label != "" && !slices.Contains(without, a.Do) {
 			kinds = append(kinds, a)
 		}
 	}

@@ -1,13 +1,17 @@
 package docs
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/hammr/hammr/cluster"
+)
 
 var (
 	// ErrUnknown is wrapped by errors for a job, task, attempt, tasknode, pool or master that the cluster
 	// does not know.
-	ErrUnknown = errors.New("unknown")
+	ErrUnknown = cluster.ErrUnknown
 	// ErrRefused is wrapped by errors for changes that the present state does not allow.
-	ErrRefused = errors.New("refused")
+	ErrRefused = cluster.ErrRefused
 	// ErrUnavailable is wrapped by errors of a cluster that does not answer now: it has no leader, or too
 	// much load.
 	ErrUnavailable = errors.New("unavailable")

@@ -61,8 +61,8 @@ func (p *Param) Check(value string) (string, error) {
 		return value, nil
 	}
 	if p.Duration {
-		if d, err := time.ParseDuration(value); err != nil || d < time.Second || d > maxDuration {
-			return "", Bad(p.Name, fmt.Sprintf("%q: expected a time from 1s to %v, as 10m or 2h30m", value, maxDuration))
+		if d, err := time.ParseDuration(value); err != nil || d <= 0 || d > maxDuration {
+			return "", Bad(p.Name, fmt.Sprintf("%q: expected a time up to %v, as 10m or 2h30m", value, maxDuration))
 		}
 	}
 	if p.Enum == nil {

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
@@ -118,21 +115,12 @@ func (c *localClient) stage(spec *wire.JobSpec, splits []*taskproc.Split) error 
 
 // Watch implements client.Client.
 func (c *localClient) Watch(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
-	status, err := c.engine.master.Watch(ctx, jobID, each)
-	return status, classify(err)
+	return c.engine.master.Watch(ctx, jobID, each)
 }
 
 // Kill implements client.Client.
 func (c *localClient) Kill(ctx context.Context, jobID, cause string) error {
-	return classify(c.engine.master.Kill(ctx, jobID, cause))
-}
-
-// classify marks errors for unknown jobs with the sentinel of package client.
-func classify(err error) error {
-	if errors.Is(err, cluster.ErrUnknown) {
-		return fmt.Errorf("%w: %w", client.ErrUnknownJob, err)
-	}
-	return err
+	return c.engine.master.Kill(ctx, jobID, cause)
 }
 
 // stop kills every job and accepts no more.

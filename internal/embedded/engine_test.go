@@ -282,10 +282,10 @@ func TestSubmittingTwiceIsOneJob(t *testing.T) {
 func TestUnknownJobs(t *testing.T) {
 	c := newRig(t, 1).engine.Client()
 	for _, id := range []string{"job_local1_0001", "nonsense"} {
-		if err := c.Kill(t.Context(), id, ""); !errors.Is(err, client.ErrUnknownJob) {
+		if err := c.Kill(t.Context(), id, ""); !errors.Is(err, client.ErrUnknown) {
 			t.Errorf("kill of %s: %v", id, err)
 		}
-		if _, err := c.Watch(t.Context(), id, nil); !errors.Is(err, client.ErrUnknownJob) {
+		if _, err := c.Watch(t.Context(), id, nil); !errors.Is(err, client.ErrUnknown) {
 			t.Errorf("follow of %s: %v", id, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/rpc"
@@ -64,7 +65,7 @@ func (l *lone) start() (c *remote.Client, stop func()) {
 func TestRestoreRefuses(t *testing.T) {
 	l := newLone(t)
 	c, stop := l.start()
-	if err := c.SetPolicy(t.Context(), "fair", nil); err != nil {
+	if err := client.SetPolicy(t.Context(), c, "fair", nil); err != nil {
 		t.Fatal(err)
 	}
 	backup := filepath.Join(t.TempDir(), "backup")

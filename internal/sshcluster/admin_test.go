@@ -75,7 +75,27 @@ func (m *model) Job(_ context.Context, id string, _ bool) (*wire.JobStatus, erro
 	return m.jobs[id], nil
 }
 
-func (m *model) SuspendJob(_ context.Context, id, mode string) error {
+// Change implements Admin.
+func (m *model) Change(_ context.Context, q *wire.ChangeRequest) (*wire.ChangeResponse, error) {
+	var err error
+	switch q.Do {
+	case "job.suspend":
+		err = m.suspend(q.Id, q.Value)
+	case "job.resume":
+		err = m.resume(q.Id)
+	case "node.admit":
+		err = m.admit(q.Id)
+	case "node.drain":
+		err = m.drain(q.Id)
+	case "master.transfer":
+		err = m.transfer(q.Id)
+	default:
+		err = fmt.Errorf("no change %s is expected", q.Do)
+	}
+	return new(wire.ChangeResponse), err
+}
+
+func (m *model) suspend(id, mode string) error {
 	m.call("suspend %s %s", id, mode)
 	m.jobs[id].Suspended = true
 	if !m.busy {
@@ -86,7 +106,7 @@ func (m *model) SuspendJob(_ context.Context, id, mode string) error {
 	return nil
 }
 
-func (m *model) ResumeJob(_ context.Context, id string) error {
+func (m *model) resume(id string) error {
 	m.call("resume %s", id)
 	m.jobs[id].Suspended = false
 	return nil
@@ -103,13 +123,13 @@ func (m *model) Tasknode(_ context.Context, name string) (*wire.Tasknode, error)
 	return m.tasknodes[name], nil
 }
 
-func (m *model) AdmitTasknode(_ context.Context, name string, excluded bool) error {
-	m.call("admit %s %v", name, !excluded)
+func (m *model) admit(name string) error {
+	m.call("admit %s %v", name, true)
 	m.tasknodes[name].State = "RUNNING"
 	return nil
 }
 
-func (m *model) DrainTasknode(_ context.Context, name string, _ bool, _ time.Duration) error {
+func (m *model) drain(name string) error {
 	m.call("drain %s", name)
 	if m.refuse != nil {
 		return m.refuse
@@ -121,7 +141,7 @@ func (m *model) DrainTasknode(_ context.Context, name string, _ bool, _ time.Dur
 	return nil
 }
 
-func (m *model) TransferLeadership(_ context.Context, id string) error {
+func (m *model) transfer(id string) error {
 	m.call("transfer %q", id)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/suspend"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
@@ -18,13 +19,9 @@ type Admin interface {
 	Info(ctx context.Context) (*wire.Info, error)
 	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
 	Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error)
-	SuspendJob(ctx context.Context, jobID, mode string) error
-	ResumeJob(ctx context.Context, jobID string) error
 	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
 	Tasknode(ctx context.Context, name string) (*wire.Tasknode, error)
-	AdmitTasknode(ctx context.Context, name string, excluded bool) error
-	DrainTasknode(ctx context.Context, name string, untilRestart bool, within time.Duration) error
-	TransferLeadership(ctx context.Context, id string) error
+	client.Changer
 	Close() error
 }
 

@@ -121,7 +121,7 @@ func (u *upgrade) masters(ctx context.Context, a Admin) error {
 			continue
 		}
 		if len(u.plan.Masters()) > 1 {
-			if err := a.TransferLeadership(ctx, ""); err != nil {
+			if err := client.Change(ctx, a, "master.transfer", "", ""); err != nil {
 				return fmt.Errorf("transfer of leadership from %s: %w", id, err)
 			}
 			if _, err := u.awaitLeader(ctx, a, id); err != nil {
@@ -222,7 +222,7 @@ func excluded(n *wire.Tasknode) bool {
 // drain moves everything off a tasknode. The last tasknode cannot be drained; it is restarted
 // if it runs nothing.
 func (u *upgrade) drain(ctx context.Context, a Admin, h *Host, n *wire.Tasknode) error {
-	err := a.DrainTasknode(ctx, h.Name, false, 0)
+	err := client.Change(ctx, a, "node.drain", h.Name, "")
 	if errors.Is(err, client.ErrRefused) {
 		if len(n.Attempts) == 0 {
 			return nil
@@ -248,7 +248,7 @@ func (u *upgrade) drain(ctx context.Context, a Admin, h *Host, n *wire.Tasknode)
 // upgrade.
 func (u *upgrade) admit(ctx context.Context, a Admin, i int) error {
 	h := &u.plan.Hosts[i]
-	if err := a.AdmitTasknode(ctx, h.Name, false); err != nil {
+	if err := client.Change(ctx, a, "node.admit", h.Name, ""); err != nil {
 		return fmt.Errorf("%s: %w", h.Name, err)
 	}
 	err := u.await(ctx, u.cfg.Timeout, func(ctx context.Context) (bool, error) {

@@ -23,8 +23,7 @@ import (
 // Masters are the calls to the masters; client.Admin has their contracts.
 type Masters interface {
 	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
-	SuspendJob(ctx context.Context, jobID, mode string) error
-	ResumeJob(ctx context.Context, jobID string) error
+	client.Changer
 	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
 }
 
@@ -90,7 +89,7 @@ func suspendNew(ctx context.Context, m Masters, before func(jobIDs []string) err
 		return err
 	}
 	for _, id := range ids {
-		err := m.SuspendJob(ctx, id, "auto")
+		err := client.Change(ctx, m, "job.suspend", id, "auto")
 		switch {
 		case isOver(err):
 		case err != nil:
@@ -114,7 +113,7 @@ func withSlots(ctx context.Context, m Masters) (attempts []string, err error) {
 // Resume lets jobs continue that All has suspended. Jobs that are over are skipped.
 func Resume(ctx context.Context, m Masters, jobIDs []string, progress Progress) error {
 	for _, id := range jobIDs {
-		err := m.ResumeJob(ctx, id)
+		err := client.Change(ctx, m, "job.resume", id, "")
 		switch {
 		case isOver(err):
 		case err != nil:
@@ -128,5 +127,5 @@ func Resume(ctx context.Context, m Masters, jobIDs []string, progress Progress) 
 
 // isOver reports whether a job cannot be suspended or resumed because it is over.
 func isOver(err error) bool {
-	return errors.Is(err, client.ErrRefused) || errors.Is(err, client.ErrUnknownJob)
+	return errors.Is(err, client.ErrRefused) || errors.Is(err, client.ErrUnknown)
 }

@@ -36,7 +36,15 @@ func (m *masters) job(id string) *wire.JobStatus {
 	return m.jobs[slices.IndexFunc(m.jobs, func(j *wire.JobStatus) bool { return j.JobId == id })]
 }
 
-func (m *masters) SuspendJob(_ context.Context, id, mode string) error {
+// Change implements Masters.
+func (m *masters) Change(_ context.Context, q *wire.ChangeRequest) (*wire.ChangeResponse, error) {
+	if q.Do == "job.suspend" {
+		return nil, m.suspend(q.Id, q.Value)
+	}
+	return nil, m.resume(q.Id)
+}
+
+func (m *masters) suspend(id, mode string) error {
 	m.calls = append(m.calls, "suspend "+id+" "+mode)
 	if id == m.over {
 		m.jobs = slices.DeleteFunc(m.jobs, func(j *wire.JobStatus) bool { return j.JobId == id })
@@ -46,10 +54,10 @@ func (m *masters) SuspendJob(_ context.Context, id, mode string) error {
 	return nil
 }
 
-func (m *masters) ResumeJob(_ context.Context, id string) error {
+func (m *masters) resume(id string) error {
 	m.calls = append(m.calls, "resume "+id)
 	if id == m.over {
-		return client.ErrUnknownJob
+		return client.ErrUnknown
 	}
 	return nil
 }

@@ -27,11 +27,11 @@ func (c masterCalls) status(ctx context.Context) (*wire.Tasknode, error) {
 
 // drain excludes the tasknode until its next start.
 func (c masterCalls) drain(ctx context.Context) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).DrainNode, &wire.DrainNodeRequest{Name: c.name, UntilRestart: true})
+	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).Change, &wire.ChangeRequest{Do: "node.drain", Id: c.name, UntilRestart: true})
 	return err
 }
 
 func (c masterCalls) admit(ctx context.Context) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).AdmitNode, &wire.AdmitNodeRequest{Name: c.name})
+	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).Change, wire.NewChange("node.admit", c.name, ""))
 	return err
 }

@@ -36,7 +36,7 @@ func (c *call) notice() string {
 		return ""
 	}
 	c.setNotice(c.r.URL.EscapedPath(), "", -1)
-	for _, a := range slices.Concat(docs.Actions, policyActions) {
+	for _, a := range append(slices.Clone(docs.Actions), undoPolicy) {
 		if a.Object+"."+a.Do == cookie.Value {
 			return fmt.Sprintf("The %s is %s.", a.Object, a.Done)
 		}

@@ -19,11 +19,8 @@ import (
 // undoTime is how long a change of the policy can be undone on the page.
 const undoTime = 10 * time.Minute
 
-// policyActions are the changes of the policy. They differ from docs.Actions: the object has no id.
-var policyActions = []*docs.Action{
-	{Object: "policy", Do: "set", Verb: access.Operate, Call: "SetPolicy", Done: "changed", Param: &docs.Param{Name: "policy"}, Doc: "Replaces the policy and all of its settings."},
-	{Object: "policy", Do: "undo", Verb: access.Operate, Call: "SetPolicy", Done: "as it was before", Doc: "Sets the policy that was before the last change."},
-}
+// undoPolicy is a change of the policy that only pages and the API have.
+var undoPolicy = &docs.Action{Object: "policy", Do: "undo", Verb: access.Operate, Call: "SetPolicy", Done: "as it was before", Doc: "Sets the policy that was before the last change."}
 
 // schedulerRoutes are the pages of the policy and its decisions, and its changes.
 func schedulerRoutes() []*Route {
@@ -38,8 +35,8 @@ func schedulerRoutes() []*Route {
 	expected := docs.Param{Name: "expected", Doc: "fingerprint of the policy that is replaced; another one is refused (default any)"}
 	set := append([]docs.Param{{Name: "policy", Required: true, Doc: "name of a policy"}, expected}, settingParams()...)
 	confirm := docs.Param{Name: "confirm", Doc: "name of the policy, if it takes slots from running attempts"}
-	routes = append(routes, changeRoutes("/scheduler/set", policyActions[0], set, []docs.Param{confirm}, (*call).setPolicy)...)
-	return append(routes, changeRoutes("/scheduler/undo", policyActions[1], []docs.Param{expected}, nil, (*call).undo)...)
+	routes = append(routes, changeRoutes("/scheduler/set", docs.ActionOf("policy.set"), set, []docs.Param{confirm}, (*call).setPolicy)...)
+	return append(routes, changeRoutes("/scheduler/undo", undoPolicy, []docs.Param{expected}, nil, (*call).undo)...)
 }
 
 // settingParams returns a parameter for each setting of any policy.

@@ -156,6 +156,9 @@ func changeRoutes(path string, a *docs.Action, params, more []docs.Param, do fun
 // actionRoutes returns the routes of each action.
 func actionRoutes() (routes []*Route) {
 	for _, a := range docs.Actions {
+		if a.Label == "" {
+			continue
+		}
 		params := []docs.Param{{Name: a.Object, Required: true, Doc: "the " + a.Object}}
 		if a.Param != nil {
 			params = append(params, *a.Param)

@@ -81,7 +81,7 @@ func TestPolicyIsSetAsPreviewed(t *testing.T) {
 			t.Errorf("%s %v: changes %+v, want %+v", c.path, c.form, f.acted, c.want)
 		}
 	}
-	if text := noticeOn(h, "/scheduler", []*http.Cookie{{Name: noticeCookie, Value: "policy.set"}}); text != "The policy is changed." {
+	if text := noticeOn(h, "/scheduler", []*http.Cookie{{Name: noticeCookie, Value: "policy.set"}}); text != "The policy is chosen." {
 		t.Errorf("notice after the change: %q", text)
 	}
 	f.policy.LastChange.Time = atMillis - undoTime.Milliseconds() - 1000

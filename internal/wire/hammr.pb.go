@@ -2639,547 +2639,6 @@ func (x *JobRequest) GetTasks() bool {
 	return false
 }
 
-type SetPriorityRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Priority      int32                  `protobuf:"varint,2,opt,name=priority,proto3" json:"priority,omitempty"` // -2 to 2
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetPriorityRequest) Reset() {
-	*x = SetPriorityRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetPriorityRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetPriorityRequest) ProtoMessage() {}
-
-func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetPriorityRequest.ProtoReflect.Descriptor instead.
-func (*SetPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *SetPriorityRequest) GetJobId() string {
-	if x != nil {
-		return x.JobId
-	}
-	return ""
-}
-
-func (x *SetPriorityRequest) GetPriority() int32 {
-	if x != nil {
-		return x.Priority
-	}
-	return 0
-}
-
-type SetPriorityResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetPriorityResponse) Reset() {
-	*x = SetPriorityResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetPriorityResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetPriorityResponse) ProtoMessage() {}
-
-func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetPriorityResponse.ProtoReflect.Descriptor instead.
-func (*SetPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
-}
-
-type MoveJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Queue         string                 `protobuf:"bytes,2,opt,name=queue,proto3" json:"queue,omitempty"` // name of the pool
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveJobRequest) Reset() {
-	*x = MoveJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveJobRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveJobRequest) ProtoMessage() {}
-
-func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
-func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *MoveJobRequest) GetJobId() string {
-	if x != nil {
-		return x.JobId
-	}
-	return ""
-}
-
-func (x *MoveJobRequest) GetQueue() string {
-	if x != nil {
-		return x.Queue
-	}
-	return ""
-}
-
-type MoveJobResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveJobResponse) Reset() {
-	*x = MoveJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveJobResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveJobResponse) ProtoMessage() {}
-
-func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
-func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
-}
-
-// EndAttemptRequest ends a running attempt, and its task is tried again. With
-// fail, the task is charged with a failure.
-type EndAttemptRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
-	Fail          bool                   `protobuf:"varint,2,opt,name=fail,proto3" json:"fail,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EndAttemptRequest) Reset() {
-	*x = EndAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EndAttemptRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EndAttemptRequest) ProtoMessage() {}
-
-func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EndAttemptRequest.ProtoReflect.Descriptor instead.
-func (*EndAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *EndAttemptRequest) GetAttemptId() string {
-	if x != nil {
-		return x.AttemptId
-	}
-	return ""
-}
-
-func (x *EndAttemptRequest) GetFail() bool {
-	if x != nil {
-		return x.Fail
-	}
-	return false
-}
-
-type EndAttemptResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EndAttemptResponse) Reset() {
-	*x = EndAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EndAttemptResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EndAttemptResponse) ProtoMessage() {}
-
-func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EndAttemptResponse.ProtoReflect.Descriptor instead.
-func (*EndAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
-}
-
-// PreemptAttemptRequest takes the slot of a running attempt.
-type PreemptAttemptRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
-	Mode          string                 `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`      // split, checkpoint, suspend, kill or auto; "" with resume
-	Resume        bool                   `protobuf:"varint,3,opt,name=resume,proto3" json:"resume,omitempty"` // instead, give a suspended attempt its slot again
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PreemptAttemptRequest) Reset() {
-	*x = PreemptAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PreemptAttemptRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PreemptAttemptRequest) ProtoMessage() {}
-
-func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PreemptAttemptRequest.ProtoReflect.Descriptor instead.
-func (*PreemptAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
-}
-
-func (x *PreemptAttemptRequest) GetAttemptId() string {
-	if x != nil {
-		return x.AttemptId
-	}
-	return ""
-}
-
-func (x *PreemptAttemptRequest) GetMode() string {
-	if x != nil {
-		return x.Mode
-	}
-	return ""
-}
-
-func (x *PreemptAttemptRequest) GetResume() bool {
-	if x != nil {
-		return x.Resume
-	}
-	return false
-}
-
-type PreemptAttemptResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Mode          string                 `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"` // that was chosen; "" with resume
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PreemptAttemptResponse) Reset() {
-	*x = PreemptAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PreemptAttemptResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PreemptAttemptResponse) ProtoMessage() {}
-
-func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PreemptAttemptResponse.ProtoReflect.Descriptor instead.
-func (*PreemptAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *PreemptAttemptResponse) GetMode() string {
-	if x != nil {
-		return x.Mode
-	}
-	return ""
-}
-
-// SuspendJobRequest takes the slots of a job. The job gets none until it is
-// resumed.
-type SuspendJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Mode          string                 `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"` // auto, checkpoint or suspend
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SuspendJobRequest) Reset() {
-	*x = SuspendJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SuspendJobRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SuspendJobRequest) ProtoMessage() {}
-
-func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SuspendJobRequest.ProtoReflect.Descriptor instead.
-func (*SuspendJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *SuspendJobRequest) GetJobId() string {
-	if x != nil {
-		return x.JobId
-	}
-	return ""
-}
-
-func (x *SuspendJobRequest) GetMode() string {
-	if x != nil {
-		return x.Mode
-	}
-	return ""
-}
-
-type SuspendJobResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SuspendJobResponse) Reset() {
-	*x = SuspendJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SuspendJobResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SuspendJobResponse) ProtoMessage() {}
-
-func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SuspendJobResponse.ProtoReflect.Descriptor instead.
-func (*SuspendJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
-}
-
-type ResumeJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResumeJobRequest) Reset() {
-	*x = ResumeJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResumeJobRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResumeJobRequest) ProtoMessage() {}
-
-func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResumeJobRequest.ProtoReflect.Descriptor instead.
-func (*ResumeJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *ResumeJobRequest) GetJobId() string {
-	if x != nil {
-		return x.JobId
-	}
-	return ""
-}
-
-type ResumeJobResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResumeJobResponse) Reset() {
-	*x = ResumeJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResumeJobResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResumeJobResponse) ProtoMessage() {}
-
-func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResumeJobResponse.ProtoReflect.Descriptor instead.
-func (*ResumeJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
-}
-
 type ListNodesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	All           bool                   `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"` // also tasknodes that are lost
@@ -3189,7 +2648,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3201,7 +2660,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3214,7 +2673,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListNodesRequest) GetAll() bool {
@@ -3259,7 +2718,7 @@ type Tasknode struct {
 
 func (x *Tasknode) Reset() {
 	*x = Tasknode{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3271,7 +2730,7 @@ func (x *Tasknode) String() string {
 func (*Tasknode) ProtoMessage() {}
 
 func (x *Tasknode) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3284,7 +2743,7 @@ func (x *Tasknode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tasknode.ProtoReflect.Descriptor instead.
 func (*Tasknode) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Tasknode) GetName() string {
@@ -3478,7 +2937,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3490,7 +2949,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3503,7 +2962,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListNodesResponse) GetTasknodes() []*Tasknode {
@@ -3522,7 +2981,7 @@ type GetNodeRequest struct {
 
 func (x *GetNodeRequest) Reset() {
 	*x = GetNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3534,7 +2993,7 @@ func (x *GetNodeRequest) String() string {
 func (*GetNodeRequest) ProtoMessage() {}
 
 func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3547,7 +3006,7 @@ func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNodeRequest.ProtoReflect.Descriptor instead.
 func (*GetNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetNodeRequest) GetName() string {
@@ -3555,193 +3014,6 @@ func (x *GetNodeRequest) GetName() string {
 		return x.Name
 	}
 	return ""
-}
-
-// AdmitNodeRequest excludes a tasknode from new tasks, or admits it again.
-type AdmitNodeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Excluded      bool                   `protobuf:"varint,2,opt,name=excluded,proto3" json:"excluded,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AdmitNodeRequest) Reset() {
-	*x = AdmitNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AdmitNodeRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AdmitNodeRequest) ProtoMessage() {}
-
-func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AdmitNodeRequest.ProtoReflect.Descriptor instead.
-func (*AdmitNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
-}
-
-func (x *AdmitNodeRequest) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *AdmitNodeRequest) GetExcluded() bool {
-	if x != nil {
-		return x.Excluded
-	}
-	return false
-}
-
-type AdmitNodeResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AdmitNodeResponse) Reset() {
-	*x = AdmitNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AdmitNodeResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AdmitNodeResponse) ProtoMessage() {}
-
-func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AdmitNodeResponse.ProtoReflect.Descriptor instead.
-func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
-}
-
-// DrainNodeRequest excludes a tasknode from new tasks and moves its outputs and
-// checkpoints to other machines. AdmitNode ends it.
-type DrainNodeRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Name           string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	UntilRestart   bool                   `protobuf:"varint,2,opt,name=until_restart,json=untilRestart,proto3" json:"until_restart,omitempty"`       // the next start of the tasknode ends it too
-	DeadlineMillis int64                  `protobuf:"varint,3,opt,name=deadline_millis,json=deadlineMillis,proto3" json:"deadline_millis,omitempty"` // in what time a user expects it to be over; 0 for none. Only shown
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *DrainNodeRequest) Reset() {
-	*x = DrainNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DrainNodeRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DrainNodeRequest) ProtoMessage() {}
-
-func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
-func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
-}
-
-func (x *DrainNodeRequest) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *DrainNodeRequest) GetUntilRestart() bool {
-	if x != nil {
-		return x.UntilRestart
-	}
-	return false
-}
-
-func (x *DrainNodeRequest) GetDeadlineMillis() int64 {
-	if x != nil {
-		return x.DeadlineMillis
-	}
-	return 0
-}
-
-type DrainNodeResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DrainNodeResponse) Reset() {
-	*x = DrainNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DrainNodeResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DrainNodeResponse) ProtoMessage() {}
-
-func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
-func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
 }
 
 // SetPolicyRequest replaces the policy and all of its settings.
@@ -3757,7 +3029,7 @@ type SetPolicyRequest struct {
 
 func (x *SetPolicyRequest) Reset() {
 	*x = SetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3769,7 +3041,7 @@ func (x *SetPolicyRequest) String() string {
 func (*SetPolicyRequest) ProtoMessage() {}
 
 func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3782,7 +3054,7 @@ func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*SetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SetPolicyRequest) GetName() string {
@@ -3813,42 +3085,6 @@ func (x *SetPolicyRequest) GetBy() string {
 	return ""
 }
 
-type SetPolicyResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetPolicyResponse) Reset() {
-	*x = SetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetPolicyResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetPolicyResponse) ProtoMessage() {}
-
-func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetPolicyResponse.ProtoReflect.Descriptor instead.
-func (*SetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
-}
-
 type GetPolicyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -3857,7 +3093,7 @@ type GetPolicyRequest struct {
 
 func (x *GetPolicyRequest) Reset() {
 	*x = GetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3869,7 +3105,7 @@ func (x *GetPolicyRequest) String() string {
 func (*GetPolicyRequest) ProtoMessage() {}
 
 func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3882,7 +3118,7 @@ func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
 }
 
 type GetPolicyResponse struct {
@@ -3898,7 +3134,7 @@ type GetPolicyResponse struct {
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3910,7 +3146,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3923,7 +3159,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GetPolicyResponse) GetName() string {
@@ -3974,7 +3210,7 @@ type PolicyChange struct {
 
 func (x *PolicyChange) Reset() {
 	*x = PolicyChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3986,7 +3222,7 @@ func (x *PolicyChange) String() string {
 func (*PolicyChange) ProtoMessage() {}
 
 func (x *PolicyChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3999,7 +3235,7 @@ func (x *PolicyChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyChange.ProtoReflect.Descriptor instead.
 func (*PolicyChange) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PolicyChange) GetBy() string {
@@ -4045,7 +3281,7 @@ type PolicyPreview struct {
 
 func (x *PolicyPreview) Reset() {
 	*x = PolicyPreview{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4057,7 +3293,7 @@ func (x *PolicyPreview) String() string {
 func (*PolicyPreview) ProtoMessage() {}
 
 func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4070,7 +3306,7 @@ func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview.ProtoReflect.Descriptor instead.
 func (*PolicyPreview) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PolicyPreview) GetPools() []*PolicyPreview_Pool {
@@ -4129,7 +3365,7 @@ type ListDecisionsRequest struct {
 
 func (x *ListDecisionsRequest) Reset() {
 	*x = ListDecisionsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4141,7 +3377,7 @@ func (x *ListDecisionsRequest) String() string {
 func (*ListDecisionsRequest) ProtoMessage() {}
 
 func (x *ListDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4154,7 +3390,7 @@ func (x *ListDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListDecisionsRequest) GetJob() string {
@@ -4212,7 +3448,7 @@ type ListDecisionsResponse struct {
 
 func (x *ListDecisionsResponse) Reset() {
 	*x = ListDecisionsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4224,7 +3460,7 @@ func (x *ListDecisionsResponse) String() string {
 func (*ListDecisionsResponse) ProtoMessage() {}
 
 func (x *ListDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4237,7 +3473,7 @@ func (x *ListDecisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDecisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListDecisionsResponse) GetDecisions() []*ListDecisionsResponse_Decision {
@@ -4288,7 +3524,7 @@ type AllocationFile struct {
 
 func (x *AllocationFile) Reset() {
 	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4300,7 +3536,7 @@ func (x *AllocationFile) String() string {
 func (*AllocationFile) ProtoMessage() {}
 
 func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4313,7 +3549,7 @@ func (x *AllocationFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
 func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AllocationFile) GetName() string {
@@ -4354,7 +3590,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4366,7 +3602,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4379,7 +3615,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ExplainRequest) GetJobId() string {
@@ -4425,7 +3661,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4437,7 +3673,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4450,7 +3686,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -4587,7 +3823,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4599,7 +3835,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4612,7 +3848,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
 }
 
 // Queue is a pool of jobs.
@@ -4639,7 +3875,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4651,7 +3887,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4664,7 +3900,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Queue) GetName() string {
@@ -4782,7 +4018,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4794,7 +4030,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4807,7 +4043,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{58}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListQueuesResponse) GetPolicy() string {
@@ -4824,94 +4060,6 @@ func (x *ListQueuesResponse) GetQueues() []*Queue {
 	return nil
 }
 
-type MasterRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Address       string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"` // of AddMaster: host:port of its Raft listener
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MasterRequest) Reset() {
-	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MasterRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MasterRequest) ProtoMessage() {}
-
-func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
-func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{59}
-}
-
-func (x *MasterRequest) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *MasterRequest) GetAddress() string {
-	if x != nil {
-		return x.Address
-	}
-	return ""
-}
-
-type MasterResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MasterResponse) Reset() {
-	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MasterResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MasterResponse) ProtoMessage() {}
-
-func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
-func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{60}
-}
-
 type BackupRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -4920,7 +4068,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4932,7 +4080,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4945,7 +4093,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{61}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
 }
 
 // BackupChunk is a part of a file in the format of docs/formats/backup.md, of at most 1 MiB.
@@ -4958,7 +4106,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4970,7 +4118,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4983,7 +4131,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{62}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -4991,6 +4139,144 @@ func (x *BackupChunk) GetData() []byte {
 		return x.Data
 	}
 	return nil
+}
+
+// Jobmaster is the service of masters for clients.
+// ChangeRequest is a change of a job, an attempt, a tasknode, a master or the policy.
+type ChangeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Do            string                 `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`                                                                               // object and verb, as job.kill
+	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`                                                                               // of the object; of policy.set the name of the policy
+	Value         string                 `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`                                                                         // what the verb needs besides: a mode, pool, priority, address or time
+	Conf          map[string]string      `protobuf:"bytes,4,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // of policy.set: all of its settings
+	Expected      string                 `protobuf:"bytes,5,opt,name=expected,proto3" json:"expected,omitempty"`                                                                   // of policy.set: fingerprint of the policy that is replaced; "" for any
+	UntilRestart  bool                   `protobuf:"varint,6,opt,name=until_restart,json=untilRestart,proto3" json:"until_restart,omitempty"`                                      // of node.drain: the next start of the tasknode ends the drain
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangeRequest) Reset() {
+	*x = ChangeRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeRequest) ProtoMessage() {}
+
+func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeRequest.ProtoReflect.Descriptor instead.
+func (*ChangeRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ChangeRequest) GetDo() string {
+	if x != nil {
+		return x.Do
+	}
+	return ""
+}
+
+func (x *ChangeRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ChangeRequest) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *ChangeRequest) GetConf() map[string]string {
+	if x != nil {
+		return x.Conf
+	}
+	return nil
+}
+
+func (x *ChangeRequest) GetExpected() string {
+	if x != nil {
+		return x.Expected
+	}
+	return ""
+}
+
+func (x *ChangeRequest) GetUntilRestart() bool {
+	if x != nil {
+		return x.UntilRestart
+	}
+	return false
+}
+
+type ChangeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Done          string                 `protobuf:"bytes,1,opt,name=done,proto3" json:"done,omitempty"` // past participle, as killed
+	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`     // new value: a pool, priority, preemption mode or address; "" for none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangeResponse) Reset() {
+	*x = ChangeResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeResponse) ProtoMessage() {}
+
+func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeResponse.ProtoReflect.Descriptor instead.
+func (*ChangeResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *ChangeResponse) GetDone() string {
+	if x != nil {
+		return x.Done
+	}
+	return ""
+}
+
+func (x *ChangeResponse) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
 }
 
 // InjectRequest injects a fault into a daemon and its tasks. The fault lasts until
@@ -5011,7 +4297,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5023,7 +4309,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5036,7 +4322,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{63}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -5133,7 +4419,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5145,7 +4431,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5158,7 +4444,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{64}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
 }
 
 type FailpointsRequest struct {
@@ -5169,7 +4455,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5181,7 +4467,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5194,7 +4480,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{65}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
 }
 
 type FailpointsResponse struct {
@@ -5207,7 +4493,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5219,7 +4505,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5232,7 +4518,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{66}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -5268,7 +4554,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5280,7 +4566,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5382,7 +4668,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5394,7 +4680,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5427,7 +4713,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5439,7 +4725,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5481,7 +4767,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5493,7 +4779,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5534,7 +4820,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5546,7 +4832,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5587,7 +4873,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5599,7 +4885,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5631,7 +4917,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5643,7 +4929,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5683,7 +4969,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5695,7 +4981,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5770,7 +5056,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5782,7 +5068,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5816,7 +5102,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5828,7 +5114,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5862,7 +5148,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5874,7 +5160,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5913,7 +5199,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5925,7 +5211,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5987,7 +5273,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5999,7 +5285,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6043,7 +5329,7 @@ type Order_Directories struct {
 
 func (x *Order_Directories) Reset() {
 	*x = Order_Directories{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6055,7 +5341,7 @@ func (x *Order_Directories) String() string {
 func (*Order_Directories) ProtoMessage() {}
 
 func (x *Order_Directories) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6110,7 +5396,7 @@ type Order_Admission struct {
 
 func (x *Order_Admission) Reset() {
 	*x = Order_Admission{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6122,7 +5408,7 @@ func (x *Order_Admission) String() string {
 func (*Order_Admission) ProtoMessage() {}
 
 func (x *Order_Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6154,7 +5440,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6166,7 +5452,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6193,7 +5479,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6205,7 +5491,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6249,7 +5535,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6261,7 +5547,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6383,7 +5669,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6395,7 +5681,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6461,7 +5747,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6473,7 +5759,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6501,7 +5787,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6513,7 +5799,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6556,7 +5842,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6568,7 +5854,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6622,7 +5908,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6634,7 +5920,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6669,7 +5955,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6681,7 +5967,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6738,7 +6024,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6750,7 +6036,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6816,7 +6102,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6828,7 +6114,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6894,7 +6180,7 @@ type Info_LeadChange struct {
 
 func (x *Info_LeadChange) Reset() {
 	*x = Info_LeadChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6906,7 +6192,7 @@ func (x *Info_LeadChange) String() string {
 func (*Info_LeadChange) ProtoMessage() {}
 
 func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6984,7 +6270,7 @@ type Tasknode_Drain struct {
 
 func (x *Tasknode_Drain) Reset() {
 	*x = Tasknode_Drain{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6996,7 +6282,7 @@ func (x *Tasknode_Drain) String() string {
 func (*Tasknode_Drain) ProtoMessage() {}
 
 func (x *Tasknode_Drain) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7009,7 +6295,7 @@ func (x *Tasknode_Drain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tasknode_Drain.ProtoReflect.Descriptor instead.
 func (*Tasknode_Drain) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26, 0}
 }
 
 func (x *Tasknode_Drain) GetSince() int64 {
@@ -7103,7 +6389,7 @@ type Tasknode_Running struct {
 
 func (x *Tasknode_Running) Reset() {
 	*x = Tasknode_Running{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7115,7 +6401,7 @@ func (x *Tasknode_Running) String() string {
 func (*Tasknode_Running) ProtoMessage() {}
 
 func (x *Tasknode_Running) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7128,7 +6414,7 @@ func (x *Tasknode_Running) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tasknode_Running.ProtoReflect.Descriptor instead.
 func (*Tasknode_Running) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26, 1}
 }
 
 func (x *Tasknode_Running) GetAttemptId() string {
@@ -7179,7 +6465,7 @@ type Tasknode_Drain_Counts struct {
 
 func (x *Tasknode_Drain_Counts) Reset() {
 	*x = Tasknode_Drain_Counts{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7191,7 +6477,7 @@ func (x *Tasknode_Drain_Counts) String() string {
 func (*Tasknode_Drain_Counts) ProtoMessage() {}
 
 func (x *Tasknode_Drain_Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[100]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7204,7 +6490,7 @@ func (x *Tasknode_Drain_Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tasknode_Drain_Counts.ProtoReflect.Descriptor instead.
 func (*Tasknode_Drain_Counts) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 0, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26, 0, 0}
 }
 
 func (x *Tasknode_Drain_Counts) GetAttempts() int64 {
@@ -7247,7 +6533,7 @@ type Tasknode_Drain_Target struct {
 
 func (x *Tasknode_Drain_Target) Reset() {
 	*x = Tasknode_Drain_Target{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7259,7 +6545,7 @@ func (x *Tasknode_Drain_Target) String() string {
 func (*Tasknode_Drain_Target) ProtoMessage() {}
 
 func (x *Tasknode_Drain_Target) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7272,7 +6558,7 @@ func (x *Tasknode_Drain_Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tasknode_Drain_Target.ProtoReflect.Descriptor instead.
 func (*Tasknode_Drain_Target) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 0, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26, 0, 1}
 }
 
 func (x *Tasknode_Drain_Target) GetName() string {
@@ -7306,7 +6592,7 @@ type PolicyPreview_Share struct {
 
 func (x *PolicyPreview_Share) Reset() {
 	*x = PolicyPreview_Share{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[105]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7318,7 +6604,7 @@ func (x *PolicyPreview_Share) String() string {
 func (*PolicyPreview_Share) ProtoMessage() {}
 
 func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[105]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7331,7 +6617,7 @@ func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Share.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Share) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 0}
 }
 
 func (x *PolicyPreview_Share) GetMap() float64 {
@@ -7360,7 +6646,7 @@ type PolicyPreview_Pool struct {
 
 func (x *PolicyPreview_Pool) Reset() {
 	*x = PolicyPreview_Pool{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[106]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7372,7 +6658,7 @@ func (x *PolicyPreview_Pool) String() string {
 func (*PolicyPreview_Pool) ProtoMessage() {}
 
 func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[106]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7385,7 +6671,7 @@ func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Pool.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Pool) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 1}
 }
 
 func (x *PolicyPreview_Pool) GetName() string {
@@ -7431,7 +6717,7 @@ type PolicyPreview_Preemption struct {
 
 func (x *PolicyPreview_Preemption) Reset() {
 	*x = PolicyPreview_Preemption{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[107]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7443,7 +6729,7 @@ func (x *PolicyPreview_Preemption) String() string {
 func (*PolicyPreview_Preemption) ProtoMessage() {}
 
 func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[107]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7456,7 +6742,7 @@ func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Preemption.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Preemption) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 2}
 }
 
 func (x *PolicyPreview_Preemption) GetAttempt() string {
@@ -7518,7 +6804,7 @@ type ListDecisionsResponse_Decision struct {
 
 func (x *ListDecisionsResponse_Decision) Reset() {
 	*x = ListDecisionsResponse_Decision{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[108]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7530,7 +6816,7 @@ func (x *ListDecisionsResponse_Decision) String() string {
 func (*ListDecisionsResponse_Decision) ProtoMessage() {}
 
 func (x *ListDecisionsResponse_Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[108]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7543,7 +6829,7 @@ func (x *ListDecisionsResponse_Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDecisionsResponse_Decision.ProtoReflect.Descriptor instead.
 func (*ListDecisionsResponse_Decision) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 0}
 }
 
 func (x *ListDecisionsResponse_Decision) GetNumber() uint64 {
@@ -7571,7 +6857,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[109]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7583,7 +6869,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[109]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7596,7 +6882,7 @@ func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Detail.ProtoReflect.Descriptor instead.
 func (*Explanation_Detail) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 0}
 }
 
 func (x *Explanation_Detail) GetName() string {
@@ -7638,7 +6924,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[110]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7650,7 +6936,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[110]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7663,7 +6949,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -7802,7 +7088,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[111]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7814,7 +7100,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[111]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7827,7 +7113,7 @@ func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Usage.ProtoReflect.Descriptor instead.
 func (*Explanation_Usage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 2}
 }
 
 func (x *Explanation_Usage) GetMapSlots() int32 {
@@ -7898,7 +7184,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[112]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7910,7 +7196,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[112]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7923,7 +7209,7 @@ func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Machine.ProtoReflect.Descriptor instead.
 func (*Explanation_Machine) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 3}
 }
 
 func (x *Explanation_Machine) GetName() string {
@@ -7963,7 +7249,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[113]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7975,7 +7261,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[113]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7988,7 +7274,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 4}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -8057,7 +7343,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[114]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8069,7 +7355,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[114]
+	mi := &file_internal_wire_hammr_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8082,7 +7368,7 @@ func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Candidate.ProtoReflect.Descriptor instead.
 func (*Explanation_Candidate) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 5}
 }
 
 func (x *Explanation_Candidate) GetMachine() string {
@@ -8150,7 +7436,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[115]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8162,7 +7448,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[115]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8175,7 +7461,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 6}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -8244,7 +7530,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[116]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8256,7 +7542,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[116]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8269,7 +7555,7 @@ func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
 func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{57, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40, 0}
 }
 
 func (x *Queue_Slots) GetMap() int32 {
@@ -8296,7 +7582,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[117]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8308,7 +7594,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[117]
+	mi := &file_internal_wire_hammr_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8321,7 +7607,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{63, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -8348,7 +7634,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[118]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8360,7 +7646,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[118]
+	mi := &file_internal_wire_hammr_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8373,7 +7659,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{66, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -8764,34 +8050,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"JobRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
-	"\x05tasks\x18\x02 \x01(\bR\x05tasks\"G\n" +
-	"\x12SetPriorityRequest\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1a\n" +
-	"\bpriority\x18\x02 \x01(\x05R\bpriority\"\x15\n" +
-	"\x13SetPriorityResponse\"=\n" +
-	"\x0eMoveJobRequest\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
-	"\x05queue\x18\x02 \x01(\tR\x05queue\"\x11\n" +
-	"\x0fMoveJobResponse\"F\n" +
-	"\x11EndAttemptRequest\x12\x1d\n" +
-	"\n" +
-	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x12\n" +
-	"\x04fail\x18\x02 \x01(\bR\x04fail\"\x14\n" +
-	"\x12EndAttemptResponse\"b\n" +
-	"\x15PreemptAttemptRequest\x12\x1d\n" +
-	"\n" +
-	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x12\n" +
-	"\x04mode\x18\x02 \x01(\tR\x04mode\x12\x16\n" +
-	"\x06resume\x18\x03 \x01(\bR\x06resume\",\n" +
-	"\x16PreemptAttemptResponse\x12\x12\n" +
-	"\x04mode\x18\x01 \x01(\tR\x04mode\">\n" +
-	"\x11SuspendJobRequest\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
-	"\x04mode\x18\x02 \x01(\tR\x04mode\"\x14\n" +
-	"\x12SuspendJobResponse\")\n" +
-	"\x10ResumeJobRequest\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"\x13\n" +
-	"\x11ResumeJobResponse\"$\n" +
+	"\x05tasks\x18\x02 \x01(\bR\x05tasks\"$\n" +
 	"\x10ListNodesRequest\x12\x10\n" +
 	"\x03all\x18\x01 \x01(\bR\x03all\"\xa5\r\n" +
 	"\bTasknode\x12\x12\n" +
@@ -8860,16 +8119,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ListNodesResponse\x120\n" +
 	"\ttasknodes\x18\x01 \x03(\v2\x12.hammr.v1.TasknodeR\ttasknodes\"$\n" +
 	"\x0eGetNodeRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"B\n" +
-	"\x10AdmitNodeRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
-	"\bexcluded\x18\x02 \x01(\bR\bexcluded\"\x13\n" +
-	"\x11AdmitNodeResponse\"t\n" +
-	"\x10DrainNodeRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
-	"\runtil_restart\x18\x02 \x01(\bR\funtilRestart\x12'\n" +
-	"\x0fdeadline_millis\x18\x03 \x01(\x03R\x0edeadlineMillis\"\x13\n" +
-	"\x11DrainNodeResponse\"\xc5\x01\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\xc5\x01\n" +
 	"\x10SetPolicyRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x128\n" +
 	"\x04conf\x18\x02 \x03(\v2$.hammr.v1.SetPolicyRequest.ConfEntryR\x04conf\x12\x1a\n" +
@@ -8877,8 +8127,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x02by\x18\x04 \x01(\tR\x02by\x1a7\n" +
 	"\tConfEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x13\n" +
-	"\x11SetPolicyResponse\"\x12\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x12\n" +
 	"\x10GetPolicyRequest\"\xb2\x02\n" +
 	"\x11GetPolicyResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x129\n" +
@@ -9060,14 +8309,23 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06reduce\x18\x02 \x01(\x05R\x06reduce\"U\n" +
 	"\x12ListQueuesResponse\x12\x16\n" +
 	"\x06policy\x18\x01 \x01(\tR\x06policy\x12'\n" +
-	"\x06queues\x18\x02 \x03(\v2\x0f.hammr.v1.QueueR\x06queues\"9\n" +
-	"\rMasterRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
-	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x10\n" +
-	"\x0eMasterResponse\"\x0f\n" +
+	"\x06queues\x18\x02 \x03(\v2\x0f.hammr.v1.QueueR\x06queues\"\x0f\n" +
 	"\rBackupRequest\"!\n" +
 	"\vBackupChunk\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\x8b\x02\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\xf6\x01\n" +
+	"\rChangeRequest\x12\x0e\n" +
+	"\x02do\x18\x01 \x01(\tR\x02do\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
+	"\x05value\x18\x03 \x01(\tR\x05value\x125\n" +
+	"\x04conf\x18\x04 \x03(\v2!.hammr.v1.ChangeRequest.ConfEntryR\x04conf\x12\x1a\n" +
+	"\bexpected\x18\x05 \x01(\tR\bexpected\x12#\n" +
+	"\runtil_restart\x18\x06 \x01(\bR\funtilRestart\x1a7\n" +
+	"\tConfEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"4\n" +
+	"\x0eChangeResponse\x12\x12\n" +
+	"\x04done\x18\x01 \x01(\tR\x04done\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\"\x8b\x02\n" +
 	"\rInjectRequest\x12\x1d\n" +
 	"\tslow_disk\x18\x01 \x01(\x03H\x00R\bslowDisk\x12\x1d\n" +
 	"\tio_errors\x18\x02 \x01(\x03H\x00R\bioErrors\x12\x1f\n" +
@@ -9113,36 +8371,23 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\xd7\r\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\xbd\a\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x127\n" +
 	"\x06Follow\x12\x16.hammr.v1.WatchRequest\x1a\x13.hammr.v1.JobStatus0\x01\x123\n" +
 	"\x06GetJob\x12\x14.hammr.v1.JobRequest\x1a\x13.hammr.v1.JobStatus\x125\n" +
-	"\x04Kill\x12\x15.hammr.v1.KillRequest\x1a\x16.hammr.v1.KillResponse\x12A\n" +
-	"\bListJobs\x12\x19.hammr.v1.ListJobsRequest\x1a\x1a.hammr.v1.ListJobsResponse\x12J\n" +
-	"\vSetPriority\x12\x1c.hammr.v1.SetPriorityRequest\x1a\x1d.hammr.v1.SetPriorityResponse\x12>\n" +
-	"\aMoveJob\x12\x18.hammr.v1.MoveJobRequest\x1a\x19.hammr.v1.MoveJobResponse\x12G\n" +
-	"\n" +
-	"EndAttempt\x12\x1b.hammr.v1.EndAttemptRequest\x1a\x1c.hammr.v1.EndAttemptResponse\x12S\n" +
-	"\x0ePreemptAttempt\x12\x1f.hammr.v1.PreemptAttemptRequest\x1a .hammr.v1.PreemptAttemptResponse\x12G\n" +
-	"\n" +
-	"SuspendJob\x12\x1b.hammr.v1.SuspendJobRequest\x1a\x1c.hammr.v1.SuspendJobResponse\x12D\n" +
-	"\tResumeJob\x12\x1a.hammr.v1.ResumeJobRequest\x1a\x1b.hammr.v1.ResumeJobResponse\x12D\n" +
+	"\x04Kill\x12\x15.hammr.v1.KillRequest\x1a\x16.hammr.v1.KillResponse\x12;\n" +
+	"\x06Change\x12\x17.hammr.v1.ChangeRequest\x1a\x18.hammr.v1.ChangeResponse\x12A\n" +
+	"\bListJobs\x12\x19.hammr.v1.ListJobsRequest\x1a\x1a.hammr.v1.ListJobsResponse\x12D\n" +
 	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x127\n" +
 	"\aGetNode\x12\x18.hammr.v1.GetNodeRequest\x1a\x12.hammr.v1.Tasknode\x12D\n" +
-	"\tAdmitNode\x12\x1a.hammr.v1.AdmitNodeRequest\x1a\x1b.hammr.v1.AdmitNodeResponse\x12D\n" +
-	"\tDrainNode\x12\x1a.hammr.v1.DrainNodeRequest\x1a\x1b.hammr.v1.DrainNodeResponse\x12D\n" +
-	"\tSetPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x1b.hammr.v1.SetPolicyResponse\x12D\n" +
 	"\tGetPolicy\x12\x1a.hammr.v1.GetPolicyRequest\x1a\x1b.hammr.v1.GetPolicyResponse\x12D\n" +
 	"\rPreviewPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x17.hammr.v1.PolicyPreview\x12P\n" +
 	"\rListDecisions\x12\x1e.hammr.v1.ListDecisionsRequest\x1a\x1f.hammr.v1.ListDecisionsResponse\x12:\n" +
 	"\aExplain\x12\x18.hammr.v1.ExplainRequest\x1a\x15.hammr.v1.Explanation\x12G\n" +
 	"\n" +
-	"ListQueues\x12\x1b.hammr.v1.ListQueuesRequest\x1a\x1c.hammr.v1.ListQueuesResponse\x12>\n" +
-	"\tAddMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12A\n" +
-	"\fRemoveMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12G\n" +
-	"\x12TransferLeadership\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12:\n" +
+	"ListQueues\x12\x1b.hammr.v1.ListQueuesRequest\x1a\x1c.hammr.v1.ListQueuesResponse\x12:\n" +
 	"\x06Backup\x12\x17.hammr.v1.BackupRequest\x1a\x15.hammr.v1.BackupChunk0\x012=\n" +
 	"\tTasknodes\x120\n" +
 	"\x06Attend\x12\x10.hammr.v1.Report\x1a\x10.hammr.v1.Orders(\x010\x012\x8e\x01\n" +
@@ -9164,7 +8409,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 119)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 103)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                          // 0: hammr.v1.JobState
 	(TaskState)(0),                         // 1: hammr.v1.TaskState
@@ -9195,273 +8440,236 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*ListJobsRequest)(nil),                // 26: hammr.v1.ListJobsRequest
 	(*ListJobsResponse)(nil),               // 27: hammr.v1.ListJobsResponse
 	(*JobRequest)(nil),                     // 28: hammr.v1.JobRequest
-	(*SetPriorityRequest)(nil),             // 29: hammr.v1.SetPriorityRequest
-	(*SetPriorityResponse)(nil),            // 30: hammr.v1.SetPriorityResponse
-	(*MoveJobRequest)(nil),                 // 31: hammr.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                // 32: hammr.v1.MoveJobResponse
-	(*EndAttemptRequest)(nil),              // 33: hammr.v1.EndAttemptRequest
-	(*EndAttemptResponse)(nil),             // 34: hammr.v1.EndAttemptResponse
-	(*PreemptAttemptRequest)(nil),          // 35: hammr.v1.PreemptAttemptRequest
-	(*PreemptAttemptResponse)(nil),         // 36: hammr.v1.PreemptAttemptResponse
-	(*SuspendJobRequest)(nil),              // 37: hammr.v1.SuspendJobRequest
-	(*SuspendJobResponse)(nil),             // 38: hammr.v1.SuspendJobResponse
-	(*ResumeJobRequest)(nil),               // 39: hammr.v1.ResumeJobRequest
-	(*ResumeJobResponse)(nil),              // 40: hammr.v1.ResumeJobResponse
-	(*ListNodesRequest)(nil),               // 41: hammr.v1.ListNodesRequest
-	(*Tasknode)(nil),                       // 42: hammr.v1.Tasknode
-	(*ListNodesResponse)(nil),              // 43: hammr.v1.ListNodesResponse
-	(*GetNodeRequest)(nil),                 // 44: hammr.v1.GetNodeRequest
-	(*AdmitNodeRequest)(nil),               // 45: hammr.v1.AdmitNodeRequest
-	(*AdmitNodeResponse)(nil),              // 46: hammr.v1.AdmitNodeResponse
-	(*DrainNodeRequest)(nil),               // 47: hammr.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),              // 48: hammr.v1.DrainNodeResponse
-	(*SetPolicyRequest)(nil),               // 49: hammr.v1.SetPolicyRequest
-	(*SetPolicyResponse)(nil),              // 50: hammr.v1.SetPolicyResponse
-	(*GetPolicyRequest)(nil),               // 51: hammr.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),              // 52: hammr.v1.GetPolicyResponse
-	(*PolicyChange)(nil),                   // 53: hammr.v1.PolicyChange
-	(*PolicyPreview)(nil),                  // 54: hammr.v1.PolicyPreview
-	(*ListDecisionsRequest)(nil),           // 55: hammr.v1.ListDecisionsRequest
-	(*ListDecisionsResponse)(nil),          // 56: hammr.v1.ListDecisionsResponse
-	(*AllocationFile)(nil),                 // 57: hammr.v1.AllocationFile
-	(*ExplainRequest)(nil),                 // 58: hammr.v1.ExplainRequest
-	(*Explanation)(nil),                    // 59: hammr.v1.Explanation
-	(*ListQueuesRequest)(nil),              // 60: hammr.v1.ListQueuesRequest
-	(*Queue)(nil),                          // 61: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),             // 62: hammr.v1.ListQueuesResponse
-	(*MasterRequest)(nil),                  // 63: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),                 // 64: hammr.v1.MasterResponse
-	(*BackupRequest)(nil),                  // 65: hammr.v1.BackupRequest
-	(*BackupChunk)(nil),                    // 66: hammr.v1.BackupChunk
-	(*InjectRequest)(nil),                  // 67: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),                 // 68: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),              // 69: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),             // 70: hammr.v1.FailpointsResponse
-	nil,                                    // 71: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                    // 72: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),             // 73: hammr.v1.TaskStatus.Attempt
-	nil,                                    // 74: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),             // 75: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),              // 76: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),          // 77: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),           // 78: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),           // 79: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),            // 80: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),                  // 81: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),                // 82: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),              // 83: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),             // 84: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),               // 85: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),                 // 86: hammr.v1.Order.DropCopy
-	(*Order_Directories)(nil),              // 87: hammr.v1.Order.Directories
-	(*Order_Admission)(nil),                // 88: hammr.v1.Order.Admission
-	(*Order_RequestProgress)(nil),          // 89: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),          // 90: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),                  // 91: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),               // 92: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),                 // 93: hammr.v1.Report.Started
-	(*Report_Exited)(nil),                  // 94: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),            // 95: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                   // 96: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),     // 97: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                    // 98: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),                 // 99: hammr.v1.Info.LogWrites
-	(*Info_LeadChange)(nil),                // 100: hammr.v1.Info.LeadChange
-	(*Tasknode_Drain)(nil),                 // 101: hammr.v1.Tasknode.Drain
-	(*Tasknode_Running)(nil),               // 102: hammr.v1.Tasknode.Running
-	nil,                                    // 103: hammr.v1.Tasknode.StartsByRackEntry
-	(*Tasknode_Drain_Counts)(nil),          // 104: hammr.v1.Tasknode.Drain.Counts
-	(*Tasknode_Drain_Target)(nil),          // 105: hammr.v1.Tasknode.Drain.Target
-	nil,                                    // 106: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                    // 107: hammr.v1.GetPolicyResponse.ConfEntry
-	nil,                                    // 108: hammr.v1.PolicyChange.ConfEntry
-	(*PolicyPreview_Share)(nil),            // 109: hammr.v1.PolicyPreview.Share
-	(*PolicyPreview_Pool)(nil),             // 110: hammr.v1.PolicyPreview.Pool
-	(*PolicyPreview_Preemption)(nil),       // 111: hammr.v1.PolicyPreview.Preemption
-	(*ListDecisionsResponse_Decision)(nil), // 112: hammr.v1.ListDecisionsResponse.Decision
-	(*Explanation_Detail)(nil),             // 113: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),              // 114: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),              // 115: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),            // 116: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),            // 117: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),          // 118: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),               // 119: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                    // 120: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),        // 121: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),       // 122: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),                 // 123: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                     // 124: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),               // 125: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),              // 126: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),              // 127: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),               // 128: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),          // 129: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil),    // 130: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),                 // 131: hammr.task.v1.Start
-	(*taskproc.Position)(nil),              // 132: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),            // 133: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),             // 134: hammr.task.v1.MapOutput
+	(*ListNodesRequest)(nil),               // 29: hammr.v1.ListNodesRequest
+	(*Tasknode)(nil),                       // 30: hammr.v1.Tasknode
+	(*ListNodesResponse)(nil),              // 31: hammr.v1.ListNodesResponse
+	(*GetNodeRequest)(nil),                 // 32: hammr.v1.GetNodeRequest
+	(*SetPolicyRequest)(nil),               // 33: hammr.v1.SetPolicyRequest
+	(*GetPolicyRequest)(nil),               // 34: hammr.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),              // 35: hammr.v1.GetPolicyResponse
+	(*PolicyChange)(nil),                   // 36: hammr.v1.PolicyChange
+	(*PolicyPreview)(nil),                  // 37: hammr.v1.PolicyPreview
+	(*ListDecisionsRequest)(nil),           // 38: hammr.v1.ListDecisionsRequest
+	(*ListDecisionsResponse)(nil),          // 39: hammr.v1.ListDecisionsResponse
+	(*AllocationFile)(nil),                 // 40: hammr.v1.AllocationFile
+	(*ExplainRequest)(nil),                 // 41: hammr.v1.ExplainRequest
+	(*Explanation)(nil),                    // 42: hammr.v1.Explanation
+	(*ListQueuesRequest)(nil),              // 43: hammr.v1.ListQueuesRequest
+	(*Queue)(nil),                          // 44: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),             // 45: hammr.v1.ListQueuesResponse
+	(*BackupRequest)(nil),                  // 46: hammr.v1.BackupRequest
+	(*BackupChunk)(nil),                    // 47: hammr.v1.BackupChunk
+	(*ChangeRequest)(nil),                  // 48: hammr.v1.ChangeRequest
+	(*ChangeResponse)(nil),                 // 49: hammr.v1.ChangeResponse
+	(*InjectRequest)(nil),                  // 50: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),                 // 51: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),              // 52: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),             // 53: hammr.v1.FailpointsResponse
+	nil,                                    // 54: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                    // 55: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),             // 56: hammr.v1.TaskStatus.Attempt
+	nil,                                    // 57: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),             // 58: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),              // 59: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),          // 60: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),           // 61: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),           // 62: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),            // 63: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),                  // 64: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),                // 65: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),              // 66: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),             // 67: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),               // 68: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),                 // 69: hammr.v1.Order.DropCopy
+	(*Order_Directories)(nil),              // 70: hammr.v1.Order.Directories
+	(*Order_Admission)(nil),                // 71: hammr.v1.Order.Admission
+	(*Order_RequestProgress)(nil),          // 72: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),          // 73: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),                  // 74: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),               // 75: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),                 // 76: hammr.v1.Report.Started
+	(*Report_Exited)(nil),                  // 77: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),            // 78: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                   // 79: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),     // 80: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                    // 81: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),                 // 82: hammr.v1.Info.LogWrites
+	(*Info_LeadChange)(nil),                // 83: hammr.v1.Info.LeadChange
+	(*Tasknode_Drain)(nil),                 // 84: hammr.v1.Tasknode.Drain
+	(*Tasknode_Running)(nil),               // 85: hammr.v1.Tasknode.Running
+	nil,                                    // 86: hammr.v1.Tasknode.StartsByRackEntry
+	(*Tasknode_Drain_Counts)(nil),          // 87: hammr.v1.Tasknode.Drain.Counts
+	(*Tasknode_Drain_Target)(nil),          // 88: hammr.v1.Tasknode.Drain.Target
+	nil,                                    // 89: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                    // 90: hammr.v1.GetPolicyResponse.ConfEntry
+	nil,                                    // 91: hammr.v1.PolicyChange.ConfEntry
+	(*PolicyPreview_Share)(nil),            // 92: hammr.v1.PolicyPreview.Share
+	(*PolicyPreview_Pool)(nil),             // 93: hammr.v1.PolicyPreview.Pool
+	(*PolicyPreview_Preemption)(nil),       // 94: hammr.v1.PolicyPreview.Preemption
+	(*ListDecisionsResponse_Decision)(nil), // 95: hammr.v1.ListDecisionsResponse.Decision
+	(*Explanation_Detail)(nil),             // 96: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),              // 97: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),              // 98: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),            // 99: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),            // 100: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),          // 101: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),               // 102: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                    // 103: hammr.v1.Queue.Slots
+	nil,                                    // 104: hammr.v1.ChangeRequest.ConfEntry
+	(*InjectRequest_Failpoint)(nil),        // 105: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),       // 106: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),                 // 107: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                     // 108: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),               // 109: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),              // 110: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),              // 111: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),               // 112: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),          // 113: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil),    // 114: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),                 // 115: hammr.task.v1.Start
+	(*taskproc.Position)(nil),              // 116: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),            // 117: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),             // 118: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	71,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	123, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	72,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	124, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	54,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	107, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	55,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	108, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	73,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	56,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	8,   // 6: hammr.v1.StageStatus.waits:type_name -> hammr.v1.WaitTime
 	0,   // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	125, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	109, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	9,   // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	10,  // 12: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	74,  // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	57,  // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
 	7,   // 14: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
 	8,   // 15: hammr.v1.JobStatus.waits:type_name -> hammr.v1.WaitTime
 	11,  // 16: hammr.v1.JobStatus.counter_names:type_name -> hammr.v1.CounterName
-	75,  // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	76,  // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	77,  // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	78,  // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	81,  // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	82,  // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	83,  // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	84,  // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	79,  // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	80,  // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	85,  // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	89,  // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	86,  // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	90,  // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	87,  // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
-	88,  // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
+	58,  // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	59,  // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	60,  // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	61,  // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	64,  // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	65,  // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	66,  // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	67,  // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	62,  // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	63,  // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	68,  // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	72,  // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	69,  // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	73,  // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	70,  // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	71,  // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
 	13,  // 33: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	91,  // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	93,  // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	126, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	127, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	128, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	129, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	94,  // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	92,  // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	95,  // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	130, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	96,  // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	74,  // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	76,  // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	110, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	111, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	112, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	113, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	77,  // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	75,  // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	78,  // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	114, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	79,  // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
 	3,   // 45: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	98,  // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	99,  // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	100, // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
+	81,  // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	82,  // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	83,  // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
 	4,   // 49: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
 	12,  // 50: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	97,  // 51: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	101, // 52: hammr.v1.Tasknode.drain:type_name -> hammr.v1.Tasknode.Drain
-	102, // 53: hammr.v1.Tasknode.running:type_name -> hammr.v1.Tasknode.Running
-	103, // 54: hammr.v1.Tasknode.starts_by_rack:type_name -> hammr.v1.Tasknode.StartsByRackEntry
-	42,  // 55: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	106, // 56: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	107, // 57: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	57,  // 58: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	53,  // 59: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
-	108, // 60: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
-	110, // 61: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
-	111, // 62: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
-	112, // 63: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
-	113, // 64: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	114, // 65: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	117, // 66: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	119, // 67: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	80,  // 51: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	84,  // 52: hammr.v1.Tasknode.drain:type_name -> hammr.v1.Tasknode.Drain
+	85,  // 53: hammr.v1.Tasknode.running:type_name -> hammr.v1.Tasknode.Running
+	86,  // 54: hammr.v1.Tasknode.starts_by_rack:type_name -> hammr.v1.Tasknode.StartsByRackEntry
+	30,  // 55: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
+	89,  // 56: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	90,  // 57: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	40,  // 58: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	36,  // 59: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
+	91,  // 60: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
+	93,  // 61: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
+	94,  // 62: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
+	95,  // 63: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
+	96,  // 64: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	97,  // 65: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	100, // 66: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	102, // 67: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
 	8,   // 68: hammr.v1.Explanation.waits:type_name -> hammr.v1.WaitTime
-	120, // 69: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	120, // 70: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	120, // 71: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	120, // 72: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	61,  // 73: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	121, // 74: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	122, // 75: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 76: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	131, // 77: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	132, // 78: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	127, // 79: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	133, // 80: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	97,  // 81: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	134, // 82: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	133, // 83: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	15,  // 84: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	104, // 85: hammr.v1.Tasknode.Drain.start:type_name -> hammr.v1.Tasknode.Drain.Counts
-	104, // 86: hammr.v1.Tasknode.Drain.left:type_name -> hammr.v1.Tasknode.Drain.Counts
-	105, // 87: hammr.v1.Tasknode.Drain.targets:type_name -> hammr.v1.Tasknode.Drain.Target
-	120, // 88: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
-	109, // 89: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
-	109, // 90: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
-	115, // 91: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	8,   // 92: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
-	116, // 93: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	118, // 94: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	117, // 95: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	19,  // 96: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	21,  // 97: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	23,  // 98: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	28,  // 99: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	24,  // 100: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	26,  // 101: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	29,  // 102: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	31,  // 103: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	33,  // 104: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	35,  // 105: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	37,  // 106: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	39,  // 107: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	41,  // 108: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	44,  // 109: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	45,  // 110: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	47,  // 111: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	49,  // 112: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	51,  // 113: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	49,  // 114: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
-	55,  // 115: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
-	58,  // 116: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	60,  // 117: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	63,  // 118: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	63,  // 119: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	63,  // 120: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	65,  // 121: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	15,  // 122: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	67,  // 123: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	69,  // 124: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	20,  // 125: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	22,  // 126: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	12,  // 127: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	12,  // 128: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	25,  // 129: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	27,  // 130: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	30,  // 131: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	32,  // 132: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	34,  // 133: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	36,  // 134: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	38,  // 135: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	40,  // 136: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	43,  // 137: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	42,  // 138: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	46,  // 139: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	48,  // 140: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	50,  // 141: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	52,  // 142: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	54,  // 143: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
-	56,  // 144: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
-	59,  // 145: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	62,  // 146: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	64,  // 147: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	64,  // 148: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	64,  // 149: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	66,  // 150: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	14,  // 151: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	68,  // 152: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	70,  // 153: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	125, // [125:154] is the sub-list for method output_type
-	96,  // [96:125] is the sub-list for method input_type
-	96,  // [96:96] is the sub-list for extension type_name
-	96,  // [96:96] is the sub-list for extension extendee
-	0,   // [0:96] is the sub-list for field type_name
+	103, // 69: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	103, // 70: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	103, // 71: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	103, // 72: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	44,  // 73: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	104, // 74: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
+	105, // 75: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	106, // 76: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 77: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	115, // 78: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	116, // 79: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	111, // 80: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	117, // 81: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	80,  // 82: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	118, // 83: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	117, // 84: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	15,  // 85: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	87,  // 86: hammr.v1.Tasknode.Drain.start:type_name -> hammr.v1.Tasknode.Drain.Counts
+	87,  // 87: hammr.v1.Tasknode.Drain.left:type_name -> hammr.v1.Tasknode.Drain.Counts
+	88,  // 88: hammr.v1.Tasknode.Drain.targets:type_name -> hammr.v1.Tasknode.Drain.Target
+	103, // 89: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
+	92,  // 90: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
+	92,  // 91: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
+	98,  // 92: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	8,   // 93: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
+	99,  // 94: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	101, // 95: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	100, // 96: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	19,  // 97: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	21,  // 98: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	23,  // 99: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	28,  // 100: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	24,  // 101: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	48,  // 102: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
+	26,  // 103: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	29,  // 104: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	32,  // 105: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	34,  // 106: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	33,  // 107: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
+	38,  // 108: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
+	41,  // 109: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	43,  // 110: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	46,  // 111: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	15,  // 112: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	50,  // 113: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	52,  // 114: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	20,  // 115: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	22,  // 116: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	12,  // 117: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	12,  // 118: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	25,  // 119: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	49,  // 120: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
+	27,  // 121: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	31,  // 122: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	30,  // 123: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	35,  // 124: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	37,  // 125: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
+	39,  // 126: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
+	42,  // 127: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	45,  // 128: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	47,  // 129: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	14,  // 130: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	51,  // 131: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	53,  // 132: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	115, // [115:133] is the sub-list for method output_type
+	97,  // [97:115] is the sub-list for method input_type
+	97,  // [97:97] is the sub-list for extension type_name
+	97,  // [97:97] is the sub-list for extension extendee
+	0,   // [0:97] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -9500,7 +8708,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_PreemptionDeclined)(nil),
 		(*Report_Batch_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[63].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[46].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -9513,7 +8721,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   119,
+			NumMessages:   103,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

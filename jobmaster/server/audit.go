@@ -42,8 +42,12 @@ func (a *auditor) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 			message = answer.Any()
 		}
 		object, detail := kind.object(q.Any(), message)
+		call := q.Spec().Procedure
+		if kind.call != nil {
+			call = kind.call(q.Any())
+		}
 		a.write(&audit.Record{
-			Who: rpc.UserOf(q.Header()), From: q.Peer().Addr, Call: q.Spec().Procedure, Object: object, Detail: detail, Err: err,
+			Who: rpc.UserOf(q.Header()), From: q.Peer().Addr, Call: call, Object: object, Detail: detail, Err: err,
 		})
 		return answer, err
 	}

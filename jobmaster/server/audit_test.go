@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
 )
 
@@ -63,9 +64,9 @@ func TestChangesAreAudited(t *testing.T) {
 		{"a status", func() error { _, err := ada.Job(t.Context(), id, false); return err }, ""},
 		{"a status with properties", func() error { _, err := ada.Job(t.Context(), id, true); return err }, `who=ada call=GetJob object=` + id + ` result=done`},
 		{"a backup", func() error { return ada.Backup(t.Context(), io.Discard) }, `who=ada call=Backup object=state result=done`},
-		{"a move", func() error { return ada.MoveJob(t.Context(), id, "nowhere") }, `who=ada call=MoveJob object=` + id + ` detail="to queue nowhere" result=refused error=`},
-		{"an unknown job", func() error { return ada.SetPriority(t.Context(), "job_1_2\x1b[2J", 2) }, `who=ada call=SetPriority object=job_1_2?[2J detail="priority 2" result=refused error=`},
-		{"an exclusion", func() error { return ada.AdmitTasknode(t.Context(), "n1", true) }, `who=ada call=AdmitNode object=n1 detail=remove result=refused error=`},
+		{"a move", func() error { return client.Change(t.Context(), ada, "job.move", id, "nowhere") }, `who=ada call=MoveJob object=` + id + ` detail="move nowhere" result=refused error=`},
+		{"an unknown job", func() error { return client.Change(t.Context(), ada, "job.priority", "job_1_2\x1b[2J", "VERY_HIGH") }, `who=ada call=SetPriority object=job_1_2?[2J detail="priority VERY_HIGH" result=refused error=`},
+		{"an exclusion", func() error { return client.Change(t.Context(), ada, "node.exclude", "n1", "") }, `who=ada call=AdmitNode object=n1 detail=exclude result=refused error=`},
 		{"a kill", func() error { return eve.Kill(t.Context(), id, "not mine") }, `who="eve?msg=audit who=ada" call=Kill object=` + id + ` detail="not mine" result=done`},
 	} {
 		if step.call != nil {

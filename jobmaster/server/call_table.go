@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/internal/wire/wireconnect"
 )
@@ -21,6 +22,8 @@ type callKind struct {
 	// object returns what the call changes, such as the id of a job, and how, "" if that is
 	// clear. answer is nil if the call was refused. Calls that change nothing have no object.
 	object func(request, answer any) (object, detail string)
+	// call returns the name of a call that makes several kinds of changes; nil for the name of the procedure.
+	call func(request any) string
 }
 
 // callTable has an entry for each call, by the path of its HTTP request.
@@ -43,46 +46,25 @@ var callTable = map[string]callKind{
 	wireconnect.JobmasterKillProcedure: changing(func(q *wire.KillRequest) (string, string) {
 		return q.JobId, q.Cause
 	}),
-	wireconnect.JobmasterSetPriorityProcedure: changing(func(q *wire.SetPriorityRequest) (string, string) {
-		return q.JobId, fmt.Sprintf("priority %d", q.Priority)
-	}),
-	wireconnect.JobmasterMoveJobProcedure: changing(func(q *wire.MoveJobRequest) (string, string) {
-		return q.JobId, "to queue " + q.Queue
-	}),
-	wireconnect.JobmasterSuspendJobProcedure: changing(func(q *wire.SuspendJobRequest) (string, string) {
-		return q.JobId, q.Mode
-	}),
-	wireconnect.JobmasterResumeJobProcedure: changing(func(q *wire.ResumeJobRequest) (string, string) {
-		return q.JobId, ""
-	}),
-	wireconnect.JobmasterEndAttemptProcedure: changing(func(q *wire.EndAttemptRequest) (string, string) {
-		return q.AttemptId, either(q.Fail, "fail", "kill")
-	}),
-	wireconnect.JobmasterPreemptAttemptProcedure: changing(func(q *wire.PreemptAttemptRequest) (string, string) {
-		return q.AttemptId, either(q.Resume, "resume", q.Mode)
-	}),
-	wireconnect.JobmasterAdmitNodeProcedure: changing(func(q *wire.AdmitNodeRequest) (string, string) {
-		return q.Name, either(q.Excluded, "remove", "add")
-	}),
-	wireconnect.JobmasterDrainNodeProcedure: changing(func(q *wire.DrainNodeRequest) (string, string) {
-		return q.Name, either(q.UntilRestart, "until it restarts", "")
-	}),
-	wireconnect.JobmasterSetPolicyProcedure: changing(func(q *wire.SetPolicyRequest) (string, string) {
-		detail := settings(q.Conf)
-		if q.By != "" {
-			detail += " for " + q.By
+	wireconnect.JobmasterChangeProcedure: {changes: true, object: func(request, _ any) (string, string) {
+		q := request.(*wire.ChangeRequest)
+		return q.Id, detailOf(q)
+	}, call: func(request any) string {
+		if a := docs.ActionOf(request.(*wire.ChangeRequest).Do); a != nil {
+			return a.Call
 		}
-		return q.Name, strings.TrimSpace(detail)
-	}),
-	wireconnect.JobmasterAddMasterProcedure: changing(func(q *wire.MasterRequest) (string, string) {
-		return q.Id, q.Address
-	}),
-	wireconnect.JobmasterRemoveMasterProcedure: changing(func(q *wire.MasterRequest) (string, string) {
-		return q.Id, ""
-	}),
-	wireconnect.JobmasterTransferLeadershipProcedure: changing(func(q *wire.MasterRequest) (string, string) {
-		return q.Id, ""
-	}),
+		return "Change"
+	}},
+}
+
+// detailOf says to what a change changes its object.
+func detailOf(q *wire.ChangeRequest) string {
+	_, verb, _ := strings.Cut(q.Do, ".")
+	detail := verb + " " + q.Value
+	if q.UntilRestart {
+		detail += " until it restarts"
+	}
+	return strings.TrimSpace(strings.TrimSpace(detail) + " " + settings(q.Conf))
 }
 
 // changing describes a call that changes the cluster.
@@ -106,13 +88,6 @@ func submission(request, answer any) (id, detail string) {
 		return id, ""
 	}
 	return id, fmt.Sprintf("%q of user %q", spec.Name, spec.User)
-}
-
-func either(which bool, yes, no string) string {
-	if which {
-		return yes
-	}
-	return no
 }
 
 // settings formats the settings of a policy.

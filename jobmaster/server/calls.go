@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
-	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"google.golang.org/protobuf/proto"
 )
@@ -90,42 +89,6 @@ func (c *calls) ListJobs(ctx context.Context, q *wire.ListJobsRequest) (*wire.Li
 	return &wire.ListJobsResponse{Jobs: jobs}, err
 }
 
-func (c *calls) SetPriority(ctx context.Context, q *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error) {
-	if q.Priority < -2 || q.Priority > 2 {
-		return nil, connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("priority %d: not one of -2 to 2", q.Priority))
-	}
-	err := c.cfg.Master.SetPriority(ctx, q.JobId, int(q.Priority))
-	return new(wire.SetPriorityResponse), c.cfg.callError(err)
-}
-
-func (c *calls) MoveJob(ctx context.Context, q *wire.MoveJobRequest) (*wire.MoveJobResponse, error) {
-	return new(wire.MoveJobResponse), c.cfg.callError(c.cfg.Master.MoveJob(ctx, q.JobId, q.Queue))
-}
-
-func (c *calls) EndAttempt(ctx context.Context, q *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error) {
-	return new(wire.EndAttemptResponse), c.cfg.callError(c.cfg.Master.EndAttempt(ctx, q.AttemptId, q.Fail))
-}
-
-func (c *calls) PreemptAttempt(ctx context.Context, q *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error) {
-	if q.Resume {
-		return new(wire.PreemptAttemptResponse), c.cfg.callError(c.cfg.Master.ResumeAttempt(ctx, q.AttemptId))
-	}
-	mode, err := preempt.Parse(q.Mode)
-	if err != nil {
-		return nil, connect.NewError(connect.CodeInvalidArgument, err)
-	}
-	mode, err = c.cfg.Master.PreemptAttempt(ctx, q.AttemptId, mode)
-	return &wire.PreemptAttemptResponse{Mode: string(mode)}, c.cfg.callError(err)
-}
-
-func (c *calls) SuspendJob(ctx context.Context, q *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error) {
-	return new(wire.SuspendJobResponse), c.cfg.callError(c.cfg.Master.SuspendJob(ctx, q.JobId, preempt.Mode(q.Mode)))
-}
-
-func (c *calls) ResumeJob(ctx context.Context, q *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error) {
-	return new(wire.ResumeJobResponse), c.cfg.callError(c.cfg.Master.ResumeJob(ctx, q.JobId))
-}
-
 func (c *calls) ListNodes(ctx context.Context, q *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
 	nodes, err := read(ctx, c, func() ([]*wire.Tasknode, error) { return c.cfg.Master.Tasknodes(ctx, q.All) })
 	return &wire.ListNodesResponse{Tasknodes: nodes}, err
@@ -133,22 +96,6 @@ func (c *calls) ListNodes(ctx context.Context, q *wire.ListNodesRequest) (*wire.
 
 func (c *calls) GetNode(ctx context.Context, q *wire.GetNodeRequest) (*wire.Tasknode, error) {
 	return read(ctx, c, func() (*wire.Tasknode, error) { return c.cfg.Master.Tasknode(ctx, q.Name) })
-}
-
-func (c *calls) AdmitNode(ctx context.Context, q *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
-	return new(wire.AdmitNodeResponse), c.cfg.callError(c.cfg.Master.AdmitTasknode(ctx, q.Name, q.Excluded))
-}
-
-func (c *calls) DrainNode(ctx context.Context, q *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error) {
-	return new(wire.DrainNodeResponse), c.cfg.callError(c.cfg.Master.DrainTasknode(ctx, q.Name, q.UntilRestart, time.Duration(max(q.DeadlineMillis, 0))*time.Millisecond))
-}
-
-func (c *calls) SetPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
-	if q.By != "" {
-		ctx = jobmaster.WithUser(ctx, rpc.Printable(q.By, maxUserBytes))
-	}
-	change := jobmaster.PolicyChange{Name: q.Name, Conf: q.Conf, Expected: q.Expected}
-	return new(wire.SetPolicyResponse), c.cfg.callError(c.cfg.Master.ChangePolicy(ctx, change))
 }
 
 func (c *calls) PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
@@ -192,24 +139,45 @@ func (c *calls) ListQueues(ctx context.Context, _ *wire.ListQueuesRequest) (*wir
 	return read(ctx, c, func() (*wire.ListQueuesResponse, error) { return c.cfg.Master.Queues(ctx) })
 }
 
-func (c *calls) AddMaster(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {
-	return c.change(func(a Admin) error { return a.AddMaster(q.Id, q.Address) })
-}
-
-func (c *calls) RemoveMaster(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {
-	return c.change(func(a Admin) error { return a.RemoveMaster(q.Id) })
-}
-
-func (c *calls) TransferLeadership(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {
-	return c.change(func(a Admin) error { return a.TransferLeadership(q.Id) })
-}
-
-// change changes the masters. It does not use the context of the call, because a change that
-// has begun continues when the caller has disconnected. Admin bounds its time.
-func (c *calls) change(f func(Admin) error) (*wire.MasterResponse, error) {
-	err := fmt.Errorf("%w: the masters of this cluster cannot be changed", cluster.ErrRefused)
-	if c.cfg.Admin != nil {
-		err = f(c.cfg.Admin)
+// Change makes a change of the table of package docs. It does not end with the context of the call, because
+// a change of the masters that has begun continues when the caller has disconnected. Admin bounds its time.
+func (c *calls) Change(ctx context.Context, q *wire.ChangeRequest) (*wire.ChangeResponse, error) {
+	change := docs.Change{Do: q.Do, ID: q.Id, Value: q.Value, User: rpc.Printable(jobmaster.UserOf(ctx), maxUserBytes), Conf: q.Conf, Expected: q.Expected, UntilRestart: q.UntilRestart}
+	done, err := docs.Apply(ctx, changed{c.cfg.Master, c.cfg.Admin}, change)
+	if bad := new(docs.BadParam); errors.As(err, &bad) {
+		return nil, connect.NewError(connect.CodeInvalidArgument, err)
 	}
-	return new(wire.MasterResponse), c.cfg.callError(err)
+	return &wire.ChangeResponse{Done: done.Done, To: done.To}, c.cfg.callError(err)
+}
+
+// changed is the cluster that changes are made to.
+type changed struct {
+	*jobmaster.Master
+	admin Admin // nil if the masters cannot be changed
+}
+
+var errNoAdmin = fmt.Errorf("%w: the masters of this cluster cannot be changed", cluster.ErrRefused)
+
+// AddMaster implements docs.Cluster.
+func (c changed) AddMaster(_ context.Context, id, address string) error {
+	if c.admin == nil {
+		return errNoAdmin
+	}
+	return c.admin.AddMaster(id, address)
+}
+
+// RemoveMaster implements docs.Cluster.
+func (c changed) RemoveMaster(_ context.Context, id string) error {
+	if c.admin == nil {
+		return errNoAdmin
+	}
+	return c.admin.RemoveMaster(id)
+}
+
+// TransferLeadership implements docs.Cluster.
+func (c changed) TransferLeadership(_ context.Context, id string) error {
+	if c.admin == nil {
+		return errNoAdmin
+	}
+	return c.admin.TransferLeadership(id)
 }

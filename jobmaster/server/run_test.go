@@ -130,25 +130,25 @@ func TestAdministration(t *testing.T) {
 	check("job", len(status.GetTasks()) == 1, err)
 	nodes, err := c.Tasknodes(ctx, true)
 	check("nodes", len(nodes) == 1 && nodes[0].Name == "n1" && len(nodes[0].Attempts) == 1, err)
-	check("priority", true, c.SetPriority(ctx, id, 2))
-	check("end of an attempt", true, c.EndAttempt(ctx, attempt, false))
+	check("priority", true, client.Change(ctx, c, "job.priority", id, "VERY_HIGH"))
+	check("end of an attempt", true, client.Change(ctx, c, "attempt.kill", attempt, ""))
 	if again := <-l.started; again == attempt {
 		t.Errorf("%s runs again", again)
 	}
 
 	_, err = c.Job(ctx, "job_1_0001", true)
-	refused("unknown job", err, client.ErrUnknownJob)
+	refused("unknown job", err, client.ErrUnknown)
 	_, err = c.Watch(ctx, "job_1_0001", nil)
-	refused("unknown job followed", err, client.ErrUnknownJob)
-	refused("unknown job killed", c.Kill(ctx, "nonsense", ""), client.ErrUnknownJob)
-	refused("unknown attempt", c.EndAttempt(ctx, "attempt_1_0001_m_000000_0", true), client.ErrUnknown)
-	refused("attempt that has ended", c.EndAttempt(ctx, attempt, true), client.ErrRefused)
-	if err := c.SetPriority(ctx, id, 3); err == nil || !strings.Contains(err.Error(), "priority 3") {
+	refused("unknown job followed", err, client.ErrUnknown)
+	refused("unknown job killed", c.Kill(ctx, "nonsense", ""), client.ErrUnknown)
+	refused("unknown attempt", client.Change(ctx, c, "attempt.fail", "attempt_1_0001_m_000000_0", ""), client.ErrUnknown)
+	refused("attempt that has ended", client.Change(ctx, c, "attempt.fail", attempt, ""), client.ErrRefused)
+	if err := client.Change(ctx, c, "job.priority", id, "3"); err == nil || !strings.Contains(err.Error(), "parameter priority") {
 		t.Errorf("priority 3: %v", err)
 	}
-	if err := c.AddMaster(ctx, "x", "a:1"); err == nil || err.Error() != "no room for x at a:1" {
+	if err := client.Change(ctx, c, "master.add", "x", "a:1"); err == nil || err.Error() != "no room for x at a:1" {
 		t.Errorf("error about a master is %v", err)
 	}
-	check("transfer", true, c.TransferLeadership(ctx, "1"))
-	check("the new leader", r.log.leads() == 1, c.SetPriority(ctx, id, 1))
+	check("transfer", true, client.Change(ctx, c, "master.transfer", "1", ""))
+	check("the new leader", r.log.leads() == 1, client.Change(ctx, c, "job.priority", id, "HIGH"))
 }

@@ -83,21 +83,22 @@ func (c *Client) Close() error { return c.masters.Close() }
 
 // Kill implements client.Client.
 func (c *Client) Kill(ctx context.Context, jobID, cause string) error {
-	return change(ctx, c, (*rpc.Master).Kill, &wire.KillRequest{JobId: jobID, Cause: cause}, client.ErrUnknownJob)
+	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).Kill, &wire.KillRequest{JobId: jobID, Cause: cause})
+	return classify(err)
 }
 
 // classify marks errors with the sentinels of package client.
 //
 // It does not mark the error of a refused caller, because that error is about the token or
 // the version and not about a job.
-func classify(err, unknown error) error {
+func classify(err error) error {
 	var f *rpc.PermanentError
 	if !errors.As(err, &f) || f.CallerRefused() {
 		return err
 	}
 	switch f.Code {
 	case connect.CodeNotFound:
-		return classifiedError{unknown, err}
+		return classifiedError{client.ErrUnknown, err}
 	case connect.CodeFailedPrecondition:
 		return classifiedError{client.ErrRefused, err}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
@@ -26,7 +25,7 @@ func (c *Client) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 		})
 		switch {
 		case err != nil:
-			return nil, classify(err, client.ErrUnknownJob)
+			return nil, classify(err)
 		case w.done():
 			return w.last, nil
 		case w.lost != nil:

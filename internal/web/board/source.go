@@ -212,13 +212,9 @@ func either[Q, A any](ctx context.Context, s *Source, c *answers.Cache, d docs.D
 	})
 }
 
-// classify marks the error for something that the cluster does not know, and of a master that does not
-// answer now.
+// classify marks the error of a master that does not answer now.
 func classify(err error) error {
-	switch {
-	case errors.Is(err, cluster.ErrUnknown):
-		return fmt.Errorf("%w: %w", docs.ErrUnknown, err)
-	case errors.As(err, new(*jobmaster.OverloadError)), errors.Is(err, jobmaster.ErrStopped):
+	if errors.As(err, new(*jobmaster.OverloadError)) || errors.Is(err, jobmaster.ErrStopped) {
 		return fmt.Errorf("%w: %w", docs.ErrUnavailable, err)
 	}
 	return err

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/docs"
@@ -116,8 +115,6 @@ func serveTask[A any](s *Source, d docs.Document[docs.TaskID, A], get func(d *de
 // classify marks errors for unknown objects and damaged files.
 func classify(err error) error {
 	switch {
-	case errors.Is(err, cluster.ErrUnknown):
-		return docs.Classify(docs.ErrUnknown, err)
 	case errors.Is(err, storage.ErrCorrupt):
 		return docs.Classify(docs.ErrDamaged, fmt.Errorf("the file is damaged; copy it again, or remove it: %w", err))
 	}

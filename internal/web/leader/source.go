@@ -23,7 +23,6 @@ import (
 
 // Scheduler is the cluster's scheduler as the source asks it. The methods are those of remote.Client.
 type Scheduler interface {
-	ChangePolicy(ctx context.Context, q *wire.SetPolicyRequest) error
 	PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
 	Decisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
 }
@@ -32,7 +31,6 @@ type Scheduler interface {
 type Client interface {
 	client.Admin
 	Scheduler
-	Kill(ctx context.Context, jobID, cause string) error
 	Close() error
 }
 
@@ -182,10 +180,6 @@ func classify(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, client.ErrUnknownJob), errors.Is(err, client.ErrUnknown):
-		return docs.Classify(docs.ErrUnknown, err)
-	case errors.Is(err, client.ErrRefused):
-		return docs.Classify(docs.ErrRefused, err)
 	case errors.As(err, &unavailable), errors.Is(err, context.DeadlineExceeded):
 		return docs.Classify(docs.ErrUnavailable, err)
 	}
@@ -250,67 +244,13 @@ func (s *Source) Change(ctx context.Context, a docs.Change) (apidoc.Change, erro
 	if a.User != "" { // the audit log of the master has the user, and not this process
 		ctx = rpc.WithUser(ctx, a.User)
 	}
-	change, err := s.act(ctx, a)
+	done, err := s.client.Change(ctx, &wire.ChangeRequest{Do: a.Do, Id: a.ID, Value: a.Value, Conf: a.Conf, Expected: a.Expected})
 	if err == nil || a.Do == "policy.set" {
 		s.answers.Expire()
 	}
-	return change, classify(err)
-}
-
-func (s *Source) act(ctx context.Context, a docs.Change) (change apidoc.Change, err error) {
-	change = apidoc.Change{ID: a.ID, Done: a.Do}
-	switch a.Do {
-	case "job.kill":
-		change.Done, err = "killed", s.kill(ctx, a)
-	case "job.suspend":
-		change.Done, err = "suspended", s.client.SuspendJob(ctx, a.ID, a.Value)
-	case "job.resume":
-		change.Done, err = "resumed", s.client.ResumeJob(ctx, a.ID)
-	case "job.move":
-		change.Done, change.To, err = "moved", a.Value, s.client.MoveJob(ctx, a.ID, a.Value)
-	case "job.priority":
-		rank := slices.Index(apidoc.Priorities, a.Value)
-		change.Done, change.To, err = "given priority", a.Value, s.client.SetPriority(ctx, a.ID, 2-rank)
-	case "attempt.kill":
-		change.Done, err = "killed", s.client.EndAttempt(ctx, a.ID, false)
-	case "attempt.fail":
-		change.Done, err = "failed", s.client.EndAttempt(ctx, a.ID, true)
-	case "attempt.preempt":
-		change.Done = "preempted"
-		change.To, err = s.client.PreemptAttempt(ctx, a.ID, a.Value)
-	case "attempt.resume":
-		change.Done, err = "resumed", s.client.ResumeAttempt(ctx, a.ID)
-	case "node.drain":
-		within, _ := time.ParseDuration(a.Value) // checked already; 0 for none
-		change.Done, change.To, err = "drained", a.Value, s.client.DrainTasknode(ctx, a.ID, false, within)
-	case "node.admit":
-		change.Done, err = "added", s.client.AdmitTasknode(ctx, a.ID, false)
-	case "master.transfer":
-		change.Done, err = "handed the lead", s.client.TransferLeadership(ctx, a.ID)
-	case "master.remove":
-		change.Done, err = "removed", s.client.RemoveMaster(ctx, a.ID)
-	case "master.add":
-		change.Done, change.To, err = "added", a.Value, s.client.AddMaster(ctx, a.ID, a.Value)
-		var none *rpc.UnavailableError
-		if err != nil && !errors.As(err, &none) { // the address is not that of a master, or it does not answer
-			err = docs.Classify(docs.ErrRefused, err)
-		}
-	case "policy.set":
-		change.Done, err = "chosen", s.client.ChangePolicy(ctx, &wire.SetPolicyRequest{Name: a.ID, Conf: a.Conf, Expected: a.Expected, By: a.User})
-	default:
-		err = fmt.Errorf("no action %q", a.Do)
+	var none *rpc.UnavailableError
+	if err != nil && a.Do == "master.add" && !errors.As(err, &none) { // the address is not that of a master, or it does not answer
+		err = docs.Classify(docs.ErrRefused, err)
 	}
-	return change, err
-}
-
-// kill kills a job. A job that is over is refused, as `hammr job kill` does.
-func (s *Source) kill(ctx context.Context, a docs.Change) error {
-	status, err := s.client.Job(ctx, a.ID, false)
-	switch {
-	case err != nil:
-		return err
-	case status.State.Final():
-		return fmt.Errorf("job %s is over already: %v: %w", a.ID, status.State, client.ErrRefused)
-	}
-	return s.client.Kill(ctx, a.ID, "killed by "+cmp.Or(a.User, "a user")+" on a page")
+	return apidoc.Change{ID: a.ID, Done: done.GetDone(), To: done.GetTo()}, classify(err)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/profile"
@@ -73,10 +72,7 @@ func newEngine(m *jobmaster.Master, cluster string) *engine {
 func serve[Q, A any](e *engine, d docs.Document[Q, A], ask func(context.Context, Q) (A, error)) {
 	docs.Serve(e.table, d, func(ctx context.Context, q Q) (docs.Answer[A], error) {
 		value, err := ask(ctx, q)
-		switch {
-		case errors.Is(err, cluster.ErrUnknown):
-			err = fmt.Errorf("%w: %w", docs.ErrUnknown, err)
-		case errors.As(err, new(*jobmaster.OverloadError)), errors.Is(err, jobmaster.ErrNotLeader), errors.Is(err, jobmaster.ErrStopped):
+		if errors.As(err, new(*jobmaster.OverloadError)) || errors.Is(err, jobmaster.ErrNotLeader) || errors.Is(err, jobmaster.ErrStopped) {
 			err = fmt.Errorf("%w: %w", docs.ErrUnavailable, err)
 		}
 		return docs.Answer[A]{Value: value, At: time.Now()}, err

@@ -63,31 +63,14 @@ const (
 	JobmasterGetJobProcedure = "/hammr.v1.Jobmaster/GetJob"
 	// JobmasterKillProcedure is the fully-qualified name of the Jobmaster's Kill RPC.
 	JobmasterKillProcedure = "/hammr.v1.Jobmaster/Kill"
+	// JobmasterChangeProcedure is the fully-qualified name of the Jobmaster's Change RPC.
+	JobmasterChangeProcedure = "/hammr.v1.Jobmaster/Change"
 	// JobmasterListJobsProcedure is the fully-qualified name of the Jobmaster's ListJobs RPC.
 	JobmasterListJobsProcedure = "/hammr.v1.Jobmaster/ListJobs"
-	// JobmasterSetPriorityProcedure is the fully-qualified name of the Jobmaster's SetPriority RPC.
-	JobmasterSetPriorityProcedure = "/hammr.v1.Jobmaster/SetPriority"
-	// JobmasterMoveJobProcedure is the fully-qualified name of the Jobmaster's MoveJob RPC.
-	JobmasterMoveJobProcedure = "/hammr.v1.Jobmaster/MoveJob"
-	// JobmasterEndAttemptProcedure is the fully-qualified name of the Jobmaster's EndAttempt RPC.
-	JobmasterEndAttemptProcedure = "/hammr.v1.Jobmaster/EndAttempt"
-	// JobmasterPreemptAttemptProcedure is the fully-qualified name of the Jobmaster's PreemptAttempt
-	// RPC.
-	JobmasterPreemptAttemptProcedure = "/hammr.v1.Jobmaster/PreemptAttempt"
-	// JobmasterSuspendJobProcedure is the fully-qualified name of the Jobmaster's SuspendJob RPC.
-	JobmasterSuspendJobProcedure = "/hammr.v1.Jobmaster/SuspendJob"
-	// JobmasterResumeJobProcedure is the fully-qualified name of the Jobmaster's ResumeJob RPC.
-	JobmasterResumeJobProcedure = "/hammr.v1.Jobmaster/ResumeJob"
 	// JobmasterListNodesProcedure is the fully-qualified name of the Jobmaster's ListNodes RPC.
 	JobmasterListNodesProcedure = "/hammr.v1.Jobmaster/ListNodes"
 	// JobmasterGetNodeProcedure is the fully-qualified name of the Jobmaster's GetNode RPC.
 	JobmasterGetNodeProcedure = "/hammr.v1.Jobmaster/GetNode"
-	// JobmasterAdmitNodeProcedure is the fully-qualified name of the Jobmaster's AdmitNode RPC.
-	JobmasterAdmitNodeProcedure = "/hammr.v1.Jobmaster/AdmitNode"
-	// JobmasterDrainNodeProcedure is the fully-qualified name of the Jobmaster's DrainNode RPC.
-	JobmasterDrainNodeProcedure = "/hammr.v1.Jobmaster/DrainNode"
-	// JobmasterSetPolicyProcedure is the fully-qualified name of the Jobmaster's SetPolicy RPC.
-	JobmasterSetPolicyProcedure = "/hammr.v1.Jobmaster/SetPolicy"
 	// JobmasterGetPolicyProcedure is the fully-qualified name of the Jobmaster's GetPolicy RPC.
 	JobmasterGetPolicyProcedure = "/hammr.v1.Jobmaster/GetPolicy"
 	// JobmasterPreviewPolicyProcedure is the fully-qualified name of the Jobmaster's PreviewPolicy RPC.
@@ -98,13 +81,6 @@ const (
 	JobmasterExplainProcedure = "/hammr.v1.Jobmaster/Explain"
 	// JobmasterListQueuesProcedure is the fully-qualified name of the Jobmaster's ListQueues RPC.
 	JobmasterListQueuesProcedure = "/hammr.v1.Jobmaster/ListQueues"
-	// JobmasterAddMasterProcedure is the fully-qualified name of the Jobmaster's AddMaster RPC.
-	JobmasterAddMasterProcedure = "/hammr.v1.Jobmaster/AddMaster"
-	// JobmasterRemoveMasterProcedure is the fully-qualified name of the Jobmaster's RemoveMaster RPC.
-	JobmasterRemoveMasterProcedure = "/hammr.v1.Jobmaster/RemoveMaster"
-	// JobmasterTransferLeadershipProcedure is the fully-qualified name of the Jobmaster's
-	// TransferLeadership RPC.
-	JobmasterTransferLeadershipProcedure = "/hammr.v1.Jobmaster/TransferLeadership"
 	// JobmasterBackupProcedure is the fully-qualified name of the Jobmaster's Backup RPC.
 	JobmasterBackupProcedure = "/hammr.v1.Jobmaster/Backup"
 	// TasknodesAttendProcedure is the fully-qualified name of the Tasknodes's Attend RPC.
@@ -124,20 +100,12 @@ type JobmasterClient interface {
 	// GetJob returns the status of one job, whether it is over or not.
 	GetJob(context.Context, *wire.JobRequest) (*wire.JobStatus, error)
 	Kill(context.Context, *wire.KillRequest) (*wire.KillResponse, error)
+	// Change makes a change that users order: a row of the table of package docs.
+	Change(context.Context, *wire.ChangeRequest) (*wire.ChangeResponse, error)
 	ListJobs(context.Context, *wire.ListJobsRequest) (*wire.ListJobsResponse, error)
-	SetPriority(context.Context, *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error)
-	MoveJob(context.Context, *wire.MoveJobRequest) (*wire.MoveJobResponse, error)
-	EndAttempt(context.Context, *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error)
-	PreemptAttempt(context.Context, *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error)
-	SuspendJob(context.Context, *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error)
-	ResumeJob(context.Context, *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error)
 	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
 	// GetNode describes one tasknode, even if it is lost.
 	GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error)
-	AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error)
-	DrainNode(context.Context, *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error)
-	// SetPolicy chooses the scheduling policy.
-	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
 	// GetPolicy returns the scheduling policy and its settings.
 	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
 	// PreviewPolicy says what a policy would do, and changes nothing.
@@ -147,10 +115,6 @@ type JobmasterClient interface {
 	// Explain says why a job has or lacks slots.
 	Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error)
 	ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error)
-	AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
-	RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
-	// TransferLeadership makes another master lead, any when id is "".
-	TransferLeadership(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	// Backup sends a backup of the state. It is complete when the stream ends without an error.
 	Backup(context.Context, *wire.BackupRequest) (*connect.ServerStreamForClient[wire.BackupChunk], error)
 }
@@ -196,46 +160,16 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("Kill")),
 			connect.WithClientOptions(opts...),
 		),
+		change: connect.NewClient[wire.ChangeRequest, wire.ChangeResponse](
+			httpClient,
+			baseURL+JobmasterChangeProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("Change")),
+			connect.WithClientOptions(opts...),
+		),
 		listJobs: connect.NewClient[wire.ListJobsRequest, wire.ListJobsResponse](
 			httpClient,
 			baseURL+JobmasterListJobsProcedure,
 			connect.WithSchema(jobmasterMethods.ByName("ListJobs")),
-			connect.WithClientOptions(opts...),
-		),
-		setPriority: connect.NewClient[wire.SetPriorityRequest, wire.SetPriorityResponse](
-			httpClient,
-			baseURL+JobmasterSetPriorityProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("SetPriority")),
-			connect.WithClientOptions(opts...),
-		),
-		moveJob: connect.NewClient[wire.MoveJobRequest, wire.MoveJobResponse](
-			httpClient,
-			baseURL+JobmasterMoveJobProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("MoveJob")),
-			connect.WithClientOptions(opts...),
-		),
-		endAttempt: connect.NewClient[wire.EndAttemptRequest, wire.EndAttemptResponse](
-			httpClient,
-			baseURL+JobmasterEndAttemptProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("EndAttempt")),
-			connect.WithClientOptions(opts...),
-		),
-		preemptAttempt: connect.NewClient[wire.PreemptAttemptRequest, wire.PreemptAttemptResponse](
-			httpClient,
-			baseURL+JobmasterPreemptAttemptProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("PreemptAttempt")),
-			connect.WithClientOptions(opts...),
-		),
-		suspendJob: connect.NewClient[wire.SuspendJobRequest, wire.SuspendJobResponse](
-			httpClient,
-			baseURL+JobmasterSuspendJobProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("SuspendJob")),
-			connect.WithClientOptions(opts...),
-		),
-		resumeJob: connect.NewClient[wire.ResumeJobRequest, wire.ResumeJobResponse](
-			httpClient,
-			baseURL+JobmasterResumeJobProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("ResumeJob")),
 			connect.WithClientOptions(opts...),
 		),
 		listNodes: connect.NewClient[wire.ListNodesRequest, wire.ListNodesResponse](
@@ -248,24 +182,6 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			httpClient,
 			baseURL+JobmasterGetNodeProcedure,
 			connect.WithSchema(jobmasterMethods.ByName("GetNode")),
-			connect.WithClientOptions(opts...),
-		),
-		admitNode: connect.NewClient[wire.AdmitNodeRequest, wire.AdmitNodeResponse](
-			httpClient,
-			baseURL+JobmasterAdmitNodeProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("AdmitNode")),
-			connect.WithClientOptions(opts...),
-		),
-		drainNode: connect.NewClient[wire.DrainNodeRequest, wire.DrainNodeResponse](
-			httpClient,
-			baseURL+JobmasterDrainNodeProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("DrainNode")),
-			connect.WithClientOptions(opts...),
-		),
-		setPolicy: connect.NewClient[wire.SetPolicyRequest, wire.SetPolicyResponse](
-			httpClient,
-			baseURL+JobmasterSetPolicyProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("SetPolicy")),
 			connect.WithClientOptions(opts...),
 		),
 		getPolicy: connect.NewClient[wire.GetPolicyRequest, wire.GetPolicyResponse](
@@ -298,24 +214,6 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("ListQueues")),
 			connect.WithClientOptions(opts...),
 		),
-		addMaster: connect.NewClient[wire.MasterRequest, wire.MasterResponse](
-			httpClient,
-			baseURL+JobmasterAddMasterProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("AddMaster")),
-			connect.WithClientOptions(opts...),
-		),
-		removeMaster: connect.NewClient[wire.MasterRequest, wire.MasterResponse](
-			httpClient,
-			baseURL+JobmasterRemoveMasterProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("RemoveMaster")),
-			connect.WithClientOptions(opts...),
-		),
-		transferLeadership: connect.NewClient[wire.MasterRequest, wire.MasterResponse](
-			httpClient,
-			baseURL+JobmasterTransferLeadershipProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("TransferLeadership")),
-			connect.WithClientOptions(opts...),
-		),
 		backup: connect.NewClient[wire.BackupRequest, wire.BackupChunk](
 			httpClient,
 			baseURL+JobmasterBackupProcedure,
@@ -327,32 +225,21 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 
 // jobmasterClient implements JobmasterClient.
 type jobmasterClient struct {
-	getInfo            *connect.Client[wire.InfoRequest, wire.Info]
-	submit             *connect.Client[wire.SubmitRequest, wire.SubmitResponse]
-	follow             *connect.Client[wire.WatchRequest, wire.JobStatus]
-	getJob             *connect.Client[wire.JobRequest, wire.JobStatus]
-	kill               *connect.Client[wire.KillRequest, wire.KillResponse]
-	listJobs           *connect.Client[wire.ListJobsRequest, wire.ListJobsResponse]
-	setPriority        *connect.Client[wire.SetPriorityRequest, wire.SetPriorityResponse]
-	moveJob            *connect.Client[wire.MoveJobRequest, wire.MoveJobResponse]
-	endAttempt         *connect.Client[wire.EndAttemptRequest, wire.EndAttemptResponse]
-	preemptAttempt     *connect.Client[wire.PreemptAttemptRequest, wire.PreemptAttemptResponse]
-	suspendJob         *connect.Client[wire.SuspendJobRequest, wire.SuspendJobResponse]
-	resumeJob          *connect.Client[wire.ResumeJobRequest, wire.ResumeJobResponse]
-	listNodes          *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
-	getNode            *connect.Client[wire.GetNodeRequest, wire.Tasknode]
-	admitNode          *connect.Client[wire.AdmitNodeRequest, wire.AdmitNodeResponse]
-	drainNode          *connect.Client[wire.DrainNodeRequest, wire.DrainNodeResponse]
-	setPolicy          *connect.Client[wire.SetPolicyRequest, wire.SetPolicyResponse]
-	getPolicy          *connect.Client[wire.GetPolicyRequest, wire.GetPolicyResponse]
-	previewPolicy      *connect.Client[wire.SetPolicyRequest, wire.PolicyPreview]
-	listDecisions      *connect.Client[wire.ListDecisionsRequest, wire.ListDecisionsResponse]
-	explain            *connect.Client[wire.ExplainRequest, wire.Explanation]
-	listQueues         *connect.Client[wire.ListQueuesRequest, wire.ListQueuesResponse]
-	addMaster          *connect.Client[wire.MasterRequest, wire.MasterResponse]
-	removeMaster       *connect.Client[wire.MasterRequest, wire.MasterResponse]
-	transferLeadership *connect.Client[wire.MasterRequest, wire.MasterResponse]
-	backup             *connect.Client[wire.BackupRequest, wire.BackupChunk]
+	getInfo       *connect.Client[wire.InfoRequest, wire.Info]
+	submit        *connect.Client[wire.SubmitRequest, wire.SubmitResponse]
+	follow        *connect.Client[wire.WatchRequest, wire.JobStatus]
+	getJob        *connect.Client[wire.JobRequest, wire.JobStatus]
+	kill          *connect.Client[wire.KillRequest, wire.KillResponse]
+	change        *connect.Client[wire.ChangeRequest, wire.ChangeResponse]
+	listJobs      *connect.Client[wire.ListJobsRequest, wire.ListJobsResponse]
+	listNodes     *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
+	getNode       *connect.Client[wire.GetNodeRequest, wire.Tasknode]
+	getPolicy     *connect.Client[wire.GetPolicyRequest, wire.GetPolicyResponse]
+	previewPolicy *connect.Client[wire.SetPolicyRequest, wire.PolicyPreview]
+	listDecisions *connect.Client[wire.ListDecisionsRequest, wire.ListDecisionsResponse]
+	explain       *connect.Client[wire.ExplainRequest, wire.Explanation]
+	listQueues    *connect.Client[wire.ListQueuesRequest, wire.ListQueuesResponse]
+	backup        *connect.Client[wire.BackupRequest, wire.BackupChunk]
 }
 
 // GetInfo calls hammr.v1.Jobmaster.GetInfo.
@@ -396,63 +283,18 @@ func (c *jobmasterClient) Kill(ctx context.Context, req *wire.KillRequest) (*wir
 	return nil, err
 }
 
+// Change calls hammr.v1.Jobmaster.Change.
+func (c *jobmasterClient) Change(ctx context.Context, req *wire.ChangeRequest) (*wire.ChangeResponse, error) {
+	response, err := c.change.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ListJobs calls hammr.v1.Jobmaster.ListJobs.
 func (c *jobmasterClient) ListJobs(ctx context.Context, req *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
 	response, err := c.listJobs.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// SetPriority calls hammr.v1.Jobmaster.SetPriority.
-func (c *jobmasterClient) SetPriority(ctx context.Context, req *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error) {
-	response, err := c.setPriority.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// MoveJob calls hammr.v1.Jobmaster.MoveJob.
-func (c *jobmasterClient) MoveJob(ctx context.Context, req *wire.MoveJobRequest) (*wire.MoveJobResponse, error) {
-	response, err := c.moveJob.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// EndAttempt calls hammr.v1.Jobmaster.EndAttempt.
-func (c *jobmasterClient) EndAttempt(ctx context.Context, req *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error) {
-	response, err := c.endAttempt.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// PreemptAttempt calls hammr.v1.Jobmaster.PreemptAttempt.
-func (c *jobmasterClient) PreemptAttempt(ctx context.Context, req *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error) {
-	response, err := c.preemptAttempt.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// SuspendJob calls hammr.v1.Jobmaster.SuspendJob.
-func (c *jobmasterClient) SuspendJob(ctx context.Context, req *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error) {
-	response, err := c.suspendJob.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// ResumeJob calls hammr.v1.Jobmaster.ResumeJob.
-func (c *jobmasterClient) ResumeJob(ctx context.Context, req *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error) {
-	response, err := c.resumeJob.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -471,33 +313,6 @@ func (c *jobmasterClient) ListNodes(ctx context.Context, req *wire.ListNodesRequ
 // GetNode calls hammr.v1.Jobmaster.GetNode.
 func (c *jobmasterClient) GetNode(ctx context.Context, req *wire.GetNodeRequest) (*wire.Tasknode, error) {
 	response, err := c.getNode.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// AdmitNode calls hammr.v1.Jobmaster.AdmitNode.
-func (c *jobmasterClient) AdmitNode(ctx context.Context, req *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
-	response, err := c.admitNode.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// DrainNode calls hammr.v1.Jobmaster.DrainNode.
-func (c *jobmasterClient) DrainNode(ctx context.Context, req *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error) {
-	response, err := c.drainNode.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// SetPolicy calls hammr.v1.Jobmaster.SetPolicy.
-func (c *jobmasterClient) SetPolicy(ctx context.Context, req *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
-	response, err := c.setPolicy.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -549,33 +364,6 @@ func (c *jobmasterClient) ListQueues(ctx context.Context, req *wire.ListQueuesRe
 	return nil, err
 }
 
-// AddMaster calls hammr.v1.Jobmaster.AddMaster.
-func (c *jobmasterClient) AddMaster(ctx context.Context, req *wire.MasterRequest) (*wire.MasterResponse, error) {
-	response, err := c.addMaster.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// RemoveMaster calls hammr.v1.Jobmaster.RemoveMaster.
-func (c *jobmasterClient) RemoveMaster(ctx context.Context, req *wire.MasterRequest) (*wire.MasterResponse, error) {
-	response, err := c.removeMaster.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// TransferLeadership calls hammr.v1.Jobmaster.TransferLeadership.
-func (c *jobmasterClient) TransferLeadership(ctx context.Context, req *wire.MasterRequest) (*wire.MasterResponse, error) {
-	response, err := c.transferLeadership.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
 // Backup calls hammr.v1.Jobmaster.Backup.
 func (c *jobmasterClient) Backup(ctx context.Context, req *wire.BackupRequest) (*connect.ServerStreamForClient[wire.BackupChunk], error) {
 	return c.backup.CallServerStream(ctx, connect.NewRequest(req))
@@ -590,20 +378,12 @@ type JobmasterHandler interface {
 	// GetJob returns the status of one job, whether it is over or not.
 	GetJob(context.Context, *wire.JobRequest) (*wire.JobStatus, error)
 	Kill(context.Context, *wire.KillRequest) (*wire.KillResponse, error)
+	// Change makes a change that users order: a row of the table of package docs.
+	Change(context.Context, *wire.ChangeRequest) (*wire.ChangeResponse, error)
 	ListJobs(context.Context, *wire.ListJobsRequest) (*wire.ListJobsResponse, error)
-	SetPriority(context.Context, *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error)
-	MoveJob(context.Context, *wire.MoveJobRequest) (*wire.MoveJobResponse, error)
-	EndAttempt(context.Context, *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error)
-	PreemptAttempt(context.Context, *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error)
-	SuspendJob(context.Context, *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error)
-	ResumeJob(context.Context, *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error)
 	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
 	// GetNode describes one tasknode, even if it is lost.
 	GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error)
-	AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error)
-	DrainNode(context.Context, *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error)
-	// SetPolicy chooses the scheduling policy.
-	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
 	// GetPolicy returns the scheduling policy and its settings.
 	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
 	// PreviewPolicy says what a policy would do, and changes nothing.
@@ -613,10 +393,6 @@ type JobmasterHandler interface {
 	// Explain says why a job has or lacks slots.
 	Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error)
 	ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error)
-	AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
-	RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
-	// TransferLeadership makes another master lead, any when id is "".
-	TransferLeadership(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	// Backup sends a backup of the state. It is complete when the stream ends without an error.
 	Backup(context.Context, *wire.BackupRequest, *connect.ServerStream[wire.BackupChunk]) error
 }
@@ -658,46 +434,16 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("Kill")),
 		connect.WithHandlerOptions(opts...),
 	)
+	jobmasterChangeHandler := connect.NewUnaryHandlerSimple(
+		JobmasterChangeProcedure,
+		svc.Change,
+		connect.WithSchema(jobmasterMethods.ByName("Change")),
+		connect.WithHandlerOptions(opts...),
+	)
 	jobmasterListJobsHandler := connect.NewUnaryHandlerSimple(
 		JobmasterListJobsProcedure,
 		svc.ListJobs,
 		connect.WithSchema(jobmasterMethods.ByName("ListJobs")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterSetPriorityHandler := connect.NewUnaryHandlerSimple(
-		JobmasterSetPriorityProcedure,
-		svc.SetPriority,
-		connect.WithSchema(jobmasterMethods.ByName("SetPriority")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterMoveJobHandler := connect.NewUnaryHandlerSimple(
-		JobmasterMoveJobProcedure,
-		svc.MoveJob,
-		connect.WithSchema(jobmasterMethods.ByName("MoveJob")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterEndAttemptHandler := connect.NewUnaryHandlerSimple(
-		JobmasterEndAttemptProcedure,
-		svc.EndAttempt,
-		connect.WithSchema(jobmasterMethods.ByName("EndAttempt")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterPreemptAttemptHandler := connect.NewUnaryHandlerSimple(
-		JobmasterPreemptAttemptProcedure,
-		svc.PreemptAttempt,
-		connect.WithSchema(jobmasterMethods.ByName("PreemptAttempt")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterSuspendJobHandler := connect.NewUnaryHandlerSimple(
-		JobmasterSuspendJobProcedure,
-		svc.SuspendJob,
-		connect.WithSchema(jobmasterMethods.ByName("SuspendJob")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterResumeJobHandler := connect.NewUnaryHandlerSimple(
-		JobmasterResumeJobProcedure,
-		svc.ResumeJob,
-		connect.WithSchema(jobmasterMethods.ByName("ResumeJob")),
 		connect.WithHandlerOptions(opts...),
 	)
 	jobmasterListNodesHandler := connect.NewUnaryHandlerSimple(
@@ -710,24 +456,6 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		JobmasterGetNodeProcedure,
 		svc.GetNode,
 		connect.WithSchema(jobmasterMethods.ByName("GetNode")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterAdmitNodeHandler := connect.NewUnaryHandlerSimple(
-		JobmasterAdmitNodeProcedure,
-		svc.AdmitNode,
-		connect.WithSchema(jobmasterMethods.ByName("AdmitNode")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterDrainNodeHandler := connect.NewUnaryHandlerSimple(
-		JobmasterDrainNodeProcedure,
-		svc.DrainNode,
-		connect.WithSchema(jobmasterMethods.ByName("DrainNode")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterSetPolicyHandler := connect.NewUnaryHandlerSimple(
-		JobmasterSetPolicyProcedure,
-		svc.SetPolicy,
-		connect.WithSchema(jobmasterMethods.ByName("SetPolicy")),
 		connect.WithHandlerOptions(opts...),
 	)
 	jobmasterGetPolicyHandler := connect.NewUnaryHandlerSimple(
@@ -760,24 +488,6 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("ListQueues")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobmasterAddMasterHandler := connect.NewUnaryHandlerSimple(
-		JobmasterAddMasterProcedure,
-		svc.AddMaster,
-		connect.WithSchema(jobmasterMethods.ByName("AddMaster")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterRemoveMasterHandler := connect.NewUnaryHandlerSimple(
-		JobmasterRemoveMasterProcedure,
-		svc.RemoveMaster,
-		connect.WithSchema(jobmasterMethods.ByName("RemoveMaster")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterTransferLeadershipHandler := connect.NewUnaryHandlerSimple(
-		JobmasterTransferLeadershipProcedure,
-		svc.TransferLeadership,
-		connect.WithSchema(jobmasterMethods.ByName("TransferLeadership")),
-		connect.WithHandlerOptions(opts...),
-	)
 	jobmasterBackupHandler := connect.NewServerStreamHandlerSimple(
 		JobmasterBackupProcedure,
 		svc.Backup,
@@ -796,30 +506,14 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterGetJobHandler.ServeHTTP(w, r)
 		case JobmasterKillProcedure:
 			jobmasterKillHandler.ServeHTTP(w, r)
+		case JobmasterChangeProcedure:
+			jobmasterChangeHandler.ServeHTTP(w, r)
 		case JobmasterListJobsProcedure:
 			jobmasterListJobsHandler.ServeHTTP(w, r)
-		case JobmasterSetPriorityProcedure:
-			jobmasterSetPriorityHandler.ServeHTTP(w, r)
-		case JobmasterMoveJobProcedure:
-			jobmasterMoveJobHandler.ServeHTTP(w, r)
-		case JobmasterEndAttemptProcedure:
-			jobmasterEndAttemptHandler.ServeHTTP(w, r)
-		case JobmasterPreemptAttemptProcedure:
-			jobmasterPreemptAttemptHandler.ServeHTTP(w, r)
-		case JobmasterSuspendJobProcedure:
-			jobmasterSuspendJobHandler.ServeHTTP(w, r)
-		case JobmasterResumeJobProcedure:
-			jobmasterResumeJobHandler.ServeHTTP(w, r)
 		case JobmasterListNodesProcedure:
 			jobmasterListNodesHandler.ServeHTTP(w, r)
 		case JobmasterGetNodeProcedure:
 			jobmasterGetNodeHandler.ServeHTTP(w, r)
-		case JobmasterAdmitNodeProcedure:
-			jobmasterAdmitNodeHandler.ServeHTTP(w, r)
-		case JobmasterDrainNodeProcedure:
-			jobmasterDrainNodeHandler.ServeHTTP(w, r)
-		case JobmasterSetPolicyProcedure:
-			jobmasterSetPolicyHandler.ServeHTTP(w, r)
 		case JobmasterGetPolicyProcedure:
 			jobmasterGetPolicyHandler.ServeHTTP(w, r)
 		case JobmasterPreviewPolicyProcedure:
@@ -830,12 +524,6 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterExplainHandler.ServeHTTP(w, r)
 		case JobmasterListQueuesProcedure:
 			jobmasterListQueuesHandler.ServeHTTP(w, r)
-		case JobmasterAddMasterProcedure:
-			jobmasterAddMasterHandler.ServeHTTP(w, r)
-		case JobmasterRemoveMasterProcedure:
-			jobmasterRemoveMasterHandler.ServeHTTP(w, r)
-		case JobmasterTransferLeadershipProcedure:
-			jobmasterTransferLeadershipHandler.ServeHTTP(w, r)
 		case JobmasterBackupProcedure:
 			jobmasterBackupHandler.ServeHTTP(w, r)
 		default:
@@ -867,32 +555,12 @@ func (UnimplementedJobmasterHandler) Kill(context.Context, *wire.KillRequest) (*
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Kill is not implemented"))
 }
 
+func (UnimplementedJobmasterHandler) Change(context.Context, *wire.ChangeRequest) (*wire.ChangeResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Change is not implemented"))
+}
+
 func (UnimplementedJobmasterHandler) ListJobs(context.Context, *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListJobs is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) SetPriority(context.Context, *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.SetPriority is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) MoveJob(context.Context, *wire.MoveJobRequest) (*wire.MoveJobResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.MoveJob is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) EndAttempt(context.Context, *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.EndAttempt is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) PreemptAttempt(context.Context, *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.PreemptAttempt is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) SuspendJob(context.Context, *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.SuspendJob is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) ResumeJob(context.Context, *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ResumeJob is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
@@ -901,18 +569,6 @@ func (UnimplementedJobmasterHandler) ListNodes(context.Context, *wire.ListNodesR
 
 func (UnimplementedJobmasterHandler) GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.GetNode is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.AdmitNode is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) DrainNode(context.Context, *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.DrainNode is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.SetPolicy is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
@@ -933,18 +589,6 @@ func (UnimplementedJobmasterHandler) Explain(context.Context, *wire.ExplainReque
 
 func (UnimplementedJobmasterHandler) ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListQueues is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.AddMaster is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.RemoveMaster is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) TransferLeadership(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.TransferLeadership is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) Backup(context.Context, *wire.BackupRequest, *connect.ServerStream[wire.BackupChunk]) error {
