@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/hammr/hammr/bench/data"
 )
 
 // adversarial lists inputs on which sorts and hash tables often perform badly. Contests sort
@@ -20,45 +22,32 @@ var adversarial = []Input{
 // inputs.
 func seeded() *rand.Rand { return rand.New(rand.NewPCG(42, 7)) }
 
-// fill writes lines until the size is reached. line appends one line to dst, without the
-// newline; fill reuses the memory of dst.
-func fill(w *bufio.Writer, bytes int64, line func(dst []byte) []byte) error {
-	var b []byte
-	for written := int64(0); written < bytes; written += int64(len(b)) {
-		b = line(b[:0])
-		if _, err := w.Write(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // equalLines writes lines that are all equal. Some quicksorts take quadratic time on equal
 // keys.
 func equalLines(w *bufio.Writer, bytes int64) error {
-	return fill(w, bytes, func(dst []byte) []byte { return append(dst, "the same key on every line\n"...) })
+	return data.Lines(w, bytes, func(dst []byte) []byte { return append(dst, "the same key on every line"...) })
 }
 
 // sortedLines writes lines in sorted order with long common prefixes, so comparisons read
 // far into the keys.
 func sortedLines(w *bufio.Writer, bytes int64) error {
 	n := 0
-	return fill(w, bytes, func(dst []byte) []byte {
+	return data.Lines(w, bytes, func(dst []byte) []byte {
 		n++
-		return fmt.Appendf(dst, "record-%012d payload\n", n)
+		return fmt.Appendf(dst, "record-%012d payload", n)
 	})
 }
 
 // shortLines writes lines of five bytes, so that bookkeeping costs more than data.
 func shortLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
-	return fill(w, bytes, func(dst []byte) []byte {
+	return data.Lines(w, bytes, func(dst []byte) []byte {
 		x := random.Uint32()
 		for range 4 {
 			dst = append(dst, 'a'+byte(x%26))
 			x /= 26
 		}
-		return append(dst, '\n')
+		return dst
 	})
 }
 
@@ -67,14 +56,14 @@ func shortLines(w *bufio.Writer, bytes int64) error {
 func longLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
 	const length = 1 << 20
-	return fill(w, min(bytes, bytes/length*length), func(dst []byte) []byte {
+	return data.Lines(w, min(bytes, bytes/length*length), func(dst []byte) []byte {
 		for len(dst) < length-16 {
 			dst = fmt.Appendf(dst, "%05x ", random.Uint32()>>12)
 		}
 		for len(dst) < length-1 {
 			dst = append(dst, '.')
 		}
-		return append(dst, '\n')
+		return dst
 	})
 }
 
@@ -83,7 +72,7 @@ func longLines(w *bufio.Writer, bytes int64) error {
 func zipfLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
 	zipf := rand.NewZipf(random, 1.1, 1, 50_000_000)
-	return fill(w, bytes, func(dst []byte) []byte {
-		return fmt.Appendf(dst, "user%d %04x\n", zipf.Uint64(), random.Uint32()>>16)
+	return data.Lines(w, bytes, func(dst []byte) []byte {
+		return fmt.Appendf(dst, "user%d %04x", zipf.Uint64(), random.Uint32()>>16)
 	})
 }

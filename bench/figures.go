@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
+
+	"github.com/hammr/hammr/sim/tables"
 )
 
 // figure is a measurement that documents state, with the value of the commit that wrote them. A change may
@@ -71,20 +72,19 @@ func Figures(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(cfg.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\nfigure\tCPU/fixed\tcommitted\tchange\tRSS MiB\tcommitted\tchange\t")
+	t := tables.New("figure", "CPU/fixed|%.3f", "committed|%.3f", "change|%+.0f %%", "RSS MiB", "committed", "change|%+.0f %%", "")
 	var worse []error
 	for _, r := range report.Results {
 		f := committed[r.Case]
 		cpu := cpuRatio(r)
 		change, grown := cpu/f.cpu, float64(r.Ours.MaxRSSBytes)/float64(f.rss)
-		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%+.0f %%\t%d\t%d\t%+.0f %%\t%s\n", r.Case, cpu, f.cpu, 100*(change-1),
-			r.Ours.MaxRSSBytes>>20, f.rss>>20, 100*(grown-1), figureVerdict(max(change, grown)))
+		t.Add(r.Case, cpu, f.cpu, 100*(change-1), r.Ours.MaxRSSBytes>>20, f.rss>>20, 100*(grown-1), figureVerdict(max(change, grown)))
 		if max(change, grown) > figureFails {
 			worse = append(worse, fmt.Errorf("figure %s is worse than committed by more than a quarter: find the cause, or state the new value in bench/figures.go and the documents", r.Case))
 		}
 	}
-	return errors.Join(w.Flush(), errors.Join(worse...))
+	fmt.Fprintln(cfg.Out)
+	return errors.Join(t.Text(cfg.Out), errors.Join(worse...))
 }
 
 // figureVerdict returns what is printed for a value that is so many times the committed one.

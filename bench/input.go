@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/hammr/hammr/bench/data"
 )
 
 // Input is a file or a directory that is generated once and kept. The name, the size and the
@@ -68,12 +70,7 @@ func (in Input) generate(ctx context.Context, k *Kit, name string) error {
 			Stdout: name,
 		})
 	}
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(f, 1<<20)
-	return errors.Join(in.Generate(w, in.size(k)), w.Flush(), f.Close())
+	return data.File(name, func(w *bufio.Writer) error { return in.Generate(w, in.size(k)) })
 }
 
 // warm reads all files of the input once and returns their size. Reading brings them into the

@@ -3,8 +3,10 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/hammr/hammr/sim/tables"
 )
 
 // printMachine prints the head of the output.
@@ -21,12 +23,18 @@ func printMachine(w io.Writer, m Machine) {
 //	case       ratio  spread     s      CPU s   MB/s  RSS MiB  rival                s  …  goal
 //	terasort   0.92   0.90–0.95  9.310  14.020  115   688      yardstick mrsort …         ratio ≥ 0.6  met
 func printResults(out io.Writer, results []Result) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "case\tratio\tspread\ts\tCPU s\tMB/s\tRSS MiB\trival\ts\tCPU s\tMB/s\tRSS MiB\tgoal\t")
+	t := tables.New("case", "ratio|%.2f", "spread", "s|%.3f", "CPU s|%.3f", "MB/s|%.0f", "RSS MiB", "rival", "s|%.3f", "CPU s|%.3f", "MB/s|%.0f", "RSS MiB", "goal", "")
 	for _, r := range results {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Case, ratioText(r), sideText(r.Ours, r.Bytes), rivalText(r), r.Goal, verdict(r))
+		ratio, spread, rival, theirs := any(""), "", "", []any{"", "", "", ""}
+		if r.Ratio != nil {
+			ratio, spread = r.Ratio.Median, fmt.Sprintf("%.2f–%.2f", r.Ratio.Min, r.Ratio.Max)
+		}
+		if r.Rival != nil {
+			rival, theirs = r.Rival.Name, r.Rival.cells(r.Bytes)
+		}
+		t.Add(slices.Concat([]any{r.Case, ratio, spread}, r.Ours.cells(r.Bytes), []any{rival}, theirs, []any{r.Goal, verdict(r)})...)
 	}
-	w.Flush()
+	_ = t.Text(out) // an error of the terminal has no other place to go
 	for _, r := range results {
 		if len(r.Notes) > 0 {
 			fmt.Fprintf(out, "%s: %s\n", r.Case, strings.Join(r.Notes, "; "))
@@ -34,26 +42,10 @@ func printResults(out io.Writer, results []Result) {
 	}
 }
 
-// ratioText returns two cells: the median and the range; both are empty without a rival.
-func ratioText(r Result) string {
-	if r.Ratio == nil {
-		return "\t"
-	}
-	return fmt.Sprintf("%.2f\t%.2f–%.2f", r.Ratio.Median, r.Ratio.Min, r.Ratio.Max)
-}
-
-// sideText returns four cells: seconds, CPU seconds, MB/s of input, and MiB of memory of all
-// processes together.
-func sideText(s Side, bytes int64) string {
-	return fmt.Sprintf("%.3f\t%.3f\t%.0f\t%d", s.Seconds.Median, s.CPUSeconds.Median, float64(bytes)/1e6/s.Seconds.Median, s.TreeRSSBytes>>20)
-}
-
-// rivalText returns five cells: the rival's name and its sideText.
-func rivalText(r Result) string {
-	if r.Rival == nil {
-		return "\t\t\t\t"
-	}
-	return r.Rival.Name + "\t" + sideText(*r.Rival, r.Bytes)
+// cells returns seconds, CPU seconds, MB/s of input, and MiB of memory of all processes
+// together.
+func (s Side) cells(bytes int64) []any {
+	return []any{s.Seconds.Median, s.CPUSeconds.Median, float64(bytes) / 1e6 / s.Seconds.Median, s.TreeRSSBytes >> 20}
 }
 
 // verdict returns whether goals are met, as text; "" for a case without goals.

@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/bench/live"
 	"github.com/hammr/hammr/sim/results"
+	"github.com/hammr/hammr/sim/tables"
 )
 
 // newBench returns the command group of the experiments. Some run on clusters of this
@@ -33,6 +36,8 @@ func newBench() *cobra.Command {
 type experiment struct {
 	hammr   string    // path of this program's file, which starts daemons and commands
 	scratch string    // directory that is removed at the end
+	out     string    // directory of the results, "" for none
+	n       int       // of repetitions
 	stdout  io.Writer // receives the tables
 	logf    func(format string, args ...any)
 }
@@ -61,15 +66,6 @@ func ownProgram() (string, error) {
 	return file, nil
 }
 
-// measures returns the function of a command that runs an experiment on clusters of this
-// machine. The function first calls check, which validates the command line. The name of the
-// scratch directory begins with name.
-func measures(name string, check func() error, run func(ctx context.Context, e experiment) error) func(*cobra.Command, []string) error {
-	return checked(check, func(ctx context.Context, stdout, stderr io.Writer) error {
-		return runExperiment(name, stdout, stderr, func(e experiment) error { return run(ctx, e) })
-	})
-}
-
 // writeEnvironment creates the directory of results, and describes in environment.json the
 // machine, its load, the versions and the settings of the experiment: figures without them
 // cannot be compared.
@@ -78,6 +74,71 @@ func (e experiment) writeEnvironment(out string, settings map[string]string) err
 		return err
 	}
 	return live.EnvironmentOf(e.scratch, settings).Write(out)
+}
+
+// measurement is a command that repeats an experiment on clusters of this machine, and prints a
+// table. With --out it writes NAME.csv, a line for each sample, the table as NAME.txt, and
+// environment.json. If a repetition fails, the earlier ones are still written, because each has
+// taken minutes.
+type measurement struct {
+	name, short, long, example string
+
+	number  string // name of the flag that has the number of repetitions
+	initial int    // its default
+	usage   string
+	file    string // NAME of the results; "" for the name of the command
+	keeps   bool   // --out is required
+
+	check func() error // validates the other flags; nil for none
+	run   func(ctx context.Context, e experiment) (tables.Results, error)
+}
+
+// command returns the command. flags adds its other flags.
+func (m measurement) command(flags func(*cobra.Command)) *cobra.Command {
+	var e experiment
+	cmd := &cobra.Command{
+		Use: m.name, Short: m.short, Long: m.long, Example: m.example, Args: cobra.NoArgs,
+		RunE: checked(func() error {
+			if m.check != nil {
+				if err := m.check(); err != nil {
+					return err
+				}
+			}
+			return checkNumber(m.number, e.n, e.out)
+		}, func(ctx context.Context, stdout, stderr io.Writer) error {
+			return runExperiment(m.name, stdout, stderr, func(started experiment) error {
+				started.out, started.n = e.out, e.n
+				return m.measure(ctx, started)
+			})
+		}),
+	}
+	cmd.Flags().IntVar(&e.n, m.number, m.initial, m.usage)
+	if m.keeps {
+		cmd.Use += " --out DIR"
+		outFlag(cmd, &e.out)
+	} else {
+		cmd.Flags().StringVar(&e.out, "out", "", "`directory` to write, which must not exist")
+	}
+	flags(cmd)
+	return cmd
+}
+
+// measure runs the experiment and writes its results.
+func (m measurement) measure(ctx context.Context, e experiment) error {
+	if e.out != "" {
+		if err := e.writeEnvironment(e.out, map[string]string{m.number: fmt.Sprint(e.n)}); err != nil {
+			return err
+		}
+	}
+	r, err := m.run(ctx, e)
+	if r.Summary == nil {
+		return err
+	}
+	if err = errors.Join(err, r.Summary.Text(e.stdout)); e.out == "" {
+		return err
+	}
+	name := filepath.Join(e.out, cmp.Or(m.file, m.name))
+	return errors.Join(err, results.WriteNew(name+".csv", r.Samples.CSV), results.WriteNew(name+".txt", r.Summary.Text))
 }
 
 // checked returns the function of a command that validates its own flags. check runs before

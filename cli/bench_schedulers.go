@@ -10,16 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/bench/compare"
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchSchedulers has the flags of `hammr bench schedulers`; the flags of the comparison
-// itself set fields of its Options.
+// benchSchedulers has the flags of `hammr bench schedulers`.
 type benchSchedulers struct {
 	out string
-	compare.Options
+	paper.Comparison
 }
 
 // newBenchSchedulers runs in the simulator only. Two runs with the same flags write the same
@@ -42,7 +40,7 @@ DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 	outFlag(cmd, &b.out)
 	flags := cmd.Flags()
 	flags.StringVar(&b.Dir, "workload-dir", tracesDir, "`directory` of the traces")
-	flags.StringVar(&b.Only, "only", "", "`name` of the one workload to run: "+strings.Join(compare.Names(), "; "))
+	flags.StringVar(&b.Only, "only", "", "`name` of the one workload to run: "+strings.Join(paper.ComparedLoads(), "; "))
 	flags.StringVar(&b.Arms, "policy", "", "`pattern` of the rows to run, such as 'hfsp*'")
 	flags.Uint64Var(&b.Seed, "seed", 1, "`number` that seeds all random choices")
 	flags.BoolVar(&b.Short, "short", false, "run a tenth of one workload on a tenth of the machines")
@@ -53,7 +51,7 @@ DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 // Markdown.
 func (b *benchSchedulers) run(ctx context.Context, stdout, stderr io.Writer) error {
 	line := newStatusLine(stderr, false)
-	table, err := compare.Run(ctx, b.Options, paper.Simulator{}, line.showRuns)
+	table, err := b.Comparison.Run(ctx, line.showRuns)
 	line.clear()
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Package failover measures how long a cluster of three masters takes until it serves
 // again after its leader is killed, stopped, or has a disk that stalls.
 //
-//	err := failover.Run(ctx, failover.Config{Hammr: program, Dir: dir, Rounds: 20, Out: os.Stdout})
+//	results, err := failover.Run(ctx, failover.Config{Hammr: program, Dir: dir, Rounds: 20, Logf: log.Printf})
 //
 // A time starts just before the fault. It ends when another master answers a client's call
 // that changes something, so that the change is in the log of a majority. The client repeats
@@ -13,9 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 	"time"
 
 	orders "github.com/hammr/hammr/internal/client"
@@ -25,6 +23,7 @@ import (
 	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/sim/tables"
 )
 
 // Config describes a measurement. All fields are required.
@@ -35,7 +34,7 @@ type Config struct {
 	Rounds   int           // faults of each kind
 	Election time.Duration // silence of a leader before an election
 	Stall    time.Duration // after which a leader with a stalled log gives up
-	Out      io.Writer     // receives a Markdown table
+	Logf     func(format string, args ...any)
 }
 
 const (
@@ -60,39 +59,37 @@ var faults = map[string]fault{
 	"stalled": {stall, restart},
 }
 
-// Run measures all faults and writes a row of the table for each kind. All rounds use the
-// same cluster; each round starts with all masters running.
-func Run(ctx context.Context, cfg Config) (err error) {
-	if cfg.Rounds < 1 {
-		return fmt.Errorf("%d rounds: expected 1 or more", cfg.Rounds)
-	}
-	for _, kind := range cfg.Faults {
-		if _, known := faults[kind]; !known {
-			return fmt.Errorf("fault %q: expected %s", kind, strings.Join(Faults(), ", "))
-		}
+// Run measures all faults. All rounds use the same cluster; each round starts with all masters
+// running. With an error it returns the rounds before.
+func Run(ctx context.Context, cfg Config) (result tables.Results, err error) {
+	result = tables.Results{
+		Samples: tables.New("leader", "round", "ms"),
+		Summary: tables.New("LEADER|%s", "ROUNDS|%d", "P50|%d ms", "P95|%d ms", "MOST|%d ms"),
 	}
 	r, err := rig.Start(ctx, rig.Config{
 		Dir: cfg.Dir, Hammr: cfg.Hammr, Tasknodes: 1,
 		MasterFlags: []string{"--election-timeout", testcluster.Millis(cfg.Election), "--stall-timeout", testcluster.Millis(cfg.Stall)},
 	})
 	if err != nil {
-		return err
+		return result, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	fmt.Fprintln(cfg.Out, "| leader | rounds | p50 ms | p95 | most |\n|---|--:|--:|--:|--:|")
 	m := &measurement{rig: r}
 	for _, kind := range cfg.Faults {
 		var all []time.Duration
 		for n := range cfg.Rounds {
 			took, err := m.round(ctx, faults[kind])
 			if err != nil {
-				return fmt.Errorf("%s, round %d: %w", kind, n+1, err)
+				return result, fmt.Errorf("%s, round %d: %w", kind, n+1, err)
 			}
+			cfg.Logf("%s, round %d: %v", kind, n+1, took.Round(time.Millisecond))
+			result.Samples.Add(kind, n+1, took.Milliseconds())
 			all = append(all, took)
 		}
-		fmt.Fprintln(cfg.Out, row(kind, all))
+		of := func(p int) int64 { return percentile.Of(all, p).Milliseconds() }
+		result.Summary.Add(kind, len(all), of(50), of(95), of(100))
 	}
-	return nil
+	return result, nil
 }
 
 func kill(ctx context.Context, r *rig.Rig, leader string) error   { return r.Kill(ctx, leader) }
@@ -185,10 +182,4 @@ func repeat(ctx context.Context, f func(ctx context.Context) error) error {
 		return fmt.Errorf("%w; %w", err, last)
 	}
 	return nil
-}
-
-// row returns the line of the table for one kind of fault.
-func row(kind string, times []time.Duration) string {
-	of := func(p int) int64 { return percentile.Of(times, p).Milliseconds() }
-	return fmt.Sprintf("| %s | %d | %d | %d | %d |", kind, len(times), of(50), of(95), of(100))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/sim/tables"
 )
 
 // Result is the outcome of one scenario.
@@ -60,15 +61,16 @@ func (r *Result) Good(strict bool) bool {
 
 // Print writes the result as a Markdown table.
 func (r *Result) Print(w io.Writer) {
-	fmt.Fprintf(w, "\n**%s**: %d machines, %.0f s, load before: %s\n\n| measure | value | goal | met |\n|---|--:|--:|---|\n",
-		r.Scenario, r.Machines, r.Seconds, r.Load)
+	fmt.Fprintf(w, "\n**%s**: %d machines, %.0f s, load before: %s\n\n", r.Scenario, r.Machines, r.Seconds, r.Load)
+	t := tables.New("measure", "value|%s", "goal|%s", "met")
 	for _, m := range r.Measures {
 		met := ""
 		if m.Goal != "" {
 			met = map[bool]string{true: "yes", false: "no"}[m.Met]
 		}
-		fmt.Fprintf(w, "| %s | %.4g %s | %s | %s |\n", m.Name, m.Value, m.Unit, m.Goal, met)
+		t.Add(m.Name, fmt.Sprintf("%.4g %s", m.Value, m.Unit), m.Goal, met)
 	}
+	_ = t.Markdown(w) // an error of the terminal has no other place to go
 	for _, v := range r.Violations {
 		fmt.Fprintf(w, "\nVIOLATION: %s\n", v)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hammr/hammr/bench/data"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -95,13 +96,13 @@ func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
 }
 
 // writeParts creates a directory of n files with the same text. They are hard links to one
-// file. Links keep a plan with many maps from filling the disk.
+// file. Links keep a plan with many maps from filling the disk. There are few words, so reduces have little to do.
 func writeParts(dir string, n, size int) error {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return err
 	}
 	first := filepath.Join(dir, "part-0")
-	if err := os.WriteFile(first, sampleText(size), 0o666); err != nil {
+	if err := os.WriteFile(first, data.Text(size, 4093), 0o666); err != nil {
 		return err
 	}
 	for i := 1; i < n; i++ {
@@ -110,20 +111,4 @@ func writeParts(dir string, n, size int) error {
 		}
 	}
 	return nil
-}
-
-// sampleText returns a text of size bytes, at least one, made of short words that recur.
-// There are at most 4093 words, so reduces have little to do.
-func sampleText(size int) []byte {
-	size = max(size, 1)
-	text := make([]byte, 0, size+16)
-	for n := 0; len(text) < size; n++ {
-		text = fmt.Appendf(text, "%x ", n*2654435761%4093)
-		if n%16 == 15 {
-			text[len(text)-1] = '\n'
-		}
-	}
-	text = text[:size]
-	text[len(text)-1] = '\n'
-	return text
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hammr/hammr/internal/client/remote"
@@ -12,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/sim/tables"
 )
 
 // PreemptionLatency measures the time from an order that takes a slot until the master gives
@@ -63,10 +65,27 @@ type Latency struct {
 	Bytes int64 // bytes that the attempt had emitted and buffered when it ended
 }
 
-// Measure measures all orders of one kind, on a cluster of its own. Orders follow one
+// Run measures the kinds of orders whose names contain a text. With an error it returns what was
+// measured before. It measures the disk first: its rate explains long checkpoints.
+func (o PreemptionLatency) Run(ctx context.Context, only string) (tables.Results, error) {
+	rate, err := diskRate(o.Work)
+	o.Logf("the disk takes %.0f MB/s", rate/1e6)
+	var all []Latency
+	for _, kind := range OrderKinds {
+		if err == nil && strings.Contains(kind.Name, only) {
+			o.Logf("%s, %d times", kind.Name, o.Orders)
+			var list []Latency
+			list, err = o.measure(ctx, kind)
+			all = append(all, list...)
+		}
+	}
+	return latencyResults(all, rate), err
+}
+
+// measure measures all orders of one kind, on a cluster of its own. Orders follow one
 // another on the same long job, which continues from its checkpoint or in a new attempt
 // each time.
-func (o PreemptionLatency) Measure(ctx context.Context, kind OrderKind) (list []Latency, err error) {
+func (o PreemptionLatency) measure(ctx context.Context, kind OrderKind) (list []Latency, err error) {
 	maps := 1
 	if kind.kind == taskproc.Kind_REDUCE {
 		maps = 3 // two maps of the long job and one of the waiting job

@@ -3,12 +3,11 @@ package live
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/hammr/hammr/bench/data"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 )
@@ -76,20 +75,14 @@ func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
 	})
 }
 
-// writeLines writes a file of long lines. All of them differ, so the map emits and sorts each.
-func writeLines(path string, bytes int64) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	// Lines begin with a number, so that all differ.
-	w := bufio.NewWriterSize(f, 1<<20)
-	rest := strings.Repeat("x", longLine)
-	for n := int64(0); n < bytes/longLine; n++ {
-		if _, err := fmt.Fprintf(w, "%012d%s\n", n*2654435761%1_000_000_000_000, rest); err != nil {
-			return err
-		}
-	}
-	return w.Flush()
+// writeLines writes a file of long lines. They begin with a number, so all of them differ, and the map emits and
+// sorts each.
+func writeLines(path string, bytes int64) error {
+	n, rest := int64(-1), strings.Repeat("x", longLine)
+	return data.File(path, func(w *bufio.Writer) error {
+		return data.Lines(w, bytes, func(dst []byte) []byte {
+			n++
+			return append(fmt.Appendf(dst, "%012d", n*2654435761%1_000_000_000_000), rest...)
+		})
+	})
 }

@@ -17,10 +17,11 @@ func TestLatencyTable(t *testing.T) {
 		t.Errorf("%v are allowed for what has no bound", got)
 	}
 	var csv, table strings.Builder
-	if err := WriteLatencies(&csv, list, 50e6); err != nil || !strings.Contains(csv.String(), "split a map that buffers,350,10000000,300,50000000\nkill a map,70,0,0,50000000\n") {
+	r := latencyResults(list, 50e6)
+	if err := r.Samples.CSV(&csv); err != nil || !strings.Contains(csv.String(), "split a map that buffers,350,10000000,300,50000000\nkill a map,70,0,0,50000000\n") {
 		t.Errorf("%v\n%s", err, csv.String())
 	}
-	if err := WriteLatencyTable(&table, list, 50e6); err != nil || !strings.Contains(strings.Join(strings.Fields(table.String()), " "), "split a map that buffers 1 350ms 350ms 350ms 10000000 150ms 100ms kill a map 1 70ms 70ms 70ms 0 70ms -") {
+	if err := r.Summary.Text(&table); err != nil || !strings.Contains(strings.Join(strings.Fields(table.String()), " "), "split a map that buffers 1 350ms 350ms 350ms 10000000 150ms 100ms kill a map 1 70ms 70ms 70ms 0 70ms -") {
 		t.Errorf("%v\n%s", err, table.String())
 	}
 }

@@ -3,18 +3,17 @@ package live
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/hammr/hammr/sched/registry"
+	"github.com/hammr/hammr/sim/results"
+	"github.com/hammr/hammr/sim/tables"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -83,7 +82,12 @@ type PreemptionRun struct {
 // cluster that has lost a machine is no longer the same. Each arm runs first equally often.
 // With an error it returns the finished runs. The order of arms rotates from run to run, so
 // that warming up favours none.
-func (c PreemptionBench) Run(ctx context.Context) (list []PreemptionRun, err error) {
+func (c PreemptionBench) Run(ctx context.Context) (tables.Results, error) {
+	list, err := c.runAll(ctx)
+	return preemptionResults(list), err
+}
+
+func (c PreemptionBench) runAll(ctx context.Context) (list []PreemptionRun, err error) {
 	for run := range c.Runs {
 		for load := range preemptionLoads {
 			for failures := range 3 {
@@ -152,58 +156,42 @@ func sojournOf(r *Run, job int) time.Duration {
 	return time.Duration(r.Jobs[job].FinishTime-r.Jobs[job].SubmitTime) * time.Millisecond
 }
 
-// WritePreemptionRuns writes a line for each run, as CSV with a heading. Times are sojourn
-// times in s.
-func WritePreemptionRuns(w io.Writer, runs []PreemptionRun) error {
-	lines := [][]string{{"load", "failures", "arm", "run", "high_s", "low_s"}}
-	for _, b := range runs {
-		lines = append(lines, []string{
-			b.Load, strconv.Itoa(b.Failures), b.Arm, strconv.Itoa(b.Run + 1),
-			strconv.FormatFloat(b.High.Seconds(), 'f', 3, 64), strconv.FormatFloat(b.Low.Seconds(), 'f', 3, 64),
-		})
+// preemptionResults has a line for each run, with sojourn times in s, and the medians of each
+// combination with their ratios to the medians of wait and of kill. A ratio below 1 is a gain
+// against that arm.
+func preemptionResults(runs []PreemptionRun) tables.Results {
+	r := tables.Results{
+		Samples: tables.New("load", "failures", "arm", "run", "high_s|%.3f", "low_s|%.3f"),
+		Summary: tables.New("LOAD|%s", "FAILURES|%d", "ARM", "RUNS|%d", "HIGH|%.1f s", "TO WAIT|%.2f", "TO KILL|%.2f", "LOW|%.1f s", "TO WAIT|%.2f", "TO KILL|%.2f"),
 	}
-	return csv.NewWriter(w).WriteAll(lines)
-}
-
-// WritePreemptionTable writes medians for a terminal, with their ratios to the medians of
-// wait and of kill. A ratio below 1 is a gain against that arm.
-func WritePreemptionTable(w io.Writer, runs []PreemptionRun) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, strings.Join([]string{"LOAD", "FAILURES", "ARM", "RUNS", "HIGH", "TO WAIT", "TO KILL", "LOW", "TO WAIT", "TO KILL", ""}, "\t"))
-	type group struct {
-		load     string
-		failures int
-		arm      string
-	}
-	of := make(map[group][]PreemptionRun)
-	var order []group
 	for _, b := range runs {
-		g := group{b.Load, b.Failures, b.Arm}
-		if of[g] == nil {
-			order = append(order, g)
+		r.Samples.Add(b.Load, b.Failures, b.Arm, b.Run+1, b.High.Seconds(), b.Low.Seconds())
+	}
+	median := func(g PreemptionRun, arm string, of func(PreemptionRun) time.Duration) float64 {
+		var seconds []float64
+		for _, b := range runs {
+			if b.Load == g.Load && b.Failures == g.Failures && b.Arm == arm {
+				seconds = append(seconds, of(b).Seconds())
+			}
 		}
-		of[g] = append(of[g], b)
+		return results.SpreadOf(seconds).Median
 	}
-	high, low := func(b PreemptionRun) time.Duration { return b.High }, func(b PreemptionRun) time.Duration { return b.Low }
-	slices.SortStableFunc(order, func(a, b group) int { return cmp.Or(cmp.Compare(a.load, b.load), cmp.Compare(a.failures, b.failures)) })
-	for _, g := range order {
-		wait, kill := of[group{g.load, g.failures, "wait"}], of[group{g.load, g.failures, "kill"}]
-		h, l := medianOf(of[g], high), medianOf(of[g], low)
-		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t%.1f s\t%.2f\t%.2f\t%.1f s\t%.2f\t%.2f\t\n", g.load, g.failures, g.arm, len(of[g]),
-			h, h/medianOf(wait, high), h/medianOf(kill, high), l, l/medianOf(wait, low), l/medianOf(kill, low))
+	sorted := slices.SortedStableFunc(slices.Values(runs), func(a, b PreemptionRun) int {
+		return cmp.Or(cmp.Compare(a.Load, b.Load), cmp.Compare(a.Failures, b.Failures))
+	})
+	combination := func(b PreemptionRun) PreemptionRun {
+		return PreemptionRun{Load: b.Load, Failures: b.Failures, Arm: b.Arm}
 	}
-	return t.Flush()
+	for g, list := range tables.Groups(sorted, combination) {
+		line := []any{g.Load, g.Failures, g.Arm, len(list)}
+		for _, of := range []func(PreemptionRun) time.Duration{PreemptionRun.high, PreemptionRun.low} {
+			own := median(g, g.Arm, of)
+			line = append(line, own, own/median(g, "wait", of), own/median(g, "kill", of))
+		}
+		r.Summary.Add(line...)
+	}
+	return r
 }
 
-// medianOf returns the median of one time of all runs in s; 0 for no runs. For an even number
-// of runs it is the mean of the middle two.
-func medianOf(runs []PreemptionRun, of func(PreemptionRun) time.Duration) float64 {
-	var values []time.Duration
-	for _, b := range runs {
-		values = append(values, of(b))
-	}
-	if slices.Sort(values); len(values) == 0 {
-		return 0
-	}
-	return (values[(len(values)-1)/2] + values[len(values)/2]).Seconds() / 2
-}
+func (b PreemptionRun) high() time.Duration { return b.High }
+func (b PreemptionRun) low() time.Duration  { return b.Low }

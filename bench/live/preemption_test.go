@@ -14,7 +14,7 @@ func TestPreemptionTable(t *testing.T) {
 		run("wait", 0, 20, 40), run("kill", 0, 9, 60), run("work-conserving", 0, 10, 45), run("wait", 1, 20, 40), run("kill", 1, 11, 60), run("work-conserving", 1, 10, 51),
 	}
 	var table, lines strings.Builder
-	if err := WritePreemptionTable(&table, runs); err != nil {
+	if err := preemptionResults(runs).Summary.Text(&table); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Fields(strings.Split(table.String(), "\n")[3])
@@ -22,7 +22,7 @@ func TestPreemptionTable(t *testing.T) {
 	if strings.Join(got, " ") != want {
 		t.Errorf("line %q\nwant %q", got, want)
 	}
-	if err := WritePreemptionRuns(&lines, runs[1:2]); err != nil {
+	if err := preemptionResults(runs[1:2]).Samples.CSV(&lines); err != nil {
 		t.Fatal(err)
 	}
 	if want := "load,failures,arm,run,high_s,low_s\nmap-heavy,1,kill,1,9.000,60.000\n"; lines.String() != want {

@@ -133,14 +133,8 @@ func TestTrialWithoutJavaIsSkipped(t *testing.T) {
 	}
 }
 
-// TestComputingParts checks that the files of maps have the requested size.
+// TestComputingParts checks that each map has a file.
 func TestComputingParts(t *testing.T) {
-	for _, size := range []int{0, 1, 2, 1000} {
-		text := sampleText(size)
-		if len(text) != max(size, 1) || text[len(text)-1] != '\n' {
-			t.Errorf("%d bytes: %d, ending in %q", size, len(text), text[len(text)-1])
-		}
-	}
 	dir := filepath.Join(t.TempDir(), "in")
 	if err := writeParts(dir, 3, 100); err != nil {
 		t.Fatal(err)

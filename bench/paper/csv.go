@@ -1,12 +1,10 @@
 package paper
 
 import (
-	"encoding/csv"
-	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/hammr/hammr/sim/results"
+	"github.com/hammr/hammr/sim/tables"
 )
 
 // write writes the files of an experiment: a line for each trial, and all jobs of the first
@@ -21,28 +19,20 @@ func (s *Section) write(dir string) error {
 	return writeTo(dir, s.Experiment.ID+"-jobs.csv", s.writeJobs)
 }
 
-// Times end in _s; local_maps is a part from 0 to 1.
-var trialColumns = []string{
-	"arm", "point", "seed", "jobs", "mean_sojourn_s", "p50_s", "p95_s", "p99_s", "mean_slowdown",
-	"local_maps", "preemptions", "work_lost_s", "work_conserved_s", "end_s",
-}
-
-// writeTrials writes a line for each trial. Times are in s; the columns come from
-// sim.Summary.
+// writeTrials writes a line for each trial. Times are in s; local_maps is a part from 0 to 1. The columns
+// come from sim.Summary.
 func (s *Section) writeTrials(w io.Writer) error {
-	lines := [][]string{trialColumns}
-	for i, t := range s.Trials {
+	t := tables.New("arm", "point", "seed", "jobs", "mean_sojourn_s|%.8g", "p50_s|%.8g", "p95_s|%.8g", "p99_s|%.8g", "mean_slowdown|%.8g",
+		"local_maps|%.8g", "preemptions", "work_lost_s|%.8g", "work_conserved_s|%.8g", "end_s|%.8g")
+	for i, trial := range s.Trials {
 		if s.Outcomes[i] == nil {
 			continue // it was left out
 		}
 		sum := s.Outcomes[i].Summary()
-		lines = append(lines, []string{
-			t.Arm, t.Point, strconv.FormatUint(t.Seed, 10), strconv.Itoa(sum.Jobs), decimal(sum.Mean), decimal(sum.P50),
-			decimal(sum.P95), decimal(sum.P99), decimal(sum.Slowdown), decimal(sum.Local), strconv.Itoa(sum.Preemptions),
-			decimal(sum.Lost), decimal(sum.Conserved), decimal(sum.End),
-		})
+		t.Add(trial.Arm, trial.Point, trial.Seed, sum.Jobs, sum.Mean, sum.P50, sum.P95, sum.P99, sum.Slowdown, sum.Local, sum.Preemptions,
+			sum.Lost, sum.Conserved, sum.End)
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	return t.CSV(w)
 }
 
 // jobLines bounds the jobs in a file; the rest can be computed again.
@@ -72,22 +62,16 @@ func (s *Section) writeJobs(w io.Writer) error {
 }
 
 // writeFindings writes a line for each value, so that intervals can be computed again with
-// another method.
+// another method. Numbers have more digits than any measurement has, so that rounding is left
+// to the reader.
 func (r *Report) writeFindings(w io.Writer) error {
-	lines := [][]string{{"experiment", "what", "unit", "paper", "median", "low", "high", "seed", "value"}}
+	t := tables.New("experiment", "what", "unit", "paper|%.8g", "median|%.8g", "low|%.8g", "high|%.8g", "seed", "value|%.8g")
 	for _, s := range r.Sections {
 		for _, f := range s.Findings {
 			for i, v := range f.Values {
-				lines = append(lines, []string{
-					s.Experiment.ID, f.Name, f.Unit, decimal(f.Paper), decimal(f.Ours.Median), decimal(f.Ours.Low), decimal(f.Ours.High),
-					fmt.Sprint(r.Options.Seed + uint64(i)), decimal(v),
-				})
+				t.Add(s.Experiment.ID, f.Name, f.Unit, f.Paper, f.Ours.Median, f.Ours.Low, f.Ours.High, r.Options.Seed+uint64(i), v)
 			}
 		}
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	return t.CSV(w)
 }
-
-// decimal formats x with more digits than any measurement has, so that rounding is left to
-// the reader.
-func decimal(x float64) string { return strconv.FormatFloat(x, 'g', 8, 64) }

@@ -11,11 +11,11 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// SampleEvery is the factor by which the short form has fewer tasks and machines.
-const SampleEvery = 10
+// sampleEvery is the factor by which the short form has fewer tasks and machines.
+const sampleEvery = 10
 
-// TaskSigma is the spread of the times of tasks that a model makes.
-const TaskSigma = 0.2
+// taskSigma is the spread of the times of tasks that a model makes.
+const taskSigma = 0.2
 
 // traces are the two workloads of the HFSP paper. Both have numbers of tasks and bytes, and
 // no times.
@@ -59,17 +59,17 @@ func (t traces) notes() []string {
 // the noise of task times depends on the seed.
 func (t traces) source(name string, blockTime time.Duration) Source {
 	read := func(seed uint64) (*workload.Workload, error) {
-		return workload.ReadFile(t.files[name], workload.Options{Model: workload.Model{BlockTime: blockTime, Sigma: TaskSigma, Seed: seed}})
+		return workload.ReadFile(t.files[name], workload.Options{Model: workload.Model{BlockTime: blockTime, Sigma: taskSigma, Seed: seed}})
 	}
 	if t.sampled {
-		return Sampled(read)
+		return sampled(read)
 	}
 	return read
 }
 
-// Sampled returns a workload with one task in SampleEvery. Machines must shrink by the same
+// sampled returns a workload with one task in sampleEvery. Machines must shrink by the same
 // factor, so that the load does not change.
-func Sampled(s Source) Source {
+func sampled(s Source) Source {
 	return func(seed uint64) (*workload.Workload, error) {
 		w, err := s(seed)
 		if err != nil {
@@ -97,10 +97,10 @@ func mapsOnly(s Source) Source {
 }
 
 // sample keeps some of the tasks, at least one if there are any. It takes every
-// SampleEvery-th task instead of the
+// sampleEvery-th task instead of the
 // first ones, so that the sample is spread over the job.
 func sample(tasks []workload.Task) (some []workload.Task) {
-	for i := 0; i < len(tasks); i += SampleEvery {
+	for i := 0; i < len(tasks); i += sampleEvery {
 		some = append(some, tasks[i])
 	}
 	return some

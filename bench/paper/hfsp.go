@@ -77,7 +77,7 @@ func hfspArms() []Arm {
 func hfspCluster(o Options) sim.Config {
 	nodes := 100
 	if o.Short {
-		nodes /= SampleEvery
+		nodes /= sampleEvery
 	}
 	return sim.Config{Machines: nodes, MapSlots: 4, ReduceSlots: 2, ReportInterval: 1000}
 }

@@ -233,7 +233,7 @@ func hfspClusterSizes(o Options, t traces) Experiment {
 	for n := step; n <= 100; n += step {
 		nodes := n
 		if o.Short {
-			nodes /= SampleEvery
+			nodes /= sampleEvery
 		}
 		name := fmt.Sprintf("%d machines", n)
 		e.Points = append(e.Points, Point{Name: name, Value: float64(n), Set: func(t *Trial) { t.Cluster.Machines = nodes }})

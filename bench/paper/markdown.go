@@ -60,11 +60,8 @@ func (s *Section) markdown(b *strings.Builder) {
 		fmt.Fprintf(b, "\nSeeds: %s.\n", seeds(s.Repeats[0].Seed, n))
 	}
 	if len(s.Findings) > 0 {
-		b.WriteString("\n| | paper | ours | ours to paper |\n|---|---|---|---|\n")
-	}
-	for i := range s.Findings {
-		f := &s.Findings[i]
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", f.Name, f.paper(), spreadText(f.Ours, f.Unit), f.verdict())
+		b.WriteString("\n")
+		_ = s.table("paper", "ours", "ours to paper").Markdown(b) // a strings.Builder has no errors
 	}
 	s.reasons(b)
 	for _, note := range s.Experiment.Notes {

@@ -5,7 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
+
+	"github.com/hammr/hammr/sim/tables"
 )
 
 // Report is the results of a paper's experiments.
@@ -63,23 +64,39 @@ func sectionOf(e *Experiment, trials []Trial, outcomes []*Outcome) Section {
 	return Section{Experiment: e, Trials: trials, Outcomes: outcomes, Repeats: all, Findings: e.findings(all)}
 }
 
+// table returns the paper's figures next to ours. columns are the names of the last three
+// columns.
+func (s *Section) table(columns ...string) *tables.Table {
+	t := tables.New(append([]string{""}, columns...)...)
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		t.Add(f.Name, f.paper(), spreadText(f.Ours, f.Unit), f.verdict())
+	}
+	return t
+}
+
 // WriteTable writes the paper's figures next to ours, for a terminal. With a real cluster
 // it has a column for each runner.
 func (r *Report) WriteTable(w io.Writer) error {
-	if r.Real != nil {
-		return r.writeComparison(w)
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s: %s\n", r.Paper.Name, r.Paper.Title)
-	for _, s := range r.Sections {
-		fmt.Fprintf(t, "\n%s\t%s\n", s.Experiment.ID, s.Experiment.Title)
-		fmt.Fprintln(t, "\t\tPAPER\tOURS\tOURS TO PAPER")
-		for i := range s.Findings {
-			f := &s.Findings[i]
-			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\n", f.Name, f.paper(), spreadText(f.Ours, f.Unit), f.verdict())
+	fmt.Fprintf(w, "%s: %s\n", r.Paper.Name, r.Paper.Title)
+	for i := range r.Sections {
+		e := r.Sections[i].Experiment
+		fmt.Fprintf(w, "\n%s: %s\n", e.ID, e.Title)
+		t := r.Sections[i].table("PAPER", "OURS", "OURS TO PAPER")
+		if r.Real != nil {
+			t = r.comparison(i, "PAPER", "SIMULATOR", "REAL", "REAL TO PAPER")
+		}
+		if err := t.Text(w); err != nil {
+			return err
 		}
 	}
-	return t.Flush()
+	if r.Real == nil {
+		return nil
+	}
+	for _, l := range r.allSkipped() {
+		fmt.Fprintf(w, "\nnot run: %s: %s\n", l.Title, l.Reason)
+	}
+	return nil
 }
 
 // Write writes the report into a directory: report.md, pictures as SVG,

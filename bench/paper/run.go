@@ -121,12 +121,6 @@ func (o *Options) ensureDefaults(p Paper) {
 	}
 }
 
-// RunAll runs trials, as many at once as there are processors. Outcomes are in the order of
-// trials.
-func RunAll(ctx context.Context, trials []Trial, on Runner, progress func(done, all int)) ([]*Outcome, error) {
-	return runAll(ctx, trials, on, runtime.GOMAXPROCS(0), progress)
-}
-
 // runAll runs at most atOnce trials at the same time. It returns the error of the first
 // trial that fails, and does not start the rest.
 func runAll(ctx context.Context, trials []Trial, on Runner, atOnce int, progress func(done, all int)) ([]*Outcome, error) {

@@ -1,7 +1,7 @@
 // Package recovery measures how long tasks that were lost with a machine wait for a slot,
 // and whether they get one local to their input.
 //
-//	err := recovery.Run(ctx, recovery.Config{Hammr: program, Dir: dir, Policies: []string{"chronos+fifo"}, Kills: 20, Out: os.Stdout})
+//	results, err := recovery.Run(ctx, recovery.Config{Hammr: program, Dir: dir, Policies: []string{"chronos+fifo"}, Kills: 20, Logf: log.Printf})
 //
 // A cluster of processes has three masters, four tasknodes and a real HDFS with a DataNode
 // at the address of each tasknode. All slots are taken, half of them by a job of lower
@@ -17,7 +17,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +27,7 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/sim/tables"
 )
 
 // Config describes a measurement. All fields are required.
@@ -36,29 +36,34 @@ type Config struct {
 	Dir      string   // for clusters and outputs
 	Policies []string // in the order in which they run
 	Kills    int      // of tasknodes, for each policy and kind of task
-	Out      io.Writer
+	Logf     func(format string, args ...any)
 }
 
-// Run measures each policy, and writes a row of a table for each kind of task. The HDFS and
-// the input are the same for all policies, so that locality differs by the policy alone.
-func Run(ctx context.Context, cfg Config) (err error) {
+// Run measures each policy. The HDFS and the input are the same for all policies, so that
+// locality differs by the policy alone. With an error it returns the failures before.
+func Run(ctx context.Context, cfg Config) (tables.Results, error) {
+	lost, err := runAll(ctx, cfg)
+	return resultsOf(lost), err
+}
+
+func runAll(ctx context.Context, cfg Config) (lost []lostTask, err error) {
 	hdfs, err := startHDFS(ctx, cfg.Dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, hdfs.Close()) }()
 	hosts, err := writeInput(ctx, hdfs)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Fprintln(cfg.Out, header)
 	for _, policy := range cfg.Policies {
 		m := &measurement{cfg: cfg, hdfs: hdfs, hosts: hosts, policy: policy}
-		if err := m.run(ctx); err != nil {
-			return fmt.Errorf("%s: %w", policy, err)
+		err := m.run(ctx)
+		if lost = append(lost, m.lost...); err != nil {
+			return lost, fmt.Errorf("%s: %w", policy, err)
 		}
 	}
-	return nil
+	return lost, nil
 }
 
 // measurement is the failures under one policy.
@@ -68,7 +73,8 @@ type measurement struct {
 	hdfs   *minihdfs.Cluster
 	hosts  []map[string]bool // hosts of each file of the input
 
-	rig *rig.Rig
+	rig  *rig.Rig
+	lost []lostTask
 }
 
 // run kills tasknodes while maps run, and then while reduces do. Each policy has a cluster
@@ -84,13 +90,17 @@ func (m *measurement) run(ctx context.Context) (err error) {
 		return err
 	}
 	for _, s := range []scene{maps(m.hdfs.URI()), reduces()} {
-		var all waits
 		for n := range m.cfg.Kills {
-			if err := m.fail(ctx, s, &all); err != nil {
+			lost, err := m.fail(ctx, s)
+			if err != nil {
 				return fmt.Errorf("failure %d of %ss: %w", n+1, s.what, err)
 			}
+			for _, l := range lost {
+				l.policy, l.kind, l.failure = m.policy, s.what, n+1
+				m.lost = append(m.lost, l)
+			}
+			m.cfg.Logf("%s, failure %d of %ss: %d tasks lost", m.policy, n+1, s.what, len(lost))
 		}
-		fmt.Fprintln(m.cfg.Out, all.row(m.policy, s.what))
 	}
 	return nil
 }
@@ -103,31 +113,33 @@ func (m *measurement) run(ctx context.Context) (err error) {
 //
 // The job of lower priority must be running: a policy that preempts takes its slots, and
 // one that does not has to wait for them. That difference is what is measured.
-func (m *measurement) fail(ctx context.Context, s scene, all *waits) (err error) {
+func (m *measurement) fail(ctx context.Context, s scene) (lost []lostTask, err error) {
 	var ids []string
 	defer func() { err = errors.Join(err, m.restore(ctx, ids)) }()
 	var status *wire.JobStatus
 	for _, job := range []job{s.higher, s.lower} {
 		id, err := m.submit(ctx, job)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		ids = append(ids, id)
 		if err := m.await(ctx, "running tasks of "+id, id, func(j *wire.JobStatus) bool { return len(running(j, s.kind)) >= job.tasks }); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if status, err = m.rig.Client().Job(ctx, ids[0], true); err != nil {
-		return err
+		return nil, err
 	}
 	victim := mostFrequent(running(status, s.kind))
 	killed := time.Now().UnixMilli()
 	if err := m.rig.Kill(ctx, victim); err != nil {
-		return err
+		return nil, err
 	}
-	return m.await(ctx, "recovery of "+ids[0], ids[0], func(j *wire.JobStatus) bool {
-		return all.add(j, victim, killed, m.local(s.kind))
+	err = m.await(ctx, "recovery of "+ids[0], ids[0], func(j *wire.JobStatus) (all bool) {
+		lost, all = recovered(j, victim, killed, m.local(s.kind))
+		return all
 	})
+	return lost, err
 }
 
 // restore ends the jobs and starts the killed tasknode. The next failure then starts from

@@ -1,27 +1,25 @@
 package recovery
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/sim/tables"
 )
 
-// header heads the table; times are ms.
-const header = `| policy | task | lost | wait p50 | p95 | most | local | failures | right again p50 | p95 |
-|---|---|--:|--:|--:|--:|--:|--:|--:|--:|`
-
-// waits are the results of the failures, in ms. A wait is the time from the end of a lost
-// attempt to the start of the next one of its task. Both are times of the master's clock.
-type waits struct {
-	tasks    []int64 // of each task that was lost while running
-	failures []int64 // of each failure until the last of its tasks ran again
-
-	placed, local int // tasks with input on some machines, and those that run again there
+// lostTask is a task that was lost while it ran. Its wait is the time from the end of the lost
+// attempt to the start of the next one, in ms. Both are times of the master's clock.
+type lostTask struct {
+	policy, kind string
+	failure      int // from 1
+	wait         int64
+	placed       bool // its input is on some machines
+	local        bool // it runs again on one of them
 }
 
 // running returns the tasknodes on which tasks of a kind run.
@@ -47,56 +45,58 @@ func mostFrequent(names []string) string {
 	return slices.MaxFunc(names, func(a, b string) int { return count[a] - count[b] })
 }
 
-// add counts a failure if all that ran on the machine when it was killed has started
-// again, and reports whether it has. local says where the input of a task lies, nil for
-// nowhere.
+// recovered returns what was lost on a machine when it was killed, if all of that runs again.
+// local says where the input of a task lies, nil for nowhere.
 //
 // Attempts that ended before the kill, or started after it, do not count. If one has no
-// successor yet, nothing is counted and the caller asks again with a later status, so that
+// successor yet, it reports false and the caller asks again with a later status, so that
 // no failure is counted by half.
-func (w *waits) add(j *wire.JobStatus, machine string, killed int64, local func(task int, node string) bool) bool {
-	var found waits
+func recovered(j *wire.JobStatus, machine string, killed int64, local func(task int, node string) bool) (lost []lostTask, all bool) {
 	for n, t := range j.Tasks {
 		for i, a := range t.Attempts {
 			if a.Machine != machine || a.StartTime > killed || a.FinishTime != 0 && a.FinishTime < killed {
 				continue
 			}
 			if a.FinishTime == 0 || i+1 == len(t.Attempts) {
-				return false
+				return nil, false
 			}
 			next := t.Attempts[i+1]
-			found.tasks = append(found.tasks, next.StartTime-a.FinishTime)
-			if local != nil {
-				found.placed++
-			}
-			if local != nil && local(n, next.Machine) {
-				found.local++
-			}
+			lost = append(lost, lostTask{wait: next.StartTime - a.FinishTime, placed: local != nil, local: local != nil && local(n, next.Machine)})
 		}
 	}
-	w.tasks = append(w.tasks, found.tasks...)
-	if len(found.tasks) > 0 {
-		w.failures = append(w.failures, slices.Max(found.tasks))
-	}
-	w.placed, w.local = w.placed+found.placed, w.local+found.local
-	return true
+	return lost, true
 }
 
-// row returns a line of the Markdown table.
-func (w *waits) row(policy, what string) string {
-	local := "–"
-	if w.placed > 0 {
-		local = fmt.Sprintf("%d of %d", w.local, w.placed)
+// resultsOf has a line for each lost task, and the percentiles of their waits. A failure lasts
+// until the last of its tasks runs again.
+func resultsOf(all []lostTask) tables.Results {
+	r := tables.Results{
+		Samples: tables.New("policy", "task", "failure", "wait_ms", "local"),
+		Summary: tables.New("POLICY|%s", "TASK", "LOST|%d", "WAIT P50|%d ms", "P95|%d ms", "MOST|%d ms", "LOCAL", "FAILURES|%d", "RIGHT AGAIN P50|%d ms", "P95|%d ms"),
 	}
-	cells := []string{policy, what, strconv.Itoa(len(w.tasks)), percentileCell(w.tasks, 50), percentileCell(w.tasks, 95), percentileCell(w.tasks, 100),
-		local, strconv.Itoa(len(w.failures)), percentileCell(w.failures, 50), percentileCell(w.failures, 95)}
-	return "| " + strings.Join(cells, " | ") + " |"
-}
-
-// percentileCell returns one of some times, "–" for none.
-func percentileCell(values []int64, percent int) string {
-	if len(values) == 0 {
-		return "–"
+	for group, lost := range tables.Groups(all, func(l lostTask) [2]string { return [2]string{l.policy, l.kind} }) {
+		var waits, failures []int64
+		placed, near := 0, 0
+		for _, l := range lost {
+			isLocal := ""
+			if l.placed {
+				placed, isLocal = placed+1, strconv.FormatBool(l.local)
+			}
+			if l.local {
+				near++
+			}
+			waits = append(waits, l.wait)
+			r.Samples.Add(l.policy, l.kind, l.failure, l.wait, isLocal)
+		}
+		for _, of := range tables.Groups(lost, func(l lostTask) int { return l.failure }) {
+			failures = append(failures, slices.MaxFunc(of, func(a, b lostTask) int { return cmp.Compare(a.wait, b.wait) }).wait)
+		}
+		local := "–"
+		if placed > 0 {
+			local = fmt.Sprintf("%d of %d", near, placed)
+		}
+		r.Summary.Add(group[0], group[1], len(lost), percentile.Of(waits, 50), percentile.Of(waits, 95), percentile.Of(waits, 100), local,
+			len(failures), percentile.Of(failures, 50), percentile.Of(failures, 95))
 	}
-	return strconv.FormatInt(percentile.Of(values, percent), 10)
+	return r
 }

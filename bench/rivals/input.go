@@ -3,14 +3,13 @@ package rivals
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"strconv"
 
 	"github.com/hammr/hammr/bench"
+	"github.com/hammr/hammr/bench/data"
 )
 
 // Full sizes, for --size 1g. Numbers of records scale with the size.
@@ -26,7 +25,7 @@ func scaled(full, bytes, least int64) int64 { return max(full*(bytes>>10)/(fullB
 // inputOf returns an input of the full size that generate writes to one file.
 func inputOf(name string, seed uint64, generate func(w *bufio.Writer, r *rand.Rand, bytes int64) error) bench.Input {
 	return directoryOf(name, seed, func(_ context.Context, file string, r *rand.Rand, bytes int64) error {
-		return writeFile(file, func(w *bufio.Writer) error { return generate(w, r, bytes) })
+		return data.File(file, func(w *bufio.Writer) error { return generate(w, r, bytes) })
 	})
 }
 
@@ -49,28 +48,6 @@ func randomOf(name string, seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// writeFile creates a file with the content that write writes.
-func writeFile(name string, write func(w *bufio.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(f, 1<<20)
-	return errors.Join(write(w), w.Flush(), f.Close())
-}
-
-// fill writes lines until the size is reached. line appends a line to dst without its newline.
-func fill(w *bufio.Writer, bytes int64, line func(dst []byte) []byte) error {
-	var b []byte
-	for written := int64(0); written < bytes; written += int64(len(b)) {
-		b = append(line(b[:0]), '\n')
-		if _, err := w.Write(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // appendPadded appends a number with leading zeros.
 func appendPadded(dst []byte, n, width int64) []byte {
 	end := len(dst) + int(width)
@@ -88,7 +65,7 @@ func appendPadded(dst []byte, n, width int64) []byte {
 // thirds as many as there are lines, so half of all lines have different keys.
 func keyLines(w *bufio.Writer, r *rand.Rand, bytes int64) error {
 	domain := uint64(max(bytes/21*2/3, 1))
-	return fill(w, bytes, func(dst []byte) []byte {
+	return data.Lines(w, bytes, func(dst []byte) []byte {
 		// The multiplication by an odd number is a permutation, so keys are not in order.
 		key := r.Uint64N(domain) * 0x9e3779b97f4a7c15
 		dst = append(dst, "key-"...)
@@ -120,7 +97,7 @@ func words(r *rand.Rand) func() string {
 // textLines writes lines of ten words with single blanks between.
 func textLines(w *bufio.Writer, r *rand.Rand, bytes int64) error {
 	draw := words(r)
-	return fill(w, bytes, func(dst []byte) []byte {
+	return data.Lines(w, bytes, func(dst []byte) []byte {
 		dst = append(dst, draw()...)
 		for range 9 {
 			dst = append(append(dst, ' '), draw()...)
@@ -146,7 +123,7 @@ func logLines(w *bufio.Writer, r *rand.Rand, bytes int64) error {
 	users := max(lines/30, 1)
 	pages := rand.NewZipf(r, 1.1, 10, uint64(max(lines/60, 1)))
 	n := int64(0)
-	return fill(w, bytes, func(dst []byte) []byte {
+	return data.Lines(w, bytes, func(dst []byte) []byte {
 		at := logBegin + n*logSpan/lines + r.Int64N(60)
 		n++
 		dst = append(strconv.AppendInt(dst, at, 10), "\tu"...)

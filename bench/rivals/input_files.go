@@ -14,6 +14,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/hammr/hammr/bench/data"
 )
 
 // smallFile is the size of the files of the workload smallfiles.
@@ -33,7 +35,7 @@ func textFiles(n func(bytes int64) int64) func(context.Context, string, *rand.Ra
 					return ctx.Err()
 				}
 				name := filepath.Join(dir, string(appendPadded(nil, i, 5))+".txt")
-				if err := writeFile(name, func(w *bufio.Writer) error { return textLines(w, r, bytes/files) }); err != nil {
+				if err := data.File(name, func(w *bufio.Writer) error { return textLines(w, r, bytes/files) }); err != nil {
 					return err
 				}
 			}
@@ -65,7 +67,7 @@ func joinFiles(_ context.Context, dir string, r *rand.Rand, bytes int64) error {
 	const customerLine = 21 // length of a line in bytes
 	customers := max(bytes/20/customerLine, 1)
 	return inDirectory(dir, func() error {
-		err := writeFile(filepath.Join(dir, customersFile), func(w *bufio.Writer) error {
+		err := data.File(filepath.Join(dir, customersFile), func(w *bufio.Writer) error {
 			for _, id := range r.Perm(int(customers)) {
 				b := append(appendPadded([]byte("c"), int64(id), 8), "\tregion-"...)
 				if _, err := w.Write(append(appendPadded(b, r.Int64N(1000), 3), '\n')); err != nil {
@@ -74,8 +76,8 @@ func joinFiles(_ context.Context, dir string, r *rand.Rand, bytes int64) error {
 			}
 			return nil
 		})
-		return errors.Join(err, writeFile(filepath.Join(dir, ordersFile), func(w *bufio.Writer) error {
-			return fill(w, bytes, func(dst []byte) []byte {
+		return errors.Join(err, data.File(filepath.Join(dir, ordersFile), func(w *bufio.Writer) error {
+			return data.Lines(w, bytes, func(dst []byte) []byte {
 				dst = append(dst, 'c')
 				dst = append(appendPadded(dst, r.Int64N(customers+customers/10+1), 8), '\t')
 				dst = append(strconv.AppendInt(dst, r.Int64N(100_000), 10), "\titem-"...)
@@ -90,7 +92,7 @@ func joinFiles(_ context.Context, dir string, r *rand.Rand, bytes int64) error {
 func compressedText(suffix string, compress func(ctx context.Context, to io.Writer) (io.WriteCloser, error)) func(context.Context, string, *rand.Rand, int64) error {
 	return func(ctx context.Context, dir string, r *rand.Rand, bytes int64) error {
 		return inDirectory(dir, func() error {
-			return writeFile(filepath.Join(dir, "text.txt"+suffix), func(w *bufio.Writer) error {
+			return data.File(filepath.Join(dir, "text.txt"+suffix), func(w *bufio.Writer) error {
 				c, err := compress(ctx, w)
 				if err != nil {
 					return err

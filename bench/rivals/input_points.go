@@ -12,6 +12,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+
+	"github.com/hammr/hammr/bench/data"
 )
 
 // Shape of the workload kmeans.
@@ -45,7 +47,7 @@ func pointFiles(_ context.Context, dir string, r *rand.Rand, size int64) error {
 	}
 	var least []start
 	return inDirectory(dir, func() error {
-		err := writeFile(filepath.Join(dir, pointsFile), func(w *bufio.Writer) error {
+		err := data.File(filepath.Join(dir, pointsFile), func(w *bufio.Writer) error {
 			var line []byte
 			for range points {
 				var hash uint64
@@ -57,7 +59,7 @@ func pointFiles(_ context.Context, dir string, r *rand.Rand, size int64) error {
 			}
 			return nil
 		})
-		return errors.Join(err, writeFile(filepath.Join(dir, centresFile), func(w *bufio.Writer) error {
+		return errors.Join(err, data.File(filepath.Join(dir, centresFile), func(w *bufio.Writer) error {
 			for _, s := range least {
 				fmt.Fprintln(w, s.line) // the writer keeps its error
 			}

@@ -1,9 +1,8 @@
 // Package suspend measures what it costs to suspend a task and to resume it, against
 // the memory that it holds: Fig. 8 of HFSP's paper.
 //
-//	cage, err := suspend.NewCage(dir, swapBytes, task) // a control group and a swap file
-//	sample, err := cage.Measure(ctx, footprint, pressed)
-//	err = cage.Close()                                 // removes both
+//	samples, err := suspend.Run(ctx, suspend.Config{SwapDir: dir, Footprints: bytes, Rounds: 5, Task: task, Logf: log.Printf})
+//	costs := suspend.CostsOf(samples)
 //
 // A task fills its memory and is stopped, and another of the same size runs in its place.
 // If both fit (arm "kept"), the pages of the stopped task stay. If not (arm "swapped"),

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/sim/results"
 )
 
 func TestParentsOf(t *testing.T) {
@@ -42,15 +44,15 @@ func TestCostsOf(t *testing.T) {
 		sample(true, 11*time.Second, 21*time.Second), sample(true, 3*time.Second, 2*time.Second), sample(true, 5*time.Second, 5*time.Second),
 		sample(false, 0, 0),
 	})
-	if len(costs) != 2 || costs[0] != (Cost{Footprint: 1 << 30, Suspend: [3]float64{1, 1, 1}}) {
+	if len(costs) != 2 || costs[0] != (Cost{Footprint: 1 << 30, Suspend: results.Spread{N: 1, Median: 1, Low: 1, High: 1}, Resume: results.Spread{N: 1}}) {
 		t.Fatalf("%+v", costs)
 	}
-	want := Cost{Footprint: 1 << 30, Pressed: true, Suspend: [3]float64{5, 3, 11}, Resume: [3]float64{4, 1, 20}, Rate: 2 * (1 << 30) / 9.0}
+	want := Cost{Footprint: 1 << 30, Pressed: true, Suspend: results.Spread{N: 3, Median: 5, Low: 3, High: 11}, Resume: results.Spread{N: 3, Median: 4, Low: 1, High: 20}, Rate: 2 * (1 << 30) / 9.0}
 	if costs[1] != want {
 		t.Errorf("%+v, want %+v", costs[1], want)
 	}
 	var b strings.Builder
-	if err := WriteCSV(&b, []Sample{sample(true, 11*time.Second, 21*time.Second)}); err != nil || !strings.HasSuffix(b.String(), "\n1024,swapped,0,1000.000,1000.000,11000.000,1000.000,21000.000,11000.000,20000.000\n") {
+	if err := Results([]Sample{sample(true, 11*time.Second, 21*time.Second)}, nil).Samples.CSV(&b); err != nil || !strings.HasSuffix(b.String(), "\n1024,swapped,0,1000.000,1000.000,11000.000,1000.000,21000.000,11000.000,20000.000\n") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }

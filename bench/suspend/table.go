@@ -2,15 +2,12 @@ package suspend
 
 import (
 	"cmp"
-	"encoding/csv"
-	"fmt"
-	"io"
 	"slices"
-	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/hammr/hammr/sim/plot"
+	"github.com/hammr/hammr/sim/results"
+	"github.com/hammr/hammr/sim/tables"
 )
 
 // Arm says what happened to the suspended task's memory.
@@ -21,48 +18,25 @@ func (s Sample) Arm() string {
 	return "kept"
 }
 
-// WriteCSV writes a line for each sample, with a heading. Times are in ms, sizes in MiB.
-func WriteCSV(w io.Writer, samples []Sample) error {
-	lines := [][]string{{"footprint_mib", "arm", "swapped_mib", "stop_ms", "fill_alone_ms", "fill_beside_ms", "touch_before_ms", "touch_after_ms", "suspend_ms", "resume_ms"}}
-	for _, s := range samples {
-		line := []string{strconv.FormatInt(s.Footprint>>20, 10), s.Arm(), strconv.FormatInt(s.Swapped>>20, 10)}
-		for _, d := range []time.Duration{s.Stop, s.Alone, s.Beside, s.Before, s.After, s.Suspend(), s.Resume()} {
-			line = append(line, strconv.FormatFloat(millis(d), 'f', 3, 64))
-		}
-		lines = append(lines, line)
-	}
-	return csv.NewWriter(w).WriteAll(lines)
-}
-
-// millis keeps fractions: a stop takes microseconds.
-func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// Cost is the median of the samples of one footprint in one arm, with the least and
-// the most, in s.
+// Cost is the median of the samples of one footprint in one arm, in s.
 type Cost struct {
 	Footprint       int64 // bytes
 	Pressed         bool
-	Suspend, Resume [3]float64 // median, least, most
-	Rate            float64    // bytes/s that were swapped, out and in; 0 of none
+	Suspend, Resume results.Spread
+	Rate            float64 // bytes/s that were swapped, out and in; 0 of none
 }
 
 // CostsOf returns the medians, by arm and footprint. Samples need no order. The rate counts
 // both directions: the footprint is written once and read once.
 func CostsOf(samples []Sample) (costs []Cost) {
-	type group struct {
-		pressed   bool
-		footprint int64
-	}
-	of := make(map[group][]Sample)
-	for _, s := range samples {
-		g := group{s.Pressed, s.Footprint}
-		of[g] = append(of[g], s)
-	}
-	for g, list := range of {
-		c := Cost{Footprint: g.footprint, Pressed: g.pressed}
-		c.Suspend, c.Resume = spread(list, Sample.Suspend), spread(list, Sample.Resume)
-		if both := c.Suspend[0] + c.Resume[0]; g.pressed && both > 0 {
-			c.Rate = 2 * float64(g.footprint) / both
+	for g, list := range tables.Groups(samples, func(s Sample) Sample { return Sample{Footprint: s.Footprint, Pressed: s.Pressed} }) {
+		var suspend, resume []float64
+		for _, s := range list {
+			suspend, resume = append(suspend, s.Suspend().Seconds()), append(resume, s.Resume().Seconds())
+		}
+		c := Cost{Footprint: g.Footprint, Pressed: g.Pressed, Suspend: results.SpreadOf(suspend), Resume: results.SpreadOf(resume)}
+		if both := c.Suspend.Median + c.Resume.Median; g.Pressed && both > 0 {
+			c.Rate = 2 * float64(g.Footprint) / both
 		}
 		costs = append(costs, c)
 	}
@@ -75,29 +49,28 @@ func CostsOf(samples []Sample) (costs []Cost) {
 // Sample returns a sample that has the same arm as the samples of the cost.
 func (c Cost) Sample() Sample { return Sample{Footprint: c.Footprint, Pressed: c.Pressed} }
 
-// spread returns the median, the least and the greatest value, in s, of at least one sample.
-func spread(samples []Sample, of func(Sample) time.Duration) [3]float64 {
-	var values []float64
+// Results has a line for each sample, with times in ms and sizes in MiB, and the costs.
+func Results(samples []Sample, costs []Cost) tables.Results {
+	r := tables.Results{
+		Samples: tables.New("footprint_mib", "arm", "swapped_mib", "stop_ms|%.3f", "fill_alone_ms|%.3f", "fill_beside_ms|%.3f", "touch_before_ms|%.3f",
+			"touch_after_ms|%.3f", "suspend_ms|%.3f", "resume_ms|%.3f"),
+		Summary: tables.New("ARM|%s", "FOOTPRINT|%d MiB", "SUSPEND|%.3f s", "RESUME|%.3f s", "BOTH|%.3f s", "SWAP RATE|%.0f MB/s"),
+	}
 	for _, s := range samples {
-		values = append(values, of(s).Seconds())
-	}
-	slices.Sort(values)
-	n := len(values)
-	return [3]float64{(values[(n-1)/2] + values[n/2]) / 2, values[0], values[n-1]}
-}
-
-// WriteTable writes the costs for people.
-func WriteTable(w io.Writer, costs []Cost) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "ARM\tFOOTPRINT\tSUSPEND\tRESUME\tBOTH\tSWAP RATE\t")
-	for _, c := range costs {
-		rate := "-"
-		if c.Rate > 0 {
-			rate = fmt.Sprintf("%.0f MB/s", c.Rate/1e6)
+		line := []any{s.Footprint >> 20, s.Arm(), s.Swapped >> 20}
+		for _, d := range []time.Duration{s.Stop, s.Alone, s.Beside, s.Before, s.After, s.Suspend(), s.Resume()} {
+			line = append(line, float64(d)/float64(time.Millisecond)) // a stop takes microseconds
 		}
-		fmt.Fprintf(t, "%s\t%d MiB\t%.3f s\t%.3f s\t%.3f s\t%s\t\n", c.Sample().Arm(), c.Footprint>>20, c.Suspend[0], c.Resume[0], c.Suspend[0]+c.Resume[0], rate)
+		r.Samples.Add(line...)
 	}
-	return t.Flush()
+	for _, c := range costs {
+		rate := any("-")
+		if c.Rate > 0 {
+			rate = c.Rate / 1e6
+		}
+		r.Summary.Add(c.Sample().Arm(), c.Footprint>>20, c.Suspend.Median, c.Resume.Median, c.Suspend.Median+c.Resume.Median, rate)
+	}
+	return r
 }
 
 // Draw returns the picture of the costs against the footprint, as Fig. 8 of HFSP's paper. The
@@ -105,14 +78,14 @@ func WriteTable(w io.Writer, costs []Cost) error {
 func Draw(costs []Cost) *plot.Figure {
 	var lines []plot.Line
 	for _, arm := range []string{"swapped", "kept"} {
-		for name, of := range map[string]func(Cost) [3]float64{
-			"suspend": func(c Cost) [3]float64 { return c.Suspend }, "resume": func(c Cost) [3]float64 { return c.Resume },
+		for name, of := range map[string]func(Cost) results.Spread{
+			"suspend": func(c Cost) results.Spread { return c.Suspend }, "resume": func(c Cost) results.Spread { return c.Resume },
 		} {
 			line := plot.Line{Name: name + ", " + arm}
 			for _, c := range costs {
 				if c.Sample().Arm() == arm {
 					y := of(c)
-					line.Points = append(line.Points, plot.Point{X: float64(c.Footprint) / (1 << 30), Y: y[0], Low: y[1], High: y[2]})
+					line.Points = append(line.Points, plot.Point{X: float64(c.Footprint) / (1 << 30), Y: y.Median, Low: y.Low, High: y.High})
 				}
 			}
 			if len(line.Points) > 0 {

@@ -1,14 +1,12 @@
 package results
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
-	"strconv"
-	"text/tabwriter"
 
 	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/tables"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -33,30 +31,30 @@ func (x WhatIf) WriteTable(out io.Writer) error {
 	if label == nil {
 		label = func(name string) string { return name }
 	}
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "JOB\tNAME\tRECORDED\t")
+	columns := []string{"JOB|%s", "NAME", "RECORDED"}
 	for _, run := range x.Runs {
-		fmt.Fprintf(t, "%s\t\t", run.Policy)
+		columns = append(columns, run.Policy, "")
 	}
-	fmt.Fprintln(t)
+	t := tables.New(columns...)
 	for i := range x.Workload.Jobs {
 		j := &x.Workload.Jobs[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t", j.ID, label(j.Name), sojournText(j.Recorded))
+		line := []any{j.ID, label(j.Name), sojournText(j.Recorded)}
 		for _, run := range x.Runs {
 			predicted := run.Result.Jobs[i].Sojourn()
-			fmt.Fprintf(t, "%s\t%s\t", sojournText(predicted), difference(j.Recorded, predicted))
+			line = append(line, sojournText(predicted), difference(j.Recorded, predicted))
 		}
-		fmt.Fprintln(t)
+		t.Add(line...)
 	}
 	recorded := x.recorded().Mean
-	row, errors := "mean\t\t"+sojournText(recorded)+"\t", "mean difference\t\t\t"
+	averages, errors := []any{"mean", "", sojournText(recorded)}, []any{"mean difference", "", ""}
 	for _, run := range x.Runs {
 		predicted := x.times(sojourns(run.Result)).Mean
-		row += sojournText(predicted) + "\t" + difference(recorded, predicted) + "\t"
-		errors += "\t" + fmt.Sprintf("%.1f %%", x.meanError(run.Result)*100) + "\t"
+		averages = append(averages, sojournText(predicted), difference(recorded, predicted))
+		errors = append(errors, "", fmt.Sprintf("%.1f %%", x.meanError(run.Result)*100))
 	}
-	fmt.Fprintf(t, "%s\n%s\n", row, errors)
-	return t.Flush()
+	t.Add(averages...)
+	t.Add(errors...)
+	return t.Text(out)
 }
 
 // meanError returns the mean of the absolute differences from the recorded times, as a part of these.
@@ -92,17 +90,16 @@ func difference(recorded, predicted int64) string {
 // WriteCSV writes a line for each policy and job. A job without a recorded time has an
 // empty field.
 func (x WhatIf) WriteCSV(out io.Writer) error {
-	lines := [][]string{{"policy", "jobid", "name", "recorded_s", "sojourn_s"}}
-	text := func(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }
+	t := tables.New("policy", "jobid", "name", "recorded_s", "sojourn_s")
 	for _, run := range x.Runs {
 		for i := range x.Workload.Jobs {
 			j := &x.Workload.Jobs[i]
 			recorded := ""
 			if j.Recorded > 0 {
-				recorded = text(j.Recorded)
+				recorded = seconds(j.Recorded)
 			}
-			lines = append(lines, []string{run.Policy, j.ID, j.Name, recorded, text(run.Result.Jobs[i].Sojourn())})
+			t.Add(run.Policy, j.ID, j.Name, recorded, seconds(run.Result.Jobs[i].Sojourn()))
 		}
 	}
-	return csv.NewWriter(out).WriteAll(lines)
+	return t.CSV(out)
 }

@@ -1,12 +1,9 @@
-package compare
+package paper
 
 import (
-	"context"
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/hammr/hammr/bench/paper"
 )
 
 // TestKnownSizesShortenSojourns plays the short form: no policy loses to fair sharing that knows
@@ -19,33 +16,33 @@ func TestKnownSizesShortenSojourns(t *testing.T) {
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("there are no traces beside the project")
 	}
-	table, err := Run(context.Background(), Options{Dir: dir, Short: true}, paper.Simulator{}, nil)
+	rows, err := Comparison{Dir: dir, Short: true}.Run(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean := make(map[bool]map[string]Row)
-	for _, r := range table.Rows {
-		if mean[r.Failing] == nil {
-			mean[r.Failing] = make(map[string]Row)
+	mean := make(map[string]map[string]ComparedPolicy)
+	for _, r := range rows {
+		if mean[r.Point] == nil {
+			mean[r.Point] = make(map[string]ComparedPolicy)
 		}
-		mean[r.Failing][r.Arm] = r
+		mean[r.Point][r.Arm] = r
 	}
 	for failing, rows := range mean {
 		for arm, r := range rows {
 			if (strings.HasPrefix(arm, "hfsp") || strings.HasPrefix(arm, "fair")) && r.Mean > rows[reference].Mean {
-				t.Errorf("failures %v: %s has a mean sojourn of %.1f s, and fair sharing %.1f s", failing, arm, r.Mean, rows[reference].Mean)
+				t.Errorf("failures %q: %s has a mean sojourn of %.1f s, and fair sharing %.1f s", failing, arm, r.Mean, rows[reference].Mean)
 			}
 			if strings.HasPrefix(arm, "fair") && r.Lost > 0 {
-				t.Errorf("failures %v: %s lost work of %.1f slot-seconds", failing, arm, r.Lost)
+				t.Errorf("failures %q: %s lost work of %.1f slot-seconds", failing, arm, r.Lost)
 			}
 			if r.Jobs != 100 {
-				t.Errorf("failures %v: %s ended %d jobs of 100", failing, arm, r.Jobs)
+				t.Errorf("failures %q: %s ended %d jobs of 100", failing, arm, r.Jobs)
 			}
 		}
 	}
 	var text strings.Builder
-	if err := table.WriteMarkdown(&text); err != nil || strings.Count(text.String(), "\n| ") != len(table.Rows)+2 {
-		t.Errorf("a table of %d rows: %v\n%s", len(table.Rows), err, text.String())
+	if err := rows.WriteMarkdown(&text); err != nil || strings.Count(text.String(), "\n| ") != len(rows)+2 {
+		t.Errorf("a table of %d rows: %v\n%s", len(rows), err, text.String())
 	}
 	t.Log(text.String())
 }
@@ -56,7 +53,7 @@ func TestPatternOfPolicies(t *testing.T) {
 		"fair":     reference + "|fair",
 		"":         "fifo|" + reference,
 	} {
-		arms, err := Options{Arms: pattern}.arms()
+		arms, err := Comparison{Arms: pattern}.arms()
 		var names []string
 		for _, a := range arms {
 			names = append(names, a.Name)
@@ -66,20 +63,20 @@ func TestPatternOfPolicies(t *testing.T) {
 		}
 	}
 	for pattern, want := range map[string]string{"lottery": `no policy matches "lottery"`, "[": "syntax error in pattern"} {
-		if _, err := (Options{Arms: pattern}).arms(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (Comparison{Arms: pattern}).arms(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("pattern %q: %v, want %s", pattern, err, want)
 		}
 	}
 }
 
 func TestUnknownWorkload(t *testing.T) {
-	if _, err := Loads(Options{Dir: t.TempDir(), Only: "monday"}); err == nil || !strings.Contains(err.Error(), `workload "monday": not one of hfsp_fb2009`) {
+	if _, err := (Comparison{Dir: t.TempDir(), Only: "monday"}).experiments(); err == nil || !strings.Contains(err.Error(), `workload "monday": not one of hfsp_fb2009`) {
 		t.Errorf("no such workload: %v", err)
 	}
 }
 
-func TestMissingTraces(t *testing.T) {
-	if _, err := Loads(Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "hfsp_fb2009.csv does not exist") {
+func TestMissingTracesOfSchedulers(t *testing.T) {
+	if _, err := (Comparison{Dir: t.TempDir()}).experiments(); err == nil || !strings.Contains(err.Error(), "hfsp_fb2009.csv does not exist") {
 		t.Errorf("no traces: %v", err)
 	}
 }

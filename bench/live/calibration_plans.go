@@ -1,11 +1,9 @@
-package calibrate
+package live
 
 import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/hammr/hammr/bench/live"
 )
 
 // jobShape is a job of tasks that sleep.
@@ -13,10 +11,10 @@ type jobShape struct {
 	at, maps, mapMillis, reduces, reduceMillis int
 }
 
-// sleepingJobs is a mixed workload for six map slots and three reduce slots: long jobs,
-// followed by shorter ones. Its tasks sleep for each record, so that jobs compete for slots
-// and not for the cores of this machine.
-var sleepingJobs = []jobShape{
+// calibrationJobs is a mixed workload for six map slots and three reduce slots: long jobs come first and occupy
+// all slots, so policies differ in the job that they serve next. Its tasks sleep for each record, so that jobs
+// compete for slots and not for the cores of this machine.
+var calibrationJobs = []jobShape{
 	{at: 0, maps: 36, mapMillis: 3000, reduces: 3, reduceMillis: 4000},
 	{at: 2, maps: 2, mapMillis: 1500, reduces: 1, reduceMillis: 1000},
 	{at: 4, maps: 12, mapMillis: 2000, reduces: 2, reduceMillis: 2000},
@@ -29,13 +27,12 @@ var sleepingJobs = []jobShape{
 	{at: 26, maps: 2, mapMillis: 3000},
 }
 
-// SleepingPlan returns a plan of jobs whose tasks sleep. Long jobs come first and occupy all
-// slots, so policies differ in the job that they serve next.
-func SleepingPlan() live.Plan {
-	p := live.Plan{Name: "sleeping", About: "tasks that sleep for each record"}
-	for i, s := range sleepingJobs {
+// SleepingCalibration returns the plan of jobs whose tasks sleep.
+func SleepingCalibration() Plan {
+	p := Plan{Name: "sleeping", About: "tasks that sleep for each record"}
+	for i, s := range calibrationJobs {
 		name := fmt.Sprintf("sleep%02d", i)
-		p.Jobs = append(p.Jobs, live.Job{
+		p.Jobs = append(p.Jobs, Job{
 			Name: name, At: time.Duration(s.at) * time.Second,
 			Args: []string{
 				"sleep", "-D", "mapreduce.job.name=" + name, "-m", strconv.Itoa(s.maps), "-mt", strconv.Itoa(s.mapMillis),
@@ -46,14 +43,15 @@ func SleepingPlan() live.Plan {
 	return p
 }
 
-// ComputePlan returns the control: jobs that count the words of a text. The cores of this
+// BusyCalibration returns the control: jobs that count the words of a text. The cores of this
 // machine, which all slots share, bound their speed. Each job writes to a directory with the
 // job's name.
-func ComputePlan(text string) live.Plan {
-	p := live.Plan{Name: "busy", About: "tasks that keep the cores of this machine busy"}
+func BusyCalibration(text string) Plan {
+	const splitBytes = 16 << 20
+	p := Plan{Name: "busy", About: "tasks that keep the cores of this machine busy"}
 	for i, at := range []int{0, 1, 3, 6} {
 		name := fmt.Sprintf("count%02d", i)
-		p.Jobs = append(p.Jobs, live.Job{
+		p.Jobs = append(p.Jobs, Job{
 			Name: name, At: time.Duration(at) * time.Second,
 			Args: []string{
 				"wordcount", "-D", "mapreduce.job.name=" + name, "-D", "mapreduce.job.reduces=2",
@@ -64,5 +62,3 @@ func ComputePlan(text string) live.Plan {
 	}
 	return p
 }
-
-const splitBytes = 16 << 20

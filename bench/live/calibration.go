@@ -1,0 +1,179 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/registry"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/tables"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// Calibration compares the simulator with a real cluster. It runs a plan on a cluster of this
+// machine under several policies, simulates the histories of these runs, and reports the errors
+// of the predicted sojourn times.
+//
+// Each run has two predictions. The replay knows the time of each task in the run that it
+// predicts, so its error comes from the model: heartbeats, task starts and their order. The
+// forecast knows only the task times of the run under the first policy. It answers how
+// another policy would have scheduled the same jobs.
+//
+//	cluster under policy P ─► history of P ─► simulate P ─► replay error of P
+//	cluster under policy Q ─► history of Q ─► simulate Q ─► replay error of Q
+//	                          history of P ─► simulate Q ─► forecast error of Q
+//
+// The error of a job is (predicted − real) / real of its sojourn time. A control with jobs
+// that compute shows how much of the error is due to slots that share cores, which the
+// simulator does not model.
+type Calibration struct {
+	Hammr    string // file of the hammr program
+	Work     string // directory for the clusters; each is removed when it ends
+	Policies []string
+	Logf     func(format string, args ...any)
+}
+
+// The cluster is small enough for one machine, and large enough that jobs compete for slots.
+const (
+	calibrationNodes   = 3
+	calibrationMaps    = 2 // slots of a tasknode
+	calibrationReduces = 1
+)
+
+// Predicted is the sojourn time of a job under a policy, in ms: on the cluster, and predicted
+// from the same run and from the run of the first policy.
+type Predicted struct {
+	Plan, Policy, Job      string
+	Real, Replay, Forecast int64
+}
+
+// Run runs the plans, each under every policy on a cluster of its own. With an error it returns
+// what was predicted before.
+func (c Calibration) Run(ctx context.Context, plans ...Plan) (all []Predicted, err error) {
+	for _, plan := range plans {
+		var first *workload.Workload
+		for _, policy := range c.Policies {
+			c.Logf("%s under %s: %d jobs on %d tasknodes", plan.Name, policy, len(plan.Jobs), calibrationNodes)
+			w, err := c.play(ctx, plan, policy)
+			if err != nil {
+				return all, fmt.Errorf("%s under %s: %w", plan.Name, policy, err)
+			}
+			if first == nil {
+				first = w
+			}
+			replay, err := calibrationOf(ctx, w, policy)
+			if err != nil {
+				return all, err
+			}
+			forecast, err := calibrationOf(ctx, first, policy)
+			if err != nil {
+				return all, err
+			}
+			for i := range w.Jobs {
+				all = append(all, Predicted{plan.Name, policy, w.Jobs[i].Name, w.Jobs[i].Recorded, replay.Jobs[i].Sojourn(), forecast.Jobs[i].Sojourn()})
+			}
+		}
+	}
+	return all, nil
+}
+
+// play runs a plan on a cluster, and returns its history, with the jobs in the order of the plan. Outputs go to
+// the directory of the cluster, so that plans can run again.
+func (c Calibration) play(ctx context.Context, plan Plan, policy string) (w *workload.Workload, err error) {
+	dir := filepath.Join(c.Work, plan.Name, policy)
+	cluster, err := Start(ctx, Config{
+		Hammr: c.Hammr, Dir: dir, Policy: policy, Conf: calibrationConf(policy),
+		Tasknodes: calibrationNodes, MapSlots: calibrationMaps, ReduceSlots: calibrationReduces,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	plan.Jobs = slices.Clone(plan.Jobs)
+	for i, j := range plan.Jobs {
+		if j.Out != "" {
+			plan.Jobs[i].Out = filepath.Join(dir, "output", j.Out)
+		}
+	}
+	run, err := cluster.Run(ctx, plan)
+	if err == nil {
+		err = run.Failed()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return workload.ReadFile(cluster.Histories(), workload.Options{Format: workload.HistoryLogs})
+}
+
+// calibrationConf returns a policy's settings, the same for the cluster and the simulator. They
+// switch preemption off, because another benchmark measures its costs.
+func calibrationConf(policy string) map[string]string {
+	if policy == "hfsp" {
+		return map[string]string{"mapred.hfsp-scheduler.preemption-strategy": "wait"}
+	}
+	return nil
+}
+
+// calibrationOf plays a workload under a policy on a cluster like the real one.
+func calibrationOf(ctx context.Context, w *workload.Workload, policy string) (*sim.Result, error) {
+	p, err := registry.New(policy, calibrationConf(policy), sched.Setup{
+		Placement: sched.DefaultPlacement(), Preempt: preempt.Config{Map: preempt.Wait, Reduce: preempt.Wait},
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := sim.Run(ctx, sim.Config{Policy: p, Machines: calibrationNodes, MapSlots: calibrationMaps, ReduceSlots: calibrationReduces}, w)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s in sim: %w", policy, err)
+	}
+	return r, nil
+}
+
+// CalibrationResults has a line for each job and policy, and a summary for each policy.
+func CalibrationResults(all []Predicted) tables.Results {
+	seconds := func(ms int64) float64 { return float64(ms) / 1000 }
+	r := tables.Results{
+		Samples: tables.New("plan", "policy", "job", "real_s|%.3f", "replay_s|%.3f", "forecast_s|%.3f", "replay_error|%.4f", "forecast_error|%.4f"),
+		Summary: tables.New("PLAN|%s", "POLICY", "JOBS|%d", "REAL MEAN|%.2f s", "REPLAY MEAN|%.2f s", "ERROR|%.1f %%", "WORST|%.1f %%",
+			"FORECAST MEAN|%.2f s", "ERROR|%.1f %%", "WORST|%.1f %%"),
+	}
+	for _, p := range all {
+		r.Samples.Add(p.Plan, p.Policy, p.Job, seconds(p.Real), seconds(p.Replay), seconds(p.Forecast), p.errorOf(p.Replay), p.errorOf(p.Forecast))
+	}
+	for of, jobs := range tables.Groups(all, func(p Predicted) [2]string { return [2]string{p.Plan, p.Policy} }) {
+		var real int64
+		var replay, forecast predictions
+		for _, p := range jobs {
+			real += p.Real
+			replay.add(p.Replay, p.errorOf(p.Replay))
+			forecast.add(p.Forecast, p.errorOf(p.Forecast))
+		}
+		n := float64(len(jobs))
+		r.Summary.Add(of[0], of[1], len(jobs), seconds(real)/n, seconds(replay.sum)/n, 100*replay.errors/n, 100*replay.worst,
+			seconds(forecast.sum)/n, 100*forecast.errors/n, 100*forecast.worst)
+	}
+	return r
+}
+
+// errorOf returns the error of a prediction, as a part of the real time.
+func (p Predicted) errorOf(predicted int64) float64 {
+	return float64(predicted-p.Real) / float64(max(p.Real, 1))
+}
+
+// predictions sums up predicted times, in ms, and the absolute values of their errors.
+type predictions struct {
+	sum           int64
+	errors, worst float64
+}
+
+func (p *predictions) add(ms int64, off float64) {
+	p.sum += ms
+	p.errors += math.Abs(off)
+	p.worst = max(p.worst, math.Abs(off))
+}
