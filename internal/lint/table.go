@@ -100,7 +100,7 @@ var importTable = []row{
 	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/percentile", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
 	{"sim/results", []string{"cluster", "internal/apidoc", "internal/percentile", "sched", "sim", "sim/..."}},
-	{"sim/workload", []string{"cluster", "internal/report", "jobmaster/history", "sim", "sim/...", "storage", "storage/local"}},
+	{"sim/workload", []string{"cluster", "internal/report", "internal/taskproc", "internal/wire", "jobmaster/history", "sim", "sim/...", "storage", "storage/local"}},
 	{"sim/fluid", nil},
 	{"sim/plot", nil},
 	{"sim/tables", nil},

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,79 +9,16 @@ import (
 	"strconv"
 
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster/history"
 )
-
-// maxHistoryVersion is the newest version of docs/formats/history.md that the reader accepts. It reads
-// what all versions have.
-const maxHistoryVersion = 2
 
 // slowStartProperty sets when the reduces of a job start.
 const slowStartProperty = "mapreduce.job.reduce.slowstart.completedmaps"
 
 // memoryProperties set the memory of maps and of reduces.
 var memoryProperties = [2]string{"mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb"}
-
-// historyLine is a line of a job's history, or the head of a job's report, which has no
-// type.
-//
-//	{"type":"job","version":1,"job":{…}}     first line of a history
-//	{"type":"task","task":{…}}               a line for each task
-//	{"type":"end","tasks":27}                last line: the number of tasks
-//	{"jobId":…,"tasks":[…]}                  a report, one value
-type historyLine struct {
-	Type    string          `json:"type"`
-	Version int             `json:"version"`
-	Job     *historyJob     `json:"job"`
-	Task    *historyTask    `json:"task"`
-	Tasks   json.RawMessage `json:"tasks"` // a number at the end of a history, a list in a report
-}
-
-// historyJob has the fields of a job that become a Job. Times are ms since the epoch.
-type historyJob struct {
-	JobID      string            `json:"jobId"`
-	Name       string            `json:"name"`
-	User       string            `json:"user"`
-	Queue      string            `json:"queue"`
-	Priority   string            `json:"priority"`
-	SubmitTime wholeNumber       `json:"submitTime"`
-	FinishTime wholeNumber       `json:"finishTime"`
-	InputBytes wholeNumber       `json:"inputBytes"`
-	Properties map[string]string `json:"properties"`
-	Partitions []struct {
-		Partition int         `json:"partition"`
-		Bytes     wholeNumber `json:"bytes"`
-	} `json:"partitions"`
-}
-
-// historyTask has the attempts of a task, in order. Wasted means that the checkpoint of a
-// preempted attempt was lost.
-type historyTask struct {
-	ID       string `json:"id"`
-	Kind     string `json:"kind"`
-	Attempts []struct {
-		State      string      `json:"state"`
-		Tasknode   string      `json:"node"`
-		StartTime  wholeNumber `json:"startTime"`
-		FinishTime wholeNumber `json:"finishTime"`
-		Shuffled   wholeNumber `json:"shuffleFinishTime"`
-		Wasted     bool        `json:"wasted"`
-	} `json:"attempts"`
-}
-
-// wholeNumber is a 64-bit integer, which protobuf's JSON writes as a string. A JavaScript
-// number could not hold all of its values.
-type wholeNumber int64
-
-// UnmarshalJSON accepts 7 and "7".
-func (n *wholeNumber) UnmarshalJSON(b []byte) error {
-	text := string(b)
-	if unquoted, err := strconv.Unquote(text); err == nil {
-		text = unquoted
-	}
-	x, err := strconv.ParseInt(text, 10, 64)
-	*n = wholeNumber(x)
-	return err
-}
 
 // ReadHistory reads histories (docs/formats/history.md) and reports (docs/formats/report.md)
 // of this project's clusters, in any mixture. A task takes the time of its successful
@@ -98,13 +36,17 @@ func ReadHistory(r io.Reader, source string, o Options) (*Workload, error) {
 
 // read collects the jobs of one input. Histories may be concatenated, with reports in
 // between.
+//
+//	no history ── job ──► open ── task, event ─► open ── end ─► no history, job added
+//	           ── report ─► no history, job added
 func (h *jobLog) read(r io.Reader) error {
 	in := newJSONStream(r, h.source)
-	var open openHistory
+	var open bytes.Buffer // lines of a history whose end line is not read yet
+	first := 0
 	for {
 		raw, line, err := in.next()
-		if errors.Is(err, io.EOF) && open.job != nil {
-			return fmt.Errorf("%s:%d: history of job %q without its end line", h.source, open.line, open.job.ID)
+		if errors.Is(err, io.EOF) && open.Len() > 0 {
+			return fmt.Errorf("%s:%d: a history without its end line", h.source, first)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -112,105 +54,74 @@ func (h *jobLog) read(r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(h.line(&open, line, raw), h.selected.checkNumber(len(h.logged))); err != nil {
+		var l struct {
+			Type string `json:"type"` // a report has none
+		}
+		err = unmarshal(raw, &l)
+		switch {
+		case err != nil:
+		case l.Type == "" && open.Len() == 0:
+			err = h.addReport(line, raw)
+		case open.Len() == 0 && l.Type != "job":
+			err = fmt.Errorf("a line of type %q, expected a job's first line or a report", l.Type)
+		default:
+			if open.Len() == 0 {
+				first = line
+			}
+			open.Write(raw)
+			if l.Type == "end" {
+				line, err = first, h.addHistory(first, &open)
+				open.Reset()
+			}
+		}
+		if err := errors.Join(err, h.selected.checkNumber(len(h.logged))); err != nil {
 			return fmt.Errorf("%s:%d: %w", h.source, line, err)
 		}
 	}
 }
 
-// openHistory is a history whose end line is not read yet. Tasks get their bytes when it
-// ends, since the number of maps is known only then.
-type openHistory struct {
-	line       int        // of its first line
-	job        *loggedJob // nil between two histories
-	partitions []int64    // bytes of each, by number
-	input      int64      // bytes of all maps
-}
-
-// line handles one line of a history, or a report.
-//
-//	no history ── job ──► open ── task ─► open ── end ─► no history, job added
-//	           ── report ─► no history, job added
-func (h *jobLog) line(open *openHistory, n int, raw json.RawMessage) error {
-	var l historyLine
-	if err := unmarshal(raw, &l); err != nil {
+// addHistory adds the job of a history, which begins on a line.
+func (h *jobLog) addHistory(line int, lines io.Reader) error {
+	past, err := history.Decode(lines)
+	if err != nil {
 		return err
 	}
-	switch {
-	case l.Type == "" && open.job == nil:
-		return h.addReport(n, raw)
-	case l.Type == "job" && open.job == nil && l.Job != nil:
-		if l.Version < 1 || l.Version > maxHistoryVersion {
-			return fmt.Errorf("version %d of a history, expected 1 to %d", l.Version, maxHistoryVersion)
+	s := past.Status
+	j := loggedJob{finish: s.FinishTime, Job: Job{ID: s.JobId, Name: s.Name, User: s.User, Pool: s.Queue, Submit: s.SubmitTime}}
+	if err := j.setProperties(s.Priority, s.Properties); err != nil {
+		return err
+	}
+	for _, t := range s.Tasks {
+		if t.Kind == taskproc.Kind_KIND_UNSPECIFIED {
+			return fmt.Errorf("task %q is of no kind, expected MAP or REDUCE", t.Id)
 		}
-		return open.begin(n, l.Job)
-	case l.Type == "task" && open.job != nil && l.Task != nil:
-		return open.addTask(l.Task)
-	case l.Type == "event" && open.job != nil:
-		return nil
-	case l.Type == "end" && open.job != nil:
-		if count := string(l.Tasks); count != strconv.Itoa(len(open.job.tasks)) && (count != "" || len(open.job.tasks) > 0) {
-			return fmt.Errorf("%d lines of tasks, expected %q as in the end line", len(open.job.tasks), count)
+		p := loggedTask{id: t.Id, reduce: t.Kind == taskproc.Kind_REDUCE}
+		for _, a := range t.Attempts {
+			p.attempts = append(p.attempts, loggedAttempt{
+				succeeded:    a.State == wire.AttemptState_ATTEMPT_SUCCEEDED,
+				checkpointed: a.State == wire.AttemptState_ATTEMPT_PREEMPTED && !a.WorkLost,
+				start:        a.StartTime, finish: a.FinishTime, shuffledAt: a.ShuffleFinishTime, machine: a.Machine,
+			})
 		}
-		open.close()
-		h.addLogged(open.line, *open.job)
-		*open = openHistory{}
-		return nil
+		j.tasks = append(j.tasks, p)
 	}
-	return fmt.Errorf("a line of type %q, expected %s", l.Type, open.expected())
-}
-
-// expected names the lines that may come next, for errors.
-func (o *openHistory) expected() string {
-	if o.job == nil {
-		return "a job's first line or a report"
+	var partitions []int64
+	for _, p := range s.Partitions {
+		partitions = appendPartition(partitions, int(p.Partition), p.Bytes)
 	}
-	return "a task or the end of job " + strconv.Quote(o.job.ID)
-}
-
-// begin opens a history with its first line.
-func (o *openHistory) begin(line int, j *historyJob) error {
-	priority, err := priorityOf(j.Priority)
-	if err != nil {
-		return err
-	}
-	slowStart, err := slowStartOf(j.Properties)
-	if err != nil {
-		return err
-	}
-	memory, err := memoryOf(j.Properties)
-	if err != nil {
-		return err
-	}
-	*o = openHistory{line: line, input: int64(j.InputBytes), job: &loggedJob{finish: int64(j.FinishTime), Job: Job{
-		ID: j.JobID, Name: j.Name, User: j.User, Pool: j.Queue, Priority: priority, Submit: int64(j.SubmitTime), SlowStart: slowStart,
-		MemoryMB: memory,
-	}}}
-	for _, p := range j.Partitions {
-		o.partitions = appendPartition(o.partitions, p.Partition, int64(p.Bytes))
-	}
+	spreadBytes(&j, s.InputBytes, partitions)
+	h.addLogged(line, j)
 	return nil
 }
 
-// addTask adds a task; its bytes follow at the end of the history.
-func (o *openHistory) addTask(t *historyTask) error {
-	if t.Kind != "MAP" && t.Kind != "REDUCE" {
-		return fmt.Errorf("task %q of kind %q, expected MAP or REDUCE", t.ID, t.Kind)
-	}
-	p := loggedTask{id: t.ID, reduce: t.Kind == "REDUCE"}
-	for _, a := range t.Attempts {
-		p.attempts = append(p.attempts, loggedAttempt{
-			succeeded: a.State == "ATTEMPT_SUCCEEDED", checkpointed: a.State == "ATTEMPT_PREEMPTED" && !a.Wasted,
-			start: int64(a.StartTime), finish: int64(a.FinishTime), shuffledAt: int64(a.Shuffled), machine: a.Tasknode,
-		})
-	}
-	o.job.tasks = append(o.job.tasks, p)
-	return nil
+// setProperties sets what a job's priority and properties say.
+func (j *loggedJob) setProperties(priority string, properties map[string]string) error {
+	var errs [3]error
+	j.Priority, errs[0] = priorityOf(priority)
+	j.SlowStart, errs[1] = slowStartOf(properties)
+	j.MemoryMB, errs[2] = memoryOf(properties)
+	return errors.Join(errs[:]...)
 }
-
-// close distributes the bytes over the tasks: equal parts of the input to the maps, its
-// partition to each reduce. Histories have the bytes of the whole input only.
-func (o *openHistory) close() { spreadBytes(o.job, o.input, o.partitions) }
 
 // slowStartOf returns the slow start in a job's properties; negative if unset.
 func slowStartOf(properties map[string]string) (float64, error) {
@@ -278,22 +189,10 @@ func (h *jobLog) addReport(line int, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	priority, err := priorityOf(r.Priority)
-	if err != nil {
+	j := loggedJob{finish: r.FinishTime, Job: Job{ID: r.JobID, Name: r.Name, User: r.User, Pool: r.Queue, Submit: r.StartTime}}
+	if err := j.setProperties(r.Priority, r.Configuration); err != nil {
 		return err
 	}
-	slowStart, err := slowStartOf(r.Configuration)
-	if err != nil {
-		return err
-	}
-	memory, err := memoryOf(r.Configuration)
-	if err != nil {
-		return err
-	}
-	j := loggedJob{finish: r.FinishTime, Job: Job{
-		ID: r.JobID, Name: r.Name, User: r.User, Pool: r.Queue, Priority: priority, Submit: r.StartTime, SlowStart: slowStart,
-		MemoryMB: memory,
-	}}
 	for _, t := range r.Tasks {
 		j.tasks = append(j.tasks, reportTask(t))
 	}

@@ -26,11 +26,13 @@ func writeHistory(t *testing.T, fsys storage.FS, dir, id, pool string, version i
 {"type":"task","task":{"id":"task%s_m_000000","kind":"MAP","attempts":[{"node":"n1","state":"ATTEMPT_SUCCEEDED","startTime":"%d","finishTime":"%d"}]}}
 `, version, id, pool, end-9000, end, id[3:], end-8000, end)
 	name := dir + "/" + id + ".jsonl"
+	events := 0
 	if version == 2 {
+		events = 1
 		text += `{"type":"event","event":{"at":1,"kind":"start"}}` + "\n"
 		name += ".zst"
 	}
-	text += `{"type":"end","tasks":1}`
+	text += fmt.Sprintf(`{"type":"end","tasks":1,"events":%d}`, events)
 	err := storage.WriteFile(t.Context(), fsys, name, storage.CreateOptions{}, func(w io.Writer) error {
 		if version == 1 {
 			_, err := io.WriteString(w, text)
