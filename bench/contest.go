@@ -58,25 +58,31 @@ type Entry struct {
 // missing reports whether the Entry is zero, so the contest lacks this side.
 func (e Entry) missing() bool { return e.Command == nil }
 
-// choose selects the contests that the patterns name, in the order of all. A pattern that
-// matches nothing is an error, so that a misspelt name does not pass as a run without
-// results.
+// choose selects the contests that the patterns name, in the order of all; without patterns, those that do not run
+// only by name.
 func choose(all []Contest, patterns []string) ([]Contest, error) {
+	if len(patterns) == 0 {
+		return slices.DeleteFunc(slices.Clone(all), func(c Contest) bool { return c.OnlyByName }), nil
+	}
+	return Choose("case", all, func(c Contest) string { return c.Name }, patterns)
+}
+
+// Choose selects what the patterns for path.Match name, in the order of all. A pattern that
+// matches nothing is an error, so that a misspelt name does not pass as a run without
+// results. what says what is selected.
+func Choose[T any](what string, all []T, name func(T) string, patterns []string) ([]T, error) {
 	used := make([]bool, len(patterns))
-	chosen := slices.DeleteFunc(slices.Clone(all), func(c Contest) bool {
-		if len(patterns) == 0 {
-			return c.OnlyByName
-		}
+	chosen := slices.DeleteFunc(slices.Clone(all), func(one T) bool {
 		matched := false
 		for i, p := range patterns {
-			if ok, err := path.Match(p, c.Name); err == nil && ok {
+			if ok, err := path.Match(p, name(one)); err == nil && ok {
 				matched, used[i] = true, true
 			}
 		}
 		return !matched
 	})
 	if i := slices.Index(used, false); i >= 0 {
-		return nil, fmt.Errorf("unknown case %q; --list shows all", patterns[i])
+		return nil, fmt.Errorf("unknown %s %q; --list shows all", what, patterns[i])
 	}
 	return chosen, nil
 }

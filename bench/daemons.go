@@ -1,12 +1,9 @@
 package bench
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/hammr/hammr/internal/testcluster"
@@ -77,34 +74,11 @@ func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 // still run are not included, so usage is taken after the jobs.
 func (d *daemons) cpu() (all []time.Duration, err error) {
 	for _, pid := range slices.Concat(d.masters, d.tasknodes) {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		p, err := ProcessOf(pid)
 		if err != nil {
 			return nil, fmt.Errorf("CPU time of a daemon: %w", err)
 		}
-		all = append(all, cpuIn(stat))
+		all = append(all, p.CPU+p.Children)
 	}
 	return all, nil
-}
-
-// clockTick is the unit of CPU time in /proc, the same on all of Linux.
-const clockTick = 10 * time.Millisecond
-
-// cpuIn parses a process's stat line in /proc and returns the CPU time of the process and of
-// its ended children. It returns 0 for any other text.
-//
-//	pid (name) state ppid … utime stime cutime cstime …
-//	           fields[0]    fields[11] to fields[14]
-func cpuIn(stat []byte) (sum time.Duration) {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 15 {
-		return 0
-	}
-	for _, f := range fields[11:15] { // utime, stime, cutime, cstime
-		ticks, err := strconv.ParseInt(string(f), 10, 64)
-		if err != nil {
-			return 0
-		}
-		sum += time.Duration(ticks) * clockTick
-	}
-	return sum
 }

@@ -5,20 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
-
-func TestCPUTimeIsReadFromProc(t *testing.T) {
-	const stat = "12 (a) b) S 1 34 12 0 -1 4194304 1 0 0 0 100 20 3 4 20 0 1 0 5 4096 77"
-	if got, want := cpuIn([]byte(stat)), 1270*time.Millisecond; got != want {
-		t.Errorf("CPU time %v, want %v", got, want)
-	}
-	for _, text := range []string{"", ")", "12 (a) S 1", strings.Replace(stat, "100", "x", 1)} {
-		if got := cpuIn([]byte(text)); got != 0 {
-			t.Errorf("CPU time %v in %q", got, text)
-		}
-	}
-}
 
 func TestDaemonsAreWatched(t *testing.T) {
 	d := &daemons{masters: []int{os.Getpid(), 1}, tasknodes: []int{os.Getpid()}}

@@ -28,14 +28,20 @@ func ThisMachine() Machine {
 	kib, _, _ := strings.Cut(field("/proc/meminfo", "MemTotal"), " ")
 	n, _ := strconv.ParseInt(kib, 10, 64)
 	m.MemBytes = n << 10
-	m.Kernel = strings.TrimSpace(contentOf("/proc/sys/kernel/ostype") + " " + contentOf("/proc/sys/kernel/osrelease"))
-	load, _, _ := strings.Cut(contentOf("/proc/loadavg"), " ")
+	m.Kernel = strings.TrimSpace(ContentOf("/proc/sys/kernel/ostype") + " " + ContentOf("/proc/sys/kernel/osrelease"))
+	load, _, _ := strings.Cut(ContentOf("/proc/loadavg"), " ")
 	m.Load, _ = strconv.ParseFloat(load, 64)
 	return m
 }
 
-// contentOf returns the text of a system file, "" if it cannot be read.
-func contentOf(path string) string {
+// Loads returns the load averages of 1, 5 and 15 minutes.
+func Loads() string {
+	fields := strings.Fields(ContentOf("/proc/loadavg"))
+	return strings.Join(fields[:min(3, len(fields))], " ")
+}
+
+// ContentOf returns the text of a system file without blanks at its ends, "" if it cannot be read.
+func ContentOf(path string) string {
 	data, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(data))
 }

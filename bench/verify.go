@@ -1,14 +1,12 @@
 package bench
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 // parts returns the files of an output: itself, or those of a directory in order of name
@@ -25,9 +23,9 @@ func parts(output string) ([]string, error) {
 	return filepath.Glob(filepath.Join(output, "[^_.]*"))
 }
 
-// OpenOutput reads the files of an output one behind the other. The caller calls closeFiles,
+// openOutput reads the files of an output one behind the other. The caller calls closeFiles,
 // also after an error of the reader.
-func OpenOutput(output string) (r io.Reader, closeFiles func(), err error) {
+func openOutput(output string) (r io.Reader, closeFiles func(), err error) {
 	names, err := parts(output)
 	if err != nil {
 		return nil, nil, err
@@ -50,12 +48,12 @@ func OpenOutput(output string) (r io.Reader, closeFiles func(), err error) {
 // sameBytes compares outputs as they are. Directories are compared as the concatenation of
 // their parts.
 func sameBytes(ours, rival string) error {
-	a, closeA, err := OpenOutput(ours)
+	a, closeA, err := openOutput(ours)
 	if err != nil {
 		return err
 	}
 	defer closeA()
-	b, closeB, err := OpenOutput(rival)
+	b, closeB, err := openOutput(rival)
 	if err != nil {
 		return err
 	}
@@ -96,52 +94,6 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// sameCounts compares outputs with a word and a count in each line, in either order and with
-// any blanks. The order of words is not compared, since rivals write them in the order of a
-// hash table.
-func sameCounts(ours, rival string) error {
-	a, err := sortedCounts(ours)
-	if err != nil {
-		return err
-	}
-	b, err := sortedCounts(rival)
-	if err != nil {
-		return err
-	}
-	if len(a) != len(b) {
-		return fmt.Errorf("outputs differ: %d words, rival %d", len(a), len(b))
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return fmt.Errorf("outputs differ: %q, rival %q", a[i], b[i])
-		}
-	}
-	return nil
-}
-
-// sortedCounts returns the lines of an output as "word count", in order. Without a tab between
-// the two they are from uniq -c, which puts the count first. All lines are in memory: word
-// counts have few distinct words.
-func sortedCounts(output string) ([]string, error) {
-	r, closeFiles, err := OpenOutput(output)
-	if err != nil {
-		return nil, err
-	}
-	defer closeFiles()
-	var lines []string
-	s := bufio.NewScanner(r)
-	// A word may be as long as the longest line of the adversarial inputs.
-	s.Buffer(nil, 64<<20)
-	for s.Scan() {
-		f := bytes.Fields(s.Bytes())
-		if len(f) != 2 {
-			return nil, fmt.Errorf("%s: line %q has no word and count", output, s.Text())
-		}
-		if !bytes.Contains(s.Bytes(), []byte("\t")) {
-			f[0], f[1] = f[1], f[0]
-		}
-		lines = append(lines, string(f[0])+" "+string(f[1]))
-	}
-	slices.Sort(lines)
-	return lines, s.Err()
-}
+// sameCounts compares outputs with a word and a count in each line, in either order. The order of
+// words is not compared, since rivals write them in the order of a hash table.
+var sameCounts = SameRecords(countLast)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -33,6 +33,12 @@ type Row struct {
 var columns = []string{"seed", "faults", "planned", "kinds", "jobs", "bytes", "lost", "attempts_again",
 	"work_lost_ms", "recovery_ms", "elapsed_ms", "verdict"}
 
+// values points to the values of a row, in the order of columns.
+func (r *Row) values() []any {
+	return []any{&r.Seed, &r.Faults, &r.Planned, &r.Kinds, &r.Jobs, &r.Bytes, &r.Lost, &r.ExtraAttempts,
+		&r.WorkLost, &r.RecoveryMS, &r.ElapsedMS, &r.Verdict}
+}
+
 // RowOf returns the row of a drill. Kinds has only those that were injected: a kind that never
 // hits anything must not look tested.
 func RowOf(plan *Plan, v *Verdict) Row {
@@ -49,13 +55,12 @@ func RowOf(plan *Plan, v *Verdict) Row {
 	}
 }
 
-// fields returns the fields of a row in the order of columns; parseRow reads them back.
-func (r Row) fields() []string {
-	n := func(n int64) string { return strconv.FormatInt(n, 10) }
-	return []string{
-		strconv.FormatUint(r.Seed, 10), n(int64(r.Faults)), n(int64(r.Planned)), r.Kinds, n(int64(r.Jobs)), n(r.Bytes), n(r.Lost),
-		n(int64(r.ExtraAttempts)), n(r.WorkLost), n(r.RecoveryMS), n(r.ElapsedMS), r.Verdict,
+// fields returns the fields of a row; parseRow reads them back.
+func (r Row) fields() (fields []string) {
+	for _, value := range r.values() {
+		fields = append(fields, fmt.Sprint(reflect.ValueOf(value).Elem()))
 	}
+	return fields
 }
 
 // Append appends a row to the table in a file, which it creates if necessary. Several
@@ -124,18 +129,17 @@ func ReadTable(from io.Reader, file string) (rows []Row, err error) {
 }
 
 func parseRow(fields []string) (r Row, err error) {
-	var faults []error
-	n := func(i int) int64 {
-		v, err := strconv.ParseInt(fields[i], 10, 64)
-		faults = append(faults, err)
-		return v
+	for i, value := range r.values() {
+		if text, isText := value.(*string); isText {
+			*text = fields[i]
+		} else if _, failed := fmt.Sscan(fields[i], value); failed != nil {
+			return r, fmt.Errorf("%s: %q: %w", columns[i], fields[i], failed)
+		}
 	}
-	seed, err := strconv.ParseUint(fields[0], 10, 64)
-	r = Row{
-		Seed: seed, Faults: int(n(1)), Planned: int(n(2)), Kinds: fields[3], Jobs: int(n(4)), Bytes: n(5), Lost: n(6),
-		ExtraAttempts: int(n(7)), WorkLost: n(8), RecoveryMS: n(9), ElapsedMS: n(10), Verdict: fields[11],
+	if !slices.Equal(r.fields(), fields) { // Sscan stops at the first character that is no digit
+		return r, fmt.Errorf("%q: expected numbers and words", fields)
 	}
-	return r, errors.Join(err, errors.Join(faults...))
+	return r, nil
 }
 
 // Total adds up drills.

@@ -12,52 +12,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/bench"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// processUsage is what a master's process has used, as the kernel reports it.
-type processUsage struct {
-	cpu      time.Duration // since its start
-	resident int64         // bytes
-}
-
-// clockTick is the unit of times in /proc. It is the same on every architecture that Go
-// supports on Linux.
-const clockTick = 10 * time.Millisecond
-
-// usageOf reads /proc.
-func usageOf(pid int) (u processUsage, err error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return u, err
-	}
-	// The name is in parentheses and may contain spaces. Fields 14 and 15 are the times, 24
-	// is the resident memory in pages.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 22 {
-		return u, fmt.Errorf("/proc/%d/stat: %d fields after the name", pid, len(fields))
-	}
-	for _, field := range fields[11:13] {
-		ticks, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return u, fmt.Errorf("/proc/%d/stat: %w", pid, err)
-		}
-		u.cpu += time.Duration(ticks) * clockTick
-	}
-	pages, err := strconv.ParseInt(fields[21], 10, 64)
-	u.resident = pages * int64(os.Getpagesize())
-	return u, err
-}
-
-// leaderUsage returns the name of the leader and what its process has used.
-func leaderUsage(ctx context.Context, c *testcluster.Cluster) (leader string, u processUsage, err error) {
+// leaderUsage returns the name of the leader and what its process has used, as the kernel reports it.
+func leaderUsage(ctx context.Context, c *testcluster.Cluster) (leader string, u bench.Process, err error) {
 	if leader, err = c.AwaitLeader(ctx); err != nil {
 		return "", u, err
 	}
 	p, err := c.Process(leader)
 	if err == nil {
-		u, err = usageOf(p.PID)
+		u, err = bench.ProcessOf(p.PID)
 	}
 	return leader, u, err
 }

@@ -3,8 +3,6 @@ package fleet
 import (
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/hammr/hammr/internal/jsonfile"
@@ -78,15 +76,6 @@ func (r *Result) Print(w io.Writer) {
 
 // WriteJSON writes results into a file.
 func WriteJSON(file string, results []*Result) error { return jsonfile.Write(file, results, 0o666) }
-
-// loadNow returns the load averages of this machine.
-func loadNow() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	return strings.Join(strings.Fields(string(text))[:3], " ")
-}
 
 // millis and mebibytes convert to the units of tables.
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hammr/hammr/bench"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/syncutil"
@@ -96,7 +97,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	r := &run{Options: o, result: &Result{Scenario: o.Scenario, Machines: o.Machines, Load: loadNow()}}
+	r := &run{Options: o, result: &Result{Scenario: o.Scenario, Machines: o.Machines, Load: bench.Loads()}}
 	if r.cluster, err = startMasters(ctx, &o); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/bench"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
@@ -14,7 +15,7 @@ type window struct {
 	run            *run
 	leader         string
 	began          time.Time
-	usage          processUsage
+	usage          bench.Process
 	received, sent int64
 	starts, ends   int64
 }
@@ -47,10 +48,10 @@ func (w *window) close(ctx context.Context) (x rates, err error) {
 	}
 	received, _ := r.fleet.received()
 	ends := r.fleet.counts.ends.Load() - w.ends
-	cpu := usage.cpu - w.usage.cpu
+	cpu := usage.CPU - w.usage.CPU
 	return rates{
 		starts: float64(r.fleet.counts.starts.Load()-w.starts) / seconds, ends: float64(ends) / seconds,
-		cpu: cpu.Seconds() / seconds, cpuPerTask: cpu / time.Duration(max(ends, 1)), resident: usage.resident,
+		cpu: cpu.Seconds() / seconds, cpuPerTask: cpu / time.Duration(max(ends, 1)), resident: usage.RSSBytes,
 		received: float64(received-w.received) / seconds, sent: float64(r.fleet.sent()-w.sent) / seconds,
 	}, nil
 }

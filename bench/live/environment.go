@@ -30,7 +30,7 @@ type Environment struct {
 // before a run, since the run itself raises the load.
 func EnvironmentOf(dir string, configuration map[string]string) Environment {
 	return Environment{
-		Machine: bench.ThisMachine(), Loads: content("/proc/loadavg"), Disk: diskOf(dir),
+		Machine: bench.ThisMachine(), Loads: bench.Loads(), Disk: diskOf(dir),
 		Version: version(), Time: time.Now().UTC().Truncate(time.Second), Configuration: configuration,
 	}
 }
@@ -75,13 +75,6 @@ func (e Environment) Markdown() string {
 	return b.String()
 }
 
-// content returns the text of a system file, without white space at both ends. It returns ""
-// if the file cannot be read.
-func content(path string) string {
-	data, _ := os.ReadFile(path)
-	return strings.TrimSpace(string(data))
-}
-
 // diskOf returns the file system of a directory, and whether its disk rotates. The device
 // number of the directory is looked up among the mounts of this process.
 func diskOf(dir string) string {
@@ -90,7 +83,7 @@ func diskOf(dir string) string {
 		return ""
 	}
 	number := fmt.Sprintf("%d:%d", s.Dev>>8&0xfff, s.Dev&0xff|s.Dev>>12&0xfff00)
-	for line := range strings.Lines(content("/proc/self/mountinfo")) {
+	for line := range strings.Lines(bench.ContentOf("/proc/self/mountinfo")) {
 		mount, kind, _ := strings.Cut(line, " - ")
 		if fields := strings.Fields(mount); len(fields) > 2 && fields[2] == number {
 			return strings.Join(strings.Fields(kind)[:1], "") + rotational(number)
@@ -103,7 +96,7 @@ func diskOf(dir string) string {
 // file system without a device of its own.
 func rotational(number string) string {
 	for _, up := range []string{"", ".."} { // the disk of a partition is its parent
-		switch content(filepath.Join("/sys/dev/block", number, up, "queue/rotational")) {
+		switch bench.ContentOf(filepath.Join("/sys/dev/block", number, up, "queue/rotational")) {
 		case "0":
 			return ", does not turn"
 		case "1":

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 
 	"github.com/hammr/hammr/bench"
 )
@@ -53,51 +51,14 @@ func (p pair) name() string { return p.Name + "-" + p.rival.Name }
 // choose returns the chosen pairs, workload by workload. A pattern that matches nothing is an
 // error.
 func (c *Config) choose() (chosen []pair, rivals []Rival, err error) {
-	workloads := Workloads(c.Seed)
-	var names, rivalNames []string
+	workloads, err := bench.Choose("case", Workloads(c.Seed), func(w Workload) string { return w.Name }, c.Cases)
+	rivals, unknown := bench.Choose("rival", Rivals(), func(r Rival) string { return r.Name }, c.Rivals)
 	for _, w := range workloads {
-		names = append(names, w.Name)
-	}
-	for _, r := range Rivals() {
-		rivalNames = append(rivalNames, r.Name)
-	}
-	if err := errors.Join(checkPatterns("case", c.Cases, names), checkPatterns("rival", c.Rivals, rivalNames)); err != nil {
-		return nil, nil, err
-	}
-	for _, r := range Rivals() {
-		if matches(c.Rivals, r.Name) {
-			rivals = append(rivals, r)
-		}
-	}
-	for _, w := range workloads {
-		if !matches(c.Cases, w.Name) {
-			continue
-		}
 		for _, r := range rivals {
 			chosen = append(chosen, pair{w, r})
 		}
 	}
-	return chosen, rivals, nil
-}
-
-// checkPatterns reports patterns that match no name, so that a misspelt name is no run without
-// results.
-func checkPatterns(what string, patterns, names []string) (err error) {
-	for _, p := range patterns {
-		if !slices.ContainsFunc(names, func(name string) bool { return matches([]string{p}, name) }) {
-			err = errors.Join(err, fmt.Errorf("unknown %s %q; --list shows all", what, p))
-		}
-	}
-	return err
-}
-
-// matches reports whether a name matches one of the patterns. A malformed pattern matches
-// nothing.
-func matches(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		ok, err := path.Match(p, name)
-		return err == nil && ok
-	})
+	return chosen, rivals, errors.Join(err, unknown)
 }
 
 // Run compares the chosen workloads with the chosen rivals. Rivals that are not installed, and

@@ -77,7 +77,7 @@ func Workloads(seed uint64) []Workload {
 		},
 		{
 			Name: "pairs", About: "different pairs of user and page of a log", Input: log,
-			Ours: program("pairs"), Pipe: `cut -f 2,3 | sort --parallel=2 -u`, ComparePipe: sameRecords(identity),
+			Ours: program("pairs"), Pipe: `cut -f 2,3 | sort --parallel=2 -u`, ComparePipe: bench.SameRecords(bench.Identity),
 		},
 		{
 			Name: "broadcastjoin", About: "join with a small input in memory, sums by region", Input: customers,
@@ -105,7 +105,7 @@ func Workloads(seed uint64) []Workload {
 		},
 		{
 			Name: "top100", About: "the pages of a log with the most views", Input: log,
-			Ours: program("toppages"), Compare: sameLines(identity), ComparePipe: sameLines(countFirst),
+			Ours: program("toppages"), Compare: bench.SameLines(bench.Identity), ComparePipe: bench.SameLines(bench.CountFirst),
 			Pipe: `cut -f 3 | ` + uniqCount + ` | sort -k 1,1nr -k 2 | head -n 100`,
 		},
 		{Name: "sessions", About: "sessions of the users of a log, by secondary sort", Input: log, Ours: program("sessions")},
@@ -150,10 +150,10 @@ func completed(all []Workload) []Workload {
 			w.SparkScript = w.Script
 		}
 		if w.Compare == nil {
-			w.Compare = sameRecords(identity)
+			w.Compare = bench.SameRecords(bench.Identity)
 		}
 		if w.ComparePipe == nil {
-			w.ComparePipe = sameRecords(countFirst)
+			w.ComparePipe = bench.SameRecords(bench.CountFirst)
 		}
 	}
 	return all

@@ -218,7 +218,7 @@ var importTable = []row{
 	{"bench/suspend", []string{"sim/plot", "sim/results", "sim/tables"}},
 	{"bench/failover", []string{"internal/client", "chaos/rig", "internal/client/remote", "internal/percentile", "internal/testcluster", "internal/syncutil", "sim/tables"}},
 	{"bench/fleet", []string{
-		"chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/jsonfile",
+		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/jsonfile",
 		"internal/percentile", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate",
 		"internal/wire", "sim/tables", "storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
