@@ -15,7 +15,6 @@ import (
 	"github.com/hammr/hammr/bench/data"
 	"github.com/hammr/hammr/bench/failover"
 	"github.com/hammr/hammr/bench/live"
-	"github.com/hammr/hammr/bench/recovery"
 	"github.com/hammr/hammr/bench/suspend"
 	"github.com/hammr/hammr/sim/tables"
 )
@@ -142,7 +141,7 @@ kind of task. It needs Java and takes a quarter of an hour.`,
 		example: "  hammr bench recovery --kills 5 --policies chronos+fifo",
 		number:  "kills", initial: 20, usage: "`number` of tasknodes killed for each row",
 		run: func(ctx context.Context, e experiment) (tables.Results, error) {
-			return recovery.Run(ctx, recovery.Config{Hammr: e.hammr, Dir: e.scratch, Policies: policies, Kills: e.n, Logf: e.logf})
+			return live.RecoveryBench{Hammr: e.hammr, Work: e.scratch, Policies: policies, Kills: e.n, Logf: e.logf}.Run(ctx)
 		},
 	}.command(func(cmd *cobra.Command) {
 		cmd.Flags().StringSliceVar(&policies, "policies", []string{"chronos+fifo", "chronos+fair"}, "`policies` to measure")

@@ -101,11 +101,7 @@ func (c Calibration) play(ctx context.Context, plan Plan, policy string) (w *wor
 			plan.Jobs[i].Out = filepath.Join(dir, "output", j.Out)
 		}
 	}
-	run, err := cluster.Run(ctx, plan)
-	if err == nil {
-		err = run.Failed()
-	}
-	if err != nil {
+	if _, err := cluster.play(ctx, plan, ""); err != nil {
 		return nil, err
 	}
 	return workload.ReadFile(cluster.Histories(), workload.Options{Format: workload.HistoryLogs})

@@ -28,6 +28,7 @@ type Config struct {
 	Hammr string // file of the hammr program
 	Dir   string // of the cluster; Start creates it and Stop removes it
 
+	Masters                          int // 0 is 1
 	Tasknodes, MapSlots, ReduceSlots int // slots are each tasknode's, at least 1 of each
 
 	Policy string            // the policy that assigns slots; "" for the cluster's default
@@ -55,7 +56,7 @@ type Cluster struct {
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	tc := testcluster.Config{
 		Hammr: cfg.Hammr, Expiry: cfg.Expiry, Pools: cfg.Pools,
-		Config: localcluster.Config{Dir: cfg.Dir, Tasknodes: cfg.Tasknodes, MapSlots: max(cfg.MapSlots, 1), ReduceSlots: max(cfg.ReduceSlots, 1)},
+		Config: localcluster.Config{Dir: cfg.Dir, Masters: cfg.Masters, Tasknodes: cfg.Tasknodes, MapSlots: max(cfg.MapSlots, 1), ReduceSlots: max(cfg.ReduceSlots, 1)},
 	}
 	if cfg.HDFS != nil {
 		for i := range cfg.Tasknodes {

@@ -97,7 +97,7 @@ func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob)
 		}
 		defer func() { err = errors.Join(err, g.links.applyRate()) }()
 	}
-	if err := g.write(ctx, uri, max(t.Cluster.Replication, 1), j); err != nil {
+	if err := g.write(ctx, uri, max(t.Cluster.Replication, 1), j.block, j.writeText); err != nil {
 		return "", fmt.Errorf("input of job %s: %w", j.ID, err)
 	}
 	g.written = append(g.written, uri)
@@ -105,12 +105,12 @@ func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob)
 }
 
 // write writes the input of a job, and waits for its replicas. The text is generated while
-// it is written, so this machine has no local copy of it.
-func (g *hdfsInput) write(ctx context.Context, uri string, copies int, j blockReadingJob) error {
+// it is written, so this machine has no local copy of it. block is in bytes.
+func (g *hdfsInput) write(ctx context.Context, uri string, copies, block int, writeText func(io.Writer) error) error {
 	text, to := io.Pipe()
-	go func() { to.CloseWithError(j.writeText(to)) }()
+	go func() { to.CloseWithError(writeText(to)) }()
 	defer text.Close()
-	_, err := testcluster.Program{File: g.hammr}.Feed(ctx, text, "fs", "-D", fmt.Sprint("dfs.replication=", copies), "-D", fmt.Sprint("dfs.blocksize=", j.block), "-put", "-", uri)
+	_, err := testcluster.Program{File: g.hammr}.Feed(ctx, text, "fs", "-D", fmt.Sprint("dfs.replication=", copies), "-D", fmt.Sprint("dfs.blocksize=", block), "-put", "-", uri)
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,23 @@ func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
 	return r, r.read(c.Histories(), ids)
 }
 
+// play runs a plan whose jobs must not fail. It keeps histories and logs in a directory, "" for
+// none. A machine that did not fail, because the jobs ended too early, is an error: the numbers would be those of another
+// experiment.
+func (c *Cluster) play(ctx context.Context, p Plan, keep string) (*Run, error) {
+	r, err := c.Run(ctx, p)
+	if err == nil {
+		err = r.Failed()
+	}
+	if err == nil && keep != "" {
+		err = c.Keep(r, keep)
+	}
+	if err == nil && len(r.LostMachines) != len(p.Failures) {
+		err = fmt.Errorf("%d machines of %d failed before all jobs were over", len(r.LostMachines), len(p.Failures))
+	}
+	return r, err
+}
+
 // submitAll submits the jobs at their times, and returns their ids. A submission that takes
 // longer than the gap to the next job delays that job; plans are slow enough for that not
 // to matter.

@@ -43,13 +43,7 @@ func (r Replay) Run(ctx context.Context) (played results.PolicyRun, err error) {
 	if played.Policy, err = c.Policy(ctx); err != nil {
 		return played, err
 	}
-	run, err := c.Run(ctx, plan)
-	if err == nil {
-		err = run.Failed()
-	}
-	if err == nil && r.Keep != "" {
-		err = c.Keep(run, r.Keep)
-	}
+	run, err := c.play(ctx, plan, r.Keep)
 	if err != nil {
 		return played, err
 	}
@@ -96,11 +90,8 @@ func sortingPlan(ctx context.Context, c *Cluster, w *workload.Workload, fast flo
 			},
 		})
 	}
-	made, err := c.Run(ctx, generate)
-	if err != nil {
-		return p, err
-	}
-	return p, made.Failed()
+	_, err := c.play(ctx, generate, "")
+	return p, err
 }
 
 // fileName makes a valid file name of a text. Different texts may have the same name; ids

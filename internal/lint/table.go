@@ -222,7 +222,6 @@ var importTable = []row{
 		"internal/percentile", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate",
 		"internal/wire", "sim/tables", "storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
-	{"bench/recovery", []string{"internal/client", "chaos/rig", "internal/conf", "internal/fsconf", "internal/minihdfs", "internal/percentile", "internal/taskproc", "internal/wire", "sim/tables", "storage"}},
 	{"bench/program/...", []string{"bench", "dag", "mr"}},
 	{"bench/rivals", []string{"bench", "bench/data"}},
 	{"cli", []string{"..."}},

@@ -1,4 +1,4 @@
-package recovery
+package live
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/hammr/hammr/internal/percentile"
-	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sim/tables"
 )
@@ -22,36 +21,13 @@ type lostTask struct {
 	local        bool // it runs again on one of them
 }
 
-// running returns the tasknodes on which tasks of a kind run.
-func running(j *wire.JobStatus, kind taskproc.Kind) (nodes []string) {
-	for _, t := range j.Tasks {
-		for _, a := range t.Attempts {
-			if t.Kind == kind && a.FinishTime == 0 && !a.Suspended {
-				nodes = append(nodes, a.Machine)
-			}
-		}
-	}
-	return nodes
-}
-
-// mostFrequent returns the most frequent name, the first of several. names is not empty. It
-// sorts the slice of the caller.
-func mostFrequent(names []string) string {
-	slices.Sort(names)
-	count := make(map[string]int)
-	for _, name := range names {
-		count[name]++
-	}
-	return slices.MaxFunc(names, func(a, b string) int { return count[a] - count[b] })
-}
-
 // recovered returns what was lost on a machine when it was killed, if all of that runs again.
-// local says where the input of a task lies, nil for nowhere.
+// hosts have the input of its tasks, nil for nowhere in particular.
 //
 // Attempts that ended before the kill, or started after it, do not count. If one has no
 // successor yet, it reports false and the caller asks again with a later status, so that
 // no failure is counted by half.
-func recovered(j *wire.JobStatus, machine string, killed int64, local func(task int, node string) bool) (lost []lostTask, all bool) {
+func recovered(j *wire.JobStatus, machine string, killed int64, hosts blockHosts) (lost []lostTask, all bool) {
 	for n, t := range j.Tasks {
 		for i, a := range t.Attempts {
 			if a.Machine != machine || a.StartTime > killed || a.FinishTime != 0 && a.FinishTime < killed {
@@ -61,15 +37,15 @@ func recovered(j *wire.JobStatus, machine string, killed int64, local func(task 
 				return nil, false
 			}
 			next := t.Attempts[i+1]
-			lost = append(lost, lostTask{wait: next.StartTime - a.FinishTime, placed: local != nil, local: local != nil && local(n, next.Machine)})
+			lost = append(lost, lostTask{wait: next.StartTime - a.FinishTime, placed: hosts != nil, local: hosts.local(n, next.Machine)})
 		}
 	}
 	return lost, true
 }
 
-// resultsOf has a line for each lost task, and the percentiles of their waits. A failure lasts
+// recoveryResults has a line for each lost task, and the percentiles of their waits. A failure lasts
 // until the last of its tasks runs again.
-func resultsOf(all []lostTask) tables.Results {
+func recoveryResults(all []lostTask) tables.Results {
 	r := tables.Results{
 		Samples: tables.New("policy", "task", "failure", "wait_ms", "local"),
 		Summary: tables.New("POLICY|%s", "TASK", "LOST|%d", "WAIT P50|%d ms", "P95|%d ms", "MOST|%d ms", "LOCAL", "FAILURES|%d", "RIGHT AGAIN P50|%d ms", "P95|%d ms"),
