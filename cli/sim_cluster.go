@@ -117,19 +117,18 @@ const (
 // checkNumbers reports numbers out of range in terms of the flags.
 func (c *simCluster) checkNumbers() error {
 	var errs []error
+	for _, n := range []struct {
+		flag               string
+		value, least, most int64
+	}{
+		{"nodes", int64(c.cfg.Machines), 1, maxMachines}, {"map-slots", int64(c.cfg.MapSlots), 0, maxSlots},
+		{"reduce-slots", int64(c.cfg.ReduceSlots), 0, maxSlots}, {"memory-mb", c.cfg.MemoryMB, 0, workload.MaxMemoryMB},
+	} {
+		if n.value < n.least || n.value > n.most {
+			errs = append(errs, fmt.Errorf("--%s %d: expected %d to %d", n.flag, n.value, n.least, n.most))
+		}
+	}
 	invalid := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if c.cfg.Machines < 1 || c.cfg.Machines > maxMachines {
-		invalid("--nodes %d: expected 1 to %d", c.cfg.Machines, maxMachines)
-	}
-	if n := c.cfg.MapSlots; n < 0 || n > maxSlots {
-		invalid("--map-slots %d: expected 0 to %d", n, maxSlots)
-	}
-	if n := c.cfg.ReduceSlots; n < 0 || n > maxSlots {
-		invalid("--reduce-slots %d: expected 0 to %d", n, maxSlots)
-	}
-	if n := c.cfg.MemoryMB; n < 0 || n > workload.MaxMemoryMB {
-		invalid("--memory-mb %d: expected 0 to %d", n, int64(workload.MaxMemoryMB))
-	}
 	if c.cfg.Racks < 1 || c.cfg.Replication < 1 {
 		invalid("--racks %d --replication %d: expected at least 1 of each", c.cfg.Racks, c.cfg.Replication)
 	}

@@ -29,22 +29,6 @@ type Preemption struct {
 	Conserved int64 // ms of work kept
 }
 
-// Cost sums up the preemptions of one mode.
-type Cost struct {
-	Preemptions     int
-	Lost, Conserved int64 // ms of work
-}
-
-// ByMode sums up the cost of each preemption mode.
-func (r *Result) ByMode() map[preempt.Mode]Cost {
-	sums := make(map[preempt.Mode]Cost)
-	for _, p := range r.Preempted {
-		sum := sums[p.Mode]
-		sums[p.Mode] = Cost{sum.Preemptions + 1, sum.Lost + p.Lost, sum.Conserved + p.Conserved}
-	}
-	return sums
-}
-
 // LostMachine is the failure of a machine, and what it cost.
 type LostMachine struct {
 	Machine   int   `json:"Node"` // number of the machine

@@ -73,7 +73,7 @@ func TestChaos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modes := r.ByMode()
+	modes := byMode(r)
 	if len(modes) != 4 || modes[preempt.Kill].Lost == 0 || modes[preempt.Split].Conserved == 0 || modes[preempt.Checkpoint].Conserved == 0 || modes[preempt.Suspend].Conserved == 0 {
 		t.Errorf("%+v", modes)
 	}

@@ -43,7 +43,7 @@ func TestPreemption(t *testing.T) {
 				t.Errorf("%+v, want it to end at %d", j, c.finish)
 			}
 			want := Preemption{At: 4000, Job: "a", Mode: c.mode, Lost: c.lost, Conserved: c.conserved}
-			if len(r.Preempted) != 1 || r.Preempted[0] != want || r.ByMode()[c.mode] != (Cost{1, c.lost, c.conserved}) {
+			if len(r.Preempted) != 1 || r.Preempted[0] != want || byMode(r)[c.mode] != (modeCost{1, c.lost, c.conserved}) {
 				t.Errorf("%+v", r.Preempted)
 			}
 		})
@@ -169,4 +169,20 @@ func TestMigratingAttemptHasNoSlot(t *testing.T) {
 	if a.Outcome != SplitOff || a.Suspended != 30_000 || a.End != 39_000 || c.Job != "c" || c.Start != 35_000 {
 		t.Errorf("%+v", r.Tasks)
 	}
+}
+
+// modeCost sums up the preemptions of one mode.
+type modeCost struct {
+	Preemptions     int
+	Lost, Conserved int64 // ms of work
+}
+
+// byMode sums up the cost of each preemption mode.
+func byMode(r *Result) map[preempt.Mode]modeCost {
+	sums := make(map[preempt.Mode]modeCost)
+	for _, p := range r.Preempted {
+		sum := sums[p.Mode]
+		sums[p.Mode] = modeCost{sum.Preemptions + 1, sum.Lost + p.Lost, sum.Conserved + p.Conserved}
+	}
+	return sums
 }

@@ -88,7 +88,7 @@ func TestCSVColumns(t *testing.T) {
 	if a.Maps[0].Bytes != 3 || a.Maps[1].Bytes != 2 || a.Reduces[0].Bytes != 4 || a.Reduces[2].Bytes != 3 {
 		t.Errorf("maps %v, reduces %v, want equal parts", a.Maps, a.Reduces)
 	}
-	if b.SlowStart != -1 || b.EffectiveWeight() != 1 || b.EffectiveSlowStart() != 0.05 || b.Name != "job8" {
+	if b.SlowStart != -1 || b.Weight != 0 || b.EffectiveSlowStart() != 0.05 || b.Name != "job8" {
 		t.Errorf("defaults of job %+v", b)
 	}
 	if len(b.Maps) != 1 || b.Maps[0] != (Task{Millis: 2000}) {

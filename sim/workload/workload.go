@@ -66,14 +66,6 @@ type Task struct {
 	Bytes  int64 // input bytes of a map, shuffled bytes of a reduce
 }
 
-// EffectiveWeight returns the weight, or its default.
-func (j *Job) EffectiveWeight() float64 {
-	if j.Weight == 0 {
-		return 1
-	}
-	return j.Weight
-}
-
 // EffectiveSlowStart returns the slow start, or its default.
 func (j *Job) EffectiveSlowStart() float64 {
 	if j.SlowStart < 0 {
