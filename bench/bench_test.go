@@ -132,9 +132,6 @@ func TestGoals(t *testing.T) {
 		{Goals{Seconds: 0.05}, Result{Ours: Side{Seconds: Spread{Median: 0.06}}}, false},
 		{Goals{Seconds: 0.05}, Result{Ours: Side{Seconds: Spread{Median: 0.04}}}, true},
 		{Goals{MaxRSSBytes: 10}, Result{Ours: Side{MaxRSSBytes: 11}}, false},
-		{Goals{MasterShare: 0.02}, Result{Ours: Side{Samples: []Sample{{Cluster: &Usage{MasterShare: 0.02}}}}}, true},
-		{Goals{MasterShare: 0.02}, Result{Ours: Side{Samples: []Sample{{Cluster: &Usage{MasterShare: 0.03}}}}}, false},
-		{Goals{MasterShare: 0.02}, Result{Ours: Side{Samples: []Sample{{}}}}, false},
 	} {
 		if got := c.goals.met(c.r); got != c.met {
 			t.Errorf("goals %q met by %+v: %v, want %v", c.goals, c.r, got, c.met)
@@ -210,8 +207,8 @@ func TestSameCounts(t *testing.T) {
 	write("ours/part-r-00001", "a\t1\n7\t3\n")
 	write("ours/_SUCCESS", "no output")
 	ours := filepath.Join(dir, "ours")
-	uniq := write("uniq", "      1 a\n1234567 b\n      3 7\n")
-	if err := sameCounts(ours, uniq); err != nil {
+	other := write("other-order", "a\t1\n7\t3\nb\t1234567\n")
+	if err := sameCounts(ours, other); err != nil {
 		t.Error(err)
 	}
 	if err := sameBytes(ours, write("bytes", "b\t1234567\na\t1\n7\t3\n")); err != nil {

@@ -39,13 +39,6 @@ var (
 	gnuSort = Entry{"GNU sort --parallel=2", func(k *Kit, in, out string) Command {
 		return Command{Args: []string{"sort", "--parallel=2", "-T", k.work, "-o", out, in}, Env: []string{"LC_ALL=C"}}
 	}}
-	coreutils = Entry{"tr | sort | uniq -c", func(k *Kit, in, out string) Command {
-		return Command{
-			Args:  []string{"sh", "-c", `tr -s ' \t\n\r\f' '\n' | sort --parallel=2 -T "$0" | uniq -c`, k.work},
-			Env:   []string{"LC_ALL=C"},
-			Stdin: in, Stdout: out,
-		}
-	}}
 )
 
 // contests returns all comparisons, in the order in which they run. Their names must not
@@ -56,7 +49,6 @@ func contests() []Contest {
 		{Name: "wordcount", About: "wordcount with combiner", Input: textInput, Ours: wordcount, Rival: fast2, Compare: sameCounts, Goals: Goals{Ratio: 0.7, Target: 1}},
 		{Name: "wordcount-naive", About: "the same with string keys and bytes.Fields", Input: textInput, Ours: naive, Rival: fast2, Compare: sameCounts, Goals: Goals{Ratio: 0.35}},
 		{Name: "wordcount-plain", About: "the same without combiner", Input: textInput, Ours: plain, Rival: fast2, Compare: sameCounts, Goals: Goals{Ratio: 0.15, Target: 0.25}},
-		{Name: "wordcount-coreutils", About: "wordcount and a pipe of coreutils", Input: textInput, Ours: wordcount, Rival: coreutils, Compare: sameCounts, Goals: Goals{Ratio: 1}, SingleRound: true},
 		{Name: "terasort", About: "100-byte records", Input: teraInput, Ours: terasort, Rival: mrsort, Compare: sameBytes, Goals: Goals{Ratio: 0.6, Target: 0.8, MaxRSSBytes: 1 << 30}},
 		{Name: "terasort-large", About: "four times as many", Input: bigTeraInput, Ours: terasort, Rival: mrsort, Compare: sameBytes, Goals: Goals{Ratio: 0.6, Target: 0.8, MaxRSSBytes: 1 << 30}},
 		{Name: "sort", About: "lines of text in total order", Input: lineInput, Ours: sortLines, Rival: gnuSort, Compare: sameBytes, Goals: Goals{Ratio: 4, MaxRSSBytes: 1 << 30}},

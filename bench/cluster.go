@@ -14,9 +14,6 @@ import (
 // emptyMaps is the number of tasks of a job whose tasks only start and end.
 const emptyMaps = 1000
 
-// slowSync is the extra time of a write to a slow disk.
-const slowSync = "5ms"
-
 // Entries that run on a cluster. Only the memory of the client is measured.
 var (
 	clusterWordcount = Entry{"hammr on a cluster", func(k *Kit, in, out string) Command {
@@ -27,9 +24,6 @@ var (
 	}}
 	clusterMaps = Entry{"1000 empty maps", func(k *Kit, _, _ string) Command {
 		return k.onCluster("sleep", "-D", "mapreduce.job.reduces=0", "-m", strconv.Itoa(emptyMaps), "-mt", "0")
-	}}
-	clusterSleep = Entry{"8 sleeping maps", func(k *Kit, _, _ string) Command {
-		return k.onCluster("sleep", "-D", "mapreduce.job.reduces=0", "-m", "8", "-mt", "30000")
 	}}
 )
 
@@ -54,14 +48,6 @@ func clusterContests() []Contest {
 			Ours: clusterMaps, Tasks: emptyMaps, Goals: Goals{Seconds: 3.333}, OnlyByName: true, Prepare: startCluster(3, 4),
 		},
 		{
-			Name: "cluster-maps-slowdisk", About: "the same where each write to a master's log takes " + slowSync + " longer", Input: tinyInput,
-			Ours: clusterMaps, Tasks: emptyMaps, OnlyByName: true, Prepare: startCluster(3, 4, "HAMMR_STORE_DELAY="+slowSync),
-		},
-		{
-			Name: "cluster-masters", About: "what masters take while 8 tasks sleep", Input: tinyInput,
-			Ours: clusterSleep, Goals: Goals{MasterShare: 0.02}, OnlyByName: true, SingleRound: true, Prepare: startCluster(3, 4),
-		},
-		{
 			Name: "cluster-wordcount", About: "wordcount on one tasknode, against one process", Input: textInput,
 			Ours: clusterWordcount, Rival: wordcount, Compare: sameBytes, Goals: Goals{Ratio: slowerBy(1.15)}, OnlyByName: true, Prepare: startCluster(1, 1),
 		},
@@ -81,13 +67,12 @@ func (k *Kit) onCluster(name string, args ...string) Command {
 }
 
 // startCluster returns a Prepare function. It starts a cluster with two slots of each kind
-// on each tasknode and adds environ to the daemons' environment. The cluster is removed
-// after the contest.
-func startCluster(masters, tasknodes int, environ ...string) func(ctx context.Context, k *Kit) (cleanup func() error, err error) {
+// on each tasknode. The cluster is removed after the contest.
+func startCluster(masters, tasknodes int) func(ctx context.Context, k *Kit) (cleanup func() error, err error) {
 	return func(ctx context.Context, k *Kit) (func() error, error) {
 		dir := filepath.Join(k.work, "cluster")
 		c, err := testcluster.Start(ctx, testcluster.Config{
-			Hammr: k.Program("hammr"), Environ: environ,
+			Hammr:  k.Program("hammr"),
 			Config: localcluster.Config{Dir: dir, Masters: masters, Tasknodes: tasknodes, MapSlots: 2, ReduceSlots: 2},
 		})
 		if err != nil {

@@ -24,8 +24,6 @@ type Contest struct {
 	Compare func(ours, rival string) error
 	// Tasks is the number of tasks of a run, for contests that measure tasks.
 	Tasks int
-	// SingleRound measures one round only, for rivals that take minutes.
-	SingleRound bool
 	// OutputOnHDFS means that Ours writes its output to Kit.onHDFS of its name.
 	OutputOnHDFS bool
 	// OnlyByName runs the contest only if it is named.
@@ -41,7 +39,6 @@ type Goals struct {
 	Target      float64 // the ratio that further work aims at; missing it is no failure
 	Seconds     float64 // our time, at most
 	MaxRSSBytes int64   // our memory, at most
-	MasterShare float64 // the part of a core that a master uses, at most
 }
 
 // Entry is one side of a contest: a program.

@@ -1,6 +1,5 @@
 // Package bench compares Hammr with programs that do only the work: a hand-written wordcount
-// and sort (the yardstick), GNU sort and the coreutils. They run on the same files in
-// alternation.
+// and sort (the yardstick), and GNU sort. They run on the same files in alternation.
 //
 // A Contest has two Entries, ours and a rival, and an Input. Both run once unmeasured, which
 // warms the page cache, and their outputs are compared, since a fast wrong answer does not

@@ -41,15 +41,6 @@ func CountFirst(line []byte) []byte {
 	return append(append(bytes.Clone(word), '\t'), count...)
 }
 
-// countLast is the form of a word and its count, in either order. Without a tab between the two they are
-// from uniq -c.
-func countLast(line []byte) []byte {
-	if bytes.Contains(line, []byte("\t")) {
-		return line
-	}
-	return CountFirst(line)
-}
-
 // Identity is the form of records of all but uniq -c.
 func Identity(line []byte) []byte { return line }
 

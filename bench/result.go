@@ -89,15 +89,7 @@ func notesOn(c Contest, s Side) (notes []string) {
 func (g Goals) met(r Result) bool {
 	return (g.Ratio == 0 || r.Ratio != nil && r.Ratio.Median >= g.Ratio) &&
 		(g.Seconds == 0 || r.Ours.Seconds.Median <= g.Seconds) &&
-		(g.MaxRSSBytes == 0 || r.Ours.MaxRSSBytes <= g.MaxRSSBytes) &&
-		(g.MasterShare == 0 || g.masterMet(r.Ours.Samples))
-}
-
-// masterMet reports whether the goal for masters is met; false if no sample has the cost of
-// daemons.
-func (g Goals) masterMet(samples []Sample) bool {
-	share, _ := usageOf(samples)
-	return len(share) > 0 && spreadOf(share).Median <= g.MasterShare
+		(g.MaxRSSBytes == 0 || r.Ours.MaxRSSBytes <= g.MaxRSSBytes)
 }
 
 // String returns the text for the table, "" for no goals.
@@ -120,9 +112,6 @@ func (g Goals) String() string {
 	}
 	if g.MaxRSSBytes > 0 {
 		add("RSS ≤ %d MiB", g.MaxRSSBytes>>20)
-	}
-	if g.MasterShare > 0 {
-		add("master ≤ %g %%", g.MasterShare*100)
 	}
 	return text
 }

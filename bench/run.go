@@ -16,7 +16,7 @@ type Suite struct {
 	Sources  []Source
 }
 
-// Run runs the comparisons with the yardstick, GNU sort and the coreutils. The yardstick is a
+// Run runs the comparisons with the yardstick and GNU sort. The yardstick is a
 // program outside of this repository, so its source must exist.
 func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.EnsureDefaults(); err != nil {
@@ -85,7 +85,7 @@ func runSuite(ctx context.Context, cfg *Config, s Suite) (Report, error) {
 	return report, errors.Join(faults...)
 }
 
-// List prints the names of all contests with the yardstick, GNU sort and the coreutils.
+// List prints the names of all contests with the yardstick and GNU sort.
 func List(w io.Writer) { Suite{Contests: contests()}.List(w) }
 
 // List prints the names of all contests. Contests that run only by name are marked.
@@ -118,11 +118,7 @@ func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 	if err := k.checkOutputs(ctx, c); err != nil {
 		return r, err
 	}
-	rounds := k.cfg.Rounds
-	if c.SingleRound {
-		rounds = 1
-	}
-	ours, rival, err := k.alternate(ctx, c, rounds)
+	ours, rival, err := k.alternate(ctx, c)
 	if err != nil {
 		return r, err
 	}
@@ -131,8 +127,7 @@ func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 	return r, nil
 }
 
-// checkOutputs runs both sides once and compares their outputs. It is also the warm-up of a
-// contest with a single round.
+// checkOutputs runs both sides once and compares their outputs.
 func (k *Kit) checkOutputs(ctx context.Context, c Contest) (err error) {
 	fmt.Fprintf(k.cfg.Out, "%s: rehearsal\n", c.Name)
 	ours, rival := k.output("ours"), k.output("rival")
@@ -156,8 +151,8 @@ func (k *Kit) checkOutputs(ctx context.Context, c Contest) (err error) {
 
 // alternate measures both sides in turn; the first of a round alternates. Alternation
 // spreads slow phases of the machine over both sides.
-func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival []Sample, err error) {
-	for round := range rounds {
+func (k *Kit) alternate(ctx context.Context, c Contest) (ours, rival []Sample, err error) {
+	for round := range k.cfg.Rounds {
 		turns := []struct {
 			entry   Entry
 			samples *[]Sample
@@ -174,17 +169,17 @@ func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival
 			if err != nil {
 				return nil, nil, err
 			}
-			fmt.Fprintf(k.cfg.Out, "%s: round %d of %d: %s %.3f s\n", c.Name, round+1, rounds, turn.entry.Name, s.Seconds)
+			fmt.Fprintf(k.cfg.Out, "%s: round %d of %d: %s %.3f s\n", c.Name, round+1, k.cfg.Rounds, turn.entry.Name, s.Seconds)
 			*turn.samples = append(*turn.samples, s)
 		}
 	}
 	return ours, rival, nil
 }
 
-// turn measures one entry once, after a warm-up unless that takes minutes. The warm-up
+// turn measures one entry once, after a warm-up. The warm-up
 // fills caches that the other side's run may have emptied.
 func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
-	if !k.cfg.Cold && !c.SingleRound {
+	if !k.cfg.Cold {
 		if _, err := k.run(ctx, c, e); err != nil {
 			return Sample{}, err
 		}

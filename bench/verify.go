@@ -94,6 +94,6 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// sameCounts compares outputs with a word and a count in each line, in either order. The order of
-// words is not compared, since rivals write them in the order of a hash table.
-var sameCounts = SameRecords(countLast)
+// sameCounts compares outputs with a word, a tab and a count in each line. The order of words is not
+// compared, since rivals write them in the order of a hash table.
+var sameCounts = SameRecords(Identity)

@@ -20,7 +20,7 @@ func newBenchPrograms() *cobra.Command {
 	cfg := bench.Config{Dir: os.Getenv("BENCH_DIR"), Yardstick: os.Getenv("YARDSTICK_DIR")}
 	cmd := contestCommand(&cobra.Command{
 		Use:   "programs [--case CASES] [--rounds N] [--size BYTES]",
-		Short: "Compare Hammr's programs with hand-written ones, GNU sort and coreutils",
+		Short: "Compare Hammr's programs with hand-written ones and GNU sort",
 		Long: `Build Hammr and the programs it is compared with from source, and run them on
 the same files in alternation. Start it in the root of Hammr's source. The
 environment variable YARDSTICK_DIR names the directory with the source of the
