@@ -21,16 +21,11 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Scheduler is the cluster's scheduler as the source asks it. The methods are those of remote.Client.
-type Scheduler interface {
-	PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
-	Decisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
-}
-
-// Client is the cluster as the source asks it.
+// Client is the cluster as the source asks it. The methods are those of remote.Client.
 type Client interface {
 	client.Admin
-	Scheduler
+	PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
+	Decisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
 	Close() error
 }
 
@@ -98,34 +93,25 @@ func New(cfg Config) (*Source, error) {
 	s.mu.single = make(map[string]Client)
 	s.table = docs.Table{}
 	docs.Serve(s.table, docs.Masters, s.masters)
-	serve(s, docs.Explanation, func(ctx context.Context, q docs.TaskID) (doc apidoc.Explanation, err error) {
+	serve(s, docs.Explanation, func(ctx context.Context, q docs.TaskID) (apidoc.Explanation, error) {
 		e, err := c.Explain(ctx, q.Job, q.Task)
-		if err == nil {
-			doc = apidoc.ExplanationOf(e)
-		}
-		return doc, err
+		return apidoc.Of(e, err, apidoc.ExplanationOf)
 	})
 	serve(s, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) {
 		nodes, err := c.Tasknodes(ctx, true)
 		return apidoc.Tasknodes(nodes), err
 	})
-	serve(s, docs.Node, func(ctx context.Context, q docs.NodeID) (doc apidoc.Tasknode, err error) {
+	serve(s, docs.Node, func(ctx context.Context, q docs.NodeID) (apidoc.Tasknode, error) {
 		n, err := c.Tasknode(ctx, q.Node)
-		if err == nil {
-			doc = apidoc.TasknodeOf(n)
-		}
-		return doc, err
+		return apidoc.Of(n, err, apidoc.TasknodeOf)
 	})
 	serve(s, docs.Pools, func(ctx context.Context, _ docs.No) ([]apidoc.Queue, error) {
 		queues, err := c.Queues(ctx)
 		return apidoc.Queues(queues.GetQueues()), err
 	})
-	serve(s, docs.Policy, func(ctx context.Context, _ docs.No) (doc apidoc.Policy, err error) {
+	serve(s, docs.Policy, func(ctx context.Context, _ docs.No) (apidoc.Policy, error) {
 		policy, err := c.Policy(ctx)
-		if err == nil {
-			doc = apidoc.PolicyOf(policy)
-		}
-		return doc, err
+		return apidoc.Of(policy, err, apidoc.PolicyOf)
 	})
 	serve(s, docs.Preview, func(ctx context.Context, q docs.PolicyQuery) (doc apidoc.PolicyPreview, err error) {
 		p, err := c.PreviewPolicy(ctx, &wire.SetPolicyRequest{Name: q.Policy, Conf: q.Conf})

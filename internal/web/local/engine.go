@@ -30,34 +30,25 @@ func newEngine(m *jobmaster.Master, cluster string) *engine {
 		this := apidoc.Master{ID: "local", State: "leader"}
 		return apidoc.Masters{Cluster: cluster, Leader: this.ID, Masters: []apidoc.Master{this}}, nil
 	})
-	serve(e, docs.Explanation, func(ctx context.Context, q docs.TaskID) (doc apidoc.Explanation, err error) {
+	serve(e, docs.Explanation, func(ctx context.Context, q docs.TaskID) (apidoc.Explanation, error) {
 		explanation, err := m.Explain(ctx, q.Job, q.Task)
-		if err == nil {
-			doc = apidoc.ExplanationOf(explanation)
-		}
-		return doc, err
+		return apidoc.Of(explanation, err, apidoc.ExplanationOf)
 	})
 	serve(e, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) {
 		nodes, err := m.Tasknodes(ctx, true)
 		return apidoc.Tasknodes(nodes), err
 	})
-	serve(e, docs.Node, func(ctx context.Context, q docs.NodeID) (doc apidoc.Tasknode, err error) {
+	serve(e, docs.Node, func(ctx context.Context, q docs.NodeID) (apidoc.Tasknode, error) {
 		n, err := m.Tasknode(ctx, q.Node)
-		if err == nil {
-			doc = apidoc.TasknodeOf(n)
-		}
-		return doc, err
+		return apidoc.Of(n, err, apidoc.TasknodeOf)
 	})
 	serve(e, docs.Pools, func(ctx context.Context, _ docs.No) ([]apidoc.Queue, error) {
 		queues, err := m.Queues(ctx)
 		return apidoc.Queues(queues.GetQueues()), err
 	})
-	serve(e, docs.Policy, func(ctx context.Context, _ docs.No) (doc apidoc.Policy, err error) {
+	serve(e, docs.Policy, func(ctx context.Context, _ docs.No) (apidoc.Policy, error) {
 		policy, err := m.Policy(ctx)
-		if err == nil {
-			doc = apidoc.PolicyOf(policy)
-		}
-		return doc, err
+		return apidoc.Of(policy, err, apidoc.PolicyOf)
 	})
 	serve(e, docs.Preview, func(context.Context, docs.PolicyQuery) (doc apidoc.PolicyPreview, err error) {
 		return doc, errReadOnly
