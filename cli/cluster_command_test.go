@@ -192,14 +192,6 @@ func (f *fakeCluster) Change(ctx context.Context, q *wire.ChangeRequest) (*wire.
 	return &wire.ChangeResponse{Done: done.Done, To: done.To}, err
 }
 
-func (f *fakeCluster) PreviewPolicy(context.Context, *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
-	return nil, errors.New("no command asks what a policy would do")
-}
-
-func (f *fakeCluster) Decisions(context.Context, *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error) {
-	return nil, errors.New("no command lists decisions")
-}
-
 func (f *fakeCluster) Policy(context.Context) (*wire.GetPolicyResponse, error) {
 	return &wire.GetPolicyResponse{
 		Name: "fair", Conf: map[string]string{"weight": "2", "line": "a\nb"},

@@ -1,6 +1,7 @@
 package jobmaster_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
 )
@@ -70,6 +74,9 @@ func TestPreviewChangesNothing(t *testing.T) {
 		}
 		if len(p.Pools) != 1 || p.Pools[0].Running.Map != 2 || p.Pools[0].Before != nil || p.Pools[0].After.GetMap() != 2 || p.Preempted != 0 || p.Fingerprint != before {
 			t.Errorf("preview %v", p)
+		}
+		if v := apidoc.PreviewOf("fair", nil, p); v.Policy != "fair" || v.Expected != before || len(v.Pools) != 1 || v.Pools[0].Running.Map != 2 || v.Pools[0].Before != nil || v.Pools[0].After.Map != 2 {
+			t.Errorf("document: %+v", v)
 		}
 		if _, err := w.leader().PreviewPolicy(w.ctx, "lottery", nil); !errors.Is(err, cluster.ErrRefused) {
 			t.Errorf("preview of an unknown policy: %v", err)
@@ -144,9 +151,20 @@ func TestLatestDecisionsAreKept(t *testing.T) {
 		if !page.More || rest.More || len(rest.Decisions) != 3 || rest.Decisions[0].Number >= page.Decisions[1].Number || rest.Since == 0 {
 			t.Errorf("pages: %+v, %+v", page, rest)
 		}
+		doc, err := docs.Decisions.Read(w.ctx, leaderDocs{board.OfLeader(w.leader())}, docs.DecisionQuery{Kind: "launch", Limit: 2})
+		if d := doc.Value.Decisions; err != nil || len(d) != 2 || doc.Value.Before != page.Decisions[1].Number || d[0].Number != page.Decisions[0].Number || d[0].Node != "a" || d[0].Slot != "map" || d[0].Job != job.String() {
+			t.Errorf("document: %+v, %v", doc.Value, err)
+		}
 		w.addMaster()
 		if none := w.leader().Decisions(jobmaster.DecisionFilter{Machine: "b"}); len(none.Decisions) != 0 || none.Kept == 0 {
 			t.Errorf("decisions of another machine: %+v", none)
 		}
 	})
+}
+
+// leaderDocs answers documents as the leader does.
+type leaderDocs struct{ docs.Table }
+
+func (l leaderDocs) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
+	return l.Table.Read(ctx, l, e, query)
 }

@@ -1,9 +1,6 @@
 package apidoc
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -123,20 +120,4 @@ type Decisions struct {
 	Kept      uint64     `json:"kept"`             // all decisions that the leader has
 	Since     int64      `json:"since"`            // time of the first of them; 0 if there is none
 	Full      bool       `json:"full"`             // offers, skips and shares are among them; else from now on
-}
-
-// DecisionsOf returns the document of a list of decisions.
-func DecisionsOf(list *wire.ListDecisionsResponse) (Decisions, error) {
-	doc := Decisions{Decisions: []Decision{}, Kept: list.Kept, Since: list.Since, Full: list.Full}
-	for _, d := range list.Decisions {
-		line := Decision{Number: d.Number}
-		if err := json.Unmarshal(d.Line, &line); err != nil {
-			return doc, fmt.Errorf("decision %d: %w", d.Number, err)
-		}
-		doc.Decisions = append(doc.Decisions, line)
-	}
-	if n := len(doc.Decisions); list.More && n > 0 {
-		doc.Before = doc.Decisions[n-1].Number
-	}
-	return doc, nil
 }

@@ -217,6 +217,63 @@ func (e *Entry) URL(query any) string {
 	return path + "?" + values.Encode()
 }
 
+// Find returns the document at a path below the root of the API, and the query of its parameters. It is the
+// inverse of Entry.URL.
+func Find(path string) (*Entry, any, error) {
+	u, err := url.Parse(path)
+	if err != nil {
+		return nil, nil, Bad("path", "is malformed: "+err.Error())
+	}
+	var e *Entry
+	var params map[string]string
+	for _, each := range all { // "summary" is more than a parameter
+		if found, matches := each.match(u.EscapedPath()); matches && (e == nil || len(found) < len(params)) {
+			e, params = each, found
+		}
+	}
+	if e == nil {
+		return nil, nil, fmt.Errorf("no document at %.200q: %w", path, ErrUnknown)
+	}
+	given := u.Query()
+	for _, p := range e.Params() {
+		if _, inPath := params[p.Name]; inPath {
+			continue
+		}
+		if params[p.Name], err = p.Check(given.Get(p.Name)); err != nil {
+			return nil, nil, err
+		}
+		delete(given, p.Name)
+	}
+	query, err := e.Parse(params)
+	if q, ok := query.(PolicyQuery); ok { // its settings are the other parameters
+		q.Conf = make(map[string]string)
+		for name := range given {
+			q.Conf[name] = given.Get(name)
+		}
+		query = q
+	}
+	return e, query, err
+}
+
+// match returns the parameters in a path, and whether the path is one of the document.
+func (e *Entry) match(path string) (params map[string]string, matches bool) {
+	want, parts := strings.Split(e.Path, "/"), strings.Split(path, "/")
+	if len(want) != len(parts) {
+		return nil, false
+	}
+	params = make(map[string]string)
+	for i, part := range want {
+		value, err := url.PathUnescape(parts[i])
+		switch name, isParam := strings.CutPrefix(part, "{"); {
+		case isParam && err == nil:
+			params[strings.TrimSuffix(name, "}")] = value
+		case part != value:
+			return nil, false
+		}
+	}
+	return params, true
+}
+
 // Decode reads an answer of the API.
 func (e *Entry) Decode(r io.Reader) (any, error) { return e.decode(r) }
 

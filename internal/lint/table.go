@@ -165,7 +165,7 @@ var importTable = []row{
 	}},
 	{"internal/web/answers", []string{"internal/docs"}},
 	{"internal/web/board", []string{
-		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "preempt", "internal/apidoc", "internal/counter", "internal/report", "internal/syncutil", "internal/taskproc", "internal/docs", "internal/web/answers", "internal/wire",
+		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "preempt", "sched", "internal/apidoc", "internal/counter", "internal/report", "internal/syncutil", "internal/taskproc", "internal/docs", "internal/web/answers", "internal/wire",
 	}},
 	{"internal/web/local", []string{
 		"cluster", "jobmaster", "internal/apidoc", "internal/daemon", "internal/docs", "internal/profile", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
@@ -375,12 +375,12 @@ var reached = []reach{
 // needs more raises them.
 var parts = []part{
 	{"commands", []string{"cli", "cmd/..."}, 7_800},
-	{"pages", []string{"internal/apidoc", "internal/docs", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 17_000},
+	{"pages", []string{"internal/apidoc", "internal/docs", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 17_100},
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/minihdfs", "internal/minihdfs/...", "internal/netns", "internal/testcluster", "internal/testcluster/...",
 		"sim", "sim/...",
 	}, 24_000},
-	{"rest", []string{"..."}, 94_800},
+	{"rest", []string{"..."}, 94_600},
 }
 
 const (

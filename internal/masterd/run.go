@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/jobmaster/server"
 )
 
@@ -97,7 +98,7 @@ func (d *Daemon) newServer() *server.Server {
 	return server.New(server.Config{
 		Master: d.master, Token: d.token, ClusterID: d.cfg.ClusterID, Info: d.info,
 		Leader: func() string { return d.log.Leader().Address }, Confirm: d.log.ConfirmLead,
-		Admin: admin{d}, Now: failpoint.Now, Rates: d.cfg.rates(), API: d.api, Logger: d.cfg.Logger,
+		Docs: board.OfLeader(d.master), Admin: admin{d}, Now: failpoint.Now, Rates: d.cfg.rates(), API: d.api, Logger: d.cfg.Logger,
 	})
 }
 

@@ -3016,75 +3016,6 @@ func (x *GetNodeRequest) GetName() string {
 	return ""
 }
 
-// SetPolicyRequest replaces the policy and all of its settings.
-type SetPolicyRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Conf          map[string]string      `protobuf:"bytes,2,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Expected      string                 `protobuf:"bytes,3,opt,name=expected,proto3" json:"expected,omitempty"` // fingerprint of the policy that it replaces; "" for any. Another one is refused
-	By            string                 `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`             // for whom the caller asks, such as the user of a page; "" for the caller
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetPolicyRequest) Reset() {
-	*x = SetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetPolicyRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetPolicyRequest) ProtoMessage() {}
-
-func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetPolicyRequest.ProtoReflect.Descriptor instead.
-func (*SetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *SetPolicyRequest) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *SetPolicyRequest) GetConf() map[string]string {
-	if x != nil {
-		return x.Conf
-	}
-	return nil
-}
-
-func (x *SetPolicyRequest) GetExpected() string {
-	if x != nil {
-		return x.Expected
-	}
-	return ""
-}
-
-func (x *SetPolicyRequest) GetBy() string {
-	if x != nil {
-		return x.By
-	}
-	return ""
-}
-
 type GetPolicyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -3093,7 +3024,7 @@ type GetPolicyRequest struct {
 
 func (x *GetPolicyRequest) Reset() {
 	*x = GetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3105,7 +3036,7 @@ func (x *GetPolicyRequest) String() string {
 func (*GetPolicyRequest) ProtoMessage() {}
 
 func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3118,7 +3049,7 @@ func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 type GetPolicyResponse struct {
@@ -3126,7 +3057,7 @@ type GetPolicyResponse struct {
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Conf          map[string]string      `protobuf:"bytes,2,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Allocations   *AllocationFile        `protobuf:"bytes,3,opt,name=allocations,proto3" json:"allocations,omitempty"`                 // the file that the masters watch; absent when they watch none
-	Fingerprint   string                 `protobuf:"bytes,4,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`                 // of name and conf, for SetPolicyRequest.expected
+	Fingerprint   string                 `protobuf:"bytes,4,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`                 // of name and conf, for ChangeRequest.expected
 	LastChange    *PolicyChange          `protobuf:"bytes,5,opt,name=last_change,json=lastChange,proto3" json:"last_change,omitempty"` // the latest change while this master leads; absent when there is none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3134,7 +3065,7 @@ type GetPolicyResponse struct {
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3146,7 +3077,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3159,7 +3090,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetPolicyResponse) GetName() string {
@@ -3210,7 +3141,7 @@ type PolicyChange struct {
 
 func (x *PolicyChange) Reset() {
 	*x = PolicyChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3222,7 +3153,7 @@ func (x *PolicyChange) String() string {
 func (*PolicyChange) ProtoMessage() {}
 
 func (x *PolicyChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3235,7 +3166,7 @@ func (x *PolicyChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyChange.ProtoReflect.Descriptor instead.
 func (*PolicyChange) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PolicyChange) GetBy() string {
@@ -3281,7 +3212,7 @@ type PolicyPreview struct {
 
 func (x *PolicyPreview) Reset() {
 	*x = PolicyPreview{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3293,7 +3224,7 @@ func (x *PolicyPreview) String() string {
 func (*PolicyPreview) ProtoMessage() {}
 
 func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3306,7 +3237,7 @@ func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview.ProtoReflect.Descriptor instead.
 func (*PolicyPreview) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PolicyPreview) GetPools() []*PolicyPreview_Pool {
@@ -3351,166 +3282,6 @@ func (x *PolicyPreview) GetTime() int64 {
 	return 0
 }
 
-type ListDecisionsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Job           string                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`   // each that is not "" must match
-	Pool          string                 `protobuf:"bytes,2,opt,name=pool,proto3" json:"pool,omitempty"` // of the job, or the pool that gets the slot
-	Machine       string                 `protobuf:"bytes,3,opt,name=machine,proto3" json:"machine,omitempty"`
-	Kind          string                 `protobuf:"bytes,4,opt,name=kind,proto3" json:"kind,omitempty"`
-	Before        uint64                 `protobuf:"varint,5,opt,name=before,proto3" json:"before,omitempty"` // only decisions with a lower number; 0 for all
-	Limit         int32                  `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListDecisionsRequest) Reset() {
-	*x = ListDecisionsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListDecisionsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListDecisionsRequest) ProtoMessage() {}
-
-func (x *ListDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListDecisionsRequest.ProtoReflect.Descriptor instead.
-func (*ListDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *ListDecisionsRequest) GetJob() string {
-	if x != nil {
-		return x.Job
-	}
-	return ""
-}
-
-func (x *ListDecisionsRequest) GetPool() string {
-	if x != nil {
-		return x.Pool
-	}
-	return ""
-}
-
-func (x *ListDecisionsRequest) GetMachine() string {
-	if x != nil {
-		return x.Machine
-	}
-	return ""
-}
-
-func (x *ListDecisionsRequest) GetKind() string {
-	if x != nil {
-		return x.Kind
-	}
-	return ""
-}
-
-func (x *ListDecisionsRequest) GetBefore() uint64 {
-	if x != nil {
-		return x.Before
-	}
-	return 0
-}
-
-func (x *ListDecisionsRequest) GetLimit() int32 {
-	if x != nil {
-		return x.Limit
-	}
-	return 0
-}
-
-type ListDecisionsResponse struct {
-	state         protoimpl.MessageState            `protogen:"open.v1"`
-	Decisions     []*ListDecisionsResponse_Decision `protobuf:"bytes,1,rep,name=decisions,proto3" json:"decisions,omitempty"` // the latest first
-	More          bool                              `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`          // earlier ones match too
-	Kept          uint64                            `protobuf:"varint,3,opt,name=kept,proto3" json:"kept,omitempty"`          // number of all decisions that the leader has
-	Since         int64                             `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"`        // time of the first of them, ms since the epoch; 0 for none
-	Full          bool                              `protobuf:"varint,5,opt,name=full,proto3" json:"full,omitempty"`          // offers, skips and shares were kept before this call; else from now on
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListDecisionsResponse) Reset() {
-	*x = ListDecisionsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListDecisionsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListDecisionsResponse) ProtoMessage() {}
-
-func (x *ListDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListDecisionsResponse.ProtoReflect.Descriptor instead.
-func (*ListDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *ListDecisionsResponse) GetDecisions() []*ListDecisionsResponse_Decision {
-	if x != nil {
-		return x.Decisions
-	}
-	return nil
-}
-
-func (x *ListDecisionsResponse) GetMore() bool {
-	if x != nil {
-		return x.More
-	}
-	return false
-}
-
-func (x *ListDecisionsResponse) GetKept() uint64 {
-	if x != nil {
-		return x.Kept
-	}
-	return 0
-}
-
-func (x *ListDecisionsResponse) GetSince() int64 {
-	if x != nil {
-		return x.Since
-	}
-	return 0
-}
-
-func (x *ListDecisionsResponse) GetFull() bool {
-	if x != nil {
-		return x.Full
-	}
-	return false
-}
-
 // AllocationFile is the file of pools that the leading master watches.
 type AllocationFile struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3524,7 +3295,7 @@ type AllocationFile struct {
 
 func (x *AllocationFile) Reset() {
 	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3536,7 +3307,7 @@ func (x *AllocationFile) String() string {
 func (*AllocationFile) ProtoMessage() {}
 
 func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3549,7 +3320,7 @@ func (x *AllocationFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
 func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AllocationFile) GetName() string {
@@ -3590,7 +3361,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3602,7 +3373,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3615,7 +3386,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ExplainRequest) GetJobId() string {
@@ -3661,7 +3432,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3673,7 +3444,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3686,7 +3457,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -3823,7 +3594,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3835,7 +3606,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3848,7 +3619,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
 }
 
 // Queue is a pool of jobs.
@@ -3875,7 +3646,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3887,7 +3658,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3900,7 +3671,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Queue) GetName() string {
@@ -4018,7 +3789,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4030,7 +3801,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4043,7 +3814,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListQueuesResponse) GetPolicy() string {
@@ -4068,7 +3839,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4080,7 +3851,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4093,7 +3864,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
 }
 
 // BackupChunk is a part of a file in the format of docs/formats/backup.md, of at most 1 MiB.
@@ -4106,7 +3877,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4118,7 +3889,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4131,7 +3902,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -4142,6 +3913,95 @@ func (x *BackupChunk) GetData() []byte {
 }
 
 // Jobmaster is the service of masters for clients.
+// ReadRequest asks for a document.
+type ReadRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"` // below the root of the REST API, with the parameters
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadRequest) Reset() {
+	*x = ReadRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadRequest) ProtoMessage() {}
+
+func (x *ReadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
+func (*ReadRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *ReadRequest) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+type ReadResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Document      []byte                 `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"` // JSON
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadResponse) Reset() {
+	*x = ReadResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadResponse) ProtoMessage() {}
+
+func (x *ReadResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadResponse.ProtoReflect.Descriptor instead.
+func (*ReadResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *ReadResponse) GetDocument() []byte {
+	if x != nil {
+		return x.Document
+	}
+	return nil
+}
+
 // ChangeRequest is a change of a job, an attempt, a tasknode, a master or the policy.
 type ChangeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4157,7 +4017,7 @@ type ChangeRequest struct {
 
 func (x *ChangeRequest) Reset() {
 	*x = ChangeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4169,7 +4029,7 @@ func (x *ChangeRequest) String() string {
 func (*ChangeRequest) ProtoMessage() {}
 
 func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4182,7 +4042,7 @@ func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeRequest.ProtoReflect.Descriptor instead.
 func (*ChangeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ChangeRequest) GetDo() string {
@@ -4237,7 +4097,7 @@ type ChangeResponse struct {
 
 func (x *ChangeResponse) Reset() {
 	*x = ChangeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4249,7 +4109,7 @@ func (x *ChangeResponse) String() string {
 func (*ChangeResponse) ProtoMessage() {}
 
 func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4262,7 +4122,7 @@ func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeResponse.ProtoReflect.Descriptor instead.
 func (*ChangeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ChangeResponse) GetDone() string {
@@ -4297,7 +4157,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4309,7 +4169,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4322,7 +4182,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -4419,7 +4279,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4431,7 +4291,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4444,7 +4304,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
 }
 
 type FailpointsRequest struct {
@@ -4455,7 +4315,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4467,7 +4327,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4480,7 +4340,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
 }
 
 type FailpointsResponse struct {
@@ -4493,7 +4353,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4505,7 +4365,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4518,7 +4378,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -4554,7 +4414,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4566,7 +4426,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4668,7 +4528,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4680,7 +4540,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4713,7 +4573,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4725,7 +4585,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4767,7 +4627,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4779,7 +4639,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4820,7 +4680,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4832,7 +4692,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4873,7 +4733,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4885,7 +4745,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4917,7 +4777,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4929,7 +4789,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4969,7 +4829,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4981,7 +4841,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5056,7 +4916,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5068,7 +4928,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5102,7 +4962,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5114,7 +4974,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5148,7 +5008,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5160,7 +5020,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5199,7 +5059,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5211,7 +5071,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5273,7 +5133,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5285,7 +5145,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5329,7 +5189,7 @@ type Order_Directories struct {
 
 func (x *Order_Directories) Reset() {
 	*x = Order_Directories{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5341,7 +5201,7 @@ func (x *Order_Directories) String() string {
 func (*Order_Directories) ProtoMessage() {}
 
 func (x *Order_Directories) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5396,7 +5256,7 @@ type Order_Admission struct {
 
 func (x *Order_Admission) Reset() {
 	*x = Order_Admission{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5408,7 +5268,7 @@ func (x *Order_Admission) String() string {
 func (*Order_Admission) ProtoMessage() {}
 
 func (x *Order_Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5440,7 +5300,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5452,7 +5312,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5479,7 +5339,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5491,7 +5351,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5535,7 +5395,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5547,7 +5407,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5669,7 +5529,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5681,7 +5541,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5747,7 +5607,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5759,7 +5619,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5787,7 +5647,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5799,7 +5659,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5842,7 +5702,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5854,7 +5714,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5908,7 +5768,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5920,7 +5780,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5955,7 +5815,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5967,7 +5827,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6024,7 +5884,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6036,7 +5896,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6102,7 +5962,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6114,7 +5974,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6180,7 +6040,7 @@ type Info_LeadChange struct {
 
 func (x *Info_LeadChange) Reset() {
 	*x = Info_LeadChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6192,7 +6052,7 @@ func (x *Info_LeadChange) String() string {
 func (*Info_LeadChange) ProtoMessage() {}
 
 func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6270,7 +6130,7 @@ type Tasknode_Drain struct {
 
 func (x *Tasknode_Drain) Reset() {
 	*x = Tasknode_Drain{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6282,7 +6142,7 @@ func (x *Tasknode_Drain) String() string {
 func (*Tasknode_Drain) ProtoMessage() {}
 
 func (x *Tasknode_Drain) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6389,7 +6249,7 @@ type Tasknode_Running struct {
 
 func (x *Tasknode_Running) Reset() {
 	*x = Tasknode_Running{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6401,7 +6261,7 @@ func (x *Tasknode_Running) String() string {
 func (*Tasknode_Running) ProtoMessage() {}
 
 func (x *Tasknode_Running) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6465,7 +6325,7 @@ type Tasknode_Drain_Counts struct {
 
 func (x *Tasknode_Drain_Counts) Reset() {
 	*x = Tasknode_Drain_Counts{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6477,7 +6337,7 @@ func (x *Tasknode_Drain_Counts) String() string {
 func (*Tasknode_Drain_Counts) ProtoMessage() {}
 
 func (x *Tasknode_Drain_Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6533,7 +6393,7 @@ type Tasknode_Drain_Target struct {
 
 func (x *Tasknode_Drain_Target) Reset() {
 	*x = Tasknode_Drain_Target{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6545,7 +6405,7 @@ func (x *Tasknode_Drain_Target) String() string {
 func (*Tasknode_Drain_Target) ProtoMessage() {}
 
 func (x *Tasknode_Drain_Target) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6592,7 +6452,7 @@ type PolicyPreview_Share struct {
 
 func (x *PolicyPreview_Share) Reset() {
 	*x = PolicyPreview_Share{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6604,7 +6464,7 @@ func (x *PolicyPreview_Share) String() string {
 func (*PolicyPreview_Share) ProtoMessage() {}
 
 func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6617,7 +6477,7 @@ func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Share.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Share) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32, 0}
 }
 
 func (x *PolicyPreview_Share) GetMap() float64 {
@@ -6646,7 +6506,7 @@ type PolicyPreview_Pool struct {
 
 func (x *PolicyPreview_Pool) Reset() {
 	*x = PolicyPreview_Pool{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6658,7 +6518,7 @@ func (x *PolicyPreview_Pool) String() string {
 func (*PolicyPreview_Pool) ProtoMessage() {}
 
 func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6671,7 +6531,7 @@ func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Pool.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Pool) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32, 1}
 }
 
 func (x *PolicyPreview_Pool) GetName() string {
@@ -6717,7 +6577,7 @@ type PolicyPreview_Preemption struct {
 
 func (x *PolicyPreview_Preemption) Reset() {
 	*x = PolicyPreview_Preemption{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6729,7 +6589,7 @@ func (x *PolicyPreview_Preemption) String() string {
 func (*PolicyPreview_Preemption) ProtoMessage() {}
 
 func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6742,7 +6602,7 @@ func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Preemption.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Preemption) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32, 2}
 }
 
 func (x *PolicyPreview_Preemption) GetAttempt() string {
@@ -6794,58 +6654,6 @@ func (x *PolicyPreview_Preemption) GetCause() string {
 	return ""
 }
 
-type ListDecisionsResponse_Decision struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // from 1, in the order in which they were made
-	Line          []byte                 `protobuf:"bytes,2,opt,name=line,proto3" json:"line,omitempty"`      // JSON, as docs/formats/decisions.md describes
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListDecisionsResponse_Decision) Reset() {
-	*x = ListDecisionsResponse_Decision{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListDecisionsResponse_Decision) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListDecisionsResponse_Decision) ProtoMessage() {}
-
-func (x *ListDecisionsResponse_Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListDecisionsResponse_Decision.ProtoReflect.Descriptor instead.
-func (*ListDecisionsResponse_Decision) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 0}
-}
-
-func (x *ListDecisionsResponse_Decision) GetNumber() uint64 {
-	if x != nil {
-		return x.Number
-	}
-	return 0
-}
-
-func (x *ListDecisionsResponse_Decision) GetLine() []byte {
-	if x != nil {
-		return x.Line
-	}
-	return nil
-}
-
 // Detail is something that the policy knows about the job.
 type Explanation_Detail struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -6857,7 +6665,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6869,7 +6677,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6882,7 +6690,7 @@ func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Detail.ProtoReflect.Descriptor instead.
 func (*Explanation_Detail) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 0}
 }
 
 func (x *Explanation_Detail) GetName() string {
@@ -6924,7 +6732,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6936,7 +6744,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6949,7 +6757,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -7088,7 +6896,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7100,7 +6908,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7113,7 +6921,7 @@ func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Usage.ProtoReflect.Descriptor instead.
 func (*Explanation_Usage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 2}
 }
 
 func (x *Explanation_Usage) GetMapSlots() int32 {
@@ -7184,7 +6992,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7196,7 +7004,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7209,7 +7017,7 @@ func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Machine.ProtoReflect.Descriptor instead.
 func (*Explanation_Machine) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 3}
 }
 
 func (x *Explanation_Machine) GetName() string {
@@ -7249,7 +7057,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7261,7 +7069,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7274,7 +7082,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 4}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -7343,7 +7151,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7355,7 +7163,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[97]
+	mi := &file_internal_wire_hammr_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7368,7 +7176,7 @@ func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Candidate.ProtoReflect.Descriptor instead.
 func (*Explanation_Candidate) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 5}
 }
 
 func (x *Explanation_Candidate) GetMachine() string {
@@ -7436,7 +7244,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7448,7 +7256,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7461,7 +7269,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 6}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -7530,7 +7338,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7542,7 +7350,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7555,7 +7363,7 @@ func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
 func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37, 0}
 }
 
 func (x *Queue_Slots) GetMap() int32 {
@@ -7582,7 +7390,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7594,7 +7402,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[101]
+	mi := &file_internal_wire_hammr_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7607,7 +7415,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -7634,7 +7442,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[102]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7646,7 +7454,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[102]
+	mi := &file_internal_wire_hammr_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7659,7 +7467,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -8119,15 +7927,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ListNodesResponse\x120\n" +
 	"\ttasknodes\x18\x01 \x03(\v2\x12.hammr.v1.TasknodeR\ttasknodes\"$\n" +
 	"\x0eGetNodeRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"\xc5\x01\n" +
-	"\x10SetPolicyRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x128\n" +
-	"\x04conf\x18\x02 \x03(\v2$.hammr.v1.SetPolicyRequest.ConfEntryR\x04conf\x12\x1a\n" +
-	"\bexpected\x18\x03 \x01(\tR\bexpected\x12\x0e\n" +
-	"\x02by\x18\x04 \x01(\tR\x02by\x1a7\n" +
-	"\tConfEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\x12\n" +
 	"\x10GetPolicyRequest\"\xb2\x02\n" +
 	"\x11GetPolicyResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x129\n" +
@@ -8170,23 +7970,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\amachine\x18\x04 \x01(\tR\amachine\x12\x12\n" +
 	"\x04slot\x18\x05 \x01(\tR\x04slot\x12\x12\n" +
 	"\x04mode\x18\x06 \x01(\tR\x04mode\x12\x14\n" +
-	"\x05cause\x18\a \x01(\tR\x05cause\"\x98\x01\n" +
-	"\x14ListDecisionsRequest\x12\x10\n" +
-	"\x03job\x18\x01 \x01(\tR\x03job\x12\x12\n" +
-	"\x04pool\x18\x02 \x01(\tR\x04pool\x12\x18\n" +
-	"\amachine\x18\x03 \x01(\tR\amachine\x12\x12\n" +
-	"\x04kind\x18\x04 \x01(\tR\x04kind\x12\x16\n" +
-	"\x06before\x18\x05 \x01(\x04R\x06before\x12\x14\n" +
-	"\x05limit\x18\x06 \x01(\x05R\x05limit\"\xe9\x01\n" +
-	"\x15ListDecisionsResponse\x12F\n" +
-	"\tdecisions\x18\x01 \x03(\v2(.hammr.v1.ListDecisionsResponse.DecisionR\tdecisions\x12\x12\n" +
-	"\x04more\x18\x02 \x01(\bR\x04more\x12\x12\n" +
-	"\x04kept\x18\x03 \x01(\x04R\x04kept\x12\x14\n" +
-	"\x05since\x18\x04 \x01(\x03R\x05since\x12\x12\n" +
-	"\x04full\x18\x05 \x01(\bR\x04full\x1a6\n" +
-	"\bDecision\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x12\n" +
-	"\x04line\x18\x02 \x01(\fR\x04line\"\x7f\n" +
+	"\x05cause\x18\a \x01(\tR\x05cause\"\x7f\n" +
 	"\x0eAllocationFile\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12!\n" +
 	"\fapplied_time\x18\x02 \x01(\x03R\vappliedTime\x12\x1a\n" +
@@ -8312,7 +8096,11 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06queues\x18\x02 \x03(\v2\x0f.hammr.v1.QueueR\x06queues\"\x0f\n" +
 	"\rBackupRequest\"!\n" +
 	"\vBackupChunk\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\xf6\x01\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"!\n" +
+	"\vReadRequest\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\"*\n" +
+	"\fReadResponse\x12\x1a\n" +
+	"\bdocument\x18\x01 \x01(\fR\bdocument\"\xf6\x01\n" +
 	"\rChangeRequest\x12\x0e\n" +
 	"\x02do\x18\x01 \x01(\tR\x02do\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
@@ -8371,20 +8159,19 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\xbd\a\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\xdc\x06\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x127\n" +
 	"\x06Follow\x12\x16.hammr.v1.WatchRequest\x1a\x13.hammr.v1.JobStatus0\x01\x123\n" +
 	"\x06GetJob\x12\x14.hammr.v1.JobRequest\x1a\x13.hammr.v1.JobStatus\x125\n" +
-	"\x04Kill\x12\x15.hammr.v1.KillRequest\x1a\x16.hammr.v1.KillResponse\x12;\n" +
+	"\x04Kill\x12\x15.hammr.v1.KillRequest\x1a\x16.hammr.v1.KillResponse\x125\n" +
+	"\x04Read\x12\x15.hammr.v1.ReadRequest\x1a\x16.hammr.v1.ReadResponse\x12;\n" +
 	"\x06Change\x12\x17.hammr.v1.ChangeRequest\x1a\x18.hammr.v1.ChangeResponse\x12A\n" +
 	"\bListJobs\x12\x19.hammr.v1.ListJobsRequest\x1a\x1a.hammr.v1.ListJobsResponse\x12D\n" +
 	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x127\n" +
 	"\aGetNode\x12\x18.hammr.v1.GetNodeRequest\x1a\x12.hammr.v1.Tasknode\x12D\n" +
-	"\tGetPolicy\x12\x1a.hammr.v1.GetPolicyRequest\x1a\x1b.hammr.v1.GetPolicyResponse\x12D\n" +
-	"\rPreviewPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x17.hammr.v1.PolicyPreview\x12P\n" +
-	"\rListDecisions\x12\x1e.hammr.v1.ListDecisionsRequest\x1a\x1f.hammr.v1.ListDecisionsResponse\x12:\n" +
+	"\tGetPolicy\x12\x1a.hammr.v1.GetPolicyRequest\x1a\x1b.hammr.v1.GetPolicyResponse\x12:\n" +
 	"\aExplain\x12\x18.hammr.v1.ExplainRequest\x1a\x15.hammr.v1.Explanation\x12G\n" +
 	"\n" +
 	"ListQueues\x12\x1b.hammr.v1.ListQueuesRequest\x1a\x1c.hammr.v1.ListQueuesResponse\x12:\n" +
@@ -8409,267 +8196,260 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 103)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 100)
 var file_internal_wire_hammr_proto_goTypes = []any{
-	(JobState)(0),                          // 0: hammr.v1.JobState
-	(TaskState)(0),                         // 1: hammr.v1.TaskState
-	(AttemptState)(0),                      // 2: hammr.v1.AttemptState
-	(Refusal_Reason)(0),                    // 3: hammr.v1.Refusal.Reason
-	(*JobSpec)(nil),                        // 4: hammr.v1.JobSpec
-	(*Phase)(nil),                          // 5: hammr.v1.Phase
-	(*TaskStatus)(nil),                     // 6: hammr.v1.TaskStatus
-	(*StageStatus)(nil),                    // 7: hammr.v1.StageStatus
-	(*WaitTime)(nil),                       // 8: hammr.v1.WaitTime
-	(*FailureRecord)(nil),                  // 9: hammr.v1.FailureRecord
-	(*Partition)(nil),                      // 10: hammr.v1.Partition
-	(*CounterName)(nil),                    // 11: hammr.v1.CounterName
-	(*JobStatus)(nil),                      // 12: hammr.v1.JobStatus
-	(*Order)(nil),                          // 13: hammr.v1.Order
-	(*Orders)(nil),                         // 14: hammr.v1.Orders
-	(*Report)(nil),                         // 15: hammr.v1.Report
-	(*NotLeader)(nil),                      // 16: hammr.v1.NotLeader
-	(*Overload)(nil),                       // 17: hammr.v1.Overload
-	(*Refusal)(nil),                        // 18: hammr.v1.Refusal
-	(*InfoRequest)(nil),                    // 19: hammr.v1.InfoRequest
-	(*Info)(nil),                           // 20: hammr.v1.Info
-	(*SubmitRequest)(nil),                  // 21: hammr.v1.SubmitRequest
-	(*SubmitResponse)(nil),                 // 22: hammr.v1.SubmitResponse
-	(*WatchRequest)(nil),                   // 23: hammr.v1.WatchRequest
-	(*KillRequest)(nil),                    // 24: hammr.v1.KillRequest
-	(*KillResponse)(nil),                   // 25: hammr.v1.KillResponse
-	(*ListJobsRequest)(nil),                // 26: hammr.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),               // 27: hammr.v1.ListJobsResponse
-	(*JobRequest)(nil),                     // 28: hammr.v1.JobRequest
-	(*ListNodesRequest)(nil),               // 29: hammr.v1.ListNodesRequest
-	(*Tasknode)(nil),                       // 30: hammr.v1.Tasknode
-	(*ListNodesResponse)(nil),              // 31: hammr.v1.ListNodesResponse
-	(*GetNodeRequest)(nil),                 // 32: hammr.v1.GetNodeRequest
-	(*SetPolicyRequest)(nil),               // 33: hammr.v1.SetPolicyRequest
-	(*GetPolicyRequest)(nil),               // 34: hammr.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),              // 35: hammr.v1.GetPolicyResponse
-	(*PolicyChange)(nil),                   // 36: hammr.v1.PolicyChange
-	(*PolicyPreview)(nil),                  // 37: hammr.v1.PolicyPreview
-	(*ListDecisionsRequest)(nil),           // 38: hammr.v1.ListDecisionsRequest
-	(*ListDecisionsResponse)(nil),          // 39: hammr.v1.ListDecisionsResponse
-	(*AllocationFile)(nil),                 // 40: hammr.v1.AllocationFile
-	(*ExplainRequest)(nil),                 // 41: hammr.v1.ExplainRequest
-	(*Explanation)(nil),                    // 42: hammr.v1.Explanation
-	(*ListQueuesRequest)(nil),              // 43: hammr.v1.ListQueuesRequest
-	(*Queue)(nil),                          // 44: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),             // 45: hammr.v1.ListQueuesResponse
-	(*BackupRequest)(nil),                  // 46: hammr.v1.BackupRequest
-	(*BackupChunk)(nil),                    // 47: hammr.v1.BackupChunk
-	(*ChangeRequest)(nil),                  // 48: hammr.v1.ChangeRequest
-	(*ChangeResponse)(nil),                 // 49: hammr.v1.ChangeResponse
-	(*InjectRequest)(nil),                  // 50: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),                 // 51: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),              // 52: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),             // 53: hammr.v1.FailpointsResponse
-	nil,                                    // 54: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                    // 55: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),             // 56: hammr.v1.TaskStatus.Attempt
-	nil,                                    // 57: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),             // 58: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),              // 59: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),          // 60: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),           // 61: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),           // 62: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),            // 63: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),                  // 64: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),                // 65: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),              // 66: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),             // 67: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),               // 68: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),                 // 69: hammr.v1.Order.DropCopy
-	(*Order_Directories)(nil),              // 70: hammr.v1.Order.Directories
-	(*Order_Admission)(nil),                // 71: hammr.v1.Order.Admission
-	(*Order_RequestProgress)(nil),          // 72: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),          // 73: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),                  // 74: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),               // 75: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),                 // 76: hammr.v1.Report.Started
-	(*Report_Exited)(nil),                  // 77: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),            // 78: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                   // 79: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),     // 80: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                    // 81: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),                 // 82: hammr.v1.Info.LogWrites
-	(*Info_LeadChange)(nil),                // 83: hammr.v1.Info.LeadChange
-	(*Tasknode_Drain)(nil),                 // 84: hammr.v1.Tasknode.Drain
-	(*Tasknode_Running)(nil),               // 85: hammr.v1.Tasknode.Running
-	nil,                                    // 86: hammr.v1.Tasknode.StartsByRackEntry
-	(*Tasknode_Drain_Counts)(nil),          // 87: hammr.v1.Tasknode.Drain.Counts
-	(*Tasknode_Drain_Target)(nil),          // 88: hammr.v1.Tasknode.Drain.Target
-	nil,                                    // 89: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                    // 90: hammr.v1.GetPolicyResponse.ConfEntry
-	nil,                                    // 91: hammr.v1.PolicyChange.ConfEntry
-	(*PolicyPreview_Share)(nil),            // 92: hammr.v1.PolicyPreview.Share
-	(*PolicyPreview_Pool)(nil),             // 93: hammr.v1.PolicyPreview.Pool
-	(*PolicyPreview_Preemption)(nil),       // 94: hammr.v1.PolicyPreview.Preemption
-	(*ListDecisionsResponse_Decision)(nil), // 95: hammr.v1.ListDecisionsResponse.Decision
-	(*Explanation_Detail)(nil),             // 96: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),              // 97: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),              // 98: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),            // 99: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),            // 100: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),          // 101: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),               // 102: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                    // 103: hammr.v1.Queue.Slots
-	nil,                                    // 104: hammr.v1.ChangeRequest.ConfEntry
-	(*InjectRequest_Failpoint)(nil),        // 105: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),       // 106: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),                 // 107: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                     // 108: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),               // 109: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),              // 110: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),              // 111: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),               // 112: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),          // 113: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil),    // 114: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),                 // 115: hammr.task.v1.Start
-	(*taskproc.Position)(nil),              // 116: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),            // 117: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),             // 118: hammr.task.v1.MapOutput
+	(JobState)(0),                       // 0: hammr.v1.JobState
+	(TaskState)(0),                      // 1: hammr.v1.TaskState
+	(AttemptState)(0),                   // 2: hammr.v1.AttemptState
+	(Refusal_Reason)(0),                 // 3: hammr.v1.Refusal.Reason
+	(*JobSpec)(nil),                     // 4: hammr.v1.JobSpec
+	(*Phase)(nil),                       // 5: hammr.v1.Phase
+	(*TaskStatus)(nil),                  // 6: hammr.v1.TaskStatus
+	(*StageStatus)(nil),                 // 7: hammr.v1.StageStatus
+	(*WaitTime)(nil),                    // 8: hammr.v1.WaitTime
+	(*FailureRecord)(nil),               // 9: hammr.v1.FailureRecord
+	(*Partition)(nil),                   // 10: hammr.v1.Partition
+	(*CounterName)(nil),                 // 11: hammr.v1.CounterName
+	(*JobStatus)(nil),                   // 12: hammr.v1.JobStatus
+	(*Order)(nil),                       // 13: hammr.v1.Order
+	(*Orders)(nil),                      // 14: hammr.v1.Orders
+	(*Report)(nil),                      // 15: hammr.v1.Report
+	(*NotLeader)(nil),                   // 16: hammr.v1.NotLeader
+	(*Overload)(nil),                    // 17: hammr.v1.Overload
+	(*Refusal)(nil),                     // 18: hammr.v1.Refusal
+	(*InfoRequest)(nil),                 // 19: hammr.v1.InfoRequest
+	(*Info)(nil),                        // 20: hammr.v1.Info
+	(*SubmitRequest)(nil),               // 21: hammr.v1.SubmitRequest
+	(*SubmitResponse)(nil),              // 22: hammr.v1.SubmitResponse
+	(*WatchRequest)(nil),                // 23: hammr.v1.WatchRequest
+	(*KillRequest)(nil),                 // 24: hammr.v1.KillRequest
+	(*KillResponse)(nil),                // 25: hammr.v1.KillResponse
+	(*ListJobsRequest)(nil),             // 26: hammr.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),            // 27: hammr.v1.ListJobsResponse
+	(*JobRequest)(nil),                  // 28: hammr.v1.JobRequest
+	(*ListNodesRequest)(nil),            // 29: hammr.v1.ListNodesRequest
+	(*Tasknode)(nil),                    // 30: hammr.v1.Tasknode
+	(*ListNodesResponse)(nil),           // 31: hammr.v1.ListNodesResponse
+	(*GetNodeRequest)(nil),              // 32: hammr.v1.GetNodeRequest
+	(*GetPolicyRequest)(nil),            // 33: hammr.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),           // 34: hammr.v1.GetPolicyResponse
+	(*PolicyChange)(nil),                // 35: hammr.v1.PolicyChange
+	(*PolicyPreview)(nil),               // 36: hammr.v1.PolicyPreview
+	(*AllocationFile)(nil),              // 37: hammr.v1.AllocationFile
+	(*ExplainRequest)(nil),              // 38: hammr.v1.ExplainRequest
+	(*Explanation)(nil),                 // 39: hammr.v1.Explanation
+	(*ListQueuesRequest)(nil),           // 40: hammr.v1.ListQueuesRequest
+	(*Queue)(nil),                       // 41: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),          // 42: hammr.v1.ListQueuesResponse
+	(*BackupRequest)(nil),               // 43: hammr.v1.BackupRequest
+	(*BackupChunk)(nil),                 // 44: hammr.v1.BackupChunk
+	(*ReadRequest)(nil),                 // 45: hammr.v1.ReadRequest
+	(*ReadResponse)(nil),                // 46: hammr.v1.ReadResponse
+	(*ChangeRequest)(nil),               // 47: hammr.v1.ChangeRequest
+	(*ChangeResponse)(nil),              // 48: hammr.v1.ChangeResponse
+	(*InjectRequest)(nil),               // 49: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),              // 50: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),           // 51: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),          // 52: hammr.v1.FailpointsResponse
+	nil,                                 // 53: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                 // 54: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),          // 55: hammr.v1.TaskStatus.Attempt
+	nil,                                 // 56: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),          // 57: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),           // 58: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),       // 59: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),        // 60: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),        // 61: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),         // 62: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),               // 63: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),             // 64: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),           // 65: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),          // 66: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),            // 67: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),              // 68: hammr.v1.Order.DropCopy
+	(*Order_Directories)(nil),           // 69: hammr.v1.Order.Directories
+	(*Order_Admission)(nil),             // 70: hammr.v1.Order.Admission
+	(*Order_RequestProgress)(nil),       // 71: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),       // 72: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),               // 73: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 74: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 75: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 76: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 77: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                // 78: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),  // 79: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 80: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 81: hammr.v1.Info.LogWrites
+	(*Info_LeadChange)(nil),             // 82: hammr.v1.Info.LeadChange
+	(*Tasknode_Drain)(nil),              // 83: hammr.v1.Tasknode.Drain
+	(*Tasknode_Running)(nil),            // 84: hammr.v1.Tasknode.Running
+	nil,                                 // 85: hammr.v1.Tasknode.StartsByRackEntry
+	(*Tasknode_Drain_Counts)(nil),       // 86: hammr.v1.Tasknode.Drain.Counts
+	(*Tasknode_Drain_Target)(nil),       // 87: hammr.v1.Tasknode.Drain.Target
+	nil,                                 // 88: hammr.v1.GetPolicyResponse.ConfEntry
+	nil,                                 // 89: hammr.v1.PolicyChange.ConfEntry
+	(*PolicyPreview_Share)(nil),         // 90: hammr.v1.PolicyPreview.Share
+	(*PolicyPreview_Pool)(nil),          // 91: hammr.v1.PolicyPreview.Pool
+	(*PolicyPreview_Preemption)(nil),    // 92: hammr.v1.PolicyPreview.Preemption
+	(*Explanation_Detail)(nil),          // 93: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),           // 94: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),           // 95: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),         // 96: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),         // 97: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),       // 98: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),            // 99: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                 // 100: hammr.v1.Queue.Slots
+	nil,                                 // 101: hammr.v1.ChangeRequest.ConfEntry
+	(*InjectRequest_Failpoint)(nil),     // 102: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 103: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 104: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 105: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 106: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 107: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 108: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 109: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 110: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 111: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 112: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 113: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 114: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 115: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	54,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	107, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	55,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	108, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	53,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	104, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	54,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	105, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	56,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	55,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	8,   // 6: hammr.v1.StageStatus.waits:type_name -> hammr.v1.WaitTime
 	0,   // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	109, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	106, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	9,   // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	10,  // 12: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	57,  // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	56,  // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
 	7,   // 14: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
 	8,   // 15: hammr.v1.JobStatus.waits:type_name -> hammr.v1.WaitTime
 	11,  // 16: hammr.v1.JobStatus.counter_names:type_name -> hammr.v1.CounterName
-	58,  // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	59,  // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	60,  // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	61,  // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	64,  // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	65,  // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	66,  // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	67,  // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	62,  // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	63,  // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	68,  // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	72,  // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	69,  // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	73,  // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	70,  // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
-	71,  // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
+	57,  // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	58,  // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	59,  // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	60,  // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	63,  // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	64,  // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	65,  // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	66,  // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	61,  // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	62,  // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	67,  // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	71,  // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	68,  // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	72,  // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	69,  // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	70,  // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
 	13,  // 33: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	74,  // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	76,  // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	110, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	111, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	112, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	113, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	77,  // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	75,  // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	78,  // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	114, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	79,  // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	73,  // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	75,  // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	107, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	108, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	109, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	110, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	76,  // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	74,  // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	77,  // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	111, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	78,  // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
 	3,   // 45: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	81,  // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	82,  // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	83,  // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
+	80,  // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	81,  // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	82,  // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
 	4,   // 49: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
 	12,  // 50: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	80,  // 51: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	84,  // 52: hammr.v1.Tasknode.drain:type_name -> hammr.v1.Tasknode.Drain
-	85,  // 53: hammr.v1.Tasknode.running:type_name -> hammr.v1.Tasknode.Running
-	86,  // 54: hammr.v1.Tasknode.starts_by_rack:type_name -> hammr.v1.Tasknode.StartsByRackEntry
+	79,  // 51: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	83,  // 52: hammr.v1.Tasknode.drain:type_name -> hammr.v1.Tasknode.Drain
+	84,  // 53: hammr.v1.Tasknode.running:type_name -> hammr.v1.Tasknode.Running
+	85,  // 54: hammr.v1.Tasknode.starts_by_rack:type_name -> hammr.v1.Tasknode.StartsByRackEntry
 	30,  // 55: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	89,  // 56: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	90,  // 57: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	40,  // 58: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	36,  // 59: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
-	91,  // 60: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
-	93,  // 61: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
-	94,  // 62: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
-	95,  // 63: hammr.v1.ListDecisionsResponse.decisions:type_name -> hammr.v1.ListDecisionsResponse.Decision
-	96,  // 64: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	97,  // 65: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	100, // 66: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	102, // 67: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	8,   // 68: hammr.v1.Explanation.waits:type_name -> hammr.v1.WaitTime
-	103, // 69: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	103, // 70: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	103, // 71: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	103, // 72: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	44,  // 73: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	104, // 74: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
-	105, // 75: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	106, // 76: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 77: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	115, // 78: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	116, // 79: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	111, // 80: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	117, // 81: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	80,  // 82: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	118, // 83: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	117, // 84: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	15,  // 85: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	87,  // 86: hammr.v1.Tasknode.Drain.start:type_name -> hammr.v1.Tasknode.Drain.Counts
-	87,  // 87: hammr.v1.Tasknode.Drain.left:type_name -> hammr.v1.Tasknode.Drain.Counts
-	88,  // 88: hammr.v1.Tasknode.Drain.targets:type_name -> hammr.v1.Tasknode.Drain.Target
-	103, // 89: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
-	92,  // 90: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
-	92,  // 91: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
-	98,  // 92: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	8,   // 93: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
-	99,  // 94: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	101, // 95: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	100, // 96: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	19,  // 97: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	21,  // 98: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	23,  // 99: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	28,  // 100: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	24,  // 101: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	48,  // 102: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
-	26,  // 103: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	29,  // 104: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	32,  // 105: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	34,  // 106: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	33,  // 107: hammr.v1.Jobmaster.PreviewPolicy:input_type -> hammr.v1.SetPolicyRequest
-	38,  // 108: hammr.v1.Jobmaster.ListDecisions:input_type -> hammr.v1.ListDecisionsRequest
-	41,  // 109: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	43,  // 110: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	46,  // 111: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	15,  // 112: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	50,  // 113: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	52,  // 114: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	20,  // 115: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	22,  // 116: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	12,  // 117: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	12,  // 118: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	25,  // 119: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	49,  // 120: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
-	27,  // 121: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	31,  // 122: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	30,  // 123: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	35,  // 124: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	37,  // 125: hammr.v1.Jobmaster.PreviewPolicy:output_type -> hammr.v1.PolicyPreview
-	39,  // 126: hammr.v1.Jobmaster.ListDecisions:output_type -> hammr.v1.ListDecisionsResponse
-	42,  // 127: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	45,  // 128: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	47,  // 129: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	14,  // 130: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	51,  // 131: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	53,  // 132: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	115, // [115:133] is the sub-list for method output_type
-	97,  // [97:115] is the sub-list for method input_type
-	97,  // [97:97] is the sub-list for extension type_name
-	97,  // [97:97] is the sub-list for extension extendee
-	0,   // [0:97] is the sub-list for field type_name
+	88,  // 56: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	37,  // 57: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	35,  // 58: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
+	89,  // 59: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
+	91,  // 60: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
+	92,  // 61: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
+	93,  // 62: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	94,  // 63: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	97,  // 64: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	99,  // 65: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	8,   // 66: hammr.v1.Explanation.waits:type_name -> hammr.v1.WaitTime
+	100, // 67: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	100, // 68: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	100, // 69: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	100, // 70: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	41,  // 71: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	101, // 72: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
+	102, // 73: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	103, // 74: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 75: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	112, // 76: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	113, // 77: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	108, // 78: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	114, // 79: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	79,  // 80: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	115, // 81: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	114, // 82: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	15,  // 83: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	86,  // 84: hammr.v1.Tasknode.Drain.start:type_name -> hammr.v1.Tasknode.Drain.Counts
+	86,  // 85: hammr.v1.Tasknode.Drain.left:type_name -> hammr.v1.Tasknode.Drain.Counts
+	87,  // 86: hammr.v1.Tasknode.Drain.targets:type_name -> hammr.v1.Tasknode.Drain.Target
+	100, // 87: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
+	90,  // 88: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
+	90,  // 89: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
+	95,  // 90: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	8,   // 91: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
+	96,  // 92: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	98,  // 93: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	97,  // 94: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	19,  // 95: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	21,  // 96: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	23,  // 97: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	28,  // 98: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	24,  // 99: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	45,  // 100: hammr.v1.Jobmaster.Read:input_type -> hammr.v1.ReadRequest
+	47,  // 101: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
+	26,  // 102: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	29,  // 103: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	32,  // 104: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
+	33,  // 105: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	38,  // 106: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	40,  // 107: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	43,  // 108: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	15,  // 109: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	49,  // 110: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	51,  // 111: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	20,  // 112: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	22,  // 113: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	12,  // 114: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	12,  // 115: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	25,  // 116: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	46,  // 117: hammr.v1.Jobmaster.Read:output_type -> hammr.v1.ReadResponse
+	48,  // 118: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
+	27,  // 119: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	31,  // 120: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	30,  // 121: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	34,  // 122: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	39,  // 123: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	42,  // 124: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	44,  // 125: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	14,  // 126: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	50,  // 127: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	52,  // 128: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	112, // [112:129] is the sub-list for method output_type
+	95,  // [95:112] is the sub-list for method input_type
+	95,  // [95:95] is the sub-list for extension type_name
+	95,  // [95:95] is the sub-list for extension extendee
+	0,   // [0:95] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -8708,7 +8488,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_PreemptionDeclined)(nil),
 		(*Report_Batch_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[46].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[45].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -8721,7 +8501,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   103,
+			NumMessages:   100,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

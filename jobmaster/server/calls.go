@@ -12,7 +12,6 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
-	"github.com/hammr/hammr/sched"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -98,31 +97,22 @@ func (c *calls) GetNode(ctx context.Context, q *wire.GetNodeRequest) (*wire.Task
 	return read(ctx, c, func() (*wire.Tasknode, error) { return c.cfg.Master.Tasknode(ctx, q.Name) })
 }
 
-func (c *calls) PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
-	return read(ctx, c, func() (*wire.PolicyPreview, error) { return c.cfg.Master.PreviewPolicy(ctx, q.Name, q.Conf) })
-}
-
-func (c *calls) ListDecisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error) {
-	return read(ctx, c, func() (*wire.ListDecisionsResponse, error) {
-		var job cluster.JobID
-		if q.Job != "" {
-			var err error
-			if job, err = cluster.ParseJobID(q.Job); err != nil {
-				return nil, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
-			}
+// Read answers a document of Config.Docs.
+func (c *calls) Read(ctx context.Context, q *wire.ReadRequest) (*wire.ReadResponse, error) {
+	return read(ctx, c, func() (*wire.ReadResponse, error) {
+		e, query, err := docs.Find(q.Path)
+		if bad := new(docs.BadParam); errors.As(err, &bad) {
+			return nil, connect.NewError(connect.CodeInvalidArgument, err)
 		}
-		list := c.cfg.Master.Decisions(jobmaster.DecisionFilter{
-			Job: job, Pool: q.Pool, Machine: q.Machine, Kind: sched.DecisionKind(q.Kind), Before: q.Before, Limit: int(q.Limit),
-		})
-		out := &wire.ListDecisionsResponse{More: list.More, Kept: uint64(list.Kept), Since: list.Since, Full: list.Full}
-		for _, d := range list.Decisions {
-			line, err := json.Marshal(d.Decision)
-			if err != nil {
-				return nil, err
-			}
-			out.Decisions = append(out.Decisions, &wire.ListDecisionsResponse_Decision{Number: d.Number, Line: line})
+		if err != nil {
+			return nil, err
 		}
-		return out, nil
+		a, err := c.cfg.Docs.Read(ctx, nil, e, query)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(a.Value)
+		return &wire.ReadResponse{Document: text}, err
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
@@ -47,6 +48,8 @@ type Config struct {
 	// Confirm checks that this master still leads. It is called before a read is answered.
 	// Its error wraps jobmaster.ErrNotLeader. Default nil: no check.
 	Confirm func(ctx context.Context) error
+	// Docs answers the documents that only the leader knows; default none.
+	Docs docs.Table
 	// Admin changes the masters; default nil: the masters cannot be changed.
 	Admin Admin
 	// API answers requests below rpc.APIRoot, whose callers are checked as those of calls are. Default

@@ -66,3 +66,9 @@ func (c *Client) Change(ctx context.Context, q *wire.ChangeRequest) (*wire.Chang
 	done, err := rpc.Call(ctx, c.masters, (*rpc.Master).Change, q)
 	return done, classify(err)
 }
+
+// Read returns a document of the leader as JSON. path is that of the REST API, below its root.
+func (c *Client) Read(ctx context.Context, path string) (document []byte, err error) {
+	a, err := rpc.Call(ctx, c.masters, (*rpc.Master).Read, &wire.ReadRequest{Path: path})
+	return a.GetDocument(), classify(err)
+}

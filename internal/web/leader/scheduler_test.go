@@ -1,27 +1,13 @@
 package leader
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
 )
-
-func (f *fakeClient) PreviewPolicy(_ context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
-	return &wire.PolicyPreview{
-		Fingerprint: "f1", Preempted: 1, Preemptions: []*wire.PolicyPreview_Preemption{{Attempt: openID, Pool: "a", Slot: "map"}},
-		Pools: []*wire.PolicyPreview_Pool{{Name: "a", Running: &wire.Queue_Slots{Map: 3}, After: &wire.PolicyPreview_Share{Map: 1.5}}},
-	}, f.ask()
-}
-
-func (f *fakeClient) Decisions(context.Context, *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error) {
-	line := []byte(`{"at":5,"kind":"preempt","job":"` + openJob + `","machine":"n1","slot":"map","how":"split","for":"` + overJob + `"}`)
-	return &wire.ListDecisionsResponse{Decisions: []*wire.ListDecisionsResponse_Decision{{Number: 9, Line: line}}, More: true, Kept: 9}, f.ask()
-}
 
 func TestSchedulerIsAskedThroughTheLeader(t *testing.T) {
 	f := new(fakeClient)
@@ -31,15 +17,12 @@ func TestSchedulerIsAskedThroughTheLeader(t *testing.T) {
 	}
 	for range 3 { // the answers are shared
 		p, err := docs.Preview.Read(t.Context(), s, docs.PolicyQuery{Policy: "hfsp", Conf: map[string]string{"a": "b"}})
-		if err != nil || p.Value.Policy != "hfsp" || p.Value.Expected != "f1" || p.Value.Pools[0].Loses.Map != 1 || p.Value.Pools[0].After.Map != 1.5 || p.Value.Pools[0].Before != nil {
+		if err != nil || p.Value.Policy != "hfsp" || p.Value.Expected != "f1" {
 			t.Fatalf("preview %+v, %v", p.Value, err)
 		}
 		d, err := docs.Decisions.Read(t.Context(), s, docs.DecisionQuery{Kind: "preempt"})
 		if err != nil || len(d.Value.Decisions) != 1 || d.Value.Before != 9 {
 			t.Fatalf("decisions %+v, %v", d.Value, err)
-		}
-		if got := d.Value.Decisions[0]; got.Number != 9 || got.Node != "n1" || got.Mode != "split" || got.For != overJob {
-			t.Errorf("decision %+v", got)
 		}
 	}
 	if n := f.asked.Load(); n != 2 {

@@ -1,10 +1,10 @@
 package leader
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -24,8 +24,7 @@ import (
 // Client is the cluster as the source asks it. The methods are those of remote.Client.
 type Client interface {
 	client.Admin
-	PreviewPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
-	Decisions(ctx context.Context, q *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
+	Read(ctx context.Context, path string) (document []byte, err error)
 	Close() error
 }
 
@@ -93,59 +92,24 @@ func New(cfg Config) (*Source, error) {
 	s.mu.single = make(map[string]Client)
 	s.table = docs.Table{}
 	docs.Serve(s.table, docs.Masters, s.masters)
-	serve(s, docs.Explanation, func(ctx context.Context, q docs.TaskID) (apidoc.Explanation, error) {
-		e, err := c.Explain(ctx, q.Job, q.Task)
-		return apidoc.Of(e, err, apidoc.ExplanationOf)
-	})
-	serve(s, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) {
-		nodes, err := c.Tasknodes(ctx, true)
-		return apidoc.Tasknodes(nodes), err
-	})
-	serve(s, docs.Node, func(ctx context.Context, q docs.NodeID) (apidoc.Tasknode, error) {
-		n, err := c.Tasknode(ctx, q.Node)
-		return apidoc.Of(n, err, apidoc.TasknodeOf)
-	})
-	serve(s, docs.Pools, func(ctx context.Context, _ docs.No) ([]apidoc.Queue, error) {
-		queues, err := c.Queues(ctx)
-		return apidoc.Queues(queues.GetQueues()), err
-	})
-	serve(s, docs.Policy, func(ctx context.Context, _ docs.No) (apidoc.Policy, error) {
-		policy, err := c.Policy(ctx)
-		return apidoc.Of(policy, err, apidoc.PolicyOf)
-	})
-	serve(s, docs.Preview, func(ctx context.Context, q docs.PolicyQuery) (doc apidoc.PolicyPreview, err error) {
-		p, err := c.PreviewPolicy(ctx, &wire.SetPolicyRequest{Name: q.Policy, Conf: q.Conf})
-		if err == nil {
-			doc = apidoc.PreviewOf(q.Policy, q.Conf, p)
-		}
-		return doc, err
-	})
-	serve(s, docs.Decisions, func(ctx context.Context, q docs.DecisionQuery) (doc apidoc.Decisions, err error) {
-		list, err := c.Decisions(ctx, &wire.ListDecisionsRequest{
-			Job: q.Job, Pool: q.Pool, Machine: q.Node, Kind: q.Kind, Before: q.Before, Limit: int32(q.Limit),
-		})
-		if err == nil {
-			doc, err = apidoc.DecisionsOf(list)
-		}
-		return doc, err
-	})
 	docs.Serve(s.table, docs.Status, s.status)
 	return s, nil
 }
 
-// serve answers a document by asking the leader, for all readers at once.
-func serve[Q, A any](s *Source, d docs.Document[Q, A], ask func(context.Context, Q) (A, error)) {
-	docs.Serve(s.table, d, func(ctx context.Context, q Q) (docs.Answer[A], error) {
-		return answers.Ask(ctx, s.answers, fmt.Sprintf("%s %+v", d.Path, q), func(ctx context.Context) (A, time.Duration, error) {
-			value, err := ask(ctx, q)
-			return value, s.cfg.Age, classify(err)
-		})
-	})
-}
-
-// Read answers the documents that only the leader knows.
+// Read answers the documents that only the leader knows. The leader is asked for all readers at once.
 func (s *Source) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
-	return s.table.Read(ctx, nil, e, query)
+	if s.table[e] != nil {
+		return s.table.Read(ctx, s, e, query)
+	}
+	path := e.URL(query)
+	return answers.Ask(ctx, s.answers, path, func(ctx context.Context) (any, time.Duration, error) {
+		text, err := s.client.Read(ctx, path)
+		if err != nil {
+			return nil, 0, classify(err)
+		}
+		value, err := e.Decode(bytes.NewReader(text))
+		return value, s.cfg.Age, err
+	})
 }
 
 // Close closes the connections. No question may be under way.

@@ -3,6 +3,7 @@ package leader
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
@@ -70,10 +72,6 @@ func (f *fakeClient) Info(context.Context) (*wire.Info, error) {
 	return &wire.Info{ClusterId: "1763700000000", Leader: "m1", Masters: []*wire.Info_Master{{Id: "m1", Address: cmp.Or(f.rpc, "a:7070"), State: "leader"}}}, f.ask()
 }
 
-func (f *fakeClient) Policy(context.Context) (*wire.GetPolicyResponse, error) {
-	return new(wire.GetPolicyResponse), f.ask()
-}
-
 func (f *fakeClient) Job(_ context.Context, id string, tasks bool) (*wire.JobStatus, error) {
 	if err := f.ask(); err != nil {
 		return nil, err
@@ -91,8 +89,22 @@ func (f *fakeClient) Job(_ context.Context, id string, tasks bool) (*wire.JobSta
 	return nil, client.ErrUnknown
 }
 
-func (f *fakeClient) Tasknodes(context.Context, bool) ([]*wire.Tasknode, error) {
-	return []*wire.Tasknode{{Name: "n1", State: "RUNNING", Http: f.page}}, f.ask()
+// Read answers as the leader does.
+func (f *fakeClient) Read(_ context.Context, path string) ([]byte, error) {
+	if err := f.ask(); err != nil {
+		return nil, err
+	}
+	switch path {
+	case "/nodes":
+		return json.Marshal([]apidoc.Tasknode{{Name: "n1", State: "RUNNING", HTTP: f.page}})
+	case "/scheduler":
+		return json.Marshal(apidoc.Policy{Policy: "fair"})
+	case "/scheduler/preview?a=b&policy=hfsp":
+		return json.Marshal(apidoc.PolicyPreview{Policy: "hfsp", Expected: "f1"})
+	case "/scheduler/decisions?kind=preempt":
+		return json.Marshal(apidoc.Decisions{Before: 9, Decisions: []apidoc.Decision{{Number: 9, Node: "n1"}}})
+	}
+	return nil, fmt.Errorf("no document at %s: %w", path, docs.ErrUnknown)
 }
 
 // Change refuses policies that do not replace the policy f1, and changes of overJob.

@@ -25,56 +25,26 @@ func Engine(m *jobmaster.Master, cluster string) docs.Source {
 type engine struct{ table docs.Table }
 
 func newEngine(m *jobmaster.Master, cluster string) *engine {
-	e := &engine{docs.Table{}}
-	serve(e, docs.Masters, func(context.Context, docs.No) (apidoc.Masters, error) {
+	e := &engine{board.OfLeader(m)}
+	docs.Serve(e.table, docs.Masters, func(context.Context, docs.No) (docs.Answer[apidoc.Masters], error) {
 		this := apidoc.Master{ID: "local", State: "leader"}
-		return apidoc.Masters{Cluster: cluster, Leader: this.ID, Masters: []apidoc.Master{this}}, nil
+		return docs.Answer[apidoc.Masters]{Value: apidoc.Masters{Cluster: cluster, Leader: this.ID, Masters: []apidoc.Master{this}}, At: time.Now()}, nil
 	})
-	serve(e, docs.Explanation, func(ctx context.Context, q docs.TaskID) (apidoc.Explanation, error) {
-		explanation, err := m.Explain(ctx, q.Job, q.Task)
-		return apidoc.Of(explanation, err, apidoc.ExplanationOf)
-	})
-	serve(e, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) {
-		nodes, err := m.Tasknodes(ctx, true)
-		return apidoc.Tasknodes(nodes), err
-	})
-	serve(e, docs.Node, func(ctx context.Context, q docs.NodeID) (apidoc.Tasknode, error) {
-		n, err := m.Tasknode(ctx, q.Node)
-		return apidoc.Of(n, err, apidoc.TasknodeOf)
-	})
-	serve(e, docs.Pools, func(ctx context.Context, _ docs.No) ([]apidoc.Queue, error) {
-		queues, err := m.Queues(ctx)
-		return apidoc.Queues(queues.GetQueues()), err
-	})
-	serve(e, docs.Policy, func(ctx context.Context, _ docs.No) (apidoc.Policy, error) {
-		policy, err := m.Policy(ctx)
-		return apidoc.Of(policy, err, apidoc.PolicyOf)
-	})
-	serve(e, docs.Preview, func(context.Context, docs.PolicyQuery) (doc apidoc.PolicyPreview, err error) {
-		return doc, errReadOnly
-	})
-	serve(e, docs.Decisions, func(context.Context, docs.DecisionQuery) (apidoc.Decisions, error) {
-		return apidoc.Decisions{Decisions: []apidoc.Decision{}}, nil
+	docs.Serve(e.table, docs.Preview, func(context.Context, docs.PolicyQuery) (a docs.Answer[apidoc.PolicyPreview], err error) {
+		return a, errReadOnly
 	})
 	return e
-}
-
-// serve answers a document with what the jobmaster says now.
-func serve[Q, A any](e *engine, d docs.Document[Q, A], ask func(context.Context, Q) (A, error)) {
-	docs.Serve(e.table, d, func(ctx context.Context, q Q) (docs.Answer[A], error) {
-		value, err := ask(ctx, q)
-		if errors.As(err, new(*jobmaster.OverloadError)) || errors.Is(err, jobmaster.ErrNotLeader) || errors.Is(err, jobmaster.ErrStopped) {
-			err = fmt.Errorf("%w: %w", docs.ErrUnavailable, err)
-		}
-		return docs.Answer[A]{Value: value, At: time.Now()}, err
-	})
 }
 
 var errReadOnly = fmt.Errorf("these pages are for reading only: %w", docs.ErrRefused)
 
 // Read implements board.Leader.
 func (e *engine) Read(ctx context.Context, d *docs.Entry, query any) (docs.Answer[any], error) {
-	return e.table.Read(ctx, e, d, query)
+	a, err := e.table.Read(ctx, e, d, query)
+	if errors.As(err, new(*jobmaster.OverloadError)) || errors.Is(err, jobmaster.ErrNotLeader) || errors.Is(err, jobmaster.ErrStopped) {
+		err = fmt.Errorf("%w: %w", docs.ErrUnavailable, err)
+	}
+	return a, err
 }
 
 // Change implements board.Leader.

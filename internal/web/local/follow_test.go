@@ -70,18 +70,18 @@ func (f *Follower) Source(id, policy string) docs.Source {
 	cfg := board.OfMaster(f.master)
 	leader := newEngine(f.master, id)
 	cfg.Cluster, cfg.Now, cfg.Leader = id, f.Now, simulated{leader}
-	serve(leader, docs.Explanation, func(context.Context, docs.TaskID) (doc apidoc.Explanation, err error) {
+	serve(leader.table, docs.Explanation, func(context.Context, docs.TaskID) (doc apidoc.Explanation, err error) {
 		return doc, fmt.Errorf("a simulation does not explain why jobs wait: %w", docs.ErrUnavailable)
 	})
-	serve(leader, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) {
+	serve(leader.table, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) {
 		nodes, err := f.master.LocalTasknodes(ctx)
 		return apidoc.Tasknodes(nodes), err
 	})
 	delete(leader.table, docs.Node.Entry) // it follows from all of them
-	serve(leader, docs.Pools, func(context.Context, docs.No) ([]apidoc.Queue, error) {
+	serve(leader.table, docs.Pools, func(context.Context, docs.No) ([]apidoc.Queue, error) {
 		return board.PoolsOf(f.master.Board().Snapshot()), nil
 	})
-	serve(leader, docs.Policy, func(context.Context, docs.No) (apidoc.Policy, error) { return apidoc.Policy{Policy: policy}, nil })
+	serve(leader.table, docs.Policy, func(context.Context, docs.No) (apidoc.Policy, error) { return apidoc.Policy{Policy: policy}, nil })
 	return board.New(cfg)
 }
 
@@ -91,4 +91,12 @@ type simulated struct{ *engine }
 // TakeProfile implements board.Leader.
 func (simulated) TakeProfile(context.Context, string, docs.ProfileQuery) (docs.ProfileData, error) {
 	return docs.NoProfile()
+}
+
+// serve answers a document with a value.
+func serve[Q, A any](t docs.Table, d docs.Document[Q, A], ask func(context.Context, Q) (A, error)) {
+	docs.Serve(t, d, func(ctx context.Context, q Q) (docs.Answer[A], error) {
+		value, err := ask(ctx, q)
+		return docs.Answer[A]{Value: value}, err
+	})
 }

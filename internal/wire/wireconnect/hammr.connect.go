@@ -63,6 +63,8 @@ const (
 	JobmasterGetJobProcedure = "/hammr.v1.Jobmaster/GetJob"
 	// JobmasterKillProcedure is the fully-qualified name of the Jobmaster's Kill RPC.
 	JobmasterKillProcedure = "/hammr.v1.Jobmaster/Kill"
+	// JobmasterReadProcedure is the fully-qualified name of the Jobmaster's Read RPC.
+	JobmasterReadProcedure = "/hammr.v1.Jobmaster/Read"
 	// JobmasterChangeProcedure is the fully-qualified name of the Jobmaster's Change RPC.
 	JobmasterChangeProcedure = "/hammr.v1.Jobmaster/Change"
 	// JobmasterListJobsProcedure is the fully-qualified name of the Jobmaster's ListJobs RPC.
@@ -73,10 +75,6 @@ const (
 	JobmasterGetNodeProcedure = "/hammr.v1.Jobmaster/GetNode"
 	// JobmasterGetPolicyProcedure is the fully-qualified name of the Jobmaster's GetPolicy RPC.
 	JobmasterGetPolicyProcedure = "/hammr.v1.Jobmaster/GetPolicy"
-	// JobmasterPreviewPolicyProcedure is the fully-qualified name of the Jobmaster's PreviewPolicy RPC.
-	JobmasterPreviewPolicyProcedure = "/hammr.v1.Jobmaster/PreviewPolicy"
-	// JobmasterListDecisionsProcedure is the fully-qualified name of the Jobmaster's ListDecisions RPC.
-	JobmasterListDecisionsProcedure = "/hammr.v1.Jobmaster/ListDecisions"
 	// JobmasterExplainProcedure is the fully-qualified name of the Jobmaster's Explain RPC.
 	JobmasterExplainProcedure = "/hammr.v1.Jobmaster/Explain"
 	// JobmasterListQueuesProcedure is the fully-qualified name of the Jobmaster's ListQueues RPC.
@@ -100,6 +98,8 @@ type JobmasterClient interface {
 	// GetJob returns the status of one job, whether it is over or not.
 	GetJob(context.Context, *wire.JobRequest) (*wire.JobStatus, error)
 	Kill(context.Context, *wire.KillRequest) (*wire.KillResponse, error)
+	// Read answers a document that only the leader knows: a row of the table of package docs.
+	Read(context.Context, *wire.ReadRequest) (*wire.ReadResponse, error)
 	// Change makes a change that users order: a row of the table of package docs.
 	Change(context.Context, *wire.ChangeRequest) (*wire.ChangeResponse, error)
 	ListJobs(context.Context, *wire.ListJobsRequest) (*wire.ListJobsResponse, error)
@@ -108,10 +108,6 @@ type JobmasterClient interface {
 	GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error)
 	// GetPolicy returns the scheduling policy and its settings.
 	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
-	// PreviewPolicy says what a policy would do, and changes nothing.
-	PreviewPolicy(context.Context, *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
-	// ListDecisions returns the latest decisions of the leader.
-	ListDecisions(context.Context, *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
 	// Explain says why a job has or lacks slots.
 	Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error)
 	ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error)
@@ -160,6 +156,12 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("Kill")),
 			connect.WithClientOptions(opts...),
 		),
+		read: connect.NewClient[wire.ReadRequest, wire.ReadResponse](
+			httpClient,
+			baseURL+JobmasterReadProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("Read")),
+			connect.WithClientOptions(opts...),
+		),
 		change: connect.NewClient[wire.ChangeRequest, wire.ChangeResponse](
 			httpClient,
 			baseURL+JobmasterChangeProcedure,
@@ -190,18 +192,6 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("GetPolicy")),
 			connect.WithClientOptions(opts...),
 		),
-		previewPolicy: connect.NewClient[wire.SetPolicyRequest, wire.PolicyPreview](
-			httpClient,
-			baseURL+JobmasterPreviewPolicyProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("PreviewPolicy")),
-			connect.WithClientOptions(opts...),
-		),
-		listDecisions: connect.NewClient[wire.ListDecisionsRequest, wire.ListDecisionsResponse](
-			httpClient,
-			baseURL+JobmasterListDecisionsProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("ListDecisions")),
-			connect.WithClientOptions(opts...),
-		),
 		explain: connect.NewClient[wire.ExplainRequest, wire.Explanation](
 			httpClient,
 			baseURL+JobmasterExplainProcedure,
@@ -225,21 +215,20 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 
 // jobmasterClient implements JobmasterClient.
 type jobmasterClient struct {
-	getInfo       *connect.Client[wire.InfoRequest, wire.Info]
-	submit        *connect.Client[wire.SubmitRequest, wire.SubmitResponse]
-	follow        *connect.Client[wire.WatchRequest, wire.JobStatus]
-	getJob        *connect.Client[wire.JobRequest, wire.JobStatus]
-	kill          *connect.Client[wire.KillRequest, wire.KillResponse]
-	change        *connect.Client[wire.ChangeRequest, wire.ChangeResponse]
-	listJobs      *connect.Client[wire.ListJobsRequest, wire.ListJobsResponse]
-	listNodes     *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
-	getNode       *connect.Client[wire.GetNodeRequest, wire.Tasknode]
-	getPolicy     *connect.Client[wire.GetPolicyRequest, wire.GetPolicyResponse]
-	previewPolicy *connect.Client[wire.SetPolicyRequest, wire.PolicyPreview]
-	listDecisions *connect.Client[wire.ListDecisionsRequest, wire.ListDecisionsResponse]
-	explain       *connect.Client[wire.ExplainRequest, wire.Explanation]
-	listQueues    *connect.Client[wire.ListQueuesRequest, wire.ListQueuesResponse]
-	backup        *connect.Client[wire.BackupRequest, wire.BackupChunk]
+	getInfo    *connect.Client[wire.InfoRequest, wire.Info]
+	submit     *connect.Client[wire.SubmitRequest, wire.SubmitResponse]
+	follow     *connect.Client[wire.WatchRequest, wire.JobStatus]
+	getJob     *connect.Client[wire.JobRequest, wire.JobStatus]
+	kill       *connect.Client[wire.KillRequest, wire.KillResponse]
+	read       *connect.Client[wire.ReadRequest, wire.ReadResponse]
+	change     *connect.Client[wire.ChangeRequest, wire.ChangeResponse]
+	listJobs   *connect.Client[wire.ListJobsRequest, wire.ListJobsResponse]
+	listNodes  *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
+	getNode    *connect.Client[wire.GetNodeRequest, wire.Tasknode]
+	getPolicy  *connect.Client[wire.GetPolicyRequest, wire.GetPolicyResponse]
+	explain    *connect.Client[wire.ExplainRequest, wire.Explanation]
+	listQueues *connect.Client[wire.ListQueuesRequest, wire.ListQueuesResponse]
+	backup     *connect.Client[wire.BackupRequest, wire.BackupChunk]
 }
 
 // GetInfo calls hammr.v1.Jobmaster.GetInfo.
@@ -277,6 +266,15 @@ func (c *jobmasterClient) GetJob(ctx context.Context, req *wire.JobRequest) (*wi
 // Kill calls hammr.v1.Jobmaster.Kill.
 func (c *jobmasterClient) Kill(ctx context.Context, req *wire.KillRequest) (*wire.KillResponse, error) {
 	response, err := c.kill.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Read calls hammr.v1.Jobmaster.Read.
+func (c *jobmasterClient) Read(ctx context.Context, req *wire.ReadRequest) (*wire.ReadResponse, error) {
+	response, err := c.read.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -328,24 +326,6 @@ func (c *jobmasterClient) GetPolicy(ctx context.Context, req *wire.GetPolicyRequ
 	return nil, err
 }
 
-// PreviewPolicy calls hammr.v1.Jobmaster.PreviewPolicy.
-func (c *jobmasterClient) PreviewPolicy(ctx context.Context, req *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
-	response, err := c.previewPolicy.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// ListDecisions calls hammr.v1.Jobmaster.ListDecisions.
-func (c *jobmasterClient) ListDecisions(ctx context.Context, req *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error) {
-	response, err := c.listDecisions.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
 // Explain calls hammr.v1.Jobmaster.Explain.
 func (c *jobmasterClient) Explain(ctx context.Context, req *wire.ExplainRequest) (*wire.Explanation, error) {
 	response, err := c.explain.CallUnary(ctx, connect.NewRequest(req))
@@ -378,6 +358,8 @@ type JobmasterHandler interface {
 	// GetJob returns the status of one job, whether it is over or not.
 	GetJob(context.Context, *wire.JobRequest) (*wire.JobStatus, error)
 	Kill(context.Context, *wire.KillRequest) (*wire.KillResponse, error)
+	// Read answers a document that only the leader knows: a row of the table of package docs.
+	Read(context.Context, *wire.ReadRequest) (*wire.ReadResponse, error)
 	// Change makes a change that users order: a row of the table of package docs.
 	Change(context.Context, *wire.ChangeRequest) (*wire.ChangeResponse, error)
 	ListJobs(context.Context, *wire.ListJobsRequest) (*wire.ListJobsResponse, error)
@@ -386,10 +368,6 @@ type JobmasterHandler interface {
 	GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error)
 	// GetPolicy returns the scheduling policy and its settings.
 	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
-	// PreviewPolicy says what a policy would do, and changes nothing.
-	PreviewPolicy(context.Context, *wire.SetPolicyRequest) (*wire.PolicyPreview, error)
-	// ListDecisions returns the latest decisions of the leader.
-	ListDecisions(context.Context, *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error)
 	// Explain says why a job has or lacks slots.
 	Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error)
 	ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error)
@@ -434,6 +412,12 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("Kill")),
 		connect.WithHandlerOptions(opts...),
 	)
+	jobmasterReadHandler := connect.NewUnaryHandlerSimple(
+		JobmasterReadProcedure,
+		svc.Read,
+		connect.WithSchema(jobmasterMethods.ByName("Read")),
+		connect.WithHandlerOptions(opts...),
+	)
 	jobmasterChangeHandler := connect.NewUnaryHandlerSimple(
 		JobmasterChangeProcedure,
 		svc.Change,
@@ -462,18 +446,6 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		JobmasterGetPolicyProcedure,
 		svc.GetPolicy,
 		connect.WithSchema(jobmasterMethods.ByName("GetPolicy")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterPreviewPolicyHandler := connect.NewUnaryHandlerSimple(
-		JobmasterPreviewPolicyProcedure,
-		svc.PreviewPolicy,
-		connect.WithSchema(jobmasterMethods.ByName("PreviewPolicy")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterListDecisionsHandler := connect.NewUnaryHandlerSimple(
-		JobmasterListDecisionsProcedure,
-		svc.ListDecisions,
-		connect.WithSchema(jobmasterMethods.ByName("ListDecisions")),
 		connect.WithHandlerOptions(opts...),
 	)
 	jobmasterExplainHandler := connect.NewUnaryHandlerSimple(
@@ -506,6 +478,8 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterGetJobHandler.ServeHTTP(w, r)
 		case JobmasterKillProcedure:
 			jobmasterKillHandler.ServeHTTP(w, r)
+		case JobmasterReadProcedure:
+			jobmasterReadHandler.ServeHTTP(w, r)
 		case JobmasterChangeProcedure:
 			jobmasterChangeHandler.ServeHTTP(w, r)
 		case JobmasterListJobsProcedure:
@@ -516,10 +490,6 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterGetNodeHandler.ServeHTTP(w, r)
 		case JobmasterGetPolicyProcedure:
 			jobmasterGetPolicyHandler.ServeHTTP(w, r)
-		case JobmasterPreviewPolicyProcedure:
-			jobmasterPreviewPolicyHandler.ServeHTTP(w, r)
-		case JobmasterListDecisionsProcedure:
-			jobmasterListDecisionsHandler.ServeHTTP(w, r)
 		case JobmasterExplainProcedure:
 			jobmasterExplainHandler.ServeHTTP(w, r)
 		case JobmasterListQueuesProcedure:
@@ -555,6 +525,10 @@ func (UnimplementedJobmasterHandler) Kill(context.Context, *wire.KillRequest) (*
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Kill is not implemented"))
 }
 
+func (UnimplementedJobmasterHandler) Read(context.Context, *wire.ReadRequest) (*wire.ReadResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Read is not implemented"))
+}
+
 func (UnimplementedJobmasterHandler) Change(context.Context, *wire.ChangeRequest) (*wire.ChangeResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Change is not implemented"))
 }
@@ -573,14 +547,6 @@ func (UnimplementedJobmasterHandler) GetNode(context.Context, *wire.GetNodeReque
 
 func (UnimplementedJobmasterHandler) GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.GetPolicy is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) PreviewPolicy(context.Context, *wire.SetPolicyRequest) (*wire.PolicyPreview, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.PreviewPolicy is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) ListDecisions(context.Context, *wire.ListDecisionsRequest) (*wire.ListDecisionsResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListDecisions is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error) {
