@@ -270,6 +270,9 @@ func TestEachActionHasItsPath(t *testing.T) {
 	f := newFake()
 	s := newSource(t, serve(t, f))
 	for _, kind := range docs.Actions {
+		if kind.Label == "" { // the API does not have it
+			continue
+		}
 		want := docs.Change{Do: kind.Object + "." + kind.Do, ID: "x", User: rpc.UnknownUser + "@127.0.0.1"}
 		if kind.Param != nil {
 			want.Value = "default"
