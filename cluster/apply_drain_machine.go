@@ -13,13 +13,9 @@ type DrainMachine struct {
 	Name  string `cbor:"Name"`
 	Cause string `cbor:"Cause"` // shown to users: why its attempts end
 
-	UntilRestart bool  `cbor:"UntilRestart,omitzero" version:"2"`
-	Deadline     int64 `cbor:"Deadline,omitzero" version:"2"` // see Machine.DrainDeadline
+	UntilRestart bool  `cbor:"UntilRestart,omitzero"`
+	Deadline     int64 `cbor:"Deadline,omitzero"` // see Machine.DrainDeadline
 }
-
-// drainSuspendedVersion is the first cluster version in which a suspended attempt that cannot save its work stays
-// suspended. If it resumed, it would run to its end, even if a user has suspended its job.
-const drainSuspendedVersion = 2
 
 func (c DrainMachine) subject() any { return nil }
 
@@ -40,8 +36,8 @@ func (c DrainMachine) apply(tx *transition, _ taskRef) error {
 	tx.setSlots(m)
 	for _, a := range m.Attempts {
 		p, err := tx.attempt(a.ID)
-		if err != nil || !a.Active() || a.Suspended() && tx.version >= drainSuspendedVersion && !p.canMigrate() {
-			continue
+		if err != nil || !a.Active() || a.Suspended() && !p.canMigrate() {
+			continue // a suspended attempt that resumed would run to its end, even if a user has suspended its job
 		}
 		tx.touched = p.job
 		tx.migrate(p, c.Cause)

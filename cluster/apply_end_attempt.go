@@ -156,8 +156,8 @@ func (c ExitAttempt) apply(tx *transition, p taskRef) error {
 
 // KillAttempt orders an attempt to exit. Its task is tried again and not charged.
 type KillAttempt struct {
-	Attempt AttemptID
-	Cause   string
+	Attempt AttemptID `cbor:"Attempt"`
+	Cause   string    `cbor:"Cause"`
 }
 
 func (c KillAttempt) subject() any { return c.Attempt }

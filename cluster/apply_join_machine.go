@@ -21,7 +21,7 @@ type JoinMachine struct {
 	Hosts    []string    `cbor:"Hosts"`
 	Slots    Slots       `cbor:"Slots"`
 	MemoryMB int64       `cbor:"MemoryMB,omitzero"` // that its tasks may take together, MiB; 0 for any amount
-	Retained []AttemptID `cbor:"Held"`              // attempts whose output or checkpoint it still has, ascending
+	Retained []AttemptID `cbor:"Retained"`          // attempts whose output or checkpoint it still has, ascending
 	Fetched  Fetched     `cbor:"Fetched,omitzero"`
 }
 

@@ -18,13 +18,11 @@ import (
 //
 // A map that cannot be split writes a checkpoint: for example because it runs in a gang, or
 // because readers may have earlier output of its task.
-//
-// In logs the command is named pause_attempt, suspend_attempt or kill_attempt.
 type PreemptAttempt struct {
-	Attempt AttemptID
-	Mode    preempt.Mode // Split, Checkpoint, Suspend or Kill
-	Cause   string       // shown to users: what its slot is needed for
-	For     Beneficiary  // zero for an order of a user. The state does not keep it: readers of the log do
+	Attempt AttemptID    `cbor:"Attempt"`
+	Mode    preempt.Mode `cbor:"Mode"`         // Split, Checkpoint, Suspend or Kill
+	Cause   string       `cbor:"Cause"`        // shown to users: what its slot is needed for
+	For     Beneficiary  `cbor:"For,omitzero"` // zero for an order of a user. The state does not keep it: readers of the log do
 }
 
 // Beneficiary is the job or the pool for which a slot is taken.

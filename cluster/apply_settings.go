@@ -61,7 +61,6 @@ type SetLimits struct {
 func (c SetLimits) subject() any { return nil }
 
 func (c SetLimits) apply(tx *transition, _ taskRef) error {
-	c.Limits = c.Limits.withDefaults()
 	if err := c.Limits.Validate(); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}

@@ -29,7 +29,7 @@ func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 		Spec:        c.Spec,
 		SubmittedAt: tx.at,
 	}
-	j.buildStages(tx.version)
+	j.buildStages()
 	tx.jobs.add(j)
 	tx.touched = j
 	tx.outputs.add(j.Spec.OutputKey, j.ID)

@@ -13,8 +13,8 @@ type SuspendJob struct {
 	Job   JobID  `cbor:"Job"`
 	Cause string `cbor:"Cause"` // shown to users: what the slots are needed for
 
-	Split         bool `cbor:"Split"` // maps are split, where they can be, instead of writing checkpoints
-	PreferSuspend bool `cbor:"Still"` // attempts are suspended, where they can be, instead of ending
+	Split         bool `cbor:"Split"`         // maps are split, where they can be, instead of writing checkpoints
+	PreferSuspend bool `cbor:"PreferSuspend"` // attempts are suspended, where they can be, instead of ending
 }
 
 func (c SuspendJob) subject() any { return c.Job }

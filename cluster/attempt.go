@@ -352,17 +352,13 @@ func (tx *transition) step(p taskRef, event attemptEvent) {
 		p.stage.countStatus(from.status, -1)
 		p.stage.countStatus(to.status, 1)
 		if event != eventRevoke {
-			if !from.revoked || tx.version < restoredEndVersion { // else it has its end: that of its work, not of its restoration
+			if !from.revoked { // else it has its end: that of its work, not of its restoration
 				a.EndedAt = tx.at
 			}
 			tx.delta.Ended = append(tx.delta.Ended, a.ID)
 		}
 	}
 }
-
-// restoredEndVersion is the first cluster version in which an attempt whose output is restored keeps the time
-// at which it had finished.
-const restoredEndVersion = 2
 
 // changePlace releases a slot or takes one, even if no slot is free. It removes an attempt
 // whose process is gone from its machine.

@@ -22,22 +22,19 @@ import (
 var update = flag.Bool("update", false, "write the golden files of the codecs again")
 
 // goldenEntries was written by an earlier version.
-const goldenEntries = "testdata/codec/entries.v1"
+const goldenEntries = "testdata/codec/entries.v3"
 
 // filledEntries returns an entry for each verb, with no field left zero.
 func filledEntries(t testing.TB) (entries []Entry) {
 	n := 0
 	for _, v := range verbs {
-		stored := reflect.New(v.stored).Elem()
-		fill(t, stored, &n)
-		command, ok := stored.Interface().(Command)
-		if !ok {
-			command = stored.Interface().(commandRecord).command()
-		}
+		filled := reflect.New(v.command).Elem()
+		fill(t, filled, &n)
+		command := filled.Interface().(Command)
 		if _, raises := command.(SetVersion); raises {
-			command = SetVersion{2} // others are refused
+			command = SetVersion{FormatVersion} // others are refused
 		}
-		entries = append(entries, Entry{At: int64(n), Client: "c", Sequence: uint64(n), Command: command})
+		entries = append(entries, Entry{At: int64(n), Client: "c", Sequence: uint64(n), Command: command, By: "ann@10.0.0.1"})
 	}
 	return entries
 }
@@ -118,7 +115,6 @@ func TestEveryCommandHasAVerb(t *testing.T) {
 	for _, e := range filledEntries(t) {
 		listed = append(listed, reflect.TypeOf(e.Command).Name())
 	}
-	listed = append(listed, "KillAttempt") // KillAttempt shares its verb with a preemption
 	slices.Sort(found)
 	slices.Sort(listed)
 	if listed = slices.Compact(listed); len(found) == 0 || !slices.Equal(found, listed) {
@@ -217,32 +213,6 @@ func TestEntriesOfALifeAreDecoded(t *testing.T) {
 	})
 }
 
-// TestEntriesNameTheirUsers encodes entries with users in a format of their own, and entries without
-// users in the format that masters of version 1 can read.
-func TestEntriesNameTheirUsers(t *testing.T) {
-	entries := []Entry{{At: 1, Command: SetPools{Names: []string{"a"}}, By: "ann@10.0.0.1"}, {At: 2, Command: AdmitMachine{Name: "n1"}}}
-	for _, version := range []byte{namedEntriesVersion, entriesVersion} {
-		data, err := EncodeEntries(entries)
-		if err != nil || data[0] != version {
-			t.Fatalf("format %d, error %v; want format %d", data[0], err, version)
-		}
-		if decoded, err := DecodeEntries(data); err != nil || !reflect.DeepEqual(decoded, entries) {
-			t.Errorf("decoded %+v, error %v; want %+v", decoded, err, entries)
-		}
-		entries[0].By = ""
-	}
-	users, err := encoding.Marshal(namedEntries{By: []string{"ann"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := DecodeEntries(append([]byte{namedEntriesVersion}, users...)); err == nil || !strings.Contains(err.Error(), "1 users of 0 entries") {
-		t.Errorf("a user without an entry: %v", err)
-	}
-	if NewAt("c", 1).View().NamesUsers() || !NewAt("c", 2).View().NamesUsers() {
-		t.Error("users need cluster version 2")
-	}
-}
-
 func TestMalformedEntriesAreExplained(t *testing.T) {
 	record := func(r entryRecord) []byte {
 		data, err := encoding.Marshal([]entryRecord{r})
@@ -256,8 +226,8 @@ func TestMalformedEntriesAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, data := range map[string][]byte{
-		"no entries in 0 bytes":                                 nil,
-		"format 9: this version of hammr reads formats 1 and 2": {9},
+		"no entries in 0 bytes":                          nil,
+		"format 2: this version of hammr reads format 3": {2},
 		"EOF": {entriesVersion},
 		`command "jump": this version of hammr does not know it`: record(entryRecord{Verb: "jump", Command: []byte{0xa0}}),
 		"command set_policy": record(entryRecord{Verb: "set_policy", Command: later}),
@@ -278,7 +248,6 @@ func FuzzDecodeEntries(f *testing.F) {
 	}
 	f.Add(data)
 	f.Add([]byte{entriesVersion, 0x80})
-	f.Add([]byte{namedEntriesVersion, 0x82, 0x80, 0x80})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		entries, err := DecodeEntries(data)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 func TestPersistedFieldsHaveNames(t *testing.T) {
 	types := make(map[reflect.Type]bool)
 	for _, v := range verbs {
-		collectStructs(v.stored, types)
+		collectStructs(v.command, types)
 	}
 	for _, record := range []any{clusterRecord{}, jobRecord{}, taskRecord{}} {
 		collectStructs(reflect.TypeOf(record), types)

@@ -21,14 +21,9 @@ type combineSet struct {
 	Machines []string `cbor:"3,keyasint,omitempty"` // by number of the reading task: the machine that wrote its set, "" for an empty one; nil before the set is fixed
 }
 
-// keptFilesVersion is the first cluster version in which jobs have the machines of kept files.
-const keptFilesVersion = 2
-
-// hasCombineSet reports whether the readers of an edge have to know where its writers ran, in a
-// job that was submitted at a cluster version.
-func hasCombineSet(e dag.Edge, version int) bool {
-	kept := e.Connection == dag.OneToOne && e.Channel == dag.ChannelFile
-	return e.Connection == dag.PerMachine || kept && version >= keptFilesVersion
+// hasCombineSet reports whether the readers of an edge have to know where its writers ran.
+func hasCombineSet(e dag.Edge) bool {
+	return e.Connection == dag.PerMachine || e.Connection == dag.OneToOne && e.Channel == dag.ChannelFile
 }
 
 // settleCombineSets fixes what the readers of a finished stage combine.

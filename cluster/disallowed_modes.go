@@ -51,7 +51,7 @@ func (j *Job) canEndEarly(s *Stage) bool {
 
 // PreemptionStats counts the preemptions of a stage's attempts, and their cost.
 type PreemptionStats struct {
-	Requested        int   `cbor:"Asked"`            // attempts that were ordered to give up their slots
+	Requested        int   `cbor:"Requested"`        // attempts that were ordered to give up their slots
 	Checkpoints      int   `cbor:"Checkpoints"`      // checkpoints written
 	CheckpointBytes  int64 `cbor:"CheckpointBytes"`  // bytes of all these checkpoints
 	CheckpointMillis int64 `cbor:"CheckpointMillis"` // sum over them of the times from the order to the report

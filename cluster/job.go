@@ -82,13 +82,13 @@ type JobSpec struct {
 	MaxCounters      int `cbor:"MaxCounters"`               // counters of users' groups; 0: as many as Limits allow
 	MaxCounterGroups int `cbor:"MaxCounterGroups,omitzero"` // users' groups of counters; 0: as many as Limits allow
 
-	MaxMachineFailures int   `cbor:"MaxMachineFaults"` // failures on a machine after which the job avoids it; 0 is never
-	FailureDecayMillis int64 `cbor:"FaultDecayMillis"` // time after which one of these failures is forgotten; 0 is never
+	MaxMachineFailures int   `cbor:"MaxMachineFailures"` // failures on a machine after which the job avoids it; 0 is never
+	FailureDecayMillis int64 `cbor:"FailureDecayMillis"` // time after which one of these failures is forgotten; 0 is never
 
 	Speculative [slotKinds]bool `cbor:"Speculative"` // slow tasks may have a second attempt
 
-	DisallowedModes []preempt.ModeSet `cbor:"Barred"`  // by stage of Graph: modes in which no slot is taken from its tasks; nil: none disallowed
-	Passive         bool              `cbor:"Passive"` // its tasks wait for slots: none are taken from others for them
+	DisallowedModes []preempt.ModeSet `cbor:"DisallowedModes"` // by stage of Graph: modes in which no slot is taken from its tasks; nil: none disallowed
+	Passive         bool              `cbor:"Passive"`         // its tasks wait for slots: none are taken from others for them
 
 	Document []byte `cbor:"Document"` // the job as submitted, encoded by the jobmaster
 
@@ -321,10 +321,10 @@ func (j *Job) EffectivePriority() int { return j.Spec.Priority }
 // Loaded reports whether the job's splits are known here.
 func (j *Job) Loaded() bool { return j.loaded }
 
-// buildStages makes the job's stages and bundles from its graph, as the cluster version has them.
-func (j *Job) buildStages(version int) {
+// buildStages makes the job's stages and bundles from its graph.
+func (j *Job) buildStages() {
 	j.Layout = j.Spec.Graph.Layout()
-	j.Stages = newStages(j.Spec.Graph, j.Layout, version)
+	j.Stages = newStages(j.Spec.Graph, j.Layout)
 	for _, s := range j.Stages {
 		s.MemoryMB = j.Spec.MemoryMB[s.Slot]
 	}

@@ -3,7 +3,20 @@ package cluster
 import (
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/dag"
 )
+
+// sharedFiles is a graph in which two stages read the same files.
+func sharedFiles() dag.Graph {
+	return dag.Graph{
+		Stages: []dag.Stage{{Name: "map", Nodes: 2}, {Name: "one", Nodes: 2}, {Name: "two", Nodes: 2}},
+		Edges: []dag.Edge{
+			{From: "map", To: "one", Connection: dag.OneToOne},
+			{From: "map", To: "two", Connection: dag.OneToOne, FilesOf: "one"},
+		},
+	}
+}
 
 // TestReadersOfKeptFilesRunNearThem checks that the readers of a one-to-one file are located at
 // the machines of its writers once all have finished.

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,12 +32,6 @@ func DefaultLimits() Limits {
 		Stages: 1_000, TasksPerJob: 1_000_000, Tasks: 10_000_000, JobsPerUser: 1_000, Jobs: 10_000,
 		Splits: 1_000_000, Partitions: 100_000, Pieces: 10_000, SpecBytes: 8 << 20, Counters: 10_000, CounterGroups: 1_000,
 	}
-}
-
-// withDefaults returns the limits with the default of a limit that earlier versions do not have.
-func (l Limits) withDefaults() Limits {
-	l.CounterGroups = cmp.Or(l.CounterGroups, DefaultLimits().CounterGroups)
-	return l
 }
 
 // Counters of the engine itself, which a job may have in addition to those of users. There are

@@ -117,21 +117,3 @@ func TestRefusalsNameTheLimit(t *testing.T) {
 		}
 	}
 }
-
-// TestLimitsOfEarlierVersions reads limits of a version that has no limit on groups of counters.
-func TestLimitsOfEarlierVersions(t *testing.T) {
-	s := New("1")
-	old := DefaultLimits()
-	old.Jobs, old.CounterGroups = 7, 0
-	apply(t, s, SetLimits{old})
-	snap := s.Snapshot()
-	snap.cluster.Limits.CounterGroups = 0
-	restored, err := snap.Restore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	old.CounterGroups = DefaultLimits().CounterGroups
-	if s.limits != old || restored.limits != old {
-		t.Errorf("limits are %+v, restored %+v", s.limits, restored.limits)
-	}
-}

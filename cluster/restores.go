@@ -20,18 +20,15 @@ const (
 	attemptsPerRestore = 1_000_000 // numbers of the attempts of a task between two restores
 	startsPerRestore   = 1_000_000 // incarnations of a bundle between two restores
 	jobsPerRestore     = 1_000_000 // numbers of jobs between two restores; at least half of them are free for the lost jobs
-
-	restoresVersion = 2 // first cluster version in which a state may have been restored
 )
 
 // Restored returns the snapshot as the state of a cluster that continues from it at the given
 // time, in ms since the epoch, although later changes are lost. It forgets the requests of
 // clients: a submission that was first sent before that time may have been accepted and lost,
-// so it is refused when it is repeated. The numbers after a restore need restoresVersion.
+// so it is refused when it is repeated.
 func (s *Snapshot) Restored(at int64) *Snapshot {
 	r := *s
 	r.cluster.Restores++
-	r.cluster.Version = max(r.cluster.Version, restoresVersion)
 	r.cluster.Submitted = (s.cluster.Submitted + jobsPerRestore + jobsPerRestore/2) / jobsPerRestore * jobsPerRestore
 	r.cluster.Sessions, r.cluster.Forgotten = nil, max(s.cluster.Forgotten, at)
 	return &r

@@ -22,15 +22,12 @@ type Snapshot struct {
 // Snapshot copies the state. It costs as much as copying all tasks and attempts once.
 func (s *State) Snapshot() *Snapshot {
 	snap := &Snapshot{
-		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs.live), Submitted: s.jobs.submitted, Forgotten: s.forgotten, SweptAt: s.sweptAt, Restores: s.restores},
+		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs.live), Submitted: s.jobs.submitted, Forgotten: s.forgotten, SweptAt: s.sweptAt, Restores: s.restores, Version: s.version},
 		jobs:    make([]jobRecord, len(s.jobs.live)),
 	}
 	if s.limits != DefaultLimits() {
 		limits := s.limits
 		snap.cluster.Limits = &limits
-	}
-	if s.version > FirstVersion {
-		snap.cluster.Version = s.version
 	}
 	for _, m := range s.machines {
 		snap.cluster.Machines = append(snap.cluster.Machines, recordMachine(m))

@@ -16,11 +16,8 @@ import (
 // job, followed by its tasks, stage by stage. Nothing comes after the last one.
 const (
 	snapshotHeader  = "hammr-snapshot "
-	snapshotVersion = 2
+	snapshotVersion = 3
 )
-
-// In version 1 the number of a job is its place, and a retired job has a record that says so.
-const snapshotVersion1 = 1
 
 // Encode writes the snapshot. The same state gives the same bytes.
 func (s *Snapshot) Encode(w io.Writer) error {
@@ -60,39 +57,38 @@ func (j *jobRecord) encode(out *cbor.Encoder) error {
 // this program does not know are an error.
 func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
-	version, err := readHeader(buffered)
-	if err != nil {
+	if err := readHeader(buffered); err != nil {
 		return nil, err
 	}
-	s, err := decodeRecords(decoding.NewDecoder(buffered), version)
+	s, err := decodeRecords(decoding.NewDecoder(buffered))
 	if err != nil {
 		return nil, fmt.Errorf("cluster: reading a snapshot: %w", err)
 	}
 	return s, nil
 }
 
-// readHeader reads the first line and returns the version of the format.
-func readHeader(r *bufio.Reader) (version int, err error) {
+// readHeader reads the first line and checks the version of the format.
+func readHeader(r *bufio.Reader) error {
 	line, err := r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) || errors.Is(err, io.EOF) {
 		err = nil // not a header, which is reported below
 	}
 	if err != nil {
-		return 0, fmt.Errorf("cluster: reading a snapshot: %w", err)
+		return fmt.Errorf("cluster: reading a snapshot: %w", err)
 	}
 	number, marked := strings.CutPrefix(string(line), snapshotHeader)
-	version, err = strconv.Atoi(strings.TrimSuffix(number, "\n"))
+	version, err := strconv.Atoi(strings.TrimSuffix(number, "\n"))
 	if !marked || err != nil {
-		return 0, errors.New("cluster: not a snapshot of hammr's state")
+		return errors.New("cluster: not a snapshot of hammr's state")
 	}
-	if version < snapshotVersion1 || version > snapshotVersion {
-		return 0, fmt.Errorf("cluster: snapshot of format %d: this version of hammr reads formats %d to %d", version, snapshotVersion1, snapshotVersion)
+	if version != snapshotVersion {
+		return fmt.Errorf("cluster: snapshot of format %d: this version of hammr reads format %d", version, snapshotVersion)
 	}
-	return version, nil
+	return nil
 }
 
 // decodeRecords reads the items of a snapshot, and the end after the last one.
-func decodeRecords(in *cbor.Decoder, version int) (*Snapshot, error) {
+func decodeRecords(in *cbor.Decoder) (*Snapshot, error) {
 	s := new(Snapshot)
 	if err := s.cluster.decode(in); err != nil {
 		return nil, fmt.Errorf("the cluster: %w", err)
@@ -102,17 +98,8 @@ func decodeRecords(in *cbor.Decoder, version int) (*Snapshot, error) {
 		if err := j.decode(in); err != nil {
 			return nil, fmt.Errorf("job %d of %d: %w", n+1, s.cluster.Jobs, err)
 		}
-		if version == snapshotVersion1 {
-			j.Number = n + 1
-		}
-		if !j.Retired {
-			s.jobs = append(s.jobs, j)
-		}
+		s.jobs = append(s.jobs, j)
 	}
-	if version == snapshotVersion1 {
-		s.cluster.Submitted = s.cluster.Jobs
-	}
-	s.cluster.Jobs = len(s.jobs)
 	if err := in.Skip(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more data follows the end of the snapshot")
 	}

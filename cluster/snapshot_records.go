@@ -23,12 +23,12 @@ type clusterRecord struct {
 	Pools    []string        `cbor:"6,keyasint,omitempty"`
 
 	PolicyConf []Setting `cbor:"7,keyasint,omitempty"`
-	Submitted  int       `cbor:"8,keyasint,omitempty"` // number of jobs that were ever submitted; absent in version 1, where it is Jobs
+	Submitted  int       `cbor:"8,keyasint,omitempty"` // number of jobs that were ever submitted
 	Limits     *Limits   `cbor:"9,keyasint,omitempty"` // nil for DefaultLimits
 	Forgotten  int64     `cbor:"10,keyasint,omitempty"`
 	SweptAt    int64     `cbor:"11,keyasint,omitempty"`
-	Version    int       `cbor:"12,keyasint,omitempty" version:"2"` // cluster version; absent for FirstVersion
-	Restores   int       `cbor:"13,keyasint,omitempty" version:"2"` // absent in a cluster that was never restored
+	Version    int       `cbor:"12,keyasint"`           // cluster version
+	Restores   int       `cbor:"13,keyasint,omitempty"` // absent in a cluster that was never restored
 }
 
 // machineRecord is a Machine. Slots and what is used are computed on restoring.
@@ -51,8 +51,8 @@ type machineRecord struct {
 	MemoryMB  int64            `cbor:"15,keyasint,omitempty"`
 	Unhealthy string           `cbor:"18,keyasint,omitempty"`
 
-	UntilRestart  bool  `cbor:"19,keyasint,omitempty" version:"2"`
-	DrainDeadline int64 `cbor:"20,keyasint,omitempty" version:"2"`
+	UntilRestart  bool  `cbor:"19,keyasint,omitempty"`
+	DrainDeadline int64 `cbor:"20,keyasint,omitempty"`
 
 	Unreached   []unreached  `cbor:"16,keyasint,omitempty"`
 	FailedTasks []failedTask `cbor:"17,keyasint,omitempty"`
@@ -89,13 +89,12 @@ type jobRecord struct {
 	Stages   []stageRecord `cbor:"11,keyasint,omitempty"`
 
 	MachineFailures []machineFailures `cbor:"12,keyasint,omitempty"`
-	Retired         bool              `cbor:"13,keyasint,omitempty"` // only in version 1: the job is retired; no other field is set
 
 	BundleStarts [][]int `cbor:"14,keyasint,omitempty"` // by class of bundles and number; empty for classes that StartBundle has not started
 	Suspended    bool    `cbor:"15,keyasint,omitempty"`
 	Outage       Outage  `cbor:"16,keyasint,omitzero"`
 
-	Number   int    `cbor:"17,keyasint,omitempty"` // absent in version 1, where it is the place of the job in the snapshot
+	Number   int    `cbor:"17,keyasint,omitempty"`
 	Archived bool   `cbor:"18,keyasint,omitempty"` // the job has no stages
 	Summary  []byte `cbor:"19,keyasint,omitempty"`
 
@@ -137,7 +136,7 @@ type taskRecord struct {
 	Counts               []int64     `cbor:"11,keyasint,omitempty"` // parallel to jobRecord.Counters
 	ConsistentCheckpoint *Checkpoint `cbor:"12,keyasint,omitempty"`
 	Unreached            int         `cbor:"13,keyasint,omitempty"`
-	Earlier              []Segments  `cbor:"14,keyasint,omitempty" version:"2"`
+	Earlier              []Segments  `cbor:"14,keyasint,omitempty"`
 }
 
 // attemptRecord is an Attempt, with the columns of its state (attemptStateInfo) instead of
@@ -168,7 +167,7 @@ type attemptRecord struct {
 
 	CheckpointMoved bool `cbor:"21,keyasint,omitempty"`
 
-	Number int `cbor:"22,keyasint,omitempty" version:"2"` // absent if it is the place of the attempt among those of its task
+	Number int `cbor:"22,keyasint,omitempty"` // absent if it is the place of the attempt among those of its task
 }
 
 // rangeRecord is a dag.Range: offset and skip of its start, then of its end.

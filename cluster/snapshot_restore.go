@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -15,10 +14,10 @@ import (
 // that run have it too, and must be able to restart. Counts and indexes are computed, whatever
 // they were. It is an error if no state has the form of the records.
 func (s *Snapshot) Restore() (*State, error) {
-	r := restorer{State: NewAt(s.cluster.ID, max(FirstVersion, s.cluster.Version))}
+	r := restorer{State: NewAt(s.cluster.ID, s.cluster.Version)}
 	r.policy, r.policyConf = s.cluster.Policy, s.cluster.PolicyConf
 	if s.cluster.Limits != nil {
-		r.limits = s.cluster.Limits.withDefaults()
+		r.limits = *s.cluster.Limits
 	}
 	if len(s.cluster.Pools) > 0 {
 		r.pools = s.cluster.Pools
@@ -111,7 +110,7 @@ func (r *restorer) addJob(record *jobRecord) {
 		r.addError(fmt.Errorf("%v: %w", j.ID, err))
 		return
 	}
-	j.buildStages(FormatVersion)
+	j.buildStages()
 	if len(record.Stages) != len(j.Stages) {
 		r.addError(fmt.Errorf("%v: %d stages for a graph of %d", j.ID, len(record.Stages), len(j.Stages)))
 		return
@@ -126,7 +125,7 @@ func (r *restorer) addJob(record *jobRecord) {
 	j.setSuspended(record.Suspended)
 	r.addError(j.restoreStarts(record.BundleStarts))
 	for i, stage := range j.Stages {
-		r.addError(stage.restore(record.Stages[i], j.Spec.Graph))
+		r.addError(stage.restore(record.Stages[i]))
 		for n := range record.tasks[i] {
 			r.addError(r.addTask(j, stage, &record.tasks[i][n]))
 		}
@@ -153,9 +152,8 @@ func (j *Job) restoreStarts(starts [][]int) error {
 }
 
 // restore restores the counts of a stage. The numbers of failed and killed attempts are
-// counted again: older snapshots count preempted attempts as killed. A job that was submitted
-// at an older cluster version has no sets of kept files.
-func (s *Stage) restore(r stageRecord, g dag.Graph) error {
+// counted again.
+func (s *Stage) restore(r stageRecord) error {
 	of := func(sets []combineSet, edge int) bool {
 		return slices.ContainsFunc(sets, func(sh combineSet) bool { return sh.Edge == edge })
 	}
@@ -165,7 +163,7 @@ func (s *Stage) restore(r stageRecord, g dag.Graph) error {
 		}
 	}
 	for _, set := range s.combineSets {
-		if hasCombineSet(g.Edges[set.Edge], FirstVersion) && !of(r.CombineSets, set.Edge) {
+		if !of(r.CombineSets, set.Edge) {
 			return fmt.Errorf("stage %s: no shares of edge %d", s.Name, set.Edge)
 		}
 	}

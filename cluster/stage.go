@@ -63,7 +63,7 @@ type upstream struct {
 
 // newStages makes the stages of a graph, one for each class of NodeGroups, with the edges
 // that they read. They have no tasks yet.
-func newStages(g dag.Graph, layout *dag.Layout, version int) []*Stage {
+func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	stages := make([]*Stage, len(layout.Groups))
 	classOf := make(map[string]*Stage)
 	for i, class := range layout.Groups {
@@ -92,7 +92,7 @@ func newStages(g dag.Graph, layout *dag.Layout, version int) []*Stage {
 			from.Stored = from.Stored && e.Stored
 			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || !mayStartEarly(layout, from, to)})
 		}
-		if hasCombineSet(e, version) {
+		if hasCombineSet(e) {
 			to.combineSets = append(to.combineSets, combineSet{Edge: i})
 		}
 	}

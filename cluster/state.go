@@ -61,7 +61,7 @@ type Entry struct {
 	Client   string // client that requested it; "" for a command that is not deduplicated
 	Sequence uint64 // request number of the client; a second entry with the same number has no effect
 	Command  Command
-	By       string // user who asked for it, as the caller claims; "" for none. For readers: Apply ignores it. See View.NamesUsers
+	By       string // user who asked for it, as the caller claims; "" for none. For readers: Apply ignores it.
 }
 
 // Command is a requested change. Each kind of command has a type, in a file apply_….go.

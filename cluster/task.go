@@ -103,8 +103,8 @@ type Segments struct {
 	IndexChecksum uint64 `cbor:"IndexChecksum"` // xxhash64 of its index
 
 	// Emitted and Cuts are shuffle.Sums, 0 if they are not known.
-	Emitted uint64 `cbor:"Emitted,omitempty" version:"2"`
-	Cuts    uint64 `cbor:"Cuts,omitempty" version:"2"`
+	Emitted uint64 `cbor:"Emitted,omitempty"`
+	Cuts    uint64 `cbor:"Cuts,omitempty"`
 }
 
 // Piece is one immutable file of a task's output.
@@ -131,5 +131,5 @@ type Checkpoint struct {
 
 	// MayMissInput says that the checkpoint may lack output that is now lost. An attempt
 	// that has resumed from the checkpoint either has that output or has to read it again.
-	MayMissInput bool `cbor:"Short,omitempty"`
+	MayMissInput bool `cbor:"MayMissInput,omitempty"`
 }

@@ -165,11 +165,8 @@ func (c *Controller) preemptReaders(now int64, j *cluster.Job, stage *cluster.St
 // preemptReader preempts a reader of a stage by kill.
 func (c *Controller) preemptReader(now int64, a *cluster.Attempt, stage *cluster.Stage) {
 	cause := fmt.Sprintf("its slot is needed for %s tasks, whose output it waits for", stage.Name)
-	command := cluster.PreemptAttempt{Attempt: a.ID, Cause: cause, Mode: preempt.Kill}
-	if c.view.NamesBeneficiaries() {
-		command.For.Job = a.ID.Task.Job // other tasks of the same job
-	}
-	c.enqueue(command)
+	same := cluster.Beneficiary{Job: a.ID.Task.Job} // its slot is for other tasks of the same job
+	c.enqueue(cluster.PreemptAttempt{Attempt: a.ID, Cause: cause, Mode: preempt.Kill, For: same})
 	c.traceTask(now, a.ID.Task, sched.Decision{Kind: sched.DecisionPreempt, Attempt: a.ID, Machine: a.Machine, Mode: preempt.Kill, For: a.ID.Task.Job, Cause: cause})
 }
 

@@ -47,7 +47,7 @@ type Edge struct {
 	// FilesOf names the stage at the end of another edge from the same writer, whose files
 	// this edge reads too: the writer writes them once for all readers. It is "" for an edge
 	// with files of its own. Masters of an older version do not know it (version).
-	FilesOf string `cbor:"FilesOf,omitempty" version:"2"`
+	FilesOf string `cbor:"FilesOf,omitempty"`
 }
 
 // InputName returns the name under which the reader's program reads the edge.

@@ -126,7 +126,6 @@ func (m *Master) archiveNext() {
 func (m *Master) writeHistoryOf(j *cluster.Job) {
 	id, l := j.ID, m.lead
 	status, summary := m.status(j, m.record(id)), summaryOf(j)
-	version := m.historyVersion()
 	m.workers.Go(func() {
 		failed := func(err error) {
 			m.postUnder(l, func() { m.archives.writing--; m.historyFailed(id, err); m.archiveNext() })
@@ -137,7 +136,7 @@ func (m *Master) writeHistoryOf(j *cluster.Job) {
 				failed(errPanic)
 			}
 		}()
-		h, line := &history.Job{Version: version, Status: status()}, summary.Encode()
+		h, line := &history.Job{Version: history.Version2, Status: status()}, summary.Encode()
 		err := m.askHistory(l.ctx, id, h)
 		h.Status.Properties = clean.Properties(h.Status.Properties) // files live longer than secrets should
 		if err != nil {

@@ -53,18 +53,17 @@ func (m *Master) Attach(ctx context.Context, hello *wire.Report, send func(*wire
 
 // attach replaces the attachment of a tasknode that connects again. It refuses a name that
 // another attached instance has, because orders for one instance would reach the other, and a
-// tasknode that is too old (job_version.go).
+// tasknode that is too old (version.go).
 func (m *Master) attach(a *Attachment, hello *wire.Report_Joined) error {
 	n := m.tasknode(a.machine)
 	if old := n.attachment; old != nil && old.instance != a.instance {
 		return fmt.Errorf("%w: %q is attached already; give this tasknode another --name", ErrNameTaken, a.machine)
 	}
-	version := max(int(hello.JobVersion), cluster.FirstVersion)
-	if err := m.checkJobs(a.machine, version); err != nil {
+	if err := m.checkSupport(a.machine, int(hello.JobVersion)); err != nil {
 		return err
 	}
 	n.detach(errors.New("the tasknode attached again"))
-	a.lead, n.jobVersion = m.lead, version
+	a.lead, n.supports = m.lead, int(hello.JobVersion)
 	n.attachment, n.seenThisTerm, n.lastSeen, n.skew, n.expiring = a, true, m.now(), 0, false
 	if hello.Clock != 0 {
 		n.skew = hello.Clock - m.now()
@@ -217,6 +216,6 @@ func (m *Master) useRetained(a *Attachment) {
 // outputRestored requests that an output that was lost with its machine counts again.
 func (m *Master) outputRestored(a *cluster.Attempt, d *taskproc.Finished) {
 	m.request(cluster.RestoreOutput{
-		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: m.manifestOf(d), Counters: countersOf(d.Counters),
+		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),
 	})
 }

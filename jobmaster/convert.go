@@ -55,14 +55,11 @@ func fetchedOf(j *cluster.Job, messages []*taskproc.Fetched) (fetched []control.
 
 // manifestOf returns what an attempt has written, in the form that the log keeps. It leaves
 // out the bytes of each partition, because they would make the entry large. keepReported
-// keeps them outside the log. It leaves out the sums if a master does not know them.
-func (m *Master) manifestOf(d *taskproc.Finished) cluster.Manifest {
+// keeps them outside the log.
+func manifestOf(d *taskproc.Finished) cluster.Manifest {
 	out := cluster.Manifest{Bytes: d.OutputBytes, Records: d.OutputRecords}
 	for _, o := range d.Outputs {
-		s := cluster.Segments{Edge: int(o.Edge), Node: int(o.Task), Path: o.Path, IndexChecksum: o.IndexChecksum}
-		if m.view.HasSums() {
-			s.Emitted, s.Cuts = o.Emitted, o.Cuts
-		}
+		s := cluster.Segments{Edge: int(o.Edge), Node: int(o.Task), Path: o.Path, IndexChecksum: o.IndexChecksum, Emitted: o.Emitted, Cuts: o.Cuts}
 		out.Segments = append(out.Segments, s)
 	}
 	for _, p := range d.Pieces {

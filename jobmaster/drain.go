@@ -118,7 +118,7 @@ func (m *Master) outputCopied(machine string, id cluster.AttemptID, copied *wire
 	}
 	ev := control.OutputCopied{
 		Attempt: id, Machine: machine, Problem: copied.Error, Useless: copied.BadCheckpoint,
-		Segments: m.manifestOf(&taskproc.Finished{Outputs: copied.Outputs}).Segments,
+		Segments: manifestOf(&taskproc.Finished{Outputs: copied.Outputs}).Segments,
 	}
 	if copied.Checkpoint != nil {
 		c := checkpointOf(copied.Checkpoint)
@@ -164,8 +164,7 @@ func (m *Master) AdmitTasknode(ctx context.Context, name string, excluded bool) 
 
 // DrainTasknode excludes a tasknode from new tasks and moves its outputs and checkpoints to
 // other machines. If untilRestart is set, the next start of the tasknode ends that. within is the
-// time after which a user expects it to be over, 0 for none: it is only shown, and not kept if the
-// cluster has version 1. If the tasknode is unknown, the error wraps cluster.ErrUnknown. It refuses
+// time after which a user expects it to be over, 0 for none: it is only shown. If the tasknode is unknown, the error wraps cluster.ErrUnknown. It refuses
 // the last tasknode that accepts tasks.
 func (m *Master) DrainTasknode(ctx context.Context, name string, untilRestart bool, within time.Duration) error {
 	return m.change(ctx, func() (change, error) {
@@ -174,7 +173,7 @@ func (m *Master) DrainTasknode(ctx context.Context, name string, untilRestart bo
 			return change{}, err
 		}
 		deadline := machine.DrainDeadline
-		if within > 0 && m.view.Version() > cluster.FirstVersion {
+		if within > 0 {
 			deadline = m.now() + within.Milliseconds()
 		}
 		// A draining until the restart becomes one without an end, but not the reverse.

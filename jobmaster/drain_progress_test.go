@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
@@ -84,34 +83,17 @@ func TestNodeSaysWhatRuns(t *testing.T) {
 	})
 }
 
-// TestUsersAreInTheLogFromVersion2On changes something as a user, before and after the masters have cluster
-// version 2. All masters know the user then. The first deadline is not kept.
-func TestUsersAreInTheLogFromVersion2On(t *testing.T) {
-	withCluster(t, 0, func(w *testCluster) {
-		common := w.mixed()
-		w.addMaster()
-		w.addMaster()
+// TestUsersAreInTheLog changes something as a user. All masters know the user then.
+func TestUsersAreInTheLog(t *testing.T) {
+	withCluster(t, 2, func(w *testCluster) {
 		w.elect(0)
 		w.addTasknode("a", 1, 0)
 		w.addTasknode("b", 1, 0)
 		w.sleep(time.Second)
-		ann := jobmaster.WithUser(w.ctx, "ann")
-		w.wantErr("version 1", w.leader().DrainTasknode(ann, "a", false, time.Minute), nil, "")
-		synctest.Wait()
-		if d := w.drainOf("a"); d == nil || d.Deadline != 0 {
-			t.Errorf("drained in version 1: %v", d)
-		}
-		for _, m := range w.masters {
-			if got := m.Board().Snapshot().Actions; len(got) != 0 {
-				t.Errorf("actions in version 1: %v", got)
-			}
-		}
-		common.Store(cluster.FormatVersion)
-		w.sleep(2 * time.Second)
-		w.wantErr("version 2", w.leader().DrainTasknode(ann, "a", false, time.Minute), nil, "")
+		w.wantErr("draining", w.leader().DrainTasknode(jobmaster.WithUser(w.ctx, "ann"), "a", false, time.Minute), nil, "")
 		w.sleep(time.Second)
 		if d := w.drainOf("a"); d == nil || d.Deadline == 0 {
-			t.Errorf("drained in version 2: %v", d)
+			t.Errorf("drained: %v", d)
 		}
 		for i, m := range w.masters {
 			if got := m.Board().Snapshot().Actions; len(got) != 1 || got[0].By != "ann" || got[0].Do != "node.drain" || got[0].ID != "a" {

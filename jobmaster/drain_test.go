@@ -40,7 +40,7 @@ func (w *testCluster) addFakeAgain(name, instance, address string, maps, reduces
 	w.t.Helper()
 	synctest.Wait()
 	p := &fakeTasknode{w: w, name: name, outputs: make(map[string]*taskproc.MapOutput)}
-	hello := &wire.Report{Machine: name, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
+	hello := &wire.Report{Machine: name, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: taskproc.JobVersion,
 		Instance: instance, Address: address, MapSlots: maps, ReduceSlots: reduces, Attempts: attempts,
 	}}}
 	var err error

@@ -154,7 +154,7 @@ func TestTwoTasknodesOfOneName(t *testing.T) {
 		w.elect(0)
 		w.addTasknode("a", 1, 1)
 		time.Sleep(time.Second)
-		hello := &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "another"}}}
+		hello := &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: taskproc.JobVersion, Instance: "another"}}}
 		_, err := w.leader().Attach(w.ctx, hello, func(*wire.Order) {}, func(error) {})
 		if !errors.Is(err, jobmaster.ErrNameTaken) || !strings.Contains(err.Error(), `"a"`) {
 			w.t.Errorf("error is %v", err)
@@ -197,7 +197,7 @@ func TestStaleAttemptsAndJobsEndWhenATasknodeAttaches(t *testing.T) {
 		w.elect(0)
 		synctest.Wait()
 		var orders []string
-		hello := &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
+		hello := &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: taskproc.JobVersion,
 			Attempts: []string{"attempt_1_0007_m_000000_0"}, Jobs: []string{"job_1_0007"},
 		}}}
 		a, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {

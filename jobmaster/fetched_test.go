@@ -36,7 +36,7 @@ func TestLostMachineCostsOnlyWhatWasNotFetched(t *testing.T) {
 				id := w.submit(2, 1)
 				w.sleep(1500 * time.Millisecond)
 				var reduce string
-				hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "b1", ReduceSlots: 1}}}
+				hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: taskproc.JobVersion, Instance: "b1", ReduceSlots: 1}}}
 				b, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
 					if start := o.GetStart().GetStart(); start != nil {
 						reduce = start.AttemptId
@@ -61,7 +61,7 @@ func TestLostMachineCostsOnlyWhatWasNotFetched(t *testing.T) {
 					w.sleep(time.Second)
 					say(&wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fraction: .1}}})
 				}
-				hello = &wire.Report{Machine: next, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "restarted", MapSlots: 1}}}
+				hello = &wire.Report{Machine: next, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: taskproc.JobVersion, Instance: "restarted", MapSlots: 1}}}
 				if _, err := w.leader().Attach(w.ctx, hello, func(*wire.Order) {}, func(error) {}); err != nil {
 					t.Fatal(err)
 				}

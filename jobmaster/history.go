@@ -11,18 +11,6 @@ import (
 	"github.com/hammr/hammr/jobmaster/history"
 )
 
-// compressedHistories is the cluster version from which on histories are written in version 2 of
-// their format: masters of older programs do not find them, and any master may lead next.
-const compressedHistories = 2
-
-// historyVersion returns the version in which histories are written.
-func (m *Master) historyVersion() int {
-	if m.view.Version() >= compressedHistories {
-		return history.Version2
-	}
-	return history.Version1
-}
-
 // readHistory returns the final status of an archived or retired job. If the history of a job
 // was removed, the job is unknown.
 func (m *Master) readHistory(ctx context.Context, id cluster.JobID) (*wire.JobStatus, error) {

@@ -3,10 +3,8 @@ package jobmaster_test
 import (
 	"errors"
 	"path"
-	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -83,29 +81,6 @@ func TestHistoryHidesSecrets(t *testing.T) {
 		got := w.readHistory(id + history.CompressedSuffix).Status.Properties
 		if got["app.size"] != "3" || got["app.db.password"] != clean.Hidden {
 			t.Errorf("properties in the history: %v", got)
-		}
-	})
-}
-
-// TestOldMastersReadHistories leads a cluster with an older master, which does not know version 2.
-func TestOldMastersReadHistories(t *testing.T) {
-	withCluster(t, 0, func(w *testCluster) {
-		common := w.mixed()
-		w.addMaster()
-		w.elect(0)
-		w.addTasknode("a", 2, 2)
-		before := w.runJobs(1, 1)[0]
-		common.Store(cluster.FormatVersion)
-		w.sleep(5e9)
-		after := w.runJobs(1, 2)[0]
-		if h := w.readHistory(before + history.Suffix); h.Version != history.Version1 || h.Tasks != nil {
-			t.Errorf("version %d of %s", h.Version, before)
-		}
-		if h := w.readHistory(after + history.CompressedSuffix); h.Version != history.Version2 {
-			t.Errorf("version %d of %s", h.Version, after)
-		}
-		if files := w.list("/history/2000-01-01"); !slices.Equal(files, []string{before + history.Suffix, after + history.CompressedSuffix}) {
-			t.Errorf("files %v", files)
 		}
 	})
 }

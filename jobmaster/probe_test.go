@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/tasknode"
@@ -145,7 +146,7 @@ func TestNewLeaderProbesTasknodesNotAttached(t *testing.T) {
 				w.addMaster()
 				w.elect(0)
 				attach := func() {
-					hello := &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "a1", Http: "a:80", MapSlots: 1}}}
+					hello := &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: "a1", Http: "a:80", MapSlots: 1}}}
 					if _, err := w.leader().Attach(w.ctx, hello, func(*wire.Order) {}, func(error) {}); err != nil {
 						t.Error(err)
 					}
@@ -184,7 +185,7 @@ func TestLostMachineTriggersProgressRequests(t *testing.T) {
 		crash := w.addTasknode("a", 1, 1)
 		w.sleep(time.Second)
 		var probes atomic.Int32
-		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "b1", MapSlots: 1}}}
+		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: "b1", MapSlots: 1}}}
 		b, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
 			if o.GetRequestProgress() != nil {
 				probes.Add(1)

@@ -180,7 +180,7 @@ func (m *Master) finished(a *cluster.Attempt, d *taskproc.Finished) {
 		return
 	}
 	m.events = append(m.events, control.AttemptFinished{
-		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: m.manifestOf(d), Counters: countersOf(d.Counters),
+		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),
 	})
 }
 

@@ -87,7 +87,7 @@ func TestReadersGetTheNewAddressOfATasknode(t *testing.T) {
 		crash := w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 1, Dirs: []string{dir}, Address: "old:1"})
 		synctest.Wait()
 		received := make(map[string]*taskproc.MapOutput)
-		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{ReduceSlots: 1}}}
+		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: taskproc.JobVersion, ReduceSlots: 1}}}
 		_, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
 			outputs, revoked, err := taskproc.UnpackOutputs(0, o.GetOutputs().GetPacked())
 			if err != nil {
@@ -131,7 +131,7 @@ func TestRetainedOutputsOfOthersAreIgnored(t *testing.T) {
 		w.submit(4, 2)
 		time.Sleep(1500 * time.Millisecond)
 		var repeats int
-		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
+		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: taskproc.JobVersion,
 			Retained: []string{"attempt_1_0001_m_000001_0", "attempt_1_0007_m_000000_0", "nonsense"},
 		}}}
 		b, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
@@ -194,7 +194,7 @@ func TestExpiredTasknodeBringsItsOutputBack(t *testing.T) {
 		}}}
 		attach := func(retained ...string) (a *jobmaster.Attachment, repeats *[]string) {
 			repeats = new([]string)
-			a, err := w.leader().Attach(w.ctx, &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
+			a, err := w.leader().Attach(w.ctx, &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: taskproc.JobVersion,
 				Instance: "the same", MapSlots: 1, Retained: retained,
 			}}}, func(o *wire.Order) {
 				if r := o.GetResendReport(); r != nil {

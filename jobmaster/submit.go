@@ -93,9 +93,6 @@ func (r *submitRequest) handle(m *Master) {
 		return
 	}
 	err := errors.Join(m.view.CheckLimits(r.spec), m.checkFits(r.spec), m.checkMemory(r.spec))
-	if err == nil {
-		err = m.checkTasknodes(&r.spec)
-	}
 	if err != nil {
 		r.answer <- submitted{err: err}
 		return

@@ -32,7 +32,7 @@ import (
 type tasknodeRecord struct {
 	attachment   *Attachment // nil if silent or lost
 	seenThisTerm bool        // the tasknode has attached to this leader
-	jobVersion   int         // newest cluster version whose jobs the tasknode can run; valid if seenThisTerm
+	supports     int         // newest cluster version that the tasknode supports; valid if seenThisTerm
 	lastSeen     int64       // time of the last report or answered probe, ms since the epoch
 	lastProbe    int64       // time of the last probe by probeUnseen, ms since the epoch
 	skew         int64       // ms by which its clock is ahead of the master's clock

@@ -1,7 +1,9 @@
 package jobmaster
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,53 +12,88 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// The leader raises the cluster version when all masters support a newer one:
+// The leader raises the cluster version when all masters and tasknodes support a newer one:
 //
 //	becomeLeader ──► raiseVersion: asks all masters, every versionInterval
-//	                   │ all support more than the state has
+//	                   │ all support more than the state has, and so do all tasknodes
 //	                   ▼
 //	                 SetVersion ──► log ──► the state of every master
 //
-// Until then, propose keeps what needs the newer version out of the log.
+// Until then, propose keeps what needs the newer version out of the log. From then on, no master
+// and no tasknode joins that supports less.
 
-// versionInterval is how often a leader asks what masters support, until all support what it
-// supports itself.
+// versionInterval is how often a leader asks what masters support, until the cluster has the
+// version that it supports itself.
 const versionInterval = time.Second
 
 // raiseVersion runs until the cluster version is the newest that this program supports, or the
 // lead ends. It logs each reason for which the version stays lower once.
 func (m *Master) raiseVersion(ctx context.Context, l *lead) {
-	for logged := ""; ; {
-		version, err := m.cfg.CommonVersion(ctx)
+	for logged := ""; m.ClusterVersion() < cluster.FormatVersion; {
+		masters, err := m.cfg.CommonVersion(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil && err.Error() != logged {
-			logged = err.Error()
-			m.cfg.Logger.Info("cluster version not raised to the newest", "newest", cluster.FormatVersion, "error", err)
-		}
-		if version > cluster.FirstVersion {
-			m.postUnder(l, func() {
-				if version > m.view.Version() {
-					m.request(cluster.SetVersion{Version: version})
-				}
-			})
-		}
-		if version >= cluster.FormatVersion || syncutil.Sleep(ctx, versionInterval) != nil {
+		m.postUnder(l, func() {
+			tasknodes, older := m.supportedByTasknodes()
+			if err = cmp.Or(err, older); err != nil && err.Error() != logged {
+				logged = err.Error()
+				m.cfg.Logger.Info("cluster version not raised to the newest", "newest", cluster.FormatVersion, "error", err)
+			}
+			if version := min(masters, tasknodes); version > m.view.Version() {
+				m.request(cluster.SetVersion{Version: version})
+			}
+		})
+		if syncutil.Sleep(ctx, versionInterval) != nil {
 			return
 		}
 	}
 }
 
-// propose puts a batch into the log, without the commands that need a newer cluster version.
-// These are answered as if the state had refused them. Every command passes through here. Users
-// are left out if an older master cannot decode them.
-func (m *Master) propose(batch []cluster.Entry) {
-	if !m.view.NamesUsers() {
-		for i := range batch {
-			batch[i].By = ""
+// supportedByTasknodes returns the newest cluster version that all tasknodes support, and an error that names one that
+// supports less than this program. What a tasknode supports is not in the replicated state: a new leader learns it when
+// the tasknode attaches.
+func (m *Master) supportedByTasknodes() (version int, err error) {
+	version = cluster.FormatVersion
+	for machine := range m.view.Machines() {
+		if machine.Lost {
+			continue
+		}
+		switch n := m.tasknode(machine.Name); {
+		case !n.seenThisTerm:
+			version, err = min(version, m.view.Version()), fmt.Errorf("tasknode %s is silent", machine.Name)
+		case n.supports < version:
+			version, err = n.supports, fmt.Errorf("tasknode %s supports cluster version %d", machine.Name, n.supports)
 		}
 	}
+	return version, err
+}
+
+// checkSupport refuses a tasknode that does not support the cluster version.
+func (m *Master) checkSupport(name string, version int) error {
+	if version >= m.view.Version() {
+		return nil
+	}
+	return fmt.Errorf("%w: tasknode %s supports cluster version %d, and the cluster has version %d: start it with the version of hammr that the other tasknodes run",
+		cluster.ErrRefused, name, version, m.view.Version())
+}
+
+// endTooOld ends the session of a tasknode that has joined while the version was raised above
+// what it supports. It reports whether it did.
+func (m *Master) endTooOld(machine *cluster.Machine, n *tasknodeRecord) bool {
+	err := m.checkSupport(machine.Name, n.supports)
+	if err == nil {
+		return false
+	}
+	m.cfg.Logger.Warn("tasknode too old", "tasknode", machine.Name, "error", err)
+	n.detach(err)
+	m.expire(machine, n)
+	return true
+}
+
+// propose puts a batch into the log, without the commands that need a newer cluster version.
+// These are answered as if the state had refused them. Every command passes through here.
+func (m *Master) propose(batch []cluster.Entry) {
 	batch = slices.DeleteFunc(batch, func(e cluster.Entry) bool {
 		err := m.view.CheckVersion(e.Command)
 		if err != nil {

@@ -75,7 +75,7 @@ func (p Plan) AllResumes() iter.Seq[cluster.AttemptID] {
 func (p Plan) Commands(view cluster.View) (commands []cluster.Command) {
 	for _, v := range p.Preempts {
 		if v.Mode != preempt.Wait {
-			commands = append(commands, v.command(view))
+			commands = append(commands, v.command())
 		}
 	}
 	for _, id := range p.Resumes {
@@ -104,12 +104,8 @@ func (p Plan) Commands(view cluster.View) (commands []cluster.Command) {
 }
 
 // command returns the command for a preemption.
-func (p Preempt) command(view cluster.View) cluster.PreemptAttempt {
-	c := cluster.PreemptAttempt{Attempt: p.Attempt, Mode: p.Mode, Cause: p.Cause}
-	if view.NamesBeneficiaries() {
-		c.For = cluster.Beneficiary{Job: p.For, Pool: p.ForPool}
-	}
-	return c
+func (p Preempt) command() cluster.PreemptAttempt {
+	return cluster.PreemptAttempt{Attempt: p.Attempt, Mode: p.Mode, Cause: p.Cause, For: cluster.Beneficiary{Job: p.For, Pool: p.ForPool}}
 }
 
 // command returns the command for a start; ok is false if it has to wait.

@@ -49,11 +49,10 @@ func (d *Daemon) commonVersion(ctx context.Context) (int, error) {
 	return common, errors.Join(errs...)
 }
 
-// askVersion asks a master which cluster version it supports. A master that does not say it is
-// older than cluster versions. After an error the version is cluster.FirstVersion.
+// askVersion asks a master which cluster version it supports. After an error the version is 0.
 func (d *Daemon) askVersion(ctx context.Context, p raftlog.Peer) (int, error) {
 	info, err := d.askInfo(ctx, p)
-	return max(cluster.FirstVersion, int(info.GetFormatVersion())), err
+	return int(info.GetFormatVersion()), err
 }
 
 // askInfo asks the master at an address for its own description.

@@ -24,10 +24,9 @@ var Protocol = protocol.Versions{Oldest: 1, Newest: 3}
 // ProfileVersion is the version from which on a program can take profiles.
 const ProfileVersion = 3
 
-// JobVersion is the newest cluster version whose jobs a tasknode of this program can run: it
-// understands all of Start, such as edges that read the files of another edge (FileInputs). Masters
-// give no such job to an older tasknode.
-const JobVersion = 2
+// JobVersion is the newest cluster version that a tasknode of this program supports: it
+// understands all of Start. Masters raise the cluster version only when all tasknodes support it.
+const JobVersion = 3
 
 // first is what a tasknode or a program speaks that does not say it.
 var first = protocol.Versions{Oldest: 1, Newest: 1}

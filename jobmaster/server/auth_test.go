@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/tasknode"
@@ -76,7 +77,7 @@ func TestNameOfAnotherTasknode(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer masters.Close()
-	hello := &wire.Report{Machine: "n1", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "another"}}}
+	hello := &wire.Report{Machine: "n1", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: "another"}}}
 	_, err = masterlink.NewLink(masters).Connect(t.Context(), hello)
 	if err == nil || errors.Is(err, tasknode.ErrRefused) || !strings.Contains(err.Error(), `"n1" is attached already`) {
 		t.Errorf("error is %v; the tasknode has to try again", err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"google.golang.org/protobuf/proto"
@@ -17,7 +18,7 @@ import (
 // FuzzAttend sends arbitrary bytes as a tasknode with the token: the stream ends, and
 // the master still answers others.
 func FuzzAttend(f *testing.F) {
-	hello := &wire.Report{Machine: "n", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "i", MapSlots: 1}}}
+	hello := &wire.Report{Machine: "n", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: "i", MapSlots: 1}}}
 	done := &wire.Report{Machine: "n", AttemptId: "attempt_1_0001_m_000000_0", Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{}}}
 	f.Add([]byte{})
 	f.Add(envelope(f, hello))

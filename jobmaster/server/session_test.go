@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -19,7 +20,7 @@ func (r *rig) attendance(name string) tasknode.Session {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	joined := &wire.Report_Joined{Instance: name, MapSlots: 2, Clock: time.Now().UnixMilli()}
+	joined := &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: name, MapSlots: 2, Clock: time.Now().UnixMilli()}
 	s, err := masterlink.NewLink(masters).Connect(r.ctx, &wire.Report{Machine: name, Report: &wire.Report_Joined_{Joined: joined}})
 	if err != nil {
 		r.t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
@@ -65,7 +66,7 @@ func TestCallersAndMastersOfSeveralVersions(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			hello := &wire.Report{Machine: t.Name(), Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "i"}}}
+			hello := &wire.Report{Machine: t.Name(), Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: "i"}}}
 			session, err := masterlink.NewLink(masters).Connect(t.Context(), hello)
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +91,7 @@ func TestFirstContactOfASessionMayBeRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer masters.Close()
-	hello := &wire.Report{Machine: "n", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "i"}}}
+	hello := &wire.Report{Machine: "n", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: "i"}}}
 	link := masterlink.NewLink(masters)
 	session, err := link.Connect(t.Context(), hello)
 	if err != nil {
