@@ -48,7 +48,7 @@ func (c DrainMachine) apply(tx *transition, _ taskRef) error {
 
 // otherTakesTasks reports whether another machine has usable slots.
 func (tx *transition) otherTakesTasks(m *Machine) bool {
-	for _, other := range tx.machines {
+	for _, other := range tx.Machines {
 		if other != m && !other.Slots.IsZero() {
 			return true
 		}

@@ -35,10 +35,10 @@ func (c ForgetMachine) apply(tx *transition, _ taskRef) error {
 func (tx *transition) forget(m *Machine) {
 	delete(tx.byName, m.Name)
 	tx.forgetEvidence(m)
-	tx.machines = slices.Delete(tx.machines, m.index, m.index+1)
+	tx.Machines = slices.Delete(tx.Machines, m.index, m.index+1)
 	tx.lost--
 	tx.free = [slotKinds]numberSet{}
-	for i, m := range tx.machines {
+	for i, m := range tx.Machines {
 		m.index = i
 		for kind := range tx.free {
 			if m.Free(Slot(kind)) > 0 {

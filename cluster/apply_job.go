@@ -153,8 +153,8 @@ func (c SetPool) apply(tx *transition, p taskRef) error {
 
 // checkPool refuses an unknown pool.
 func (s *State) checkPool(name string) error {
-	if slices.Contains(s.pools, name) {
+	if slices.Contains(s.Pools, name) {
 		return nil
 	}
-	return fmt.Errorf("pool %q: not one of %s", name, strings.Join(s.pools, ", "))
+	return fmt.Errorf("pool %q: not one of %s", name, strings.Join(s.Pools, ", "))
 }

@@ -36,8 +36,8 @@ func (c JoinMachine) apply(tx *transition, _ taskRef) error {
 	}
 	m := tx.byName[c.Name]
 	if m == nil {
-		m = &Machine{Name: c.Name, index: len(tx.machines), Lost: true}
-		tx.machines = append(tx.machines, m)
+		m = &Machine{Name: c.Name, index: len(tx.Machines), Lost: true}
+		tx.Machines = append(tx.Machines, m)
 		tx.lost++
 		tx.byName[c.Name] = m
 	}

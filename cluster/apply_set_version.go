@@ -11,9 +11,9 @@ type SetVersion struct {
 func (c SetVersion) subject() any { return nil }
 
 func (c SetVersion) apply(tx *transition, _ taskRef) error {
-	if c.Version <= tx.version {
-		return fmt.Errorf("%w: cluster version %d: the cluster has version %d, and a version never falls", ErrRefused, c.Version, tx.version)
+	if c.Version <= tx.Version {
+		return fmt.Errorf("%w: cluster version %d: the cluster has version %d, and a version never falls", ErrRefused, c.Version, tx.Version)
 	}
-	tx.version = c.Version
+	tx.Version = c.Version
 	return nil
 }

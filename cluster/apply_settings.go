@@ -29,7 +29,7 @@ func (c SetPolicy) apply(tx *transition, _ taskRef) error {
 	if !slices.IsSortedFunc(c.Conf, byName) || len(distinct) < len(c.Conf) {
 		return fmt.Errorf("%w: policy %s with settings out of order", ErrRefused, c.Name)
 	}
-	tx.policy, tx.policyConf = c.Name, c.Conf
+	tx.Policy, tx.PolicyConf = c.Name, c.Conf
 	tx.delta.Policy = true
 	return nil
 }
@@ -49,7 +49,7 @@ func (c SetPools) apply(tx *transition, _ taskRef) error {
 	if slices.Contains(c.Names, "") {
 		return fmt.Errorf("%w: pool without a name", ErrRefused)
 	}
-	tx.pools = poolNames(c.Names)
+	tx.Pools = poolNames(c.Names)
 	return nil
 }
 
@@ -64,7 +64,7 @@ func (c SetLimits) apply(tx *transition, _ taskRef) error {
 	if err := c.Limits.Validate(); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	tx.limits = c.Limits
+	tx.Limits = c.Limits
 	return nil
 }
 

@@ -50,7 +50,7 @@ func (c SplitTask) apply(tx *transition, p taskRef) error {
 	if !t.Range.Start.Less(c.At) || !c.At.Less(t.Range.End) {
 		return fmt.Errorf("%w: %v is not inside %v of %v", ErrRefused, c.At, t.Range, t.ID)
 	}
-	if err := tx.limits.errExceeds(p.job.taskCount()+1, &tx.limits.TasksPerJob, "tasks of the job"); err != nil {
+	if err := tx.Limits.errExceeds(p.job.taskCount()+1, &tx.Limits.TasksPerJob, "tasks of the job"); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	rest := &Task{

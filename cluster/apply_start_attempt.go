@@ -102,11 +102,11 @@ func (c StartBundle) apply(tx *transition, p taskRef) error {
 	if err := c.check(tx, tasks); err != nil {
 		return err
 	}
-	if b.starts == nil {
-		b.starts = make([]int, b.Count)
+	if b.Starts == nil {
+		b.Starts = make([]int, b.Count)
 	}
-	b.starts = slices.Clone(b.starts)
-	b.starts[c.Number] = max(b.starts[c.Number], tx.restores*startsPerRestore) + 1
+	b.Starts = slices.Clone(b.Starts)
+	b.Starts[c.Number] = max(b.Starts[c.Number], tx.Restores*startsPerRestore) + 1
 	for _, s := range c.Starts {
 		p, _ := tx.task(s.Task)
 		s.start(tx, p, tx.byName[s.Machine])

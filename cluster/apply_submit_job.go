@@ -25,12 +25,12 @@ func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	j := &Job{
-		ID:          JobID{Cluster: tx.id, Number: tx.jobs.submitted + 1},
+		ID:          JobID{Cluster: tx.ID, Number: tx.Submitted + 1},
 		Spec:        c.Spec,
 		SubmittedAt: tx.at,
 	}
-	j.buildStages()
-	tx.jobs.add(j)
+	j.makeStages()
+	tx.jobs, tx.Submitted = append(tx.jobs, j), j.ID.Number
 	tx.touched = j
 	tx.outputs.add(j.Spec.OutputKey, j.ID)
 	for i, stage := range j.Stages {

@@ -37,6 +37,8 @@ import (
 //	Lost ──restore──► Succeeded
 //	RevokedLost ──discard──► Revoked
 //	Lost ──discard──► Killed
+//
+// Snapshots contain the numbers.
 type AttemptState int
 
 const (
@@ -93,8 +95,7 @@ const (
 	AttemptWorkLost
 )
 
-// AttemptStatus is the form of an AttemptState that users see. Messages and snapshots contain
-// its numbers.
+// AttemptStatus is the form of an AttemptState that users see. Messages contain its numbers.
 type AttemptStatus int
 
 const (
@@ -122,8 +123,7 @@ const (
 	inMemory                     // it is stopped, and occupies memory only
 )
 
-// attemptStateInfo has the properties of all attempts in a state. A snapshot stores these
-// properties instead of the state.
+// attemptStateInfo has the properties of all attempts in a state.
 type attemptStateInfo struct {
 	status   AttemptStatus // what users see
 	place    processPlace  // place of its process
@@ -238,29 +238,30 @@ func (s AttemptState) after(event attemptEvent) AttemptState {
 
 // Attempt is one try at a task.
 type Attempt struct {
-	ID      AttemptID
-	Machine string
-	From    int // number, counted from 1, of the attempt from whose checkpoint it resumed; 0: it started from the beginning
-	Slot    Slot
-	State   AttemptState
-	Range   dag.Range // range that it was started with; its task's range may have shrunk since
-	MovedTo string    // machine to which its output or checkpoint was moved; "" while it lies on Machine
+	ID      AttemptID    `cbor:"-"`
+	Number  int          `cbor:"1,keyasint,omitempty"` // of ID
+	Machine string       `cbor:"2,keyasint"`
+	From    int          `cbor:"3,keyasint,omitempty"` // number, counted from 1, of the attempt from whose checkpoint it resumed; 0: it started from the beginning
+	Slot    Slot         `cbor:"-"`
+	State   AttemptState `cbor:"4,keyasint"`
+	Range   dag.Range    `cbor:"5,keyasint,omitzero"`  // range that it was started with; its task's range may have shrunk since
+	MovedTo string       `cbor:"6,keyasint,omitempty"` // machine to which its output or checkpoint was moved; "" while it lies on Machine
 
 	// CheckpointMoved says that the checkpoint from which it resumed was moved since.
-	CheckpointMoved bool
+	CheckpointMoved bool `cbor:"7,keyasint,omitempty"`
 
-	StartedAt int64  // ms since the epoch, as are all times
-	EndedAt   int64  // when its status changed from RUNNING, 0 while it has not
-	Cause     string // why it was killed or failed, or what its slot is needed for
+	StartedAt int64  `cbor:"8,keyasint,omitempty"`  // ms since the epoch, as are all times
+	EndedAt   int64  `cbor:"9,keyasint,omitempty"`  // when its status changed from RUNNING, 0 while it has not
+	Cause     string `cbor:"10,keyasint,omitempty"` // why it was killed or failed, or what its slot is needed for
 
-	PreemptRequestedAt int64        // when it was ordered last to split or to checkpoint; 0 if never
-	PreemptMode        preempt.Mode // Split or Checkpoint, as last ordered; "" if never
-	DeclinedAt         int64        // when it last declined such an order; 0 if never
+	PreemptRequestedAt int64        `cbor:"11,keyasint,omitempty"` // when it was ordered last to split or to checkpoint; 0 if never
+	PreemptMode        preempt.Mode `cbor:"12,keyasint,omitempty"` // Split or Checkpoint, as last ordered; "" if never
+	DeclinedAt         int64        `cbor:"13,keyasint,omitempty"` // when it last declined such an order; 0 if never
 
-	SuspendedAt     int64 // when it was suspended last; 0 if never
-	SuspendedMillis int64 // total time until it resumed last, see SuspendedUntilEnd
+	SuspendedAt     int64 `cbor:"14,keyasint,omitempty"` // when it was suspended last; 0 if never
+	SuspendedMillis int64 `cbor:"15,keyasint,omitempty"` // total time until it resumed last, see SuspendedUntilEnd
 
-	ResumedAt int64 // when it resumed last: after a suspension, or from another attempt's work; 0 if never
+	ResumedAt int64 `cbor:"16,keyasint,omitempty"` // when it resumed last: after a suspension, or from another attempt's work; 0 if never
 }
 
 // Status returns the form of the attempt's state that users see.

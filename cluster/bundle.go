@@ -38,27 +38,22 @@ import (
 // Invariants: if a task of a gang waits without a checkpoint, all of them do. All active
 // attempts of a gang are suspended, or none is.
 type Bundle struct {
-	Index  int      // in the Bundles of the layout
-	Stages []*Stage // stages of its tasks, in order
-	Count  int      // number of bundles
-	Gang   bool     // each bundle has several tasks, which run at the same time
+	Index  int      `cbor:"-"` // in the Bundles of the layout
+	Stages []*Stage `cbor:"-"` // stages of its tasks, in order
+	Count  int      `cbor:"-"` // number of bundles
+	Gang   bool     `cbor:"-"` // each bundle has several tasks, which run at the same time
 
-	starts []int // by bundle: its Incarnation; nil before the first start of a bundle of the class
+	Starts []int `cbor:"1,keyasint,omitempty"` // by bundle: its Incarnation; nil before the first start of a bundle of the class
 }
 
-// newBundles makes the classes of bundles of a layout, and points each stage to its
-// class.
-func newBundles(layout *dag.Layout, stages []*Stage) []*Bundle {
-	bundles := make([]*Bundle, len(layout.Bundles))
-	for i, class := range layout.Bundles {
-		b := &Bundle{Index: i, Count: class.Count, Gang: layout.IsGang(i)}
-		for _, g := range class.Groups {
-			b.Stages = append(b.Stages, stages[g])
-			stages[g].Bundle = b
-		}
-		bundles[i] = b
+// derive sets what follows from the layout, and points each stage to its class of bundles.
+func (b *Bundle) derive(i int, layout *dag.Layout, stages []*Stage) {
+	class := layout.Bundles[i]
+	b.Index, b.Count, b.Gang, b.Stages = i, class.Count, layout.IsGang(i), nil
+	for _, g := range class.Groups {
+		b.Stages = append(b.Stages, stages[g])
+		stages[g].Bundle = b
 	}
-	return bundles
 }
 
 // TasksOf returns the tasks of one bundle, in order of stages. It is nil for a number out of
@@ -144,10 +139,10 @@ func (b *Bundle) NumberOf(s *Stage, t *Task) int {
 // Incarnation returns a number that increases with each start of a bundle by StartBundle. It is
 // the number of starts, unless the state was restored from a backup.
 func (b *Bundle) Incarnation(number int) int {
-	if number >= len(b.starts) {
+	if number >= len(b.Starts) {
 		return 0
 	}
-	return b.starts[number]
+	return b.Starts[number]
 }
 
 // WaitingBundles returns the numbers of the bundles that may start, ascending: they have

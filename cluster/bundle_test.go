@@ -31,7 +31,7 @@ func running(t testing.TB, g dag.Graph) (*State, *Job) {
 	mustApply(t, s, JoinMachine{Name: "n0", Hosts: []string{"n0"}, Slots: Slots{4, 4}}, JoinMachine{Name: "n1", Slots: Slots{2, 2}}, JoinMachine{Name: "n2", Slots: Slots{1, 1}}, spec)
 	loadSplits(s)
 	mustApply(t, s, StartJob{job1})
-	return s, s.jobs.live[0]
+	return s, s.jobs[0]
 }
 
 // bundleStart returns the command that starts the waiting tasks of a bundle, on the machines
@@ -347,11 +347,11 @@ func TestSnapshotsOfGangsInEveryState(t *testing.T) {
 			t.Fatalf("%s: the copy is\n%s, want\n%s", when, dump(twin), dump(s))
 		}
 		for n := range 2 {
-			if got, want := twin.jobs.live[0].Bundles[0].Incarnation(n), j.Bundles[0].Incarnation(n); got != want {
+			if got, want := twin.jobs[0].Bundles[0].Incarnation(n), j.Bundles[0].Incarnation(n); got != want {
 				t.Errorf("%s: bundle %d is of incarnation %d, want %d", when, n, got, want)
 			}
 		}
-		if got, want := twin.jobs.live[0].WaitingBundles(twin.jobs.live[0].Bundles[0]), j.WaitingBundles(j.Bundles[0]); !slices.Equal(got, want) {
+		if got, want := twin.jobs[0].WaitingBundles(twin.jobs[0].Bundles[0]), j.WaitingBundles(j.Bundles[0]); !slices.Equal(got, want) {
 			t.Errorf("%s: bundles %v wait, want %v", when, got, want)
 		}
 	}

@@ -31,7 +31,7 @@ const (
 
 // checkFinished reports what is wrong with the output or the counters of a finished attempt.
 func (tx *transition) checkFinished(p taskRef, m Manifest, counters []Counter) error {
-	return errors.Join(p.checkSegments(m), p.checkPieces(m, tx.limits), checkBytes(m.Bytes, m.Records), tx.checkCounters(p.job, counters))
+	return errors.Join(p.checkSegments(m), p.checkPieces(m, tx.Limits), checkBytes(m.Bytes, m.Records), tx.checkCounters(p.job, counters))
 }
 
 // checkBytes refuses negative numbers.
@@ -197,7 +197,7 @@ func pathOf(name string) string {
 // task itself applies the job's limits on the lengths of names. Their upper bound is checked
 // here.
 func (tx *transition) checkCounters(j *Job, counters []Counter) error {
-	n, groups := len(j.names), make(map[string]bool)
+	n, groups := len(j.CounterNames), make(map[string]bool)
 	for _, c := range counters {
 		if err := errors.Join(
 			checkCounterName(c.Name, "counter", "mapreduce.job.counters.counter.name.max"),
@@ -210,16 +210,16 @@ func (tx *transition) checkCounters(j *Job, counters []Counter) error {
 			groups[c.Group] = true
 		}
 	}
-	if n == len(j.names) {
+	if n == len(j.CounterNames) {
 		return nil
 	}
-	for _, name := range j.names {
+	for _, name := range j.CounterNames {
 		groups[name.Group] = true
 	}
-	if most := j.MostCounters(tx.limits); n > most {
+	if most := j.MostCounters(tx.Limits); n > most {
 		return fmt.Errorf("%d counters of the job in all: mapreduce.job.counters.limit is %d; count under fewer names (never under names taken from the data) or raise the limit", n, most-engineCounters)
 	}
-	if most := cmp.Or(j.Spec.MaxCounterGroups, tx.limits.CounterGroups); len(groups) > most+engineCounterGroups {
+	if most := cmp.Or(j.Spec.MaxCounterGroups, tx.Limits.CounterGroups); len(groups) > most+engineCounterGroups {
 		return fmt.Errorf("%d groups of counters of the job in all: mapreduce.job.counters.groups.max is %d; count in fewer groups (never in groups named by the data) or raise the limit", len(groups), most)
 	}
 	return nil

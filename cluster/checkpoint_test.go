@@ -52,7 +52,7 @@ func TestCheckpointIsLostWithItsMachine(t *testing.T) {
 				t.Errorf("it lies on %q, want %q", task.Checkpoint.Machine, tt.on)
 			}
 			for _, m := range []string{"a", "b"} {
-				if waits := slices.Collect(s.jobs.live[0].Stages[0].CheckpointedOn(m)); (len(waits) == 1) != (m == tt.on) {
+				if waits := slices.Collect(s.jobs[0].Stages[0].CheckpointedOn(m)); (len(waits) == 1) != (m == tt.on) {
 					t.Errorf("%d tasks are to resume from what %s has", len(waits), m)
 				}
 			}

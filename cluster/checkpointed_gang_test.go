@@ -319,7 +319,7 @@ func TestAllowedCheckpointsOfAGang(t *testing.T) {
 		mustApply(t, s, JoinMachine{Name: "n0", Slots: Slots{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
-		j := s.jobs.live[0]
+		j := s.jobs[0]
 		mustApply(t, s, bundleStart(j, 0, 0, "n0"))
 		if disallowed != 0 {
 			wantRefused(t, s, "its job disallows it", PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint})

@@ -11,7 +11,8 @@ import (
 // rest of the package are maps under the names in their fields' cbor tags. A field may be
 // renamed in Go, but its tag never changes. A field may be added later: old data decodes
 // with its zero value. Removing a field or changing a tag makes another format, which the
-// golden files of the tests detect. Constants are written as their numbers.
+// golden files of the tests detect. Constants are written as their numbers. The keys of a map
+// are sorted, so equal states give equal bytes.
 //
 // An unknown field, command or version is an error. Masters that ignored it would have
 // different states. The cluster version (version.go) keeps it out of the log until all masters
@@ -19,7 +20,7 @@ import (
 
 // encoding and decoding are the options of both codecs. They never change.
 var (
-	encoding = must(cbor.EncOptions{Sort: cbor.SortNone}.EncMode())
+	encoding = must(cbor.EncOptions{Sort: cbor.SortCoreDeterministic}.EncMode())
 	decoding = must(decodingOptions(cbor.ExtraDecErrorUnknownField).DecMode())
 	lenient  = must(decodingOptions(cbor.ExtraDecErrorNone).DecMode()) // ignores unknown fields
 )

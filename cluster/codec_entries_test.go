@@ -286,7 +286,7 @@ func TestModesInLogsAndSnapshots(t *testing.T) {
 			if _, err := s.Apply(read[0]); err != nil {
 				t.Fatal(err)
 			}
-			again := restored(t, encoded(t, s)).jobs.live[0].Stages[0].Tasks[0].Attempts[0]
+			again := restored(t, encoded(t, s)).jobs[0].Stages[0].Tasks[0].Attempts[0]
 			if again.State != a.State || again.PreemptMode != a.PreemptMode {
 				t.Errorf("the snapshot has an attempt %v by %q, want %v by %q", again.State, again.PreemptMode, a.State, a.PreemptMode)
 			}

@@ -21,16 +21,26 @@ type combineSet struct {
 	Machines []string `cbor:"3,keyasint,omitempty"` // by number of the reading task: the machine that wrote its set, "" for an empty one; nil before the set is fixed
 }
 
-// hasCombineSet reports whether the readers of an edge have to know where its writers ran.
+// hasCombineSet reports whether the readers of a file edge have to know where its writers ran.
 func hasCombineSet(e dag.Edge) bool {
-	return e.Connection == dag.PerMachine || e.Connection == dag.OneToOne && e.Channel == dag.ChannelFile
+	return e.Connection == dag.PerMachine || e.Connection == dag.OneToOne
+}
+
+// combinedEdges returns the edges of which the stage has a combine set, ascending.
+func (s *Stage) combinedEdges(g dag.Graph) (edges []int) {
+	for _, up := range s.upstream {
+		if hasCombineSet(g.Edges[up.edge]) {
+			edges = append(edges, up.edge)
+		}
+	}
+	return edges
 }
 
 // settleCombineSets fixes what the readers of a finished stage combine.
 func (tx *transition) settleCombineSets(j *Job, writers *Stage) {
 	for _, s := range j.Stages {
-		for i := range s.combineSets {
-			if sh := &s.combineSets[i]; sh.Machines == nil && j.StageOf(j.Spec.Graph.Edges[sh.Edge].From) == writers {
+		for i := range s.CombineSets {
+			if sh := &s.CombineSets[i]; sh.Machines == nil && j.StageOf(j.Spec.Graph.Edges[sh.Edge].From) == writers {
 				tx.settleCombineSet(j, s, sh, writers)
 			}
 		}
@@ -92,8 +102,8 @@ func (tx *transition) newCombineSet(edge int, writers *Stage, readers int) combi
 // ascending, by index of the per-machine edge in the graph.
 func (j *Job) CombineSetsOf(t *Task) map[int][]int {
 	s := j.stage(t.ID.Stage)
-	shares := make(map[int][]int, len(s.combineSets))
-	for _, sh := range s.combineSets {
+	shares := make(map[int][]int, len(s.CombineSets))
+	for _, sh := range s.CombineSets {
 		if j.Spec.Graph.Edges[sh.Edge].Connection != dag.PerMachine {
 			continue
 		}
@@ -110,7 +120,7 @@ func (j *Job) CombineSetsOf(t *Task) map[int][]int {
 // combineMachine returns the machine that wrote a task's first non-empty set, or the file that
 // is kept for it; "" for none.
 func (s *Stage) combineMachine(t *Task) string {
-	for _, sh := range s.combineSets {
+	for _, sh := range s.CombineSets {
 		if t.ID.Number < len(sh.Machines) && sh.Machines[t.ID.Number] != "" {
 			return sh.Machines[t.ID.Number]
 		}

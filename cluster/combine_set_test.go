@@ -92,8 +92,8 @@ func TestSharesStayAsTheyAreSettled(t *testing.T) {
 	wantShares(t, j, want...)
 	twin := restored(t, encoded(t, s))
 	loadSplits(twin)
-	wantShares(t, twin.jobs.live[0], want...)
-	if !twin.jobs.live[0].Stages[1].Located() {
+	wantShares(t, twin.jobs[0], want...)
+	if !twin.jobs[0].Stages[1].Located() {
 		t.Error("a restored state does not know where combiners are best off")
 	}
 	apply(t, s, finishTask(j, 1, 0), StartAttempt{Task: j.Stages[1].Tasks[1].ID, Machine: "n0"})
@@ -204,7 +204,7 @@ func TestReadersStartEarlyOnlyBesideTheirWriters(t *testing.T) {
 		mustApply(t, s, JoinMachine{Name: "n0", Slots: Slots{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
-		j := s.jobs.live[0]
+		j := s.jobs[0]
 		var got [3]bool
 		for n := range 4 {
 			runOne(t, s, j, n)

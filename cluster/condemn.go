@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // A panic in Apply is a mistake in this package. It must fail only the job that it concerns, and
@@ -119,7 +118,7 @@ func (s *State) subjectOf(c Command) (p taskRef, ok bool) {
 
 // condemn fails a job. None of its work counts, and no task is in an index.
 func (tx *transition) condemn(j *Job) {
-	j.Occupied, j.requiredLeft, j.names, j.nameIndex = 0, 0, nil, nil
+	j.Occupied, j.requiredLeft, j.CounterNames, j.nameIndex = 0, 0, nil, nil
 	for _, stage := range j.Stages {
 		stage.pending, stage.lostUnneeded, stage.suspended, stage.totals = numberSet{}, numberSet{}, nil, nil
 		clear(stage.byHost)
@@ -211,64 +210,16 @@ func (s AttemptState) withoutProcess() AttemptState {
 // repairMachines computes again what follows from the attempts and the machines: the list of
 // attempts on each machine and the slots that they use, and the indexes of machines.
 func (tx *transition) repairMachines() {
-	wasFree, was := tx.free, make([]int, len(tx.machines)) // by index then
-	tx.free, tx.lost = [slotKinds]numberSet{}, 0
-	clear(tx.byName)
-	for i, m := range tx.machines {
-		was[i], m.index, tx.byName[m.Name] = m.index, i, m
-		m.Used, m.UsedMemoryMB, m.Slots = Slots{}, 0, m.usableSlots()
-		if m.Lost {
-			tx.lost++
-		}
+	wasFree, was := tx.free, make(map[*Machine]int) // by index then
+	for _, m := range tx.Machines {
+		was[m] = m.index
 	}
-	present := tx.countPresent()
-	for i, m := range tx.machines {
-		m.Attempts = inOrder(m.Attempts, present[m])
+	_ = tx.index() // a state that has run has the form of one
+	for _, m := range tx.Machines {
 		for kind := range tx.free {
-			if m.Free(Slot(kind)) <= 0 {
-				continue
-			}
-			if tx.free[kind].add(i); !wasFree[kind].has(was[i]) {
+			if tx.free[kind].has(m.index) && !wasFree[kind].has(was[m]) {
 				m.FreeSince[kind] = tx.at
 			}
 		}
 	}
-}
-
-// countPresent returns the attempts on each machine, and adds what they take to what is used
-// there.
-func (tx *transition) countPresent() map[*Machine][]*Attempt {
-	present := make(map[*Machine][]*Attempt)
-	for j := range tx.View().Jobs() {
-		for stage, a := range j.Attempts() {
-			m := tx.byName[a.Machine]
-			if m == nil || !a.OnMachine() {
-				continue
-			}
-			present[m] = append(present[m], a)
-			if a.OccupiesSlot() {
-				m.take(stage, 1)
-			}
-		}
-	}
-	return present
-}
-
-// inOrder returns the attempts that are present: first those that were listed, in their order,
-// then the others by their start.
-func inOrder(listed, present []*Attempt) []*Attempt {
-	missing := make(map[*Attempt]bool, len(present))
-	for _, a := range present {
-		missing[a] = true
-	}
-	var all []*Attempt
-	for _, a := range listed {
-		if missing[a] {
-			all = append(all, a)
-			delete(missing, a)
-		}
-	}
-	rest := slices.DeleteFunc(slices.Clone(present), func(a *Attempt) bool { return !missing[a] })
-	slices.SortFunc(rest, compareStart)
-	return append(all, rest...)
 }

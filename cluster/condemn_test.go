@@ -32,7 +32,7 @@ func (c bomb) apply(tx *transition, p taskRef) error {
 		p.stage.lostUnneeded.add(0)
 		p.stage.Running, p.stage.Finished, p.job.Occupied, p.job.requiredLeft = 9, -1, -1, -1
 	case "counters":
-		p.task.counts = []int64{1, 2, 3, 4, 5, 6}
+		p.task.Counts = []int64{1, 2, 3, 4, 5, 6}
 	case "machine":
 		if m != nil {
 			m.Used[0], m.Attempts = 7, append(m.Attempts, p.attempt, p.attempt)
@@ -112,11 +112,11 @@ func dumpOthers(s *State, but *Job) string {
 	var b strings.Builder
 	for j := range s.View().Jobs() {
 		if j != but {
-			r := recordJob(j)
-			fmt.Fprintf(&b, "%v %+v\n", j.ID, r.Stages)
+			data, err := encoding.Marshal(j)
+			fmt.Fprintf(&b, "%v %x %v\n", j.ID, data, err)
 			for _, stage := range j.Stages {
 				for _, task := range stage.Tasks {
-					fmt.Fprintln(&b, task.ID, task.State, task.Range, task.counts)
+					fmt.Fprintln(&b, task.ID, task.State, task.Range, task.Counts)
 					for _, a := range task.Attempts {
 						fmt.Fprintf(&b, "%+v\n", *a)
 					}
@@ -137,7 +137,7 @@ func TestLostMachineWithABadJobIsLostForOthers(t *testing.T) {
 			bad := attemptAt(mapTask(0), 0)
 			apply(t, s, JoinMachine{Name: "n", Slots: Slots{4, 1}}, submit(1, 1), submit(1, 1), StartJob{job1}, StartJob{JobID{"1", 2}},
 				StartAttempt{Task: bad.Task, Machine: "n"}, StartAttempt{Task: good.Task, Machine: "n"})
-			s.jobs.live[0].Stages[0].Tasks[0].Attempts[0].State = AttemptWorkLost
+			s.jobs[0].Stages[0].Tasks[0].Attempts[0].State = AttemptWorkLost
 			delta, err := s.ApplyContained(Entry{At: 9, Command: c}, nil)
 			if !errors.Is(err, ErrInternal) || !delta.Policy || len(delta.Machines) == 0 {
 				t.Errorf("%v, delta %+v", err, delta)
@@ -146,8 +146,8 @@ func TestLostMachineWithABadJobIsLostForOthers(t *testing.T) {
 				t.Error(err)
 			}
 			_, _, a, _ := s.View().Attempt(good)
-			if m := s.View().Machine("n"); a.State != AttemptLost || m.Lost != (name == "lost") || len(m.Attempts) != 0 || s.jobs.live[0].State != JobAborting {
-				t.Errorf("the other attempt is %v, the machine %+v, the job %v", a.State, m, s.jobs.live[0].State)
+			if m := s.View().Machine("n"); a.State != AttemptLost || m.Lost != (name == "lost") || len(m.Attempts) != 0 || s.jobs[0].State != JobAborting {
+				t.Errorf("the other attempt is %v, the machine %+v, the job %v", a.State, m, s.jobs[0].State)
 			}
 			apply(t, s, CloseJob{job1})
 		})

@@ -93,18 +93,15 @@ func (w *walk) visit(s *State) {
 	}
 }
 
-// key identifies a state, except for the order of attempts on a machine.
+// key identifies a state.
 func (w *walk) key(s *State) string {
 	w.encoded.Reset()
 	out, snapshot := encoding.NewEncoder(&w.encoded), s.Snapshot()
-	for i := range snapshot.jobs {
-		snapshot.jobs[i].Spec = JobSpec{}
-		w.must(snapshot.jobs[i].encode(out))
+	for _, j := range snapshot.state.jobs {
+		j.Spec = JobSpec{}
+		w.must(j.encode(out))
 	}
-	for _, m := range snapshot.cluster.Machines {
-		slices.SortFunc(m.Attempts, AttemptID.Compare)
-	}
-	w.must(out.Encode(snapshot.cluster))
+	w.must(out.Encode(&snapshot.state))
 	return w.encoded.String()
 }
 
@@ -122,7 +119,7 @@ func (w *walk) copy(s *State) *State {
 
 // next returns every command that may come in a state, valid or not.
 func (w *walk) next(s *State) (commands []Command) {
-	j := s.jobs.live[0]
+	j := s.jobs[0]
 	if b := s.byName["b"]; b != nil && !b.Lost {
 		commands = append(commands, ExpireMachine{Name: "b", Epoch: 1})
 	} else {
@@ -162,7 +159,7 @@ func (w *walk) check(s *State) {
 	if err := s.CheckInvariants(); err != nil {
 		w.t.Errorf("%v\n%s", err, dump(s))
 	}
-	j := s.jobs.live[0]
+	j := s.jobs[0]
 	for _, stage := range j.Stages {
 		for _, task := range stage.Tasks {
 			winners := 0
@@ -194,7 +191,7 @@ func (w *walk) check(s *State) {
 // checkStep checks that a step does not change what the commit reads.
 func (w *walk) checkStep(before, after *State, c Command) {
 	w.t.Helper()
-	if s := before.jobs.live[0].State; s != JobCommitting && s != JobSucceeded {
+	if s := before.jobs[0].State; s != JobCommitting && s != JobSucceeded {
 		return
 	}
 	if b, a := outputOf(before), outputOf(after); a != b {
@@ -204,7 +201,7 @@ func (w *walk) checkStep(before, after *State, c Command) {
 
 // outputOf lists the pieces that the job's output is made of, by task.
 func outputOf(s *State) (pieces string) {
-	for _, stage := range s.jobs.live[0].Stages {
+	for _, stage := range s.jobs[0].Stages {
 		for _, task := range stage.Tasks {
 			if stage.RequiredForCommit() && task.Output != nil {
 				pieces += fmt.Sprintln(task.ID, task.Output.Pieces)

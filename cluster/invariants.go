@@ -17,15 +17,15 @@ func (s *State) CheckInvariants() error {
 	evidence := setOf(s.evidence)
 	last := 0
 	for j := range s.View().Jobs() {
-		c.require(last < j.ID.Number && j.ID.Number <= s.jobs.submitted, "%v follows job %d, of %d submitted", j.ID, last, s.jobs.submitted)
+		c.require(last < j.ID.Number && j.ID.Number <= s.Submitted, "%v follows job %d, of %d submitted", j.ID, last, s.Submitted)
 		last = j.ID.Number
 		c.job(j)
 		c.checkpoints(s, j)
 		c.lostOutputs(j)
 	}
-	c.require(FirstVersion <= s.version && s.version <= FormatVersion, "cluster version %d is not within %d and %d", s.version, FirstVersion, FormatVersion)
+	c.require(FirstVersion <= s.Version && s.Version <= FormatVersion, "cluster version %d is not within %d and %d", s.Version, FirstVersion, FormatVersion)
 	lost := 0
-	for i, m := range s.machines {
+	for i, m := range s.Machines {
 		c.machine(s, i, m)
 		if m.Lost {
 			lost++
@@ -35,14 +35,14 @@ func (s *State) CheckInvariants() error {
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		c.require(s.byName[name] != nil, "machine %q has data of jobs and is unknown", name)
 	}
-	for _, m := range s.machines {
+	for _, m := range s.Machines {
 		c.require(slices.Equal(s.dataOn(m), data[m.Name]), "machine %s has data of %v, by its index %v", m.Name, data[m.Name], s.dataOn(m))
 		referred := len(m.Attempts)+len(data[m.Name]) > 0
 		c.require(s.View().IsReferenced(m) == referred, "machine %s: referred to %v, by its index %v", m.Name, referred, !referred)
-		c.require(evidence[m] == (len(m.unreached)+len(m.failedTasks) > 0), "machine %s: evidence %v and %v, listed: %v", m.Name, m.unreached, m.failedTasks, evidence[m])
+		c.require(evidence[m] == (len(m.Unreached)+len(m.FailedTasks) > 0), "machine %s: evidence %v and %v, listed: %v", m.Name, m.Unreached, m.FailedTasks, evidence[m])
 	}
-	c.require(len(s.byName) == len(s.machines), "%d machines by name, %d by index", len(s.byName), len(s.machines))
-	c.require(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
+	c.require(len(s.byName) == len(s.Machines), "%d machines by name, %d by index", len(s.byName), len(s.Machines))
+	c.require(slices.Equal(s.Pools, poolNames(s.Pools)), "pools %q", s.Pools)
 	c.outputDirs(s)
 	c.sessions(s)
 	c.require(s.lost == lost, "%d machines lost, counted %d", s.lost, lost)
@@ -52,7 +52,7 @@ func (s *State) CheckInvariants() error {
 // outputDirs compares the index of output directories with one made from the jobs.
 func (c *checker) outputDirs(s *State) {
 	want := newOutputDirs()
-	for _, j := range s.jobs.live {
+	for _, j := range s.jobs {
 		if j.State.Final() {
 			continue
 		}
@@ -67,8 +67,8 @@ func (c *checker) outputDirs(s *State) {
 // sessions counts the remembered requests.
 func (c *checker) sessions(s *State) {
 	results := 0
-	for _, se := range s.sessions {
-		results += len(se.results)
+	for _, se := range s.Sessions {
+		results += len(se.Results)
 	}
 	c.require(s.results == results, "%d requests are remembered, counted %d", results, s.results)
 }
@@ -104,9 +104,9 @@ func (c *checker) require(ok bool, format string, args ...any) {
 func (c *checker) totals(j *Job, stage *Stage) {
 	counted := &Stage{totals: make([]int64, len(stage.totals))}
 	for _, t := range stage.Tasks {
-		counted.addCounts(j.names, t.counts)
+		counted.addCounts(j.CounterNames, t.Counts)
 	}
-	c.require(len(stage.totals) <= len(j.names), "%v %s: %d totals of %d counters", j.ID, stage.Name, len(stage.totals), len(j.names))
+	c.require(len(stage.totals) <= len(j.CounterNames), "%v %s: %d totals of %d counters", j.ID, stage.Name, len(stage.totals), len(j.CounterNames))
 	c.require(slices.Equal(stage.totals, counted.totals), "%v %s: totals %v, counted %v", j.ID, stage.Name, stage.totals, counted.totals)
 }
 

@@ -109,42 +109,45 @@ type JobSpec struct {
 // The body sets up, commits and cleans up between these commands. CommitJob and CloseJob
 // wait until no process of the job is left on a machine.
 type Job struct {
-	ID     JobID
-	Spec   JobSpec
-	State  JobState
-	Stages []*Stage // in the order of the Groups of Layout
+	ID     JobID    `cbor:"1,keyasint"`
+	Spec   JobSpec  `cbor:"2,keyasint"`
+	State  JobState `cbor:"3,keyasint"`
+	Stages []*Stage `cbor:"4,keyasint,omitempty"` // in the order of the Groups of Layout
 
-	Layout  *dag.Layout // layout of Spec.Graph
-	Bundles []*Bundle   // in the order of the Bundles of Layout
+	Layout  *dag.Layout `cbor:"-"`                    // layout of Spec.Graph
+	Bundles []*Bundle   `cbor:"5,keyasint,omitempty"` // in the order of the Bundles of Layout
 
-	Outcome JobState // state that follows Aborting: JobFailed or JobKilled
-	Cause   string   // why the job failed or was killed; otherwise ""
+	Outcome JobState `cbor:"6,keyasint,omitempty"` // state that follows Aborting: JobFailed or JobKilled
+	Cause   string   `cbor:"7,keyasint,omitempty"` // why the job failed or was killed; otherwise ""
 
-	SubmittedAt int64 // ms since the epoch, like all times; 0 is "not yet"
-	StartedAt   int64
-	CommitAt    int64 // when the last task was finished
-	FinishedAt  int64
+	SubmittedAt int64 `cbor:"8,keyasint,omitempty"` // ms since the epoch, like all times; 0 is "not yet"
+	StartedAt   int64 `cbor:"9,keyasint,omitempty"`
+	CommitAt    int64 `cbor:"10,keyasint,omitempty"` // when the last task was finished
+	FinishedAt  int64 `cbor:"11,keyasint,omitempty"`
 
-	Failures []Failure // the first maxFailures
-	Occupied int       // attempts whose processes are on machines; 0 if State is final
+	Failures []Failure `cbor:"12,keyasint,omitempty"` // the first maxFailures
+	Occupied int       `cbor:"-"`                     // attempts whose processes are on machines; 0 if State is final
 
 	// Suspended says that tasks of the job get no slots until it is resumed. It is false
 	// from Committing on.
-	Suspended bool
+	Suspended bool `cbor:"13,keyasint,omitempty"`
 
-	Outage Outage // outage of the storage that its attempts report; zero from Committing on
+	Outage Outage `cbor:"14,keyasint,omitzero"` // outage of the storage that its attempts report; zero from Committing on
 
 	// Archived says that the history of the job is written. The job then has no Stages, and
 	// its Spec has only User, Pool and Priority.
-	Archived bool
-	Summary  []byte // what lists show of an archived job, encoded by the jobmaster
+	Archived bool   `cbor:"15,keyasint,omitempty"`
+	Summary  []byte `cbor:"16,keyasint,omitempty"` // what lists show of an archived job, encoded by the jobmaster
 
-	names           []CounterName       // names of the counters in Stage.totals
-	nameIndex       map[CounterName]int // index of each name in names
-	requiredLeft    int                 // unfinished tasks of stages that are required for commit; 0 from Committing on
-	splits          []Split             // of the source Nodes, stage by stage; nil until loaded
-	loaded          bool                // Load has been called: splits are known on this master, even if there are none
-	machineFailures []machineFailures   // replaced as a whole when it changes
+	// CounterNames has the names of the counters of finished tasks, in the order in which they
+	// first occurred. Names are only appended, so a list stays true while the state changes.
+	CounterNames    []CounterName     `cbor:"17,keyasint,omitempty"`
+	MachineFailures []machineFailures `cbor:"18,keyasint,omitempty"` // replaced as a whole when it changes
+
+	nameIndex    map[CounterName]int // index of each name in CounterNames
+	requiredLeft int                 // unfinished tasks of stages that are required for commit; 0 from Committing on
+	splits       []Split             // of the source Nodes, stage by stage; nil until loaded. Not replicated
+	loaded       bool                // Load has been called: splits are known on this master, even if there are none
 }
 
 const (
@@ -213,8 +216,8 @@ func (n CounterName) addTo(total, value int64) int64 {
 // Counters returns the total of each counter over the finished tasks of some of its stages, in the order
 // in which the counters first occurred: the sum, or the highest value of a counter of peak memory.
 func (j *Job) Counters(stages ...*Stage) []Counter {
-	out := make([]Counter, len(j.names))
-	for i, name := range j.names {
+	out := make([]Counter, len(j.CounterNames))
+	for i, name := range j.CounterNames {
 		out[i].CounterName = name
 	}
 	for _, s := range stages {
@@ -225,21 +228,11 @@ func (j *Job) Counters(stages ...*Stage) []Counter {
 	return out
 }
 
-// CounterNames returns the names of the counters of finished tasks, in the order in which they
-// first occurred. The caller must not change them. Names are only appended, so the result stays
-// true while the state changes.
-func (j *Job) CounterNames() []CounterName { return slices.Clip(j.names) }
-
-// Counts returns the counters of the winning attempt, parallel to Job.CounterNames; nil while the
-// task has not finished. Values at the end that are missing are 0. The caller must not change
-// them; they stay true while the state changes.
-func (t *Task) Counts() []int64 { return t.counts }
-
 // CountersOf returns the counters of the winning attempt of a finished task.
 func (j *Job) CountersOf(t *Task) []Counter {
 	var out []Counter
-	for i, v := range t.counts {
-		out = append(out, Counter{j.names[i], v})
+	for i, v := range t.Counts {
+		out = append(out, Counter{j.CounterNames[i], v})
 	}
 	return out
 }
@@ -247,8 +240,8 @@ func (j *Job) CountersOf(t *Task) []Counter {
 // CounterOf returns one counter of the winning attempt of a finished task, 0 if the task does
 // not have it.
 func (j *Job) CounterOf(t *Task, name CounterName) int64 {
-	if i, known := j.nameIndex[name]; known && i < len(t.counts) {
-		return t.counts[i]
+	if i, known := j.nameIndex[name]; known && i < len(t.Counts) {
+		return t.Counts[i]
 	}
 	return 0
 }
@@ -261,15 +254,15 @@ func (j *Job) count(s *Stage, t *Task, counters []Counter) {
 	}
 	for _, c := range counters {
 		if _, known := j.nameIndex[c.CounterName]; !known {
-			j.nameIndex[c.CounterName] = len(j.names)
-			j.names = append(j.names, c.CounterName)
+			j.nameIndex[c.CounterName] = len(j.CounterNames)
+			j.CounterNames = append(j.CounterNames, c.CounterName)
 		}
 	}
-	t.counts = make([]int64, len(j.names))
+	t.Counts = make([]int64, len(j.CounterNames))
 	for _, c := range counters {
-		t.counts[j.nameIndex[c.CounterName]] += c.Value
+		t.Counts[j.nameIndex[c.CounterName]] += c.Value
 	}
-	s.addCounts(j.names, t.counts)
+	s.addCounts(j.CounterNames, t.Counts)
 }
 
 // addCounts adds the counters of a finished task, which are parallel to the names of the job.
@@ -283,8 +276,8 @@ func (s *Stage) addCounts(names []CounterName, counts []int64) {
 // uncount subtracts the counters of a task that has to run again. If it had the highest value, that of
 // the other tasks is looked for.
 func (s *Stage) uncount(names []CounterName, t *Task) {
-	counts := t.counts
-	t.counts = nil
+	counts := t.Counts
+	t.Counts = nil
 	for i, n := range counts {
 		switch {
 		case !names[i].isPeak():
@@ -298,8 +291,8 @@ func (s *Stage) uncount(names []CounterName, t *Task) {
 // highest returns the highest value of a counter of finished tasks, by its place in the names of the job.
 func (s *Stage) highest(i int) (most int64) {
 	for _, t := range s.Tasks {
-		if i < len(t.counts) {
-			most = max(most, t.counts[i])
+		if i < len(t.Counts) {
+			most = max(most, t.Counts[i])
 		}
 	}
 	return most
@@ -314,24 +307,36 @@ func (s *Stage) highest(i int) (most int64) {
 //
 // Besides SetPriority (apply_job.go), every end of a job can change the priority of another:
 // setJobState (transition.go), or applyOnce (state.go) once for all commands. A stored value
-// is derived again in Restore and counted again in CheckInvariants (invariants.go). Users
+// is derived again in index and counted again in CheckInvariants (invariants.go). Users
 // see Spec.Priority in status.go and explain.go of jobmaster.
 func (j *Job) EffectivePriority() int { return j.Spec.Priority }
 
 // Loaded reports whether the job's splits are known here.
 func (j *Job) Loaded() bool { return j.loaded }
 
-// buildStages makes the job's stages and bundles from its graph.
-func (j *Job) buildStages() {
+// makeStages makes the stages and bundles of a new job.
+func (j *Job) makeStages() {
 	j.Layout = j.Spec.Graph.Layout()
-	j.Stages = newStages(j.Spec.Graph, j.Layout)
+	j.Stages, j.Bundles = zeros[Stage](len(j.Layout.Groups)), zeros[Bundle](len(j.Layout.Bundles))
+	j.deriveStages()
+	for _, s := range j.Stages {
+		for _, edge := range s.combinedEdges(j.Spec.Graph) {
+			s.CombineSets = append(s.CombineSets, combineSet{Edge: edge})
+		}
+	}
+}
+
+// deriveStages sets what follows from the job's graph in its stages and bundles.
+func (j *Job) deriveStages() {
+	deriveStages(j.Spec.Graph, j.Layout, j.Stages)
 	for _, s := range j.Stages {
 		s.MemoryMB = j.Spec.MemoryMB[s.Slot]
 	}
-	j.Bundles = newBundles(j.Layout, j.Stages)
-	for _, b := range j.Bundles {
+	for i, b := range j.Bundles {
+		b.derive(i, j.Layout, j.Stages)
 		j.disallowModes(b)
 	}
+	j.hideTasks()
 }
 
 // SplitOf returns where the input of a task lies. For a task that reads one split it returns

@@ -66,7 +66,7 @@ func (l *lifetime) report(p taskRef) FinishAttempt {
 	staged := stagedDir(p.job.ID) + "/" + p.attempt.ID.String() + "."
 	for i, e := range p.job.Spec.Graph.Edges {
 		s := Segments{Edge: i, Node: p.task.ID.Number, Path: staged + fmt.Sprint(i), IndexChecksum: 5}
-		if l.s.State.version >= 2 { // an attempt that runs again emits other records
+		if l.s.State.Version >= 2 { // an attempt that runs again emits other records
 			s.Emitted, s.Cuts = 2+uint64(p.attempt.ID.Number%2), 3
 		}
 		if e.Channel == dag.ChannelFile && e.FilesOf == "" && p.job.StageOf(e.From) == p.stage && p.hasNode(p.job.Spec.Graph.StageIndex(e.From), s.Node, s.Node) {
@@ -242,10 +242,11 @@ func (l *lifetime) remedies() (commands []Command) {
 
 // restoreBackup replaces the cluster by one that is restored from a backup.
 func (l *lifetime) restoreBackup() {
-	s, err := l.s.Snapshot().Restored(1).Restore()
+	s, err := l.s.Snapshot().Restore()
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	s.MarkRestored(1)
 	loadSplits(s)
 	l.s = replicate(s, l.s.notZero)
 }
@@ -262,14 +263,14 @@ func (l *lifetime) end() {
 	l.s.snapshot(l.t)
 	l.must(ArchiveJob{job1, []byte("summary")})
 	l.must(submit(1, 0))
-	second := l.s.jobs.live[1].ID
+	second := l.s.jobs[1].ID
 	if task := (TaskID{second, "m", 0}); l.random.IntN(2) == 0 {
 		l.must(KillJob{second, "not needed"})
 	} else {
 		loadSplits(l.s.State)
 		l.must(StartJob{second})
 		l.must(StartAttempt{Task: task, Machine: l.join("n0").Name, Range: whole})
-		l.must(FailAttempt{Attempt: attemptAt(task, l.s.restores*attemptsPerRestore), Failure: Failure{Cause: "bad", Fatal: true}})
+		l.must(FailAttempt{Attempt: attemptAt(task, l.s.Restores*attemptsPerRestore), Failure: Failure{Cause: "bad", Fatal: true}})
 	}
 	l.s.snapshot(l.t)
 	l.must(CloseJob{second})

@@ -137,7 +137,7 @@ func newLifetime(t *testing.T, seed uint64, notZero map[string]bool) *lifetime {
 	if notZero != nil && seed%4 == 3 {
 		l.restoreBackup()
 	}
-	l.j = l.s.jobs.live[0]
+	l.j = l.s.jobs[0]
 	return l
 }
 
@@ -174,7 +174,7 @@ func TestEveryGraphEnds(t *testing.T) {
 		l := newLifetime(t, seed, nil)
 		l.live(2000)
 		for _, stage := range l.j.Stages {
-			shares += len(stage.combineSets)
+			shares += len(stage.CombineSets)
 			if stage.Bundle.Gang {
 				gangs++
 			} else if !stage.StartsAlone() {

@@ -12,18 +12,18 @@ import (
 // replays the log at its start, so a job beyond them must not get into the log. All fields
 // are at least 1.
 type Limits struct {
-	Stages      int `cbor:"Stages"`      // stages of a job's graph; it may have ten times as many edges
-	TasksPerJob int `cbor:"TasksPerJob"` // Nodes of a job, and its tasks after splits of tasks
-	Tasks       int `cbor:"Tasks"`       // tasks of all unfinished jobs
-	JobsPerUser int `cbor:"JobsPerUser"` // unfinished jobs of a user
-	Jobs        int `cbor:"Jobs"`        // unfinished jobs
-	Splits      int `cbor:"Splits"`      // splits of a job
-	Partitions  int `cbor:"Partitions"`  // Nodes of a stage among which another stage divides its records
-	Pieces      int `cbor:"Pieces"`      // files that an attempt writes for the job's output
-	SpecBytes   int `cbor:"SpecBytes"`   // length of a submission without its splits
-	Counters    int `cbor:"Counters"`    // counters of users' groups that a job may allow itself
+	Stages      int `cbor:"1,keyasint"`  // stages of a job's graph; it may have ten times as many edges
+	TasksPerJob int `cbor:"2,keyasint"`  // Nodes of a job, and its tasks after splits of tasks
+	Tasks       int `cbor:"3,keyasint"`  // tasks of all unfinished jobs
+	JobsPerUser int `cbor:"4,keyasint"`  // unfinished jobs of a user
+	Jobs        int `cbor:"5,keyasint"`  // unfinished jobs
+	Splits      int `cbor:"6,keyasint"`  // splits of a job
+	Partitions  int `cbor:"7,keyasint"`  // Nodes of a stage among which another stage divides its records
+	Pieces      int `cbor:"8,keyasint"`  // files that an attempt writes for the job's output
+	SpecBytes   int `cbor:"9,keyasint"`  // length of a submission without its splits
+	Counters    int `cbor:"10,keyasint"` // counters of users' groups that a job may allow itself
 
-	CounterGroups int `cbor:"CounterGroups"` // users' groups of counters that a job may allow itself
+	CounterGroups int `cbor:"11,keyasint"` // users' groups of counters that a job may allow itself
 }
 
 // DefaultLimits returns the limits of a cluster that has set none.
@@ -155,7 +155,7 @@ func (s JobSpec) checkTexts() error {
 // checkLimits reports every limit that a new job exceeds, by itself or together with the
 // unfinished jobs.
 func (s *State) checkLimits(spec JobSpec) error {
-	if err := s.limits.CheckSpec(spec); err != nil {
+	if err := s.Limits.CheckSpec(spec); err != nil {
 		return err
 	}
 	jobs, own, tasks := 1, 1, 0
@@ -172,7 +172,7 @@ func (s *State) checkLimits(spec JobSpec) error {
 			own++
 		}
 	}
-	l := s.limits
+	l := s.Limits
 	return errors.Join(
 		l.errExceeds(own, &l.JobsPerUser, fmt.Sprintf("unfinished jobs of user %q", spec.User)),
 		l.errExceeds(jobs, &l.Jobs, "unfinished jobs"),
@@ -189,7 +189,7 @@ func (j *Job) taskCount() (n int) {
 }
 
 // Limits returns the limits of the cluster.
-func (v View) Limits() Limits { return v.s.limits }
+func (v View) Limits() Limits { return v.s.Limits }
 
 // CheckLimits reports every limit that a submission exceeds now.
 func (v View) CheckLimits(spec JobSpec) error { return v.s.checkLimits(spec) }

@@ -88,8 +88,8 @@ func (j *Job) readersOf(writer *Task, edge int, to *Stage) (first, end int) {
 		n := writer.ID.Number * written
 		return n / read, (n + written + read - 1) / read
 	case dag.PerMachine:
-		i := slices.IndexFunc(to.combineSets, func(sh combineSet) bool { return sh.Edge == edge })
-		if readers := to.combineSets[i].Readers; writer.ID.Number < len(readers) {
+		i := slices.IndexFunc(to.CombineSets, func(sh combineSet) bool { return sh.Edge == edge })
+		if readers := to.CombineSets[i].Readers; writer.ID.Number < len(readers) {
 			n := readers[writer.ID.Number]
 			return n, n + 1
 		}

@@ -134,7 +134,7 @@ func playFetches(t *rapid.T) (lost, startedOver int) {
 	}
 	for step := range rapid.IntRange(60, 150).Draw(t, "steps") {
 		loadSplits(s)
-		c, before := f.draw(t, s), f.spared(s.jobs.live[0])
+		c, before := f.draw(t, s), f.spared(s.jobs[0])
 		delta, err := s.Apply(Entry{At: int64(step + 2), Command: c})
 		if err != nil {
 			continue
@@ -142,7 +142,7 @@ func playFetches(t *rapid.T) (lost, startedOver int) {
 		for _, id := range delta.Started {
 			f.started(s, id)
 		}
-		switch more := max(f.spared(s.jobs.live[0])-before, 0); c.(type) {
+		switch more := max(f.spared(s.jobs[0])-before, 0); c.(type) {
 		case ExpireMachine:
 			lost += more
 		case JoinMachine:
@@ -170,8 +170,8 @@ func (f fetches) spared(j *Job) (n int) {
 
 // draw returns a command; before it, some attempts may fetch output.
 func (f fetches) draw(t *rapid.T, s *State) Command {
-	j := s.jobs.live[0]
-	for _, m := range s.machines {
+	j := s.jobs[0]
+	for _, m := range s.Machines {
 		for _, a := range m.Attempts {
 			if a.Active() && rapid.Bool().Draw(t, "fetches") {
 				f.fetch(t, j, a)
@@ -180,7 +180,7 @@ func (f fetches) draw(t *rapid.T, s *State) Command {
 	}
 	id := drawAttempt(t, s)
 	var running []AttemptID
-	for _, m := range s.machines {
+	for _, m := range s.Machines {
 		for _, a := range m.Attempts {
 			running = append(running, a.ID)
 		}
@@ -237,10 +237,10 @@ func (f fetches) retained(t *rapid.T, s *State) (retained []AttemptID) {
 // drawFitting starts a task that can start, if there is one.
 func drawFitting(t *rapid.T, s *State) Command {
 	var fitting []StartAttempt
-	for _, stage := range s.jobs.live[0].Stages {
+	for _, stage := range s.jobs[0].Stages {
 		for task := range stage.Pending() {
-			for _, m := range s.machines {
-				c := StartAttempt{Task: task.ID, Machine: m.Name, Range: s.jobs.live[0].RangeOf(task)}
+			for _, m := range s.Machines {
+				c := StartAttempt{Task: task.ID, Machine: m.Name, Range: s.jobs[0].RangeOf(task)}
 				if p, _ := s.task(task.ID); c.check(p, m, Capacity{}) == nil {
 					fitting = append(fitting, c)
 				}

@@ -59,7 +59,7 @@ func fetchedBy(readers ...AttemptID) Fetched {
 func wantSpared(t *testing.T, s *State) {
 	t.Helper()
 	wantTask(t, s, mapTask(0), TaskSucceeded, 0)
-	if gone := slices.Collect(s.jobs.live[0].Stages[0].LostUnneeded()); len(gone) != 1 || !gone[0].Winner.Lost() {
+	if gone := slices.Collect(s.jobs[0].Stages[0].LostUnneeded()); len(gone) != 1 || !gone[0].Winner.Lost() {
 		t.Errorf("gone are %v", gone)
 	}
 }
@@ -110,7 +110,7 @@ func TestFetchedOutputRunsAgainWhenItIsNeeded(t *testing.T) {
 					return
 				}
 				wantTask(t, s, mapTask(0), TaskPending, -1)
-				if a := s.jobs.live[0].Stages[0].Tasks[0].Attempts[0]; !a.Lost() || a.Status() != StatusKilled || a.Cause == "" {
+				if a := s.jobs[0].Stages[0].Tasks[0].Attempts[0]; !a.Lost() || a.Status() != StatusKilled || a.Cause == "" {
 					t.Errorf("%v is %v, lost: %v, because %q", a.ID, a.State, a.Lost(), a.Cause)
 				}
 			})
@@ -164,7 +164,7 @@ func TestRetainedOutputIsNotLost(t *testing.T) {
 	s := fetching(t)
 	apply(t, s, joinWith(fetchedBy(r, other), joinOf("a", "2", attemptAt(mapTask(0), 0))))
 	wantTask(t, s, mapTask(0), TaskSucceeded, 0)
-	if w := s.jobs.live[0].Stages[0].Tasks[0].Winner; w.Lost() {
+	if w := s.jobs[0].Stages[0].Tasks[0].Winner; w.Lost() {
 		t.Errorf("%v is found and lost", w.ID)
 	}
 	for _, retained := range []bool{false, true} {
@@ -218,7 +218,7 @@ func TestLostOutputIsFoundAgain(t *testing.T) {
 			s := spared(t, losses["lost"])
 			apply(t, s, back, FailAttempt{Attempt: attemptAt(firstReduce, 0)})
 			wantTask(t, s, mapTask(0), TaskSucceeded, 0)
-			if a := s.jobs.live[0].Stages[0].Tasks[0].Attempts[0]; a.Lost() {
+			if a := s.jobs[0].Stages[0].Tasks[0].Attempts[0]; a.Lost() {
 				t.Errorf("%v is still lost", a.ID)
 			}
 		})
@@ -273,7 +273,7 @@ func TestTaskIsNotSplitAfterItsOutputWasRead(t *testing.T) {
 	s := New("1")
 	apply(t, s, joinOf("a", "1"), joinOf("b", "1"), submit(1, 1), StartJob{job1})
 	loadSplits(s)
-	j := s.jobs.live[0]
+	j := s.jobs[0]
 	m := j.Stages[0].Tasks[0]
 	apply(t, s, StartAttempt{Task: m.ID, Machine: "a", Range: whole})
 	if !j.CanSplit(m) {

@@ -9,47 +9,47 @@ import "maps"
 // the sum of their memory. Used exceeds Slots after the machine was excluded or its disks
 // became full, and while attempts resume in order to move.
 type Machine struct {
-	Name     string   // unique; the tasknode keeps it over restarts
-	Instance string   // of its tasknode; it differs after each start
-	Address  string   // address of its shuffle server; "" if every task can read its files locally
-	HTTP     string   // address of its page of metrics and logs; "" if it has none
-	Rack     string   // "" when unknown
-	Hosts    []string // names and addresses under which storage may know it
-	Offered  Slots    // slots that its tasknode offers
-	Slots    Slots    // offered slots that may be used: none while it is lost, excluded or unhealthy
-	Used     Slots    // slots in use; may exceed Slots after it was excluded
+	Name     string   `cbor:"1,keyasint"`           // unique; the tasknode keeps it over restarts
+	Instance string   `cbor:"2,keyasint,omitempty"` // of its tasknode; it differs after each start
+	Address  string   `cbor:"3,keyasint,omitempty"` // address of its shuffle server; "" if every task can read its files locally
+	HTTP     string   `cbor:"4,keyasint,omitempty"` // address of its page of metrics and logs; "" if it has none
+	Rack     string   `cbor:"5,keyasint,omitempty"` // "" when unknown
+	Hosts    []string `cbor:"6,keyasint,omitempty"` // names and addresses under which storage may know it
+	Offered  Slots    `cbor:"7,keyasint"`           // slots that its tasknode offers
+	Slots    Slots    `cbor:"-"`                    // offered slots that may be used: none while it is lost, excluded or unhealthy
+	Used     Slots    `cbor:"-"`                    // slots in use; may exceed Slots after it was excluded
 
-	MemoryMB     int64 // memory that its tasks may take together, MiB; 0 for any amount
-	UsedMemoryMB int64 // memory of the attempts that occupy a slot, MiB
+	MemoryMB     int64 `cbor:"8,keyasint,omitempty"` // memory that its tasks may take together, MiB; 0 for any amount
+	UsedMemoryMB int64 `cbor:"-"`                    // memory of the attempts that occupy a slot, MiB
 
-	Epoch    int   // how often it has joined; joins while it was not lost do not count
-	Lost     bool  // it has expired and not joined since
-	LostAt   int64 // when it last expired, ms since the epoch; 0 for never
-	Excluded bool  // it gets no new tasks; it runs those that it has and serves their output
-	Draining bool  // it is Excluded, and its tasks and output move to other machines
+	Epoch    int   `cbor:"9,keyasint,omitempty"`  // how often it has joined; joins while it was not lost do not count
+	Lost     bool  `cbor:"10,keyasint,omitempty"` // it has expired and not joined since
+	LostAt   int64 `cbor:"11,keyasint,omitempty"` // when it last expired, ms since the epoch; 0 for never
+	Excluded bool  `cbor:"12,keyasint,omitempty"` // it gets no new tasks; it runs those that it has and serves their output
+	Draining bool  `cbor:"13,keyasint,omitempty"` // it is Excluded, and its tasks and output move to other machines
 
 	// UntilRestart says that the next start of its tasknode ends the exclusion. It is Draining
 	// then.
-	UntilRestart bool
+	UntilRestart bool `cbor:"14,keyasint,omitempty"`
 
 	// DrainDeadline is when a user expects the draining to be over, ms since the epoch; 0 for never.
 	// It is for readers: nothing happens then.
-	DrainDeadline int64
+	DrainDeadline int64 `cbor:"15,keyasint,omitempty"`
 
 	// Unhealthy says why it gets no new tasks for now, "" if it is healthy. Unlike Excluded, no
 	// user has asked for it: it ends when the machine works again.
-	Unhealthy string
+	Unhealthy string `cbor:"16,keyasint,omitempty"`
 
 	// FreeSince is when the number of free slots of a kind last rose above 0. It means
 	// nothing while no slot is free.
-	FreeSince [slotKinds]int64
+	FreeSince [slotKinds]int64 `cbor:"17,keyasint,omitzero"`
 
-	Attempts []*Attempt // attempts whose processes are on the machine, in order of start
+	Attempts []*Attempt `cbor:"-"` // attempts whose processes are on the machine, in order of start
 
-	unreached   []unreached  // evidence that it cannot fetch; replaced as a whole
-	failedTasks []failedTask // evidence that tasks fail on it; replaced as a whole
+	Unreached   []unreached  `cbor:"18,keyasint,omitempty"` // evidence that it cannot fetch; replaced as a whole
+	FailedTasks []failedTask `cbor:"19,keyasint,omitempty"` // evidence that tasks fail on it; replaced as a whole
 
-	index int       // its index in State.machines
+	index int       // its index in State.Machines
 	data  dataIndex // tasks whose output or checkpoint may lie on it
 }
 

@@ -3,7 +3,7 @@ package cluster
 import "slices"
 
 // dataIndex lists the tasks whose output or checkpoint may lie on a machine, so that a drain
-// does not visit every task of every job. It is not in snapshots; Restore computes it.
+// does not visit every task of every job. Snapshots do not have it; index computes it.
 //
 // Invariant: a task of an unfinished job whose winner or checkpoint names the machine is in
 // the list. Tasks that left the machine stay in the list until it has doubled, so an entry

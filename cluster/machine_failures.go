@@ -29,20 +29,20 @@ func (f machineFailures) remaining(now, decay int64) int {
 
 // blame counts a failure against a machine.
 func (j *Job) blame(machine string, now int64) {
-	i := slices.IndexFunc(j.machineFailures, func(f machineFailures) bool { return f.Machine == machine })
+	i := slices.IndexFunc(j.MachineFailures, func(f machineFailures) bool { return f.Machine == machine })
 	if i < 0 {
-		j.machineFailures = append(slices.Clip(j.machineFailures), machineFailures{machine, 1, now})
+		j.MachineFailures = append(slices.Clip(j.MachineFailures), machineFailures{machine, 1, now})
 		return
 	}
-	j.machineFailures = slices.Clone(j.machineFailures)
-	j.machineFailures[i] = machineFailures{machine, j.machineFailures[i].remaining(now, j.Spec.FailureDecayMillis) + 1, now}
+	j.MachineFailures = slices.Clone(j.MachineFailures)
+	j.MachineFailures[i] = machineFailures{machine, j.MachineFailures[i].remaining(now, j.Spec.FailureDecayMillis) + 1, now}
 }
 
 // Avoided returns the machines that the job avoids for all of its tasks, by name; nil for
 // none. All jobs avoid the machines that are suspected (suspicion.go).
 func (v View) Avoided(j *Job, now int64) []string {
 	var bad []string
-	for _, f := range j.machineFailures {
+	for _, f := range j.MachineFailures {
 		if m := v.Machine(f.Machine); m != nil && !m.Lost && j.Spec.MaxMachineFailures > 0 &&
 			f.remaining(now, j.Spec.FailureDecayMillis) >= j.Spec.MaxMachineFailures {
 			bad = append(bad, f.Machine)
@@ -87,4 +87,4 @@ func (v View) FailedOn(t *Task) []string {
 }
 
 // aliveMachines returns the number of machines that are not lost.
-func (v View) aliveMachines() int { return len(v.s.machines) - v.s.lost }
+func (v View) aliveMachines() int { return len(v.s.Machines) - v.s.lost }

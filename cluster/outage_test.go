@@ -12,7 +12,7 @@ func down(t *testing.T, s *State, number int, at int64) *Job {
 	if _, err := s.Apply(Entry{At: at, Command: FailAttempt{Attempt: a, StorageDown: true, Failure: Failure{Cause: "no answer"}}}); err != nil {
 		t.Fatal(err)
 	}
-	return s.jobs.live[0]
+	return s.jobs[0]
 }
 
 func outageJob(t *testing.T, limit int64) *State {

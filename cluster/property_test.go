@@ -56,30 +56,30 @@ func checkReadyAt(t *rapid.T, s *State, now int64) {
 // dump returns everything visible of a state, as text.
 func dump(s *State) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, s.jobs.submitted, "jobs, also retired ones")
+	fmt.Fprintln(&b, s.Submitted, "jobs, also retired ones")
 	for j := range s.View().Jobs() {
-		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.machineFailures, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Suspended, j.Counters(j.Stages...), j.Archived, string(j.Summary))
+		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.MachineFailures, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Suspended, j.Counters(j.Stages...), j.Archived, string(j.Summary))
 		for _, f := range j.Failures {
 			fmt.Fprintln(&b, f.Attempt, f.Machine, f.At, f.Cause, f.Skipped)
 		}
 		for _, bundle := range j.Bundles {
-			fmt.Fprintln(&b, bundle.Index, bundle.starts)
+			fmt.Fprintln(&b, bundle.Index, bundle.Starts)
 		}
 		for _, st := range j.Stages {
-			fmt.Fprintln(&b, st.combineSets, st.WritesFiles)
+			fmt.Fprintln(&b, st.CombineSets, st.WritesFiles)
 			fmt.Fprintln(&b, st.Name, st.Finished, st.Running, st.Waiting(), st.Launched, st.Failed, st.Killed, st.SlotMillis, st.StartedAt, st.FinishedAt)
 			for _, t := range st.Tasks {
-				fmt.Fprintln(&b, t.ID, t.State, t.Split, t.Part, t.Range, t.Ranged, t.Skip, t.Charged, t.counts, t.Checkpoint != nil, t.Output != nil)
+				fmt.Fprintln(&b, t.ID, t.State, t.Split, t.Part, t.Range, t.Ranged, t.Skip, t.Charged, t.Counts, t.Checkpoint != nil, t.Output != nil)
 				for _, a := range t.Attempts {
 					fmt.Fprintf(&b, "%+v\n", *a)
 				}
 			}
 		}
 	}
-	for _, m := range s.machines {
+	for _, m := range s.Machines {
 		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.LostAt, m.Excluded, m.Draining, m.UntilRestart, m.Offered, m.Slots, m.Used, m.Epoch, len(m.Attempts))
 	}
-	return b.String() + s.policy + fmt.Sprint(s.policyConf, s.pools)
+	return b.String() + s.Policy + fmt.Sprint(s.PolicyConf, s.Pools)
 }
 
 // loadSplits gives every job its splits: [0,100) of each file, on host n<i mod 3>. The hosts
@@ -266,7 +266,7 @@ func drawMachine(t *rapid.T) string {
 }
 
 func drawJob(t *rapid.T, s *State) JobID {
-	return JobID{"1", rapid.IntRange(1, max(1, s.jobs.submitted)).Draw(t, "job")}
+	return JobID{"1", rapid.IntRange(1, max(1, s.Submitted)).Draw(t, "job")}
 }
 
 func drawTask(t *rapid.T, s *State) TaskID {

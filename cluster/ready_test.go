@@ -13,7 +13,7 @@ func TestReadyAt(t *testing.T) {
 	job.Spec.SlowStartPPM = 400_000
 	mustApply(t, s, JoinMachine{Name: "n", Slots: Slots{4, 4}}, job)
 	loadSplits(s)
-	j := s.jobs.live[0]
+	j := s.jobs[0]
 	maps, reduces := j.Stages[0], j.Stages[1]
 	want := func(when string, atMaps, atReduces int64) {
 		t.Helper()
@@ -50,7 +50,7 @@ func TestSlowStart(t *testing.T) {
 		MaxAttempts: [2]int{2, 2},
 	}})
 	loadSplits(s)
-	j := s.jobs.live[0]
+	j := s.jobs[0]
 	want := func(when string, at ...int64) {
 		t.Helper()
 		for i, stage := range j.Stages {

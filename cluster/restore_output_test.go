@@ -65,7 +65,7 @@ func TestOutputOfAReturningMachineIsRestored(t *testing.T) {
 		}
 	}
 	refused("while it is there")
-	before, end := dump(s), s.jobs.live[0].Stages[0].Tasks[0].Winner.EndedAt
+	before, end := dump(s), s.jobs[0].Stages[0].Tasks[0].Winner.EndedAt
 	apply(t, s, ExpireMachine{Name: "a", Epoch: 1})
 	wantTask(t, s, mapTask(0), TaskPending, -1)
 	refused("while the machine is away")
@@ -74,10 +74,10 @@ func TestOutputOfAReturningMachineIsRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantTask(t, s, mapTask(0), TaskSucceeded, 0)
-	if got := s.jobs.live[0].Stages[0].Tasks[0].Winner.EndedAt; got != end {
+	if got := s.jobs[0].Stages[0].Tasks[0].Winner.EndedAt; got != end {
 		t.Errorf("it ended at %d, which was %d before its output was lost", got, end)
 	}
-	if j := s.jobs.live[0]; len(j.Counters(j.Stages...)) != 1 || j.Counters(j.Stages...)[0].Value != 10 || j.Stages[0].Killed != 0 {
+	if j := s.jobs[0]; len(j.Counters(j.Stages...)) != 1 || j.Counters(j.Stages...)[0].Value != 10 || j.Stages[0].Killed != 0 {
 		t.Errorf("counters %v, %d killed; before:\n%s", j.Counters(j.Stages...), j.Stages[0].Killed, before)
 	}
 	refused("a second time")

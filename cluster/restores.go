@@ -22,23 +22,15 @@ const (
 	jobsPerRestore     = 1_000_000 // numbers of jobs between two restores; at least half of them are free for the lost jobs
 )
 
-// Restored returns the snapshot as the state of a cluster that continues from it at the given
-// time, in ms since the epoch, although later changes are lost. It forgets the requests of
-// clients: a submission that was first sent before that time may have been accepted and lost,
-// so it is refused when it is repeated.
-func (s *Snapshot) Restored(at int64) *Snapshot {
-	r := *s
-	r.cluster.Restores++
-	r.cluster.Submitted = (s.cluster.Submitted + jobsPerRestore + jobsPerRestore/2) / jobsPerRestore * jobsPerRestore
-	r.cluster.Sessions, r.cluster.Forgotten = nil, max(s.cluster.Forgotten, at)
-	return &r
+// MarkRestored makes the state that of a cluster that continues from it at the given time, in
+// ms since the epoch, although later changes are lost. It forgets the requests of clients: a
+// submission that was first sent before that time may have been accepted and lost, so it is
+// refused when it is repeated.
+func (s *State) MarkRestored(at int64) {
+	s.Restores++
+	s.Submitted = (s.Submitted + jobsPerRestore + jobsPerRestore/2) / jobsPerRestore * jobsPerRestore
+	s.Sessions, s.results, s.Forgotten = make(map[string]*session), 0, max(s.Forgotten, at)
 }
-
-// Restores returns how often the state of the snapshot was restored.
-func (s *Snapshot) Restores() int { return s.cluster.Restores }
-
-// Cluster returns the id of the cluster.
-func (s *Snapshot) Cluster() string { return s.cluster.ID }
 
 // nextAttempt returns the number of the next attempt at a task in a state that was restored so
 // many times.

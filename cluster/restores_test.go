@@ -35,10 +35,11 @@ func TestARestoredStateReusesNoIDs(t *testing.T) {
 
 // continued returns the state that is restored from a snapshot of s.
 func continued(t *rapid.T, s *State) *State {
-	twin, err := s.Snapshot().Restored(1).Restore()
+	twin, err := s.Snapshot().Restore()
 	if err != nil {
 		t.Fatal(err)
 	}
+	twin.MarkRestored(1)
 	loadSplits(twin)
 	if got, want := twin.View().Restores(), s.View().Restores()+1; got != want {
 		t.Fatalf("restored %d times, want %d", got, want)
@@ -77,10 +78,11 @@ func applyDrawn(t *rapid.T, s *State, n int) map[string]bool {
 func TestAttemptsOfARestoredStateHaveHighNumbers(t *testing.T) {
 	s := New("1")
 	apply(t, s, joinOf("a", "first"), submit(2, 1), StartJob{job1}, StartAttempt{Task: mapTask(0), Machine: "a"})
-	s, err := s.Snapshot().Restored(5).Restore()
+	s, err := s.Snapshot().Restore()
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.MarkRestored(5)
 	apply(t, s, ExitAttempt{Attempt: attemptAt(mapTask(0), 0)}, StartAttempt{Task: mapTask(0), Machine: "a"})
 	if _, err := s.Apply(Entry{Command: KillAttempt{Attempt: attemptAt(mapTask(0), 1)}}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("number 1 is free: %v", err)
@@ -100,21 +102,22 @@ func TestNumbersOfManyAttemptsAndJobsAreNotReused(t *testing.T) {
 	s, j := running(t, gangGraph(1))
 	start := func(s *State, times int) {
 		for range times {
-			mustApply(t, s, bundleStart(s.jobs.live[0], 0, 0, "n0", "n1"), ExpireMachine{Name: "n0", Epoch: s.byName["n0"].Epoch}, JoinMachine{Name: "n0", Hosts: []string{"n0"}, Slots: Slots{4, 4}},
+			mustApply(t, s, bundleStart(s.jobs[0], 0, 0, "n0", "n1"), ExpireMachine{Name: "n0", Epoch: s.byName["n0"].Epoch}, JoinMachine{Name: "n0", Hosts: []string{"n0"}, Slots: Slots{4, 4}},
 				ExpireMachine{Name: "n1", Epoch: s.byName["n1"].Epoch}, JoinMachine{Name: "n1", Hosts: []string{"n1"}, Slots: Slots{4, 4}})
 		}
 	}
 	start(s, many)
 	for _, submitted := range []int{1, 999_990} {
-		s.jobs.submitted = submitted
-		again, err := s.Snapshot().Restored(1).Restore()
+		s.Submitted = submitted
+		again, err := s.Snapshot().Restore()
 		if err != nil {
 			t.Fatal(err)
 		}
+		again.MarkRestored(1)
 		loadSplits(again)
 		start(again, 1)
-		task := func(s *State) *Task { return s.jobs.live[0].Stages[0].Tasks[0] }
-		attempt, incarnation := task(again).Attempts[many].ID.Number, again.jobs.live[0].Bundles[0].Incarnation(0)
+		task := func(s *State) *Task { return s.jobs[0].Stages[0].Tasks[0] }
+		attempt, incarnation := task(again).Attempts[many].ID.Number, again.jobs[0].Bundles[0].Incarnation(0)
 		if newest := task(s).Attempts[many-1].ID.Number; attempt <= newest+lost || incarnation <= j.Bundles[0].Incarnation(0)+lost {
 			t.Errorf("attempt %d and incarnation %d follow %d and %d", attempt, incarnation, newest, j.Bundles[0].Incarnation(0))
 		}
@@ -133,10 +136,11 @@ func TestARestoredStateRefusesRepeatedSubmissions(t *testing.T) {
 	if _, err := s.Apply(first); err != nil {
 		t.Fatal(err)
 	}
-	s, err := s.Snapshot().Restored(restoredAt).Restore()
+	s, err := s.Snapshot().Restore()
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.MarkRestored(restoredAt)
 	repeated := submit(1, 0)
 	repeated.Spec.FirstSentAt = restoredAt - 1000
 	if _, err := s.Apply(Entry{At: restoredAt + 1, Client: "c", Sequence: 2, Command: repeated}); !errors.Is(err, ErrTooLate) {

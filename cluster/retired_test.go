@@ -10,7 +10,7 @@ import (
 func retire(t testing.TB, s *State, jobs int) {
 	t.Helper()
 	for range jobs {
-		id := JobID{s.id, s.jobs.submitted + 1}
+		id := JobID{s.ID, s.Submitted + 1}
 		mustApply(t, s, submit(1, 0), KillJob{id, "x"}, CloseJob{id}, RetireJob{id})
 	}
 }
@@ -24,8 +24,8 @@ func TestRetiredJobsLeaveNothingBehind(t *testing.T) {
 	for _, more := range []int{66_000, 34_000} { // numbers of three bytes in CBOR each time
 		retire(t, s, more)
 		sizes = append(sizes, len(encoded(t, s)))
-		if live := slices.Collect(s.View().Jobs()); len(live) != 1 || live[0].ID != job1 || cap(s.jobs.live) > 16 {
-			t.Fatalf("%d jobs are left, in a list of %d", len(live), cap(s.jobs.live))
+		if live := slices.Collect(s.View().Jobs()); len(live) != 1 || live[0].ID != job1 || cap(s.jobs) > 16 {
+			t.Fatalf("%d jobs are left, in a list of %d", len(live), cap(s.jobs))
 		}
 	}
 	if sizes[0] != sizes[1] {

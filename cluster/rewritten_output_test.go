@@ -62,7 +62,7 @@ func TestReadersOfOtherRecordsStartOver(t *testing.T) {
 				s = restored(t, encoded(t, s))
 			}
 			delta := apply(t, s, c.again)
-			j := s.jobs.live[0]
+			j := s.jobs[0]
 			if !c.differs {
 				wantTask(t, s, firstReduce, TaskSucceeded, 0)
 				wantTask(t, s, secondReduce, TaskRunning, -1)
@@ -167,7 +167,7 @@ func playVersions(t *rapid.T, several uint64) (restarts int) {
 		}
 		v.check(t, s)
 	}
-	for _, f := range s.jobs.live[0].Failures {
+	for _, f := range s.jobs[0].Failures {
 		if strings.Contains(f.Cause, "not deterministic") {
 			restarts++
 		}
@@ -177,8 +177,8 @@ func playVersions(t *rapid.T, several uint64) (restarts int) {
 
 // readSome makes some active attempts read what is published and what they do not have.
 func (v versions) readSome(t *rapid.T, s *State) {
-	j := s.jobs.live[0]
-	for _, m := range s.machines {
+	j := s.jobs[0]
+	for _, m := range s.Machines {
 		for _, a := range m.Attempts {
 			if a.Active() && rapid.Bool().Draw(t, "reads") {
 				v.readAll(j, a)
@@ -260,7 +260,7 @@ func (v versions) output(t *rapid.T, s *State, id AttemptID, several uint64) (m 
 // check fails if two readers of a task have read different records of it: readers that have
 // finished, that run, or whose checkpoint counts.
 func (v versions) check(t *rapid.T, s *State) {
-	j := s.jobs.live[0]
+	j := s.jobs[0]
 	for _, stage := range j.Stages {
 		for _, w := range stage.Tasks {
 			var first AttemptID

@@ -14,7 +14,7 @@ import (
 //	                     │                                                            │
 //	                     └ a repeated request gets the first result                   └ it is refused
 //
-// Only the time of the newest dropped session stays (State.forgotten). The state does not know
+// Only the time of the newest dropped session stays (State.Forgotten). The state does not know
 // whether a repeated request that was first sent before that time has been executed. It refuses
 // the request, so that no job runs twice. It does not refuse a request that is sent for the first
 // time.
@@ -30,9 +30,9 @@ const (
 
 // session remembers the requests of a client, so that a repeated request is executed once.
 type session struct {
-	newest  uint64           // highest sequence number so far
-	at      int64            // of the newest entry, ms since the epoch
-	results map[uint64]JobID // by sequence number; at least the newest sessionWindow results
+	Newest  uint64         `cbor:"1,keyasint,omitempty"` // highest sequence number so far
+	At      int64          `cbor:"2,keyasint,omitempty"` // of the newest entry, ms since the epoch
+	Results map[uint64]int `cbor:"3,keyasint,omitempty"` // by sequence number: number of the submitted job, 0 for none; at least the newest sessionWindow results
 }
 
 // applyRequest applies an entry of a client, unless it repeats an earlier one.
@@ -43,7 +43,7 @@ func (s *State) applyRequest(e Entry) (Delta, error) {
 	}
 	delta, err := s.applyOnce(e)
 	if err == nil {
-		s.remember(e, delta.Submitted)
+		s.remember(e, delta.Submitted.Number)
 	}
 	return delta, err
 }
@@ -54,19 +54,19 @@ func (s *State) recall(e Entry) (delta Delta, seen bool, err error) {
 	if len(e.Client) > maxClientBytes {
 		return Delta{}, false, fmt.Errorf("%w: name of a client of %d bytes: it may have %d", ErrRefused, len(e.Client), maxClientBytes)
 	}
-	se := s.sessions[e.Client]
+	se := s.Sessions[e.Client]
 	if se == nil {
-		if first := e.firstSent(); first != 0 && first <= s.forgotten+clockSkew {
+		if first := e.firstSent(); first != 0 && first <= s.Forgotten+clockSkew {
 			return Delta{}, false, fmt.Errorf("%w: the job was sent first %d s ago, and submissions of that time are not known any more; it may have been accepted: look for it in 'hammr job list --all' before you submit it again",
 				ErrTooLate, (e.At-first)/1000)
 		}
 		return Delta{}, false, nil
 	}
-	if job, ok := se.results[e.Sequence]; ok {
-		return Delta{Submitted: job}, true, nil
+	if job, ok := se.Results[e.Sequence]; ok {
+		return Delta{Submitted: s.submitted(job)}, true, nil
 	}
-	if e.Sequence+sessionWindow <= se.newest {
-		return Delta{}, false, fmt.Errorf("%w: %d, the newest is %d", ErrTooLate, e.Sequence, se.newest)
+	if e.Sequence+sessionWindow <= se.Newest {
+		return Delta{}, false, fmt.Errorf("%w: %d, the newest is %d", ErrTooLate, e.Sequence, se.Newest)
 	}
 	return Delta{}, false, nil
 }
@@ -82,20 +82,20 @@ func (e Entry) firstSent() int64 {
 
 // remember stores the effect of an entry. It drops the oldest numbers from time to time,
 // at the same entry on every master.
-func (s *State) remember(e Entry, job JobID) {
-	se := s.sessions[e.Client]
+func (s *State) remember(e Entry, job int) {
+	se := s.Sessions[e.Client]
 	if se == nil {
-		se = &session{results: make(map[uint64]JobID)}
-		s.sessions[e.Client] = se
+		se = &session{Results: make(map[uint64]int)}
+		s.Sessions[e.Client] = se
 	}
-	se.at = max(se.at, e.At)
-	se.results[e.Sequence] = job
-	se.newest = max(se.newest, e.Sequence)
+	se.At = max(se.At, e.At)
+	se.Results[e.Sequence] = job
+	se.Newest = max(se.Newest, e.Sequence)
 	s.results++
-	if len(se.results) > 2*sessionWindow {
-		s.results -= len(se.results)
-		maps.DeleteFunc(se.results, func(old uint64, _ JobID) bool { return old+sessionWindow <= se.newest })
-		s.results += len(se.results)
+	if len(se.Results) > 2*sessionWindow {
+		s.results -= len(se.Results)
+		maps.DeleteFunc(se.Results, func(old uint64, _ int) bool { return old+sessionWindow <= se.Newest })
+		s.results += len(se.Results)
 	}
 	s.dropOldSessions(e.Client)
 }
@@ -103,12 +103,12 @@ func (s *State) remember(e Entry, job JobID) {
 // sweepSessions drops the clients that have been silent for long. It searches at the first
 // request of a client after sweepMillis.
 func (s *State) sweepSessions(now int64) {
-	if now-s.sweptAt < sweepMillis {
+	if now-s.SweptAt < sweepMillis {
 		return
 	}
-	s.sweptAt = now
-	for client, se := range s.sessions {
-		if now-se.at > sessionMillis {
+	s.SweptAt = now
+	for client, se := range s.Sessions {
+		if now-se.At > sessionMillis {
 			s.dropSession(client)
 		}
 	}
@@ -117,11 +117,11 @@ func (s *State) sweepSessions(now int64) {
 // dropOldSessions drops the half of the clients that has been silent for longest, if there
 // are too many clients or requests. It keeps the present one.
 func (s *State) dropOldSessions(present string) {
-	if len(s.sessions) <= maxSessions && s.results <= maxResults {
+	if len(s.Sessions) <= maxSessions && s.results <= maxResults {
 		return
 	}
-	clients := slices.SortedFunc(maps.Keys(s.sessions), func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.sessions[a].at, s.sessions[b].at), cmp.Compare(a, b))
+	clients := slices.SortedFunc(maps.Keys(s.Sessions), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.Sessions[a].At, s.Sessions[b].At), cmp.Compare(a, b))
 	})
 	for _, client := range clients[:len(clients)/2] {
 		if client != present {
@@ -132,16 +132,24 @@ func (s *State) dropOldSessions(present string) {
 
 // dropSession drops the requests of a client.
 func (s *State) dropSession(client string) {
-	se := s.sessions[client]
-	s.forgotten = max(s.forgotten, se.at)
-	s.results -= len(se.results)
-	delete(s.sessions, client)
+	se := s.Sessions[client]
+	s.Forgotten = max(s.Forgotten, se.At)
+	s.results -= len(se.Results)
+	delete(s.Sessions, client)
 }
 
 // Submitted returns the job of a submission that the state remembers.
 func (v View) Submitted(client string, sequence uint64) (id JobID, known bool) {
-	if se := v.s.sessions[client]; se != nil {
-		id = se.results[sequence]
+	if se := v.s.Sessions[client]; se != nil {
+		id = v.s.submitted(se.Results[sequence])
 	}
 	return id, id != JobID{}
+}
+
+// submitted returns the job with a number; zero for number 0.
+func (s *State) submitted(number int) JobID {
+	if number == 0 {
+		return JobID{}
+	}
+	return JobID{Cluster: s.ID, Number: number}
 }

@@ -29,10 +29,10 @@ func TestSilentClientsAreDropped(t *testing.T) {
 			t.Fatal(err)
 		}
 		mustApply(t, s, KillJob{JobID{"1", int(n) + 1}, "x"}, CloseJob{JobID{"1", int(n) + 1}}, RetireJob{JobID{"1", int(n) + 1}})
-		most = max(most, len(s.sessions))
+		most = max(most, len(s.Sessions))
 		if at := at + 30*60_000; n > 100 {
-			before := s.jobs.submitted
-			if delta, err := s.Apply(submission(at, fmt.Sprint("c", n-29), 1, at-59*60_000)); err != nil || delta.Submitted.Number != int(n)-28 || s.jobs.submitted != before {
+			before := s.Submitted
+			if delta, err := s.Apply(submission(at, fmt.Sprint("c", n-29), 1, at-59*60_000)); err != nil || delta.Submitted.Number != int(n)-28 || s.Submitted != before {
 				t.Fatalf("a job that was sent again within an hour: %v, %v", delta.Submitted, err)
 			}
 		}
@@ -84,8 +84,8 @@ func TestRememberedRequestsAreBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if s.results > maxResults || s.sessions[client] == nil {
-			t.Fatalf("%d requests are remembered, and those of the latest client: %v", s.results, s.sessions[client] != nil)
+		if s.results > maxResults || s.Sessions[client] == nil {
+			t.Fatalf("%d requests are remembered, and those of the latest client: %v", s.results, s.Sessions[client] != nil)
 		}
 	}
 	long := Entry{Client: strings.Repeat("x", maxClientBytes+1), Command: SetPriority{job1, 1}}
@@ -93,7 +93,7 @@ func TestRememberedRequestsAreBounded(t *testing.T) {
 		t.Errorf("a client with a long name: %v", err)
 	}
 	refused := Entry{Client: "refused", Command: KillJob{JobID{"1", 9}, "x"}}
-	if _, err := s.Apply(refused); err == nil || s.sessions["refused"] != nil {
+	if _, err := s.Apply(refused); err == nil || s.Sessions["refused"] != nil {
 		t.Errorf("a client whose only request was refused is remembered: %v", err)
 	}
 	if err := s.CheckInvariants(); err != nil {

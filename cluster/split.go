@@ -38,11 +38,11 @@ func (s *State) Load(id JobID, splits []Split) error {
 	return nil
 }
 
-// Unload makes the splits of running jobs unknown again, as after Restore. A master calls it
+// Unload makes the splits of running jobs unknown again, as in a state from a snapshot. A master calls it
 // when it becomes the leader, because it has dropped its record of the splits after its last
 // lead.
 func (s *State) Unload() {
-	for _, j := range s.jobs.live {
+	for _, j := range s.jobs {
 		if j.State > JobRunning || !j.loaded {
 			continue
 		}

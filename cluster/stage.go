@@ -14,37 +14,37 @@ import (
 // its tasks. It is one stage of the job's graph, or several stages whose Nodes share
 // processes.
 type Stage struct {
-	Name            string          // names of its stages in the graph, joined by +
-	Code            string          // its name in ids: "m", "r" or "s<index>"
-	Index           int             // its index in Job.Stages and in the Groups of the layout
-	Nodes           []int           // places of its stages in the graph, ascending
-	Slots           Slots           // slots that a task takes
-	Slot            Slot            // the kind of these slots; ReduceSlot if a task takes both kinds
-	MemoryMB        int64           // memory that a task takes, MiB; 0 if its job names none
-	Bundle          *Bundle         // class of the bundles that its tasks are in
-	Source          bool            // it reads splits
-	Sink            bool            // no stage reads what some of its Nodes write: it is the job's output
-	Stored          bool            // what it writes for other stages does not lie on its machines
-	WritesFiles     bool            // its tasks write files of the job's output in addition to what other stages read
-	DisallowedModes preempt.ModeSet // modes by which no slot is taken from its tasks
-	Tasks           []*Task         // by number; a split of a task appends another
+	Name            string          `cbor:"-"` // names of its stages in the graph, joined by +
+	Code            string          `cbor:"-"` // its name in ids: "m", "r" or "s<index>"
+	Index           int             `cbor:"-"` // its index in Job.Stages and in the Groups of the layout
+	Nodes           []int           `cbor:"-"` // places of its stages in the graph, ascending
+	Slots           Slots           `cbor:"-"` // slots that a task takes
+	Slot            Slot            `cbor:"-"` // the kind of these slots; ReduceSlot if a task takes both kinds
+	MemoryMB        int64           `cbor:"-"` // memory that a task takes, MiB; 0 if its job names none
+	Bundle          *Bundle         `cbor:"-"` // class of the bundles that its tasks are in
+	Source          bool            `cbor:"-"` // it reads splits
+	Sink            bool            `cbor:"-"` // no stage reads what some of its Nodes write: it is the job's output
+	Stored          bool            `cbor:"-"` // what it writes for other stages does not lie on its machines
+	DisallowedModes preempt.ModeSet `cbor:"-"` // modes by which no slot is taken from its tasks
+	Tasks           []*Task         `cbor:"-"` // by number; a split of a task appends another. In snapshots as items of their own
 
-	Finished int // tasks that have succeeded; at most len(Tasks)
-	Running  int // tasks with an active attempt; at most len(Tasks) - Finished
+	Finished int `cbor:"-"` // tasks that have succeeded; at most len(Tasks)
+	Running  int `cbor:"-"` // tasks with an active attempt; at most len(Tasks) - Finished
+	Failed   int `cbor:"-"` // attempts failed
+	Killed   int `cbor:"-"` // attempts killed or lost; Preemption counts those that were preempted
 
-	StartedAt  int64 // start of the first attempt
-	FinishedAt int64 // when the last task succeeded; 0 while one has not
+	WritesFiles bool  `cbor:"1,keyasint,omitempty"` // its tasks write files of the job's output in addition to what other stages read
+	StartedAt   int64 `cbor:"2,keyasint,omitempty"` // start of the first attempt
+	FinishedAt  int64 `cbor:"3,keyasint,omitempty"` // when the last task succeeded; 0 while one has not
 
-	Launched    int             // attempts started
-	LocalStarts int             // attempts started where their split lies
-	RackStarts  int             // attempts started elsewhere in the rack of their split
-	Failed      int             // attempts failed
-	Killed      int             // attempts killed or lost; Preemption counts those that were preempted
-	SlotMillis  int64           // time for which attempts occupied a slot; sum over the attempts that have released it
-	Preemption  PreemptionStats // preemptions of its attempts since the job was submitted
+	Launched    int             `cbor:"4,keyasint,omitempty"` // attempts started
+	LocalStarts int             `cbor:"5,keyasint,omitempty"` // attempts started where their split lies
+	RackStarts  int             `cbor:"6,keyasint,omitempty"` // attempts started elsewhere in the rack of their split
+	SlotMillis  int64           `cbor:"7,keyasint,omitempty"` // time for which attempts occupied a slot; sum over the attempts that have released it
+	Preemption  PreemptionStats `cbor:"8,keyasint,omitzero"`  // preemptions of its attempts since the job was submitted
+	CombineSets []combineSet    `cbor:"9,keyasint,omitempty"` // sets of the per-machine and kept edges that it reads, in order of edges
 
-	totals              []int64               // of the counters of its finished tasks, parallel to Job.names; missing ones are 0
-	combineSets         []combineSet          // sets of the per-machine and kept edges that it reads, in order of edges
+	totals              []int64               // of the counters of its finished tasks, parallel to Job.CounterNames; missing ones are 0
 	upstream            []upstream            // stages whose files it reads, in order of edges
 	pending             numberSet             // tasks to be started
 	lostUnneeded        numberSet             // finished tasks whose output is lost and not needed
@@ -61,16 +61,14 @@ type upstream struct {
 	whole bool // the reader starts only when all of it is finished
 }
 
-// newStages makes the stages of a graph, one for each class of NodeGroups, with the edges
-// that they read. They have no tasks yet.
-func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
-	stages := make([]*Stage, len(layout.Groups))
+// deriveStages sets what follows from the graph in its stages, one for each class of NodeGroups,
+// with the edges that they read. No task is in an index afterwards.
+func deriveStages(g dag.Graph, layout *dag.Layout, stages []*Stage) {
 	classOf := make(map[string]*Stage)
 	for i, class := range layout.Groups {
-		s := &Stage{
-			Index: i, Nodes: class.Stages, byHost: make(map[string]*numberSet), byCheckpointMachine: make(map[string]*numberSet),
-			Slots: class.Slots,
-		}
+		s := stages[i]
+		s.byHost, s.byCheckpointMachine = make(map[string]*numberSet), make(map[string]*numberSet)
+		s.Index, s.Nodes, s.Slots, s.Slot, s.Source, s.Sink, s.upstream = i, class.Stages, class.Slots, MapSlot, false, false, nil
 		var names []string
 		for _, n := range class.Stages {
 			names = append(names, g.Stages[n].Name)
@@ -84,7 +82,6 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 		if s.Slots[ReduceSlot] > 0 || s.Slots[MapSlot] == 0 && g.SlotsOf(names[0]) == dag.SlotReduce {
 			s.Slot = ReduceSlot
 		}
-		stages[i] = s
 	}
 	for i, e := range g.Edges {
 		from, to := classOf[e.From], classOf[e.To]
@@ -92,11 +89,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 			from.Stored = from.Stored && e.Stored
 			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || !mayStartEarly(layout, from, to)})
 		}
-		if hasCombineSet(e) {
-			to.combineSets = append(to.combineSets, combineSet{Edge: i})
-		}
 	}
-	return stages
 }
 
 // mayStartEarly reports whether readers may occupy slots before everything that they read is

@@ -16,29 +16,34 @@ var (
 	errTooEarly = fmt.Errorf("%w: job is not at that point yet", ErrRefused)
 )
 
-// State is the replicated state of a cluster. One goroutine at a time uses it.
+// State is the replicated state of a cluster. One goroutine at a time uses it. Other packages read it through a View.
+//
+// Snapshots are written from the structs of the state themselves: a field with a number in its cbor tag is in snapshots,
+// and every other field is derived from those (index.go). A number is never reused, and a new field gets a new one.
 type State struct {
-	id         string    // id of the cluster, the middle part of all ids
-	version    int       // cluster version; from FirstVersion to FormatVersion
-	policy     string    // name of the scheduling policy
-	policyConf []Setting // settings of the policy; replaced as a whole
-	limits     Limits    // what jobs may occupy in the state
-	pools      []string  // pools for jobs, ascending, including DefaultPool; replaced as a whole
-	jobs       jobList
-	machines   []*Machine           // in order of their first joining
-	lost       int                  // number of lost machines
-	byName     map[string]*Machine  // machines by name
-	sessions   map[string]*session  // by client
-	results    int                  // remembered requests of all sessions
-	forgotten  int64                // time of the newest entry of a dropped session, ms since the epoch; 0: none was dropped
-	sweptAt    int64                // when silent clients were last searched for, ms since the epoch
-	restores   int                  // how often the state was restored from a backup, see Snapshot.Restored
-	free       [slotKinds]numberSet // machines with a free slot, by index
-	outputs    outputDirs           // output directories of unfinished jobs
-	evidence   []*Machine           // machines that have unreached or failedTasks, in no particular order
-	suspects   *suspects            // latest result of View.suspected; nil after Apply
+	ID         string              `cbor:"1,keyasint"`            // id of the cluster, the middle part of all ids
+	Version    int                 `cbor:"2,keyasint"`            // cluster version; from FirstVersion to FormatVersion
+	Policy     string              `cbor:"3,keyasint"`            // name of the scheduling policy
+	PolicyConf []Setting           `cbor:"4,keyasint,omitempty"`  // settings of the policy; replaced as a whole
+	Limits     Limits              `cbor:"5,keyasint"`            // what jobs may occupy in the state
+	Pools      []string            `cbor:"6,keyasint"`            // pools for jobs, ascending, including DefaultPool; replaced as a whole
+	Submitted  int                 `cbor:"7,keyasint,omitempty"`  // number of jobs that were ever submitted; their numbers are 1 to Submitted
+	Machines   []*Machine          `cbor:"8,keyasint,omitempty"`  // in order of their first joining
+	Sessions   map[string]*session `cbor:"9,keyasint,omitempty"`  // by client
+	Forgotten  int64               `cbor:"10,keyasint,omitempty"` // time of the newest entry of a dropped session, ms since the epoch; 0: none was dropped
+	SweptAt    int64               `cbor:"11,keyasint,omitempty"` // when silent clients were last searched for, ms since the epoch
+	Restores   int                 `cbor:"12,keyasint,omitempty"` // how often the state was restored from a backup, see MarkRestored
 
-	applying *transition // Apply in progress or, if it has panicked, until repair; else nil
+	jobs jobList // in snapshots as items of their own, see snapshot.go
+
+	lost     int                  // number of lost machines
+	byName   map[string]*Machine  // machines by name
+	results  int                  // remembered requests of all sessions
+	free     [slotKinds]numberSet // machines with a free slot, by index
+	outputs  outputDirs           // output directories of unfinished jobs
+	evidence []*Machine           // machines that have Unreached or FailedTasks, in no particular order
+	suspects *suspects            // latest result of View.suspected; nil after Apply
+	applying *transition          // Apply in progress or, if it has panicked, until repair; else nil
 }
 
 // New returns the state of an empty cluster with the newest cluster version. The id is the
@@ -49,9 +54,9 @@ func New(id string) *State { return NewAt(id, FormatVersion) }
 // applied from its beginning has FirstVersion: the log contains SetVersion.
 func NewAt(id string, version int) *State {
 	return &State{
-		version: version,
-		id:      strings.ReplaceAll(id, "_", "-"), policy: "fifo", pools: []string{DefaultPool}, limits: DefaultLimits(),
-		byName: make(map[string]*Machine), sessions: make(map[string]*session), outputs: newOutputDirs(),
+		Version: version,
+		ID:      strings.ReplaceAll(id, "_", "-"), Policy: "fifo", Pools: []string{DefaultPool}, Limits: DefaultLimits(),
+		byName: make(map[string]*Machine), Sessions: make(map[string]*session), outputs: newOutputDirs(),
 	}
 }
 
@@ -148,7 +153,7 @@ func (s *State) resolve(subject any) (p taskRef, err error) {
 // job returns a job by its id. A retired job is distinguished from one that never existed:
 // clients that ask for a retired job are referred to its history.
 func (s *State) job(id JobID) (*Job, error) {
-	if id.Number < 1 || id.Number > s.jobs.submitted || id.Cluster != s.id {
+	if id.Number < 1 || id.Number > s.Submitted || id.Cluster != s.ID {
 		return nil, fmt.Errorf("%w: %v", ErrUnknown, id)
 	}
 	if j := s.jobs.get(id.Number); j != nil {

@@ -67,8 +67,8 @@ func TestEntriesOfAClientAreAppliedOnce(t *testing.T) {
 		t.Fatalf("submitted %v, %v", first.Submitted, err)
 	}
 	again, err := s.Apply(Entry{Client: "c", Sequence: 7, Command: submit(1, 0)})
-	if err != nil || again.Submitted != job1 || len(again.Jobs) != 0 || len(s.jobs.live) != 1 {
-		t.Errorf("the second time: %+v, %v, %d jobs", again, err, len(s.jobs.live))
+	if err != nil || again.Submitted != job1 || len(again.Jobs) != 0 || len(s.jobs) != 1 {
+		t.Errorf("the second time: %+v, %v, %d jobs", again, err, len(s.jobs))
 	}
 	if other, err := s.Apply(Entry{Client: "d", Sequence: 7, Command: submit(1, 0)}); err != nil || other.Submitted.Number != 2 {
 		t.Errorf("another client: %+v, %v", other, err)
@@ -84,7 +84,7 @@ func TestEntriesOfAClientAreAppliedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(s.sessions["c"].results); n > 2*sessionWindow {
+	if n := len(s.Sessions["c"].Results); n > 2*sessionWindow {
 		t.Errorf("%d results are remembered", n)
 	}
 }
@@ -96,8 +96,8 @@ func TestRefusedEntryMayBeRepeated(t *testing.T) {
 		t.Fatalf("kill of no job: %v", err)
 	}
 	apply(t, s, submit(1, 0))
-	if _, err := s.Apply(kill); err != nil || s.jobs.live[0].State != JobAborting {
-		t.Errorf("kill of a job: %v, %v", err, s.jobs.live[0].State)
+	if _, err := s.Apply(kill); err != nil || s.jobs[0].State != JobAborting {
+		t.Errorf("kill of a job: %v, %v", err, s.jobs[0].State)
 	}
 }
 
@@ -254,12 +254,12 @@ func TestFilesOfStagesThatOthersReadBelongToTheOutput(t *testing.T) {
 		StartAttempt{Task: reduce, Machine: "n"},
 		LoseOutput{attemptAt(mapTask(0), 0), "unreadable"},
 		FinishAttempt{Attempt: AttemptID{reduce, 0}})
-	if state := s.jobs.live[0].State; state != JobRunning {
+	if state := s.jobs[0].State; state != JobRunning {
 		t.Fatalf("without the map's file the job is %v", state)
 	}
 	apply(t, s, StartAttempt{Task: mapTask(0), Machine: "n", Range: whole},
 		FinishAttempt{Attempt: attemptAt(mapTask(0), 1), Range: whole, Output: pieceOf(s, attemptAt(mapTask(0), 0))})
-	if state := s.jobs.live[0].State; state != JobCommitting {
+	if state := s.jobs[0].State; state != JobCommitting {
 		t.Errorf("with all of its files the job is %v", state)
 	}
 }
@@ -277,16 +277,16 @@ func TestMachinesAreAvoided(t *testing.T) {
 		t.Helper()
 		for _, c := range []Command{
 			StartAttempt{Task: mapTask(task), Machine: machine},
-			FailAttempt{Attempt: attemptAt(mapTask(task), len(s.jobs.live[0].Stages[0].Tasks[task].Attempts)), Failure: Failure{Cause: "bad"}},
+			FailAttempt{Attempt: attemptAt(mapTask(task), len(s.jobs[0].Stages[0].Tasks[task].Attempts)), Failure: Failure{Cause: "bad"}},
 		} {
 			if _, err := s.Apply(Entry{At: at, Command: c}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	avoided := func(now int64) string { return strings.Join(s.View().Avoided(s.jobs.live[0], now), " ") }
+	avoided := func(now int64) string { return strings.Join(s.View().Avoided(s.jobs[0], now), " ") }
 	failedOn := func(task int) string {
-		return strings.Join(s.View().FailedOn(s.jobs.live[0].Stages[0].Tasks[task]), " ")
+		return strings.Join(s.View().FailedOn(s.jobs[0].Stages[0].Tasks[task]), " ")
 	}
 	fail(100, 0, "a")
 	if got := avoided(100) + "|" + failedOn(0) + "|" + failedOn(1); got != "|a|" {
@@ -356,11 +356,11 @@ func TestSilentClientsAreForgottenWhenThereAreTooMany(t *testing.T) {
 	for n := range int64(maxSessions + 1) {
 		ask(n+1, fmt.Sprint("c", n))
 	}
-	if n := len(s.sessions); n != maxSessions/2+1 {
+	if n := len(s.Sessions); n != maxSessions/2+1 {
 		t.Errorf("%d clients are remembered", n)
 	}
 	ask(-1, fmt.Sprint("c", maxSessions/2)) // remembered: it does nothing
-	if p := s.jobs.live[0].Spec.Priority; p != maxSessions+1 {
+	if p := s.jobs[0].Spec.Priority; p != maxSessions+1 {
 		t.Errorf("an entry that came before was applied again: %d", p)
 	}
 }

@@ -20,7 +20,7 @@ func busy(t *testing.T) (*State, *Job) {
 		mustApply(t, s, StartAttempt{Task: mapTask(n), Machine: "n", Range: whole})
 	}
 	mustApply(t, s, StartAttempt{Task: TaskID{job1, "r", 0}, Machine: "n"})
-	return s, s.jobs.live[0]
+	return s, s.jobs[0]
 }
 
 func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
@@ -140,7 +140,7 @@ func TestAGangOfASuspendedJob(t *testing.T) {
 		mustApply(t, s, JoinMachine{Name: "n0", Slots: Slots{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
-		j := s.jobs.live[0]
+		j := s.jobs[0]
 		mustApply(t, s, bundleStart(j, 0, 0, "n0"), SuspendJob{Job: job1, Split: true})
 		if got := orders(j); got != want {
 			t.Errorf("disallowed %b: attempts are asked for %q, want %q", disallowed, got, want)

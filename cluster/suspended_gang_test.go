@@ -31,9 +31,9 @@ func TestGangIsSuspendedAsAWhole(t *testing.T) {
 
 	mustApply(t, s, submit(1, 0))
 	loadSplits(s)
-	mustApply(t, s, StartJob{s.jobs.live[1].ID})
-	other := TaskID{Job: s.jobs.live[1].ID, Stage: "m"}
-	mustApply(t, s, StartAttempt{Task: other, Machine: "n2", Range: s.jobs.live[1].RangeOf(s.jobs.live[1].Stages[0].Tasks[0])})
+	mustApply(t, s, StartJob{s.jobs[1].ID})
+	other := TaskID{Job: s.jobs[1].ID, Stage: "m"}
+	mustApply(t, s, StartAttempt{Task: other, Machine: "n2", Range: s.jobs[1].RangeOf(s.jobs[1].Stages[0].Tasks[0])})
 	if v.CanResume(a) {
 		t.Error("a gang resumes although one of its machines is full")
 	}

@@ -63,7 +63,7 @@ func (tx *transition) noteUnreached(p taskRef, output AttemptID, cause string) {
 	source := w.attempt.DataMachine()
 	if m := tx.byName[p.attempt.Machine]; m != nil && m.Name != source {
 		e := unreached{source, tx.at}
-		m.unreached = keepRecent(m.unreached, e, tx.at, func(old unreached) bool { return old.Source == source })
+		m.Unreached = keepRecent(m.Unreached, e, tx.at, func(old unreached) bool { return old.Source == source })
 		tx.noteEvidence(m)
 	}
 	p.task.Unreached++
@@ -85,7 +85,7 @@ func (tx *transition) noteFailedElsewhere(p taskRef) {
 			continue
 		}
 		e := failedTask{p.job.ID, a.EndedAt}
-		m.failedTasks = keepRecent(m.failedTasks, e, tx.at, func(old failedTask) bool { return old.Job == p.job.ID })
+		m.FailedTasks = keepRecent(m.FailedTasks, e, tx.at, func(old failedTask) bool { return old.Job == p.job.ID })
 		tx.noteEvidence(m)
 	}
 }
@@ -102,16 +102,16 @@ func (tx *transition) noteEvidence(m *Machine) {
 
 // forgetEvidence drops the evidence of a machine, and what others say of it.
 func (s *State) forgetEvidence(m *Machine) {
-	m.unreached, m.failedTasks = nil, nil
+	m.Unreached, m.FailedTasks = nil, nil
 	s.dropEvidence(func(e unreached) bool { return e.Source == m.Name }, func(failedTask) bool { return false })
 }
 
 // dropEvidence drops entries of all machines, and the machines without entries from the list.
 func (s *State) dropEvidence(fetch func(unreached) bool, failure func(failedTask) bool) {
 	for _, m := range s.evidence {
-		m.unreached, m.failedTasks = without(m.unreached, fetch), without(m.failedTasks, failure)
+		m.Unreached, m.FailedTasks = without(m.Unreached, fetch), without(m.FailedTasks, failure)
 	}
-	s.evidence = slices.DeleteFunc(s.evidence, func(m *Machine) bool { return len(m.unreached)+len(m.failedTasks) == 0 })
+	s.evidence = slices.DeleteFunc(s.evidence, func(m *Machine) bool { return len(m.Unreached)+len(m.FailedTasks) == 0 })
 }
 
 // without returns the entries that drop does not select, in a new list if there is a difference.
@@ -125,7 +125,7 @@ func without[E any](entries []E, drop func(E) bool) []E {
 // readersWithout counts the machines that got no answer from a source lately.
 func (s *State) readersWithout(source string, now int64) (n int) {
 	for _, m := range s.evidence {
-		if slices.ContainsFunc(m.unreached, func(e unreached) bool { return e.Source == source && e.counts(now) }) {
+		if slices.ContainsFunc(m.Unreached, func(e unreached) bool { return e.Source == source && e.counts(now) }) {
 			n++
 		}
 	}
@@ -144,12 +144,12 @@ func (m *Machine) suspicion(now int64, readers func(source string) int) string {
 		return fmt.Sprintf("%d machines cannot fetch from it", n)
 	}
 	sources, jobs := 0, 0
-	for _, e := range m.unreached {
+	for _, e := range m.Unreached {
 		if e.counts(now) && readers(e.Source) < suspectedReaders {
 			sources++
 		}
 	}
-	for _, e := range m.failedTasks {
+	for _, e := range m.FailedTasks {
 		if e.counts(now) {
 			jobs++
 		}
@@ -186,7 +186,7 @@ func (v View) suspected(now int64) []string {
 func (v View) findSuspected(now int64) (names []string) {
 	readers, seen := make(map[string]int), make(map[string]bool)
 	for _, m := range v.s.evidence {
-		for _, e := range m.unreached {
+		for _, e := range m.Unreached {
 			if e.counts(now) {
 				readers[e.Source]++
 			}
@@ -203,7 +203,7 @@ func (v View) findSuspected(now int64) (names []string) {
 	}
 	for _, m := range v.s.evidence {
 		add(m)
-		for _, e := range m.unreached {
+		for _, e := range m.Unreached {
 			add(v.Machine(e.Source))
 		}
 	}

@@ -180,8 +180,8 @@ func TestOldEvidenceIsDropped(t *testing.T) {
 	for _, m := range c.s.evidence {
 		names = append(names, m.Name)
 	}
-	if !slices.Equal(names, []string{"n4", "n5"}) || len(c.s.byName["n2"].unreached) > 0 {
-		t.Errorf("evidence is kept of %v, and of n2: %v", names, c.s.byName["n2"].unreached)
+	if !slices.Equal(names, []string{"n4", "n5"}) || len(c.s.byName["n2"].Unreached) > 0 {
+		t.Errorf("evidence is kept of %v, and of n2: %v", names, c.s.byName["n2"].Unreached)
 	}
 }
 
@@ -196,11 +196,11 @@ func TestSuspectedMachinesHaveASuspicion(t *testing.T) {
 			apply(t, s, JoinMachine{Name: fmt.Sprint("n", i), Instance: "a", Slots: Slots{2, 2}})
 		}
 		for range r.IntN(8) {
-			m, source := s.machines[r.IntN(machines)], s.machines[r.IntN(10)]
+			m, source := s.Machines[r.IntN(machines)], s.Machines[r.IntN(10)]
 			if at := 1 + r.Int64N(2*suspicionMillis); r.IntN(2) == 0 {
-				m.unreached = keepRecent(m.unreached, unreached{source.Name, at}, 0, func(e unreached) bool { return e.Source == source.Name })
+				m.Unreached = keepRecent(m.Unreached, unreached{source.Name, at}, 0, func(e unreached) bool { return e.Source == source.Name })
 			} else {
-				m.failedTasks = append(m.failedTasks, failedTask{job1, at}, failedTask{JobID{"1", 2}, at}, failedTask{JobID{"1", 3}, at})
+				m.FailedTasks = append(m.FailedTasks, failedTask{job1, at}, failedTask{JobID{"1", 2}, at}, failedTask{JobID{"1", 3}, at})
 			}
 			if !slices.Contains(s.evidence, m) {
 				s.evidence = append(s.evidence, m)
@@ -208,7 +208,7 @@ func TestSuspectedMachinesHaveASuspicion(t *testing.T) {
 		}
 		for _, now := range []int64{1, suspicionMillis, 2 * suspicionMillis} {
 			var want []string
-			for _, m := range s.machines {
+			for _, m := range s.Machines {
 				if s.View().Suspicion(m, now) != "" {
 					want = append(want, m.Name)
 				}

@@ -39,24 +39,27 @@ func (s TaskState) String() string {
 // each try. A map that is split stays one task with a shorter Range; the rest becomes a
 // new task.
 type Task struct {
-	ID        TaskID
-	State     TaskState
-	Split     int            // index of the split that it reads; -1 for none
-	Part      int            // number in the names of its output files: its own number, or the number of the task from which it was split
-	Range     dag.Range      // range that it reads, if Ranged is set
-	Ranged    bool           // Range counts; otherwise the task reads the whole split
-	Skip      []dag.Position // records to skip, ascending; at most JobSpec.SkipRecords
-	Attempts  []*Attempt     // ascending by number; a number is not always the place, see nextAttempt
-	Charged   int            // failed tries that count; at most MaxAttempts
-	Unreached int            // attempts that failed because a machine with their input did not answer; at most maxUnreached
-	Winner    *Attempt       // attempt whose output counts; nil unless Succeeded
-	Output    *Manifest      // nil unless Succeeded
-	Earlier   []Segments     // what readers may have of the output that was revoked last, without paths; nil if Succeeded
+	ID        TaskID         `cbor:"-"`
+	State     TaskState      `cbor:"1,keyasint"`
+	Split     int            `cbor:"2,keyasint"`           // index of the split that it reads; -1 for none
+	Part      int            `cbor:"3,keyasint,omitempty"` // number in the names of its output files: its own number, or the number of the task from which it was split
+	Range     dag.Range      `cbor:"4,keyasint,omitzero"`  // range that it reads, if Ranged is set
+	Ranged    bool           `cbor:"5,keyasint,omitempty"` // Range counts; otherwise the task reads the whole split
+	Skip      []dag.Position `cbor:"6,keyasint,omitempty"` // records to skip, ascending; at most JobSpec.SkipRecords
+	Attempts  []*Attempt     `cbor:"7,keyasint,omitempty"` // ascending by number; a number is not always the place, see nextAttempt
+	Charged   int            `cbor:"8,keyasint,omitempty"` // failed tries that count; at most MaxAttempts
+	Unreached int            `cbor:"9,keyasint,omitempty"` // attempts that failed because a machine with their input did not answer; at most maxUnreached
+	Winner    *Attempt       `cbor:"-"`                    // attempt whose output counts; nil unless Succeeded
 
-	Checkpoint           *Checkpoint // where to resume; nil: at the beginning
-	ConsistentCheckpoint *Checkpoint // while a gang writes its next checkpoint: the previous one, for a rollback
+	Output  *Manifest  `cbor:"10,keyasint,omitempty"` // nil unless Succeeded
+	Earlier []Segments `cbor:"11,keyasint,omitempty"` // what readers may have of the output that was revoked last, without paths; nil if Succeeded
 
-	counts []int64 // counters of the winner, parallel to Job.names
+	Checkpoint           *Checkpoint `cbor:"12,keyasint,omitempty"` // where to resume; nil: at the beginning
+	ConsistentCheckpoint *Checkpoint `cbor:"13,keyasint,omitempty"` // while a gang writes its next checkpoint: the previous one, for a rollback
+
+	// Counts has the counters of the winner, parallel to Job.CounterNames; nil while the task has
+	// not finished. Values at the end that are missing are 0. A list does not change.
+	Counts []int64 `cbor:"14,keyasint,omitempty"`
 }
 
 // HasFailed reports whether an attempt has failed on a machine that the task is to avoid.

@@ -93,8 +93,9 @@ func (tx *transition) preemptByKill(p taskRef, cause string) {
 
 // addAttempt makes a new attempt at a task and gives it a slot of a machine.
 func (tx *transition) addAttempt(p taskRef, m *Machine) {
+	number := p.task.nextAttempt(tx.Restores)
 	a := &Attempt{
-		ID:      AttemptID{Task: p.task.ID, Number: p.task.nextAttempt(tx.restores)},
+		ID: AttemptID{Task: p.task.ID, Number: number}, Number: number,
 		Machine: m.Name, Slot: p.stage.Slot, State: AttemptRunning,
 		Range: p.task.Range, StartedAt: tx.at,
 	}
@@ -106,7 +107,8 @@ func (tx *transition) addAttempt(p taskRef, m *Machine) {
 	}
 	p.task.Attempts = append(p.task.Attempts, a)
 	p.job.Occupied++
-	m.Attempts = append(m.Attempts, a)
+	i, _ := slices.BinarySearchFunc(m.Attempts, a, compareStart)
+	m.Attempts = slices.Insert(m.Attempts, i, a)
 	m.take(p.stage, 1)
 	tx.indexFree(m)
 	tx.delta.Started = append(tx.delta.Started, a.ID)
@@ -257,7 +259,7 @@ func (tx *transition) commitWhenDone(j *Job) {
 // revoke makes a finished task run again because its output is lost.
 func (tx *transition) revoke(p taskRef, cause string) {
 	t, stage := p.task, p.stage
-	stage.uncount(p.job.names, t)
+	stage.uncount(p.job.CounterNames, t)
 	stage.Finished--
 	stage.FinishedAt = 0
 	if stage.RequiredForCommit() {

@@ -30,7 +30,7 @@ const (
 )
 
 // Version returns the cluster version.
-func (v View) Version() int { return v.s.version }
+func (v View) Version() int { return v.s.Version }
 
 // CheckVersion returns why a command must not be proposed at the present cluster version, nil
 // if it may. It does not restrict SetVersion, since its proposer knows what all masters support.
@@ -39,9 +39,9 @@ func (v View) CheckVersion(c Command) error {
 		return nil
 	}
 	verb := verbsByType[reflect.TypeOf(c)]
-	if needed := max(verb.from, newestField(reflect.ValueOf(c))); needed > v.s.version {
+	if needed := max(verb.from, newestField(reflect.ValueOf(c))); needed > v.s.Version {
 		return fmt.Errorf("%w: this %s needs cluster version %d, and the cluster has version %d until all masters run a version of hammr that supports more; see hammr master status",
-			ErrRefused, verb.name, needed, v.s.version)
+			ErrRefused, verb.name, needed, v.s.Version)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func persistedNames() map[string]int {
 		names[v.name] = from
 		addNames(v.command, v.name, from, names)
 	}
-	for name, record := range map[string]any{"snapshot": clusterRecord{}, "snapshot job": jobRecord{}, "snapshot task": taskRecord{}} {
+	for name, record := range map[string]any{"snapshot": State{}, "snapshot job": Job{}, "snapshot task": Task{}} {
 		addNames(reflect.TypeOf(record), name, FirstVersion, names)
 	}
 	return names
@@ -35,12 +35,15 @@ func persistedNames() map[string]int {
 
 // addNames adds the fields of a type. A field is at least as new as what it is in.
 func addNames(typ reflect.Type, prefix string, version int, into map[string]int) {
-	if typ = elementOf(typ); typ.Kind() != reflect.Struct {
+	if typ = elementOf(typ); typ.Kind() == reflect.Map {
+		typ = elementOf(typ.Elem())
+	}
+	if typ.Kind() != reflect.Struct {
 		return
 	}
 	for i := range typ.NumField() {
 		f := typ.Field(i)
-		if !f.IsExported() {
+		if !f.IsExported() || f.Tag.Get("cbor") == derived {
 			continue
 		}
 		name, from := prefix, max(version, versionOf(f))
@@ -114,7 +117,7 @@ func TestNewFieldsAreLeftOutWhenTheyAreZero(t *testing.T) {
 	for _, v := range verbs {
 		collectStructs(v.command, types)
 	}
-	for _, record := range []any{clusterRecord{}, jobRecord{}, taskRecord{}} {
+	for _, record := range []any{State{}, Job{}, Task{}} {
 		collectStructs(reflect.TypeOf(record), types)
 	}
 	for typ := range types {
@@ -193,7 +196,7 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 		if _, err := DecodeEntries(log); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("log: %v", err)
 		}
-		record, err := encoding.Marshal(map[int]any{1: "1", 12: version, 99: "a field of a later version"})
+		record, err := encoding.Marshal(map[int]any{1: "1", 2: version, 99: "a field of a later version"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,10 +53,10 @@ func (v View) FreeSince(m *Machine, kind Slot) int64 {
 func (v View) FreeMemoryMB(m *Machine) int64 { return m.FreeMemoryMB() + v.freeing[m.Name].MemoryMB }
 
 // Cluster returns the id of the cluster, the middle of all ids.
-func (v View) Cluster() string { return v.s.id }
+func (v View) Cluster() string { return v.s.ID }
 
 // Restores returns how often the state was restored from a backup.
-func (v View) Restores() int { return v.s.restores }
+func (v View) Restores() int { return v.s.Restores }
 
 // Job returns the job with the given id, nil for none.
 func (v View) Job(id JobID) *Job {
@@ -73,7 +73,7 @@ func (v View) Retired(id JobID) bool {
 // Jobs yields all jobs that are not retired, in the order of their submission.
 func (v View) Jobs() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
-		for _, j := range v.s.jobs.live {
+		for _, j := range v.s.jobs {
 			if v.visit != nil && !v.visit(j) {
 				continue
 			}
@@ -107,7 +107,7 @@ func (v View) Machine(name string) *Machine { return v.s.byName[name] }
 // Machines yields all machines in the order of their first joining.
 func (v View) Machines() iter.Seq[*Machine] {
 	return func(yield func(*Machine) bool) {
-		for _, m := range v.s.machines {
+		for _, m := range v.s.Machines {
 			if !yield(m) {
 				return
 			}
@@ -129,7 +129,7 @@ func (v View) MachinesWithFree(kind Slot) iter.Seq[*Machine] {
 	}
 	return func(yield func(*Machine) bool) {
 		for i := range free.all() {
-			if !yield(v.s.machines[i]) {
+			if !yield(v.s.Machines[i]) {
 				return
 			}
 		}
@@ -137,10 +137,10 @@ func (v View) MachinesWithFree(kind Slot) iter.Seq[*Machine] {
 }
 
 // Pools returns the names of the pools that jobs may be put into, ascending.
-func (v View) Pools() []string { return v.s.pools }
+func (v View) Pools() []string { return v.s.Pools }
 
 // Policy returns the name of the scheduling policy.
-func (v View) Policy() string { return v.s.policy }
+func (v View) Policy() string { return v.s.Policy }
 
 // PolicyConf returns the settings of the scheduling policy, by name, ascending.
-func (v View) PolicyConf() []Setting { return v.s.policyConf }
+func (v View) PolicyConf() []Setting { return v.s.PolicyConf }

@@ -433,11 +433,7 @@ func (y *year) restored() *cluster.State {
 }
 
 func (y *year) decode(data []byte) *cluster.State {
-	snap, err := cluster.DecodeSnapshot(bytes.NewReader(data))
-	if err != nil {
-		y.t.Fatal(err)
-	}
-	s, err := snap.Restore()
+	s, err := cluster.DecodeSnapshot(bytes.NewReader(data))
 	if err != nil {
 		y.t.Fatal(err)
 	}

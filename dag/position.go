@@ -11,8 +11,8 @@ import (
 //
 // Offset counts bytes, Skip counts records; both are at least 0.
 type Position struct {
-	Offset int64 `cbor:"Offset"`
-	Skip   int64 `cbor:"Skip"`
+	Offset int64 `cbor:"1,keyasint,omitempty"`
+	Skip   int64 `cbor:"2,keyasint,omitempty"`
 }
 
 // Compare orders positions by offset, then by skipped records.
@@ -39,8 +39,8 @@ func (p Position) String() string {
 // that begins before End belongs to the range as a whole, however far it reaches. Ranges
 // [a,b) and [b,c) together have exactly the records of [a,c), for any b.
 type Range struct {
-	Start Position `cbor:"Start"`
-	End   Position `cbor:"End"`
+	Start Position `cbor:"1,keyasint,omitzero"`
+	End   Position `cbor:"2,keyasint,omitzero"`
 }
 
 // Empty reports whether the range cannot have a record.

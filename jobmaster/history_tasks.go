@@ -22,7 +22,7 @@ func (m *Master) askHistory(ctx context.Context, id cluster.JobID, h *history.Jo
 		if err != nil {
 			return nil, err
 		}
-		return &historyLayout{j.CounterNames(), m.record(id).inputs, taskChunks(j)}, nil
+		return &historyLayout{j.CounterNames, m.record(id).inputs, taskChunks(j)}, nil
 	})
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (c taskChunk) copyHistory(j *cluster.Job) []historyTask {
 	out := make([]historyTask, 0, len(tasks))
 	for _, t := range tasks {
 		task := historyTask{id: t.ID, ranged: t.Ranged, start: t.Range.Start.Offset, end: t.Range.End.Offset}
-		task.Counters = t.Counts()
+		task.Counters = t.Counts
 		if t.Output != nil {
 			task.Bytes, task.Records = t.Output.Bytes, t.Output.Records
 		}

@@ -85,7 +85,7 @@ func (m *Master) LocalTaskCounters(ctx context.Context, task cluster.TaskID) (co
 			return nil, err
 		}
 		j, _, t, known := m.view.Task(task)
-		if !known || t.Counts() == nil {
+		if !known || t.Counts == nil {
 			return nil, fmt.Errorf("%w: counters of %v, which has not finished", cluster.ErrUnknown, task)
 		}
 		sums := make(counter.Values)

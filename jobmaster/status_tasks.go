@@ -63,9 +63,9 @@ type copiedAttempt struct {
 func (c taskChunk) copyTasks(j *cluster.Job, r *record) *copiedTasks {
 	stage := j.Stages[c.stage]
 	tasks := stage.Tasks[c.first:min(c.first+chunkTasks, len(stage.Tasks))]
-	out := &copiedTasks{stage: stage, names: j.CounterNames(), tasks: make([]copiedTask, 0, len(tasks)), attempts: make([]copiedAttempt, 0, len(tasks))}
+	out := &copiedTasks{stage: stage, names: j.CounterNames, tasks: make([]copiedTask, 0, len(tasks)), attempts: make([]copiedAttempt, 0, len(tasks))}
 	for _, t := range tasks {
-		task := copiedTask{id: t.ID, state: t.State, attempts: len(t.Attempts), counts: t.Counts()}
+		task := copiedTask{id: t.ID, state: t.State, attempts: len(t.Attempts), counts: t.Counts}
 		if stage.Sink {
 			task.bytes, task.records = partitionOf(j, stage, t)
 		}

@@ -86,8 +86,8 @@ func OpenBackup(name string) (*Backup, error) {
 // Close closes the file.
 func (b *Backup) Close() error { return b.file.Close() }
 
-// Snapshot returns the snapshot of the state.
-func (b *Backup) Snapshot() (*cluster.Snapshot, error) {
+// State returns the state that was backed up.
+func (b *Backup) State() (*cluster.State, error) {
 	s, err := cluster.DecodeSnapshot(io.NewSectionReader(b.file, b.snapshot, b.Bytes))
 	if err != nil {
 		return nil, fmt.Errorf("backup %s: %w; use the version of hammr that made it (%s), or a later one", b.file.Name(), err, b.Version)

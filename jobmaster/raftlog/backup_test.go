@@ -179,7 +179,7 @@ func TestBadBackupsAreRefused(t *testing.T) {
 	if err := os.WriteFile(file, good, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := openBackup(t, file).Snapshot(); err != nil || s.Cluster() != "1" {
+	if s, err := openBackup(t, file).State(); err != nil || s.ID != "1" {
 		t.Errorf("the backup itself: %v", err)
 	}
 }

@@ -134,11 +134,7 @@ func (f *fsm) logContradictions(s *cluster.State) {
 
 // decodeState returns the state in a snapshot, which must be of the cluster with this id.
 func decodeState(from io.Reader, clusterID string) (*cluster.State, error) {
-	snapshot, err := cluster.DecodeSnapshot(from)
-	if err != nil {
-		return nil, err
-	}
-	state, err := snapshot.Restore()
+	state, err := cluster.DecodeSnapshot(from)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func (s *Survivor) raiseTerm() error {
 }
 
 // offlineFSM applies a log to a state without a jobmaster. Its snapshot is of the state as
-// Snapshot.Restored returns it.
+// MarkRestored leaves it.
 type offlineFSM struct {
 	cluster    string
 	state      *cluster.State
@@ -146,7 +146,8 @@ func (f *offlineFSM) Snapshot() (raft.FSMSnapshot, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	return offlineSnapshot{f.state.Snapshot().Restored(f.restoredAt)}, nil
+	f.state.MarkRestored(f.restoredAt) // nothing is applied to it afterwards
+	return offlineSnapshot{f.state.Snapshot()}, nil
 }
 
 type offlineSnapshot struct{ *cluster.Snapshot }

@@ -38,30 +38,27 @@ func Restore(b *Backup, dir string, master Peer) (err error) {
 	if err := CheckReachable(master.Address); err != nil {
 		return fmt.Errorf("raftlog: master %q: %w", master.ID, err)
 	}
-	snapshot, err := b.Snapshot()
+	state, err := b.State()
 	if err != nil {
 		return err
 	}
-	if id := cluster.New(b.Cluster).View().Cluster(); id != snapshot.Cluster() {
-		return fmt.Errorf("raftlog: backup of cluster %s has a snapshot of %s: use another copy or another backup", b.Cluster, snapshot.Cluster())
+	if id := cluster.New(b.Cluster).View().Cluster(); id != state.ID {
+		return fmt.Errorf("raftlog: backup of cluster %s has a snapshot of %s: use another copy or another backup", b.Cluster, state.ID)
 	}
 	if err := checkNew(dir); err != nil {
 		return err
 	}
-	restored := snapshot.Restored(time.Now().UnixMilli())
-	if _, err := restored.Restore(); err != nil {
-		return fmt.Errorf("raftlog: backup: %w", err)
-	}
+	state.MarkRestored(time.Now().UnixMilli())
 	stores, err := openOffline(dir)
 	if err != nil {
 		return err
 	}
 	term := b.Term + restoredTerms
-	err = errors.Join(stores.disk.SetUint64(keyCurrentTerm, term), stores.putSnapshot(restored, b.Index, term, alone(master)), stores.disk.Close())
+	err = errors.Join(stores.disk.SetUint64(keyCurrentTerm, term), stores.putSnapshot(state.Snapshot(), b.Index, term, alone(master)), stores.disk.Close())
 	if err != nil {
 		return fmt.Errorf("raftlog: restore to %s: %w", dir, err)
 	}
-	return writeIdentity(dir, identity{Cluster: b.Cluster, Master: master.ID, Restores: restored.Restores()})
+	return writeIdentity(dir, identity{Cluster: b.Cluster, Master: master.ID, Restores: state.Restores})
 }
 
 // checkNew refuses a directory that has anything in it.
