@@ -13,12 +13,12 @@ import (
 //	apply the entry ── panic ──► repair
 //	                              ├─ the jobs that were being changed: none of their output counts,
 //	                              │  their attempts are ordered to exit, and they fail
-//	                              ├─ machines: slots, lists and indexes are computed again
+//	                              ├─ everything that is derived is computed again (index)
 //	                              └─ a command about a machine: applied again, without these jobs
 //
 // Every master of the same version panics at the same entry in the same place, so all reach
-// the same state. repair does not depend on what the command has left half done. It uses only
-// values that are correct by themselves: ids, states of attempts, machines.
+// the same state. repair depends neither on what the command has left half done nor on the cause of
+// the panic, which may be a state that an earlier command has damaged: a FailJob would panic again.
 
 // ErrInternal marks a command whose Apply has panicked. The delta that comes with it is valid.
 var ErrInternal = errors.New("cluster: internal error")
@@ -78,7 +78,7 @@ func (tx *transition) applyAgain(c Command) (done bool) {
 	}()
 	if tx.losing != nil {
 		tx.losing.Lost = false // it was not lost before the command
-		tx.repairMachines()
+		tx.reindex()
 	}
 	if c.apply(tx, taskRef{}) == nil {
 		tx.rerunLost()
@@ -87,8 +87,7 @@ func (tx *transition) applyAgain(c Command) (done bool) {
 }
 
 // condemnTouched condemns the job that the transition was changing, and the subject of the
-// command, and computes again what machines know of attempts. It reports whether there was
-// such a job.
+// command, and computes again what is derived. It reports whether there was such a job.
 func (tx *transition) condemnTouched(c Command) (found bool) {
 	jobs := []*Job{tx.touched}
 	if p, ok := tx.subjectOf(c); ok && p.job != tx.touched {
@@ -101,7 +100,7 @@ func (tx *transition) condemnTouched(c Command) (found bool) {
 		}
 	}
 	tx.touched = nil
-	tx.repairMachines()
+	tx.reindex()
 	return found
 }
 
@@ -116,30 +115,22 @@ func (s *State) subjectOf(c Command) (p taskRef, ok bool) {
 	return p, err == nil
 }
 
-// condemn fails a job. None of its work counts, and no task is in an index.
+// condemn fails a job. None of its work counts.
 func (tx *transition) condemn(j *Job) {
-	j.Occupied, j.requiredLeft, j.CounterNames, j.nameIndex = 0, 0, nil, nil
+	alive := make(map[string]bool, len(tx.Machines))
+	for _, m := range tx.Machines {
+		alive[m.Name] = !m.Lost || tx.losing == m
+	}
 	for _, stage := range j.Stages {
-		stage.pending, stage.lostUnneeded, stage.suspended, stage.totals = numberSet{}, numberSet{}, nil, nil
-		clear(stage.byHost)
-		clear(stage.byCheckpointMachine)
-		stage.Finished, stage.Running, stage.Failed, stage.Killed, stage.FinishedAt = 0, 0, 0, 0, 0
+		stage.FinishedAt = 0
 		for n, t := range stage.Tasks {
 			stage.Tasks[n] = t.condemned(n)
 			for _, a := range t.Attempts {
-				tx.condemnAttempt(a)
-				stage.countStatus(a.Status(), 1)
-				if a.OnMachine() {
-					j.Occupied++
-				}
+				tx.condemnAttempt(a, alive[a.Machine])
 			}
 		}
-		if stage.RequiredForCommit() {
-			j.requiredLeft += len(stage.Tasks)
-		}
 	}
-	j.Outage = Outage{}
-	j.setSuspended(false)
+	j.CounterNames, j.Outage, j.Suspended = nil, Outage{}, false
 	if j.State < JobAborting || j.Outcome == 0 {
 		j.Outcome, j.Cause = JobFailed, condemned
 	}
@@ -151,19 +142,17 @@ func (tx *transition) condemn(j *Job) {
 // condemned returns a task of which only its place, its input and its attempts are left.
 // Snapshots share the old task's values, not the task.
 func (t *Task) condemned(number int) *Task {
-	id := t.ID
-	id.Number = number
 	state := TaskKilled
 	if t.State == TaskFailed {
 		state = TaskFailed
 	}
-	return &Task{ID: id, State: state, Split: t.Split, Part: min(t.Part, number), Attempts: t.Attempts}
+	return &Task{State: state, Split: t.Split, Part: min(t.Part, number), Attempts: t.Attempts}
 }
 
-// condemnAttempt ends an attempt. Its process, if there may be one, is ordered to exit.
-func (tx *transition) condemnAttempt(a *Attempt) {
+// condemnAttempt ends an attempt. Its process, if its machine is alive, is ordered to exit.
+func (tx *transition) condemnAttempt(a *Attempt, alive bool) {
 	active, place := a.Active(), a.State.info().place
-	if m := tx.byName[a.Machine]; place != gone && (m == nil || m.Lost && tx.losing != m) {
+	if place != gone && !alive {
 		place = gone
 		tx.delta.Freed = append(tx.delta.Freed, a.ID)
 	}
@@ -207,17 +196,23 @@ func (s AttemptState) withoutProcess() AttemptState {
 	return s
 }
 
-// repairMachines computes again what follows from the attempts and the machines: the list of
-// attempts on each machine and the slots that they use, and the indexes of machines.
-func (tx *transition) repairMachines() {
-	wasFree, was := tx.free, make(map[*Machine]int) // by index then
+// reindex computes again what is derived, and notes which slots have become free.
+func (tx *transition) reindex() {
+	type free [slotKinds]bool
+	freeSlots := func(m *Machine) (f free) {
+		for kind := range f {
+			f[kind] = tx.free[kind].has(m.index)
+		}
+		return f
+	}
+	before := make(map[*Machine]free, len(tx.Machines))
 	for _, m := range tx.Machines {
-		was[m] = m.index
+		before[m] = freeSlots(m)
 	}
 	_ = tx.index() // a state that has run has the form of one
 	for _, m := range tx.Machines {
-		for kind := range tx.free {
-			if tx.free[kind].has(m.index) && !wasFree[kind].has(was[m]) {
+		for kind, is := range freeSlots(m) {
+			if is && !before[m][kind] {
 				m.FreeSince[kind] = tx.at
 			}
 		}
