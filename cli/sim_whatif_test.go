@@ -8,13 +8,13 @@ import (
 
 // pastJobs are histories of two jobs on one machine with two map slots and a
 // reduce slot; the second job waited for the first.
-const pastJobs = `{"type":"job","version":1,"job":{"jobId":"job_1_0001","name":"long","submitTime":"1000","finishTime":"21500","inputBytes":"4"}}
+const pastJobs = `{"type":"job","version":2,"job":{"jobId":"job_1_0001","name":"long","submitTime":"1000","finishTime":"21500","inputBytes":"4"}}
 {"type":"task","task":{"id":"task_1_0001_m_000000","kind":"MAP","attempts":[{"node":"n1","state":"ATTEMPT_SUCCEEDED","startTime":"1100","finishTime":"11100"}]}}
 {"type":"task","task":{"id":"task_1_0001_m_000001","kind":"MAP","attempts":[{"node":"n1","state":"ATTEMPT_SUCCEEDED","startTime":"1100","finishTime":"11100"}]}}
 {"type":"task","task":{"id":"task_1_0001_m_000002","kind":"MAP","attempts":[{"node":"n1","state":"ATTEMPT_SUCCEEDED","startTime":"11200","finishTime":"21200"}]}}
 {"type":"task","task":{"id":"task_1_0001_m_000003","kind":"MAP","attempts":[{"node":"n1","state":"ATTEMPT_SUCCEEDED","startTime":"11200","finishTime":"21200"}]}}
 {"type":"end","tasks":4}
-{"type":"job","version":1,"job":{"jobId":"job_1_0002","name":"short","submitTime":"2000","finishTime":"25000","inputBytes":"1"}}
+{"type":"job","version":2,"job":{"jobId":"job_1_0002","name":"short","submitTime":"2000","finishTime":"25000","inputBytes":"1"}}
 {"type":"task","task":{"id":"task_1_0002_m_000000","kind":"MAP","attempts":[{"node":"n1","state":"ATTEMPT_SUCCEEDED","startTime":"21500","finishTime":"22500"}]}}
 {"type":"task","task":{"id":"task_1_0002_r_000000","kind":"REDUCE","attempts":[{"node":"n1","state":"ATTEMPT_SUCCEEDED","startTime":"22500","finishTime":"24500"}]}}
 {"type":"end","tasks":2}

@@ -136,7 +136,7 @@ func (m *Master) writeHistoryOf(j *cluster.Job) {
 				failed(errPanic)
 			}
 		}()
-		h, line := &history.Job{Version: history.Version2, Status: status()}, summary.Encode()
+		h, line := &history.Job{Status: status()}, summary.Encode()
 		err := m.askHistory(l.ctx, id, h)
 		h.Status.Properties = clean.Properties(h.Status.Properties) // files live longer than secrets should
 		if err != nil {

@@ -106,9 +106,8 @@ func TestExplainTasksThatNeverRan(t *testing.T) {
 	})
 }
 
-// TestExplainByOldHistories explains a job by a history without stages, and then a job
-// without a history.
-func TestExplainByOldHistories(t *testing.T) {
+// TestExplainWithoutStages explains a job without a history, and then by a history without stages.
+func TestExplainWithoutStages(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		w.addTasknode("a", 1, 1)
@@ -123,7 +122,7 @@ func TestExplainByOldHistories(t *testing.T) {
 			t.Errorf("without a history: %v", err)
 		}
 		s.Stages = nil
-		w.writeHistory("/history/job_1_0001.jsonl", s) // the layout without days
+		w.writeHistory("/history/2000-01-01/job_1_0001.jsonl.zst", s)
 		e := w.explain(id, "task_1_0001_r_000000")
 		if len(e.Stages) != 2 || e.Stages[1].Name != "reduce" || e.Stages[1].Usage.ReduceSlots != 0 || e.Stages[1].Usage.Machines[0].Name != "a" || e.Task.Stage != "reduce" {
 			t.Errorf("explained as %v", e)
@@ -135,7 +134,7 @@ func TestExplainByOldHistories(t *testing.T) {
 func (w *testCluster) writeHistory(name string, s *wire.JobStatus) {
 	w.t.Helper()
 	var text bytes.Buffer
-	if err := history.Encode(&text, &history.Job{Version: history.Version1, Status: s}); err != nil {
+	if err := history.Encode(&text, &history.Job{Status: s}); err != nil {
 		w.t.Fatal(err)
 	}
 	f, err := w.fs.Create(w.ctx, name, storage.CreateOptions{})

@@ -26,9 +26,6 @@ import (
 //	HISTORY/2026-11-23/job_1_0001.jsonl.zst   the history of a job that finished on that day, in UTC
 //	HISTORY/2026-11-23/index-….jsonl          a line for each of some jobs of that day
 //	LOGS/2026-11-23/job_1_0001/…              the logs of a job that was submitted on that day
-//
-// Histories of version 1 are not compressed (job_1_0001.jsonl). Histories and logs of older programs
-// lie directly in HISTORY and LOGS.
 
 // dayName returns the directory of the day of a time in ms since the epoch.
 func dayName(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.DateOnly) }
@@ -42,29 +39,21 @@ func endOfDay(name string) (end time.Time, ok bool) {
 // indexPrefix begins the names of indexes. The history of a job has another name.
 const indexPrefix = "index-"
 
-// historyFiles returns the file names that a job's history may have, that of the newest version first.
-func historyFiles(id cluster.JobID) []string {
-	return []string{id.String() + history.CompressedSuffix, id.String() + history.Suffix}
-}
+// historyFile returns the name of the file of a job's history.
+func historyFile(id cluster.JobID) string { return id.String() + history.CompressedSuffix }
 
 // writeHistory writes a temporary file and renames it, so that readers never see a part of a
 // history. If the history exists, an earlier leader has written it.
 func (m *Master) writeHistory(ctx context.Context, id cluster.JobID, h *history.Job) error {
-	files, day := historyFiles(id), dayName(h.Status.FinishTime)
-	for _, name := range []string{path.Join(day, files[0]), path.Join(day, files[1]), files[1]} {
-		fsys, file, err := m.cfg.Resolve(ctx, joinName(m.cfg.HistoryDir, name))
-		if err != nil {
-			return err
-		}
-		if _, err := fsys.Stat(ctx, file); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	name := path.Join(dayName(h.Status.FinishTime), historyFile(id))
+	fsys, file, err := m.cfg.Resolve(ctx, joinName(m.cfg.HistoryDir, name))
+	if err != nil {
+		return err
 	}
-	file := files[0]
-	if h.Version == history.Version1 {
-		file = files[1]
+	if _, err := fsys.Stat(ctx, file); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return m.writeHistoryFile(ctx, path.Join(day, file), func(w io.Writer) error { return history.Encode(w, h) })
+	return m.writeHistoryFile(ctx, name, func(w io.Writer) error { return history.Encode(w, h) })
 }
 
 // writeHistoryFile writes a file below Config.HistoryDir, which appears complete.
@@ -95,7 +84,7 @@ func (m *Master) writeIndex(ctx context.Context, lines []history.Summary) error 
 		days[dayName(l.FinishTime)] = append(days[dayName(l.FinishTime)], l)
 	}
 	for day, lines := range days {
-		name := fmt.Sprintf("%s/%s%s-%d%s", day, indexPrefix, lines[0].ID, m.cfg.Now().UnixNano(), history.Suffix)
+		name := fmt.Sprintf("%s/%s%s-%d%s", day, indexPrefix, lines[0].ID, m.cfg.Now().UnixNano(), history.IndexSuffix)
 		err := m.writeHistoryFile(ctx, name, func(w io.Writer) error {
 			for _, l := range lines {
 				if _, err := w.Write(append(l.Encode(), '\n')); err != nil {
@@ -112,7 +101,7 @@ func (m *Master) writeIndex(ctx context.Context, lines []history.Summary) error 
 }
 
 // historyDays returns the file system and the directories of the days that have histories,
-// the newest first, and at last the directory of histories itself.
+// the newest first.
 func (m *Master) historyDays(ctx context.Context) (fsys storage.FS, days []string, err error) {
 	fsys, root, err := m.cfg.Resolve(ctx, m.cfg.HistoryDir)
 	if err != nil {
@@ -127,7 +116,7 @@ func (m *Master) historyDays(ctx context.Context) (fsys storage.FS, days []strin
 			days = append(days, e.Path)
 		}
 	}
-	return fsys, append(days, root), err
+	return fsys, days, err
 }
 
 // openHistory opens the history of a job. finishedAt is 0 if the state does not know when
@@ -157,13 +146,7 @@ func (m *Master) openHistory(ctx context.Context, id cluster.JobID, finishedAt i
 
 // openIn opens the history of a job in a directory. The error wraps fs.ErrNotExist if it is not there.
 func openIn(ctx context.Context, fsys storage.FS, dir string, id cluster.JobID) (storage.File, error) {
-	for _, name := range historyFiles(id) {
-		f, err := fsys.Open(ctx, path.Join(dir, name))
-		if !errors.Is(err, fs.ErrNotExist) {
-			return f, err
-		}
-	}
-	return nil, fs.ErrNotExist
+	return fsys.Open(ctx, path.Join(dir, historyFile(id)))
 }
 
 // JobsSince returns the status of all jobs as Jobs does, also of retired jobs, without those
@@ -213,7 +196,7 @@ func (m *Master) retiredSince(ctx context.Context, since int64) (map[string]hist
 		return nil, err
 	}
 	for _, day := range days {
-		if name := path.Base(day); !isDay(name) || name < dayName(since) {
+		if path.Base(day) < dayName(since) {
 			continue
 		}
 		if err := readIndexes(ctx, fsys, day, since, found); err != nil {
@@ -223,12 +206,6 @@ func (m *Master) retiredSince(ctx context.Context, since int64) (map[string]hist
 	return found, nil
 }
 
-// isDay reports whether a name is that of the directory of a day.
-func isDay(name string) bool {
-	_, ok := endOfDay(name)
-	return ok
-}
-
 // readIndexes adds the lines of all indexes of a day to found.
 func readIndexes(ctx context.Context, fsys storage.FS, day string, since int64, found map[string]history.Summary) error {
 	entries, err := fsys.List(ctx, day)
@@ -236,7 +213,7 @@ func readIndexes(ctx context.Context, fsys storage.FS, day string, since int64, 
 		return err
 	}
 	for _, e := range entries {
-		if name := path.Base(e.Path); !strings.HasPrefix(name, indexPrefix) || !strings.HasSuffix(name, history.Suffix) {
+		if name := path.Base(e.Path); !strings.HasPrefix(name, indexPrefix) || !strings.HasSuffix(name, history.IndexSuffix) {
 			continue
 		}
 		if err := readIndex(ctx, fsys, e.Path, since, found); err != nil {

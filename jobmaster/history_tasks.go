@@ -11,10 +11,9 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// askHistory fills in the history of a job that is over: its tasks and, from version 2 on, what only
-// histories have.
+// askHistory fills in the history of a job that is over: its tasks, and what only histories have.
 func (m *Master) askHistory(ctx context.Context, id cluster.JobID, h *history.Job) error {
-	if err := m.askTasks(ctx, id.String(), h.Status); err != nil || h.Version < history.Version2 {
+	if err := m.askTasks(ctx, id.String(), h.Status); err != nil {
 		return err
 	}
 	layout, err := ask(ctx, m, func() (*historyLayout, error) {

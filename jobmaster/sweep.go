@@ -61,9 +61,7 @@ func (m *Master) usedNames() map[string]bool {
 	used := make(map[string]bool)
 	for j := range m.view.Jobs() {
 		used[j.ID.String()] = true
-		for _, name := range historyFiles(j.ID) {
-			used[name] = true
-		}
+		used[historyFile(j.ID)] = true
 		if j.Archived {
 			continue
 		}
@@ -77,7 +75,7 @@ func (m *Master) usedNames() map[string]bool {
 // isUsed reports whether usedNames has a name. A sweep asks for each expired entry, so it makes
 // no list.
 func (m *Master) isUsed(name string) bool {
-	if id, err := cluster.ParseJobID(strings.TrimSuffix(strings.TrimSuffix(name, history.CompressedSuffix), history.Suffix)); err == nil && m.view.Job(id) != nil {
+	if id, err := cluster.ParseJobID(strings.TrimSuffix(name, history.CompressedSuffix)); err == nil && m.view.Job(id) != nil {
 		return true
 	}
 	for j := range m.view.Jobs() {

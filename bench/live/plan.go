@@ -143,14 +143,12 @@ func (c *Cluster) killOthers(ctx context.Context, ids []string) error {
 // historyOf returns the file of a job's history, which is in the directory of a day. The error
 // wraps fs.ErrNotExist if the job has none.
 func historyOf(dir, id string) (string, error) {
-	for _, suffix := range []string{history.CompressedSuffix, history.Suffix} {
-		files, err := filepath.Glob(filepath.Join(dir, "*", id+suffix))
-		if err != nil {
-			return "", err
-		}
-		if len(files) > 0 {
-			return files[0], nil
-		}
+	files, err := filepath.Glob(filepath.Join(dir, "*", id+history.CompressedSuffix))
+	if err != nil {
+		return "", err
+	}
+	if len(files) > 0 {
+		return files[0], nil
 	}
 	return "", fmt.Errorf("history of %s in %s: %w", id, dir, fs.ErrNotExist)
 }

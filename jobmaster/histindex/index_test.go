@@ -63,20 +63,16 @@ func (f *files) write(name, text string) {
 }
 
 // history writes the history of a job.
-func (f *files) history(dir, id string, version int) {
+func (f *files) history(dir, id string) {
 	f.Helper()
 	var b bytes.Buffer
-	j := &history.Job{Version: version, Status: &wire.JobStatus{
+	j := &history.Job{Status: &wire.JobStatus{
 		JobId: id, Name: "name of " + id, State: wire.JobState_SUCCEEDED, FinishTime: noon.UnixMilli(), Tasks: []*wire.TaskStatus{{Id: "task" + id[3:] + "_m_000000"}},
 	}}
 	if err := history.Encode(&b, j); err != nil {
 		f.Fatal(err)
 	}
-	suffix := history.CompressedSuffix
-	if version == history.Version1 {
-		suffix = history.Suffix
-	}
-	f.write(dir+"/"+id+suffix, b.String())
+	f.write(dir+"/"+id+history.CompressedSuffix, b.String())
 }
 
 func (f *files) index(t testing.TB) *histindex.Index {
@@ -119,9 +115,9 @@ func TestIndexFollowsTheDirectory(t *testing.T) {
 		}
 		time.Sleep(time.Until(noon))
 		want("no directory", "", 0)
-		f.history("2026-11-23", "job_1_0001", history.Version2)
-		f.history("2026-11-22", "job_1_0002", history.Version1)
-		f.history(".", "job_1_0003", history.Version1)
+		f.history("2026-11-23", "job_1_0001")
+		f.history("2026-11-22", "job_1_0002")
+		f.history(".", "job_1_0003")
 		f.write("2026-11-23/job_1_0009.jsonl.zst.123.tmp", "half of a histor")
 		f.write("notes.txt", "mine")
 		want("histories", "1 2 3", 3)
@@ -150,9 +146,9 @@ func TestDamagedFilesAreNamed(t *testing.T) {
 		x := f.index(t)
 		defer x.Close()
 		time.Sleep(time.Until(noon))
-		f.history("2026-11-23", "job_1_0001", history.Version2)
-		f.history("2026-11-23", "job_1_0002", history.Version2)
-		f.write("2026-11-23/job_1_0003.jsonl", `{"type":"job","version":1,"jo`)
+		f.history("2026-11-23", "job_1_0001")
+		f.history("2026-11-23", "job_1_0002")
+		f.write("2026-11-23/job_1_0003.jsonl.zst", `{"type":"job","version":1,"jo`)
 		f.write("2026-11-23/index-job_1_0002-7.jsonl", string(history.Summary{ID: "job_1_0002"}.Encode())+"\nrubbish\n")
 		other, _ := f.Open(t.Context(), "/history/2026-11-23/job_1_0001.jsonl.zst")
 		text := make([]byte, 4096)
@@ -167,7 +163,7 @@ func TestDamagedFilesAreNamed(t *testing.T) {
 			problems = append(problems, strings.TrimPrefix(p.File, "/history/2026-11-23/")+": "+p.Text)
 		}
 		all := strings.Join(problems, "\n")
-		for _, part := range []string{"index-job_1_0002-7.jsonl: ", "line 2 of the index", "job_1_0003.jsonl: ", "job_1_0004.jsonl.zst: ", `the history of "job_1_0001" is in the file of job_1_0004`, "disk is away"} {
+		for _, part := range []string{"index-job_1_0002-7.jsonl: ", "line 2 of the index", "job_1_0003.jsonl.zst: ", "job_1_0004.jsonl.zst: ", `the history of "job_1_0001" is in the file of job_1_0004`, "disk is away"} {
 			if !strings.Contains(all, part) {
 				t.Errorf("no %q in\n%s", part, all)
 			}
@@ -176,10 +172,10 @@ func TestDamagedFilesAreNamed(t *testing.T) {
 			t.Errorf("jobs %s, problems\n%s", got, all)
 		}
 		f.refuse.Store(nil)
-		if err := f.Remove(t.Context(), "/history/2026-11-23/job_1_0003.jsonl", false); err != nil {
+		if err := f.Remove(t.Context(), "/history/2026-11-23/job_1_0003.jsonl.zst", false); err != nil {
 			t.Fatal(err)
 		}
-		f.history("2026-11-23", "job_1_0003", history.Version1)
+		f.history("2026-11-23", "job_1_0003")
 		opened := f.opened.Load()
 		time.Sleep(11 * time.Second)
 		if got, v := ids(t, x); got != "1 2 3" || len(v.Problems) != 2 || f.opened.Load()-opened != 2 {
@@ -191,9 +187,9 @@ func TestDamagedFilesAreNamed(t *testing.T) {
 func TestJob(t *testing.T) {
 	f := newFiles(t)
 	x := f.index(t)
-	f.history("2026-11-23", "job_1_0001", history.Version2)
-	f.history(".", "job_1_0002", history.Version1)
-	f.write("2026-11-23/job_1_0003.jsonl", "rubbish")
+	f.history("2026-11-23", "job_1_0001")
+	f.history(".", "job_1_0002")
+	f.write("2026-11-23/job_1_0003.jsonl.zst", "rubbish")
 	for id, want := range map[string]error{"job_1_0001": nil, "job_1_0002": nil, "job_1_0003": storage.ErrCorrupt, "job_1_0004": cluster.ErrUnknown, "../x": cluster.ErrUnknown} {
 		j, err := x.Job(t.Context(), id)
 		if !errors.Is(err, want) || err == nil && (j.Status.JobId != id || len(j.Status.Tasks) != 1) {

@@ -74,21 +74,20 @@ func (x *Index) readJob(ctx context.Context, id string) (*history.Job, error) {
 		return nil, err
 	}
 	for _, dir := range dirs {
-		for _, suffix := range []string{history.CompressedSuffix, history.Suffix} {
-			f, err := fsys.Open(ctx, path.Join(dir, id+suffix))
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			j, err := history.Decode(f)
-			_ = f.Close() // it was only read
-			if err != nil {
-				return nil, fmt.Errorf("history %s: %w", path.Join(dir, id+suffix), err)
-			}
-			return j, nil
+		file := path.Join(dir, id+history.CompressedSuffix)
+		f, err := fsys.Open(ctx, file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
+		if err != nil {
+			return nil, err
+		}
+		j, err := history.Decode(f)
+		_ = f.Close() // it was only read
+		if err != nil {
+			return nil, fmt.Errorf("history %s: %w", file, err)
+		}
+		return j, nil
 	}
 	return nil, fmt.Errorf("%w: %s has no history in %s: it is not over, or its history was removed after the retention time", cluster.ErrUnknown, id, x.cfg.Dir)
 }

@@ -137,7 +137,7 @@ func (x *Index) listDay(ctx context.Context, fsys storage.FS, dir, name string, 
 		files[e.Path] = true
 		switch base := path.Base(e.Path); {
 		case e.IsDir:
-		case strings.HasPrefix(base, indexPrefix) && strings.HasSuffix(base, history.Suffix):
+		case strings.HasPrefix(base, indexPrefix) && strings.HasSuffix(base, history.IndexSuffix):
 			if !d.read[base] && !d.isDamaged(e) {
 				d.read[base] = d.note(e, d.readIndex(ctx, fsys, e.Path))
 			}
@@ -153,11 +153,8 @@ func (x *Index) listDay(ctx context.Context, fsys storage.FS, dir, name string, 
 
 // JobOf returns the id of the job of a history, by the name of its file; "" for other files.
 func JobOf(name string) string {
-	id, compressed := strings.CutSuffix(name, history.CompressedSuffix)
-	if !compressed {
-		id = strings.TrimSuffix(name, history.Suffix)
-	}
-	if parsed, err := cluster.ParseJobID(id); err != nil || id == name || parsed.String() != id {
+	id, is := strings.CutSuffix(name, history.CompressedSuffix)
+	if parsed, err := cluster.ParseJobID(id); err != nil || !is || parsed.String() != id {
 		return ""
 	}
 	return id

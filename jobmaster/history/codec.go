@@ -19,12 +19,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Encode writes a history in its version. Version 2 is compressed. The last line contains the
-// numbers of lines, so that a reader detects a truncated file.
+// Encode writes a history, compressed. The last line contains the numbers of lines, so that a
+// reader detects a truncated file.
 func Encode(w io.Writer, j *Job) error {
-	if j.Version == Version1 {
-		return encode(w, j)
-	}
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return err
@@ -35,7 +32,7 @@ func Encode(w io.Writer, j *Job) error {
 func encode(w io.Writer, j *Job) error {
 	out := bufio.NewWriter(w)
 	lines := json.NewEncoder(out)
-	lines.SetEscapeHTML(j.Version == Version1) // as version 1 has been written
+	lines.SetEscapeHTML(false)
 	head, err := j.head()
 	if err != nil {
 		return err
@@ -44,7 +41,7 @@ func encode(w io.Writer, j *Job) error {
 		return err
 	}
 	for i, t := range j.Status.Tasks {
-		text, err := protojson.Marshal(without(t, "counts")) // which are beside the message in version 2
+		text, err := protojson.Marshal(without(t, "counts")) // which are beside the message
 		if err != nil {
 			return err
 		}
@@ -69,18 +66,11 @@ func encode(w io.Writer, j *Job) error {
 
 // head returns the first line.
 func (j *Job) head() (l line, err error) {
-	l = line{Type: "job", Version: j.Version, EventsSince: j.Events.Since, Actions: j.Actions}
+	l = line{Type: "job", Version: version, EventsSince: j.Events.Since, Actions: j.Actions}
 	for _, id := range j.CounterNames {
 		l.CounterNames = append(l.CounterNames, [2]string{id.Group, id.Name})
 	}
-	status := without(j.Status, "tasks", "counter_names")
-	if j.Version == Version1 { // its readers refuse fields that they do not know
-		status.Stages, status.Waits, status.WaitsSince = nil, nil, 0
-		for _, stage := range j.Status.Stages {
-			status.Stages = append(status.Stages, without(stage, "reads", "waits"))
-		}
-	}
-	l.Job, err = protojson.Marshal(status)
+	l.Job, err = protojson.Marshal(without(j.Status, "tasks", "counter_names"))
 	return l, err
 }
 
@@ -149,11 +139,9 @@ func (l *line) addTo(j *Job, first bool) error {
 		if err := messages.Unmarshal(l.Task, t); err != nil {
 			return err
 		}
-		if j.Version >= Version2 {
-			j.Tasks, t.Counts = append(j.Tasks, l.taskFields), l.Counters
-		}
+		j.Tasks, t.Counts = append(j.Tasks, l.taskFields), l.Counters
 		return nil
-	case l.Type == "event" && j.Version >= Version2 && l.Event != nil:
+	case l.Type == "event" && l.Event != nil:
 		j.Events.Events = append(j.Events.Events, *l.Event)
 		return nil
 	case l.Type == "end":
@@ -170,10 +158,10 @@ func (l *line) addTo(j *Job, first bool) error {
 
 // addJob reads the first line.
 func (l *line) addJob(j *Job) error {
-	if l.Version < Version1 || l.Version > Version2 {
-		return fmt.Errorf("version %d of the format; this program reads versions %d and %d", l.Version, Version1, Version2)
+	if l.Version != version {
+		return fmt.Errorf("version %d of the format; this program reads version %d", l.Version, version)
 	}
-	j.Version, j.Status, j.Events.Since, j.Actions = l.Version, new(wire.JobStatus), l.EventsSince, l.Actions
+	j.Status, j.Events.Since, j.Actions = new(wire.JobStatus), l.EventsSince, l.Actions
 	if err := messages.Unmarshal(l.Job, j.Status); err != nil {
 		return err
 	}

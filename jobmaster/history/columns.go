@@ -8,20 +8,15 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster/board"
 )
 
-// Columns returns numbers of all tasks. In version 1 places are unknown, and bytes and records are
-// known only of tasks that make a partition of the output.
+// Columns returns numbers of all tasks.
 func (j *Job) Columns() *apidoc.TaskColumns {
 	c := new(apidoc.TaskColumns)
 	c.Grow(len(j.Status.Tasks))
 	for i, t := range j.Status.Tasks {
 		r := j.row(i, t)
 		c.Add(&r)
-	}
-	for _, p := range j.Status.Partitions {
-		j.addPartition(c, p)
 	}
 	return c
 }
@@ -50,17 +45,6 @@ func (j *Job) row(i int, t *wire.TaskStatus) apidoc.TaskRow {
 		r.FinishTime = a.GetFinishTime()
 	}
 	return r
-}
-
-// addPartition adds what version 1 says of the task of a partition, which is of the last stage.
-func (j *Job) addPartition(c *apidoc.TaskColumns, p *wire.Partition) {
-	if j.Version > Version1 || len(c.Stages) == 0 {
-		return
-	}
-	first := slices.Index(c.Stage, int32(len(c.Stages)-1))
-	if i := first + int(p.Partition); i >= first && i < c.Len() && c.Number[i] == p.Partition {
-		c.Bytes[i], c.Records[i] = p.Bytes, p.Records
-	}
 }
 
 // slotTime returns how long an attempt had its slot, in ms.
@@ -96,39 +80,10 @@ func shownAttempt(t *wire.TaskStatus) (*wire.TaskStatus_Attempt, int) {
 	return t.Attempts[n], n
 }
 
-// EventLog returns the events of the job. Version 1 has none, so they are derived from the attempts:
-// when each started and ended. Since is the end of the job then, because others are unknown.
+// EventLog returns the events of the job. Its list is not nil.
 func (j *Job) EventLog() apidoc.Events {
-	if j.Version > Version1 {
-		if j.Events.Events == nil {
-			return apidoc.Events{Since: j.Events.Since, Events: []apidoc.Event{}}
-		}
-		return j.Events
+	if j.Events.Events == nil {
+		return apidoc.Events{Since: j.Events.Since, Events: []apidoc.Event{}}
 	}
-	out := apidoc.Events{Since: j.Status.FinishTime, Events: []apidoc.Event{}}
-	for _, t := range j.Status.Tasks {
-		for _, a := range t.Attempts {
-			out.Events = append(out.Events, apidoc.Event{At: a.StartTime, Kind: board.EventStart.String(), Attempt: a.Id, Node: a.Machine})
-			if a.FinishTime > 0 {
-				out.Events = append(out.Events, apidoc.Event{At: a.FinishTime, Kind: endOf(a).String(), Attempt: a.Id, Node: a.Machine})
-			}
-		}
-	}
-	slices.SortStableFunc(out.Events, func(a, b apidoc.Event) int { return cmp.Compare(a.At, b.At) })
-	return out
-}
-
-// endOf returns how an attempt ended, by its status.
-func endOf(a *wire.TaskStatus_Attempt) board.EventKind {
-	switch {
-	case a.State == wire.AttemptState_ATTEMPT_SUCCEEDED:
-		return board.EventFinish
-	case a.State == wire.AttemptState_ATTEMPT_FAILED:
-		return board.EventFail
-	case a.State == wire.AttemptState_ATTEMPT_PREEMPTED && a.WorkLost:
-		return board.EventPreempt
-	case a.State == wire.AttemptState_ATTEMPT_PREEMPTED:
-		return board.EventCheckpoint
-	}
-	return board.EventKill
+	return j.Events
 }

@@ -13,31 +13,27 @@ import (
 	"github.com/hammr/hammr/jobmaster/board"
 )
 
-// Versions of the format.
-const (
-	Version1 = 1 // the status of the job and its tasks
-	Version2 = 2 // counters, inputs and events too; compressed
-)
+// version is that of the format.
+const version = 2
 
 // Suffixes of the names of files.
 const (
-	Suffix           = ".jsonl"     // of version 1, and of indexes
-	CompressedSuffix = ".jsonl.zst" // of version 2
+	IndexSuffix      = ".jsonl"     // of indexes
+	CompressedSuffix = ".jsonl.zst" // of histories
 )
 
 // Job is the history of a job.
 type Job struct {
-	Version      int
 	Status       *wire.JobStatus // with its tasks
-	CounterNames []counter.ID    // of the lists in Tasks; none in version 1
-	Tasks        []Task          // what Status.Tasks does not have, in the same order; nil in version 1
-	Events       apidoc.Events   // none in version 1
+	CounterNames []counter.ID    // of the lists in Tasks
+	Tasks        []Task          // what Status.Tasks does not have, in the same order
+	Events       apidoc.Events
 
-	// Actions are what users have asked for, the latest last, since Events.Since. None in version 1.
+	// Actions are what users have asked for, the latest last, since Events.Since.
 	Actions []apidoc.UserAction
 }
 
-// Task is what version 2 adds to a task.
+// Task is what a history has of a task besides its status.
 type Task struct {
 	Counters []int64   `json:"counters,omitempty"` // of the winner, parallel to Job.CounterNames; shorter if the last ones are 0
 	Input    *Input    `json:"input,omitempty"`    // nil if the task reads no file, or it is unknown
@@ -54,7 +50,7 @@ type Input struct {
 	Files  int    `json:"files"`           // number of files, or of parts of files
 }
 
-// Attempt is what version 2 adds to an attempt.
+// Attempt is what a history has of an attempt besides its status.
 type Attempt struct {
 	Place   string `json:"place,omitempty"`   // where it started relative to its input: node, rack, other or any; "" if unknown
 	From    int    `json:"from,omitempty"`    // number, counted from 1, of the attempt from whose checkpoint it resumed; 0 for none
@@ -71,7 +67,7 @@ type line struct {
 	EventsSince  int64               `json:"eventsSince,omitempty"`  // apidoc.Events.Since
 	Actions      []apidoc.UserAction `json:"actions,omitempty"`
 	Task         json.RawMessage     `json:"task,omitempty"`
-	taskFields                       // of a task in version 2
+	taskFields                       // of a task
 	Event        *apidoc.Event       `json:"event,omitempty"`
 	Tasks        int                 `json:"tasks,omitempty"`  // number of lines of type task
 	Events       int                 `json:"events,omitempty"` // number of lines of type event
@@ -140,7 +136,7 @@ func (j *Job) Index(task string) (int, error) {
 }
 
 // CountersOf returns the counters of the winner of the task at a place in Status.Tasks; nil if it has
-// no winner or the history is of version 1.
+// no winner.
 func (j *Job) CountersOf(i int) counter.Values {
 	if i >= len(j.Tasks) || j.Tasks[i].Counters == nil {
 		return nil
@@ -152,8 +148,7 @@ func (j *Job) CountersOf(i int) counter.Values {
 	return sums
 }
 
-// CountersByType adds up the counters of the finished tasks of each type, MAP or REDUCE. It is empty
-// in version 1.
+// CountersByType adds up the counters of the finished tasks of each type, MAP or REDUCE.
 func (j *Job) CountersByType() map[string]counter.Values {
 	totals := make(map[string][]int64)
 	peaks := make([]bool, len(j.CounterNames))

@@ -26,17 +26,15 @@ func TestHistoryOfTheEngine(t *testing.T) {
 				attempt(wire.AttemptState_ATTEMPT_KILLED, 5, 25), attempt(wire.AttemptState_ATTEMPT_SUCCEEDED, 30, 80)}},
 		},
 	}
-	for _, version := range []int{history.Version1, history.Version2} {
-		var b bytes.Buffer
-		if err := history.Encode(&b, &history.Job{Version: version, Status: s, Events: apidoc.Events{Events: []apidoc.Event{{At: 1e12, Kind: "start"}}[:version-1]}}); err != nil {
-			t.Fatal(err)
-		}
-		w, err := Read(&b, "h", Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantJobOfTheEngine(t, s, w)
+	var b bytes.Buffer
+	if err := history.Encode(&b, &history.Job{Status: s, Events: apidoc.Events{Events: []apidoc.Event{{At: 1e12, Kind: "start"}}}}); err != nil {
+		t.Fatal(err)
 	}
+	w, err := Read(&b, "h", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantJobOfTheEngine(t, s, w)
 }
 
 func wantJobOfTheEngine(t *testing.T, s *wire.JobStatus, w *Workload) {
@@ -56,9 +54,9 @@ func wantJobOfTheEngine(t *testing.T, s *wire.JobStatus, w *Workload) {
 // TestEmptyHistory reads a history without tasks.
 func TestEmptyHistory(t *testing.T) {
 	var b bytes.Buffer
-	if err := history.Encode(&b, &history.Job{Version: history.Version1, Status: &wire.JobStatus{JobId: "job_1_0001"}}); err != nil {
+	if err := history.Encode(&b, &history.Job{Status: &wire.JobStatus{JobId: "job_1_0001"}}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := ReadHistory(&b, "h", Options{})
+	_, err := Read(&b, "h", Options{})
 	wantError(t, err, "h: no jobs, expected at least one; jobs left out")
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const history1 = `{"type":"job","version":1,"job":{"jobId":"job_1_0001","name":"wordcount","user":"ann","queue":"prod","priority":"HIGH","submitTime":"1763723662000","inputBytes":"5","partitions":[{"bytes":"30"},{"partition":1,"bytes":"40"}],"properties":{"mapreduce.job.reduce.slowstart.completedmaps":"0.8"}}}
+const history1 = `{"type":"job","version":2,"job":{"jobId":"job_1_0001","name":"wordcount","user":"ann","queue":"prod","priority":"HIGH","submitTime":"1763723662000","inputBytes":"5","partitions":[{"bytes":"30"},{"partition":1,"bytes":"40"}],"properties":{"mapreduce.job.reduce.slowstart.completedmaps":"0.8"}}}
 {"type":"task","task":{"id":"task_1_0001_m_000000","kind":"MAP","state":"TASK_SUCCEEDED","attempts":[{"id":"a0","state":"ATTEMPT_FAILED","startTime":"1763723663000","finishTime":"1763723663900"},{"id":"a1","state":"ATTEMPT_SUCCEEDED","startTime":"1763723664000","finishTime":"1763723665500"}]}}
 {"type":"task","task":{"id":"task_1_0001_m_000001","kind":"MAP","attempts":[{"state":"ATTEMPT_PREEMPTED","startTime":"1763723663000","finishTime":"1763723663700"},{"state":"ATTEMPT_SUCCEEDED","startTime":"1763723664000","finishTime":"1763723664100"},{"state":"ATTEMPT_KILLED","startTime":"1763723664000","finishTime":"1763723669100"}]}}
 {"type":"task","task":{"id":"task_1_0001_r_000000","kind":"REDUCE","attempts":[{"state":"ATTEMPT_SUCCEEDED","startTime":"1763723663000","finishTime":"1763723668000"}]}}
@@ -64,7 +64,7 @@ func TestHistoryErrorsNameTheLine(t *testing.T) {
 		history1 + "{\"type\"\n:1}":    `h:7: field "type": a JSON number, expected string`,
 		history1 + "\n\n{\"type\"\n,}": "h:10: malformed JSON",
 		history1 + "{\"type\":\n":      "h:7: the input ends inside a value",
-		strings.Replace(history1, ":1,", ":3,", 1):                  "line 1: version 3 of the format; this program reads versions 1 and 2",
+		strings.Replace(history1, ":2,", ":3,", 1):                  "line 1: version 3 of the format; this program reads version 2",
 		strings.Replace(history1, `"HIGH"`, `"URGENT"`, 1):          `h:1: priority "URGENT", expected VERY_HIGH`,
 		strings.Replace(history1, `"0.8"`, `"NaN"`, 1):              `completedmaps: "NaN", expected a number from 0 to 1`,
 		strings.Replace(history1, `"REDUCE"`, `"OTHER"`, 1):         `h:1: task "task_1_0001_r_000000" is of no kind`,
@@ -168,7 +168,7 @@ func TestUnfinishedReducesTakeMeanMapTime(t *testing.T) {
 	}
 }
 
-const twoMachines = `{"type":"job","version":1,"job":{"jobId":"job_1_0001","submitTime":"1000","finishTime":"9000"}}
+const twoMachines = `{"type":"job","version":2,"job":{"jobId":"job_1_0001","submitTime":"1000","finishTime":"9000"}}
 {"type":"task","task":{"id":"task_1_0001_m_000000","kind":"MAP","attempts":[{"node":"a","state":"ATTEMPT_SUCCEEDED","startTime":"2000","finishTime":"3000"}]}}
 {"type":"task","task":{"id":"task_1_0001_m_000001","kind":"MAP","attempts":[{"node":"a","state":"ATTEMPT_SUCCEEDED","startTime":"3000","finishTime":"5000"}]}}
 {"type":"task","task":{"id":"task_1_0001_m_000002","kind":"MAP","attempts":[{"node":"a","state":"ATTEMPT_KILLED","startTime":"4000","finishTime":"4500"},{"node":"b","state":"ATTEMPT_SUCCEEDED","startTime":"4500","finishTime":"5000"}]}}

@@ -28,7 +28,7 @@ func TestFormatByContent(t *testing.T) {
 		"job0\t9\t9\t1762\t0\t14347\n":                  SWIMTrace,
 		"\n {\"jobID\" : \"job_1\", \"submitTime\": 1}": RumenTrace,
 		"[{}]":                                 RumenTrace,
-		`{"type":"job","version":1,"job":{}}`:  HistoryLogs,
+		`{"type":"job","version":2,"job":{}}`:  HistoryLogs,
 		"{\n \"version\": 1, \"jobId\": \"j\"": HistoryLogs,
 		"jobs=1,arrival=exp:13s":               SpecText,
 		"arrival=exp:1s\nclass=a,jobs=1":       SpecText,

@@ -18,23 +18,23 @@ import (
 // pastDay is a day on which jobs finished.
 var pastDay = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 
-// writeHistory writes the history of a job that finished at a time, compressed if it is of version 2.
-func writeHistory(t *testing.T, fsys storage.FS, dir, id, pool string, version int, finish time.Time) {
+// writeHistory writes the history of a job that finished at a time, compressed or not.
+func writeHistory(t *testing.T, fsys storage.FS, dir, id, pool string, compressed bool, finish time.Time) {
 	t.Helper()
 	end := finish.UnixMilli()
-	text := fmt.Sprintf(`{"type":"job","version":%d,"job":{"jobId":%q,"queue":%q,"submitTime":"%d","finishTime":"%d"}}
+	text := fmt.Sprintf(`{"type":"job","version":2,"job":{"jobId":%q,"queue":%q,"submitTime":"%d","finishTime":"%d"}}
 {"type":"task","task":{"id":"task%s_m_000000","kind":"MAP","attempts":[{"node":"n1","state":"ATTEMPT_SUCCEEDED","startTime":"%d","finishTime":"%d"}]}}
-`, version, id, pool, end-9000, end, id[3:], end-8000, end)
+`, id, pool, end-9000, end, id[3:], end-8000, end)
 	name := dir + "/" + id + ".jsonl"
 	events := 0
-	if version == 2 {
+	if compressed {
 		events = 1
 		text += `{"type":"event","event":{"at":1,"kind":"start"}}` + "\n"
 		name += ".zst"
 	}
 	text += fmt.Sprintf(`{"type":"end","tasks":1,"events":%d}`, events)
 	err := storage.WriteFile(t.Context(), fsys, name, storage.CreateOptions{}, func(w io.Writer) error {
-		if version == 1 {
+		if !compressed {
 			_, err := io.WriteString(w, text)
 			return err
 		}
@@ -63,10 +63,10 @@ func TestReadHistoriesSelects(t *testing.T) {
 		return 0, nil
 	}})
 	at := func(day, hour int) time.Time { return pastDay.AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour) }
-	writeHistory(t, fsys, "/history/2026-11-23", "job_1_0001", "prod", 1, at(0, 10))
-	writeHistory(t, fsys, "/history/2026-11-23", "job_1_0002", "dev", 2, at(0, 20))
-	writeHistory(t, fsys, "/history/2026-11-24", "job_1_0003", "prod", 2, at(1, 2))
-	writeHistory(t, fsys, "/history", "job_1_0004", "prod", 1, at(1, 3))
+	writeHistory(t, fsys, "/history/2026-11-23", "job_1_0001", "prod", false, at(0, 10))
+	writeHistory(t, fsys, "/history/2026-11-23", "job_1_0002", "dev", true, at(0, 20))
+	writeHistory(t, fsys, "/history/2026-11-24", "job_1_0003", "prod", true, at(1, 2))
+	writeHistory(t, fsys, "/history", "job_1_0004", "prod", false, at(1, 3))
 	for _, c := range []struct {
 		s      Selection
 		want   string // ids, or a part of the error

@@ -98,7 +98,9 @@ func (master) LocalTaskCounters(ctx context.Context, task cluster.TaskID) (count
 	return counter.Values{"g": {"c": 1}}, err
 }
 
-var gone = history.Job{Version: history.Version1, Status: goneStatus()}
+var gone = history.Job{Status: goneStatus(), Events: apidoc.Events{Since: 6000, Events: []apidoc.Event{
+	{At: 1000, Kind: "start", Attempt: "attempt_1_0007_m_000002_0", Node: "n3"}, {At: 5000, Kind: "finish", Attempt: "attempt_1_0007_m_000002_0", Node: "n3"},
+}}}
 
 // newPast has the history of goneJob, and counts how often it is read as a whole.
 func newPast(asked *atomic.Int64) docs.Reader {

@@ -3,8 +3,7 @@
 //
 //	source := files.New(files.Config{Index: histindex.New(…), Drills: "drills"})
 //
-// A job has what its history has; one of version 1 has no counters of tasks, and events only from the
-// times of its attempts. Nothing can be changed: actions are refused. Masters use a Source too, for the
+// A job has what its history has. Nothing can be changed: actions are refused. Masters use a Source too, for the
 // jobs that have left their state.
 package files
 
@@ -194,26 +193,11 @@ func (s *Source) audit(ctx context.Context, q docs.AuditQuery) (a docs.Answer[ap
 		return a, fmt.Errorf("histories say only what users have asked for of a job; masters know the rest: %w", docs.ErrUnavailable)
 	}
 	return of(ctx, s, q.Job, func(d *derived) (apidoc.Audit, error) {
-		since := d.history.Events.Since
-		if d.history.Version == history.Version1 {
-			since = d.history.Status.FinishTime
-		}
-		return q.Select(d.history.Actions, since), nil
+		return q.Select(d.history.Actions, d.history.Events.Since), nil
 	})
 }
 
-// errVersion1 is the error for what a history of version 1 does not have.
-func (d *derived) errVersion1() error {
-	if d.history.Version == history.Version1 {
-		return fmt.Errorf("the history of %s is of version 1, which has no counters of tasks: %w", d.history.Status.JobId, docs.ErrUnknown)
-	}
-	return nil
-}
-
 func (d *derived) typeCounters() (map[string]counter.Values, error) {
-	if err := d.errVersion1(); err != nil {
-		return nil, err
-	}
 	return d.history.CountersByType(), nil
 }
 
@@ -227,9 +211,6 @@ func (d *derived) task(id string) (report.Task, error) {
 
 func (d *derived) taskCounters(id string) (counter.Values, error) {
 	i, err := d.history.Index(id)
-	if err == nil {
-		err = d.errVersion1()
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -31,17 +31,17 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	newJob = "job_1_0001" // its history is of version 2
-	oldJob = "job_1_0002" // of version 1
+	newJob = "job_1_0001"
+	oldJob = "job_1_0002" // its history has no counters, events and actions
 	aTask  = "task_1_0001_m_000000"
 )
 
 // someHistory returns the history of a job with one map and one reduce.
-func someHistory(id string, version int) *history.Job {
+func someHistory(id string) *history.Job {
 	task := func(name string, kind taskproc.Kind, state wire.TaskState, attempts ...*wire.TaskStatus_Attempt) *wire.TaskStatus {
 		return &wire.TaskStatus{Id: "task" + id[3:] + name, Kind: kind, State: state, Attempts: attempts}
 	}
-	j := &history.Job{Version: version, Status: &wire.JobStatus{
+	j := &history.Job{Events: apidoc.Events{Since: 90_000}, Status: &wire.JobStatus{
 		JobId: id, Name: "nightly sort", User: "ann", Queue: "prod", State: wire.JobState_FAILED, Cause: "disk quota exceeded", SubmitTime: 1000, StartTime: 2000, FinishTime: 90_000,
 		Maps: 1, MapsDone: 1, Reduces: 1, Properties: map[string]string{"mapreduce.job.reduces": "1", "my.password": "hunter2"},
 		Stages: []*wire.StageStatus{{Name: "map", Code: "m", MapSlots: 1, ReadyTime: 1000}, {Name: "reduce", Code: "r", ReduceSlots: 1, ReadyTime: 60_000}},
@@ -50,7 +50,7 @@ func someHistory(id string, version int) *history.Job {
 			task("_r_000000", taskproc.Kind_REDUCE, wire.TaskState_TASK_KILLED),
 		},
 	}}
-	if version == history.Version2 {
+	if id == newJob {
 		j.CounterNames = []counter.ID{counter.MapInputRecords}
 		j.Tasks = []history.Task{{Counters: []int64{40}, Bytes: 300, Attempts: []history.Attempt{{Place: "node", End: "finish"}}}, {}}
 		j.Actions = []apidoc.UserAction{{Time: 3000, User: "bob", Do: "attempt.preempt", ID: "attempt" + id[3:] + "_m_000000_0", To: "suspend"}, {Time: 4000, User: "ann", Do: "job.priority", ID: id, To: "HIGH"}}
@@ -71,13 +71,12 @@ func write(t *testing.T, parts ...string) {
 func newSource(t *testing.T) *files.Source {
 	t.Helper()
 	dir := t.TempDir()
-	for id, version := range map[string]int{newJob: history.Version2, oldJob: history.Version1} {
+	for _, id := range []string{newJob, oldJob} {
 		var b bytes.Buffer
-		if err := history.Encode(&b, someHistory(id, version)); err != nil {
+		if err := history.Encode(&b, someHistory(id)); err != nil {
 			t.Fatal(err)
 		}
-		suffix := []string{history.Suffix, history.CompressedSuffix}[version-1]
-		write(t, dir, "1970-01-01", id+suffix, b.String())
+		write(t, dir, "1970-01-01", id+history.CompressedSuffix, b.String())
 	}
 	index := histindex.New(histindex.Config{Dir: dir, Resolve: func(_ context.Context, name string) (storage.FS, string, error) { return new(local.FS), name, nil }})
 	t.Cleanup(func() { _ = index.Close() })
@@ -145,7 +144,7 @@ func TestPagesWithoutACluster(t *testing.T) {
 		}
 	}
 	for path, status := range map[string]int{
-		"/jobs/job_1_0009": 404, "/drills/run-8": 500, "/drills/run-9": 404, "/drills/..": 404, "/jobs/" + newJob + "/tasks/x": 404, "/api/v1/jobs/" + oldJob + "/counters/types": 404,
+		"/jobs/job_1_0009": 404, "/drills/run-8": 500, "/drills/run-9": 404, "/drills/..": 404, "/jobs/" + newJob + "/tasks/x": 404,
 		"/attempts/attempt_1_0001_m_000000_0/logs/stderr": 404,
 	} {
 		w := httptest.NewRecorder()
@@ -160,7 +159,7 @@ func TestPagesWithoutACluster(t *testing.T) {
 
 func TestEventsAndColumns(t *testing.T) {
 	s := newSource(t)
-	for id, want := range map[string]string{newJob: "start suspend", oldJob: "start finish"} {
+	for id, want := range map[string]string{newJob: "start suspend", oldJob: ""} {
 		a, err := docs.Events.Read(t.Context(), s, docs.TaskID{Job: id})
 		var kinds []string
 		for _, e := range a.Value.Events {
@@ -199,7 +198,7 @@ func TestFilesHaveTheActionsOnJobs(t *testing.T) {
 	}
 	a, err = docs.Audit.Read(t.Context(), s, docs.AuditQuery{Job: oldJob})
 	if err != nil || len(a.Value.Actions) != 0 || a.Value.Since != 90_000 {
-		t.Errorf("version 1: %+v, %v", a.Value, err)
+		t.Errorf("without actions: %+v, %v", a.Value, err)
 	}
 	if _, err := docs.Node.Read(t.Context(), newSource(t), docs.NodeID{Node: "n1"}); !errors.Is(err, docs.ErrUnknown) {
 		t.Errorf("a tasknode of files: %v", err)

@@ -38,8 +38,8 @@ func TestHistoryHasCountersInputsAndEvents(t *testing.T) {
 		w.wantSucceeded(id)
 		w.sleep(1e9)
 		h := w.readHistory(id + history.CompressedSuffix)
-		if h.Version != history.Version2 || len(h.Status.Tasks) != 4 || len(h.Tasks) != 4 || len(h.CounterNames) == 0 {
-			t.Fatalf("version %d, %d tasks, counters %v", h.Version, len(h.Tasks), h.CounterNames)
+		if len(h.Status.Tasks) != 4 || len(h.Tasks) != 4 || len(h.CounterNames) == 0 {
+			t.Fatalf("%d tasks, counters %v", len(h.Tasks), h.CounterNames)
 		}
 		for i, task := range h.Tasks[:3] {
 			if want := (history.Input{File: "mem:///in", Start: int64(i) * 100, Length: 100, Files: 1}); task.Input == nil || *task.Input != want {
