@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -311,13 +309,7 @@ func fakeJobs(logDir string) []*wire.JobStatus {
 func runOnFakeCluster(t *testing.T, changes *[]string, line ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	logs := t.TempDir()
-	attempt := filepath.Join(logs, "attempt_1763700000000_0001_m_000000_0")
-	if err := os.Mkdir(attempt, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(attempt, "stderr"), []byte("hello\nworld\n\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	putLog(t, logs, "n1", "attempt_1763700000000_0001_m_000000_0", "stderr", "hello\nworld\n\n")
 	r := clusterCommands{
 		connect: func(f clusterFlags, _ func(error)) (clusterClient, error) {
 			return &fakeCluster{address: f.masters, changes: changes, jobs: fakeJobs("file://" + logs)}, nil

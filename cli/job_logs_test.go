@@ -31,30 +31,31 @@ func finishedJob(dir string, machines ...string) *wire.JobStatus {
 	return j
 }
 
-// putLogs writes the file of a machine that has one log.
+// putLogs writes the file of a machine with the stdout of one attempt.
 func putLogs(t *testing.T, dir, machine, attempt, text string) {
+	t.Helper()
+	putLog(t, dir, machine, attempt, "stdout", text)
+}
+
+// putLog writes the file of a machine with one log.
+func putLog(t *testing.T, dir, machine, attempt, stream, text string) {
 	t.Helper()
 	var b bytes.Buffer
 	w := joblog.NewWriter(&b)
-	err := errors.Join(os.MkdirAll(dir, 0o755), w.Add(attempt, "stdout", strings.NewReader(text)), w.Close())
+	err := errors.Join(os.MkdirAll(dir, 0o755), w.Add(attempt, stream, strings.NewReader(text)), w.Close())
 	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, joblog.FileName(machine)), b.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // TestLogsOfAJobThatIsOver reads logs from all places that may have them: the files of
-// machines, tasknodes that have not copied theirs, and both layouts of older versions.
+// machines, and tasknodes that have not copied theirs.
 func TestLogsOfAJobThatIsOver(t *testing.T) {
-	root := t.TempDir()
-	dir := filepath.Join(root, "2025-11-21", "job_1763700000000_0009")
+	dir := filepath.Join(t.TempDir(), "2025-11-21", "job_1763700000000_0009")
 	// Machine n1 prints nothing, n2 is lost, n3 has two attempts, n4 has forgotten its page.
 	job := finishedJob(dir, "n1", "n2", "n3", "n1", "n2", "n4", "n3")
 	putLogs(t, dir, "n3", logAttempt(2), "of the file\n")
-	for _, old := range []string{filepath.Join(dir, logAttempt(3)), filepath.Join(root, "job_1763700000000_0009", logAttempt(4))} {
-		if err := errors.Join(os.MkdirAll(old, 0o755), os.WriteFile(filepath.Join(old, "stderr"), []byte("older\n"), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	putLogs(t, dir, "n2", logAttempt(4), "of a lost machine\n")
 	requests := 0
 	r := clusterCommands{
 		connect: func(f clusterFlags, _ func(error)) (clusterClient, error) {
@@ -73,7 +74,7 @@ func TestLogsOfAJobThatIsOver(t *testing.T) {
 	show := func(stream string, attempt int, machine, text string) string {
 		return fmt.Sprintf("==> %s %s on %s <==\n%s\n", logAttempt(attempt), stream, machine, text)
 	}
-	kept := show("stdout", 2, "n3", "of the file") + show("stderr", 3, "n1", "older") + show("stderr", 4, "n2", "older")
+	kept := show("stdout", 2, "n3", "of the file") + show("stdout", 4, "n2", "of a lost machine")
 	check := func(what, want, warning string, most int) {
 		t.Helper()
 		requests = 0
@@ -104,7 +105,7 @@ func TestLogsOfAJobThatIsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := runCommands(t, r, "job", "logs", job.JobId)
-	if code != 1 || !strings.Contains(stdout, "older") || !strings.Contains(stderr, "n3.logs") || !strings.Contains(stderr, "corrupt") {
+	if code != 1 || !strings.Contains(stdout, "of a lost machine") || !strings.Contains(stderr, "n3.logs") || !strings.Contains(stderr, "corrupt") {
 		t.Errorf("damaged file: exit %d\n%s%s", code, stdout, stderr)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -24,14 +23,13 @@ import (
 // While the job runs, its tasknodes have the logs. When it is over, each tasknode copies the
 // logs to one file in the log directory and then removes its own. So a log that is not in the
 // directory may still be on its tasknode; and if it is not there either, it may have come to
-// the directory meanwhile. The layout of older versions, in which each attempt has a directory
-// of its own, is read too. The files are readable for the daemons' user and their group only;
+// the directory meanwhile. The files are readable for the daemons' user and their group only;
 // other holders of the token read them through a master.
 type logReader struct {
 	*query
 	router *storage.Router // file systems of the log directory
 	job    *wire.JobStatus
-	dirs   []*joblog.Dir              // the log directory of the job, and the one that older masters gave it
+	dir    *joblog.Dir                // the log directory of the job; nil if it has none
 	pages  map[string]string          // host:port of each tasknode's web page, by tasknode; nil before the first use
 	failed map[string]bool            // tasknodes that have not answered
 	closed bool                       // this user may not list the log directory
@@ -42,7 +40,7 @@ type logReader struct {
 // read reads the logs of attempts, if there are any. After an error it reads the others.
 func (l *logReader) read(ctx context.Context, attempts []*wire.TaskStatus_Attempt) error {
 	l.failed = make(map[string]bool)
-	if err := l.openDirs(ctx); err != nil {
+	if err := l.openDir(ctx); err != nil {
 		return err
 	}
 	if l.over() && !l.closed {
@@ -81,7 +79,7 @@ func (l *logReader) text(ctx context.Context, a *wire.TaskStatus_Attempt, stream
 		return l.readFromMaster(ctx, a.Id, stream)
 	case !errors.Is(err, fs.ErrNotExist):
 		return text, err
-	case !l.over() && !l.hasDir(a):
+	case !l.over() && (l.dir == nil || !l.dir.HasMachine(a.Machine)):
 		return l.readFromTasknode(ctx, a, stream)
 	case !l.local[a.Machine][a.Id+"/"+stream]:
 		return "", err
@@ -89,55 +87,39 @@ func (l *logReader) text(ctx context.Context, a *wire.TaskStatus_Attempt, stream
 	if text, err = l.readFromTasknode(ctx, a, stream); !errors.Is(err, fs.ErrNotExist) {
 		return text, err
 	}
-	if err := l.dirs[0].Refresh(ctx); err != nil {
+	if err := l.dir.Refresh(ctx); err != nil {
 		return "", err
 	}
 	return l.readKept(ctx, a, stream)
 }
 
-// openDirs lists the log directories of the job. A job that runs need not have one.
-func (l *logReader) openDirs(ctx context.Context) error {
+// openDir lists the log directory of the job. A job that runs need not have one.
+func (l *logReader) openDir(ctx context.Context) error {
 	if l.job.LogDir == "" {
 		if l.over() {
 			return fmt.Errorf("job %s has no log directory", l.job.JobId)
 		}
 		return nil
 	}
-	for _, name := range []string{l.job.LogDir, joblog.Undated(l.job.LogDir)} {
-		if name == "" {
-			continue
-		}
-		fsys, dir, err := l.router.Resolve(ctx, name)
-		if err != nil {
-			return err
-		}
-		d, err := joblog.OpenDir(ctx, fsys, dir)
-		if errors.Is(err, fs.ErrPermission) {
-			l.closed = true
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		l.dirs = append(l.dirs, d)
+	fsys, dir, err := l.router.Resolve(ctx, l.job.LogDir)
+	if err != nil {
+		return err
 	}
-	return nil
+	l.dir, err = joblog.OpenDir(ctx, fsys, dir)
+	if errors.Is(err, fs.ErrPermission) {
+		l.closed = true
+		return nil
+	}
+	return err
 }
 
-// hasDir reports whether an attempt has a directory of its own. Then no tasknode is asked.
-func (l *logReader) hasDir(a *wire.TaskStatus_Attempt) bool {
-	return slices.ContainsFunc(l.dirs, func(d *joblog.Dir) bool { return d.HasAttempt(a.Id) })
-}
-
-// readKept reads a log from the log directories.
+// readKept reads a log from the log directory.
 func (l *logReader) readKept(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
-	for _, d := range l.dirs {
-		text, err := d.Read(ctx, a.Machine, a.Id, stream)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return string(text), err
-		}
+	if l.dir == nil {
+		return "", fs.ErrNotExist
 	}
-	return "", fs.ErrNotExist
+	text, err := l.dir.Read(ctx, a.Machine, a.Id, stream)
+	return string(text), err
 }
 
 // readFromMaster reads a log as pages do: a master reads the file. Any master answers.
@@ -173,7 +155,7 @@ func (l *logReader) listLocal(ctx context.Context, attempts []*wire.TaskStatus_A
 	asked.SetLimit(maxListings)
 	for _, a := range attempts {
 		page := l.pages[a.Machine]
-		if _, known := l.local[a.Machine]; known || page == "" || l.dirs[0].HasMachine(a.Machine) {
+		if _, known := l.local[a.Machine]; known || page == "" || l.dir.HasMachine(a.Machine) {
 			continue
 		}
 		have := make(map[string]bool)
@@ -195,7 +177,7 @@ func (l *logReader) listLocal(ctx context.Context, attempts []*wire.TaskStatus_A
 	if len(l.local) == 0 {
 		return nil
 	}
-	return l.dirs[0].Refresh(ctx)
+	return l.dir.Refresh(ctx)
 }
 
 // findPages finds the web pages of tasknodes. Tasknodes that are lost have none.

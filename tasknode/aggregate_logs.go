@@ -98,8 +98,7 @@ type logCopy struct {
 const maxUnread = 10
 
 // addDir adds the logs of all attempts in a local directory, and in its shards. It reads the
-// names in parts, because a job may have a hundred thousand attempts, and older versions put all
-// their logs in one directory.
+// names in parts, because a job may have a hundred thousand attempts.
 func (c *logCopy) addDir(ctx context.Context, local string) {
 	dir, err := os.Open(local)
 	if errors.Is(err, fs.ErrNotExist) {

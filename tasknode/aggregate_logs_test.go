@@ -87,8 +87,7 @@ func TestLogsOfAJobAreOneFile(t *testing.T) {
 	want := make(map[string]string)
 	for i := range testlevel.Choose(600, 2500) {
 		attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", i+1)
-		// Directory b has the layout of older versions.
-		writeLog(t, [2]string{filepath.Join(a, filepath.Dir(taskdir.InJob(attempt))), b}[i%2], attempt, "stderr", attempt+"\n")
+		writeLog(t, filepath.Join([2]string{a, b}[i%2], filepath.Dir(taskdir.InJob(attempt))), attempt, "stderr", attempt+"\n")
 		want[attempt+"/stderr"] = attempt + "\n"
 	}
 	if err := k.Aggregate(t.Context(), logs); err == nil || !strings.Contains(err.Error(), "000000_0/stderr") || storage.Unavailable(err) {

@@ -25,7 +25,7 @@ import (
 //	tasknode that is drained                 this tasknode
 //	map.out, map.out.index  ── fetched ──►   DIR/JOB/SHARD/ATTEMPT/map.out, map.out.index, verified
 //	checkpoint and its files ── fetched ──►  DIR/JOB/SHARD/ATTEMPT/checkpoint, moved/…
-//	                                         DIR/JOB/SHARD/ATTEMPT.held: the record
+//	                                         DIR/JOB/SHARD/ATTEMPT.retained: the record
 //
 // After the record is written, the attempt is retained as if it had run here. The jobmaster
 // then sends readers the address of this copy.

@@ -21,10 +21,8 @@ func TestCopyOutput(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil func(dir string, o *wire.Order_CopyOutput) error // before it is copied
 		fails bool
-		flat  bool // the source has the layout of older versions
 	}{
-		"intact":                         {},
-		"layout of older versions there": {flat: true},
+		"intact": {},
 		"one output is stored": {spoil: func(_ string, o *wire.Order_CopyOutput) error {
 			o.Finished.Outputs = append(o.Finished.Outputs, &taskproc.MapOutput{Edge: 1, Stored: true, Path: "mem:///out", Attempt: attemptID})
 			return nil
@@ -49,9 +47,6 @@ func TestCopyOutput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", taskdir.InJob(attemptID))
 			dir := filepath.Join(there, "job_1_0001", taskdir.InJob(attemptID))
-			if tt.flat {
-				dir = filepath.Join(there, "job_1_0001", attemptID)
-			}
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}

@@ -64,7 +64,7 @@ func (osFiles) Usage(jobDir string) (usage, error) {
 // its directory for temporary files, or its record.
 func attemptIn(path string) string {
 	first, rest, _ := strings.Cut(path, "/")
-	if taskdir.IsShard(first) {
+	if taskdir.IsShard(first) { // other entries are logs
 		first, _, _ = strings.Cut(rest, "/")
 	}
 	attempt, _, _ := strings.Cut(first, ".")

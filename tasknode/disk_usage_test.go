@@ -53,7 +53,7 @@ func TestFullDiskIsChargedToTheJobThatFilledIt(t *testing.T) {
 			runOn(t, fullFiles{free: c.free}, nil, func(b *rig) {
 				task := b.start(taskproc.Kind_MAP)
 				fill(t, filepath.Join(b.attemptDir(), "spill"), c.own)
-				fill(t, filepath.Join(b.dir, "job_1_0002", "attempt_1_0002_m_000000_0", "spill"), c.other) // the layout of older versions
+				fill(t, filepath.Join(b.dir, "job_1_0002", taskdir.InJob("attempt_1_0002_m_000000_0"), "spill"), c.other)
 				task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: &taskproc.Failure{Cause: c.cause}}})
 				task.end(nil)
 				r := <-b.reports

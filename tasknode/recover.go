@@ -36,9 +36,8 @@ type leftover struct {
 // attempts: the jobmaster counts these outputs again when the tasknode joins.
 //
 //	DIR/job_1_0001/m_000000/attempt_1_0001_m_000000_0/        files
-//	DIR/job_1_0001/m_000000/attempt_1_0001_m_000000_0.held    record: the files are complete
+//	DIR/job_1_0001/m_000000/attempt_1_0001_m_000000_0.retained    record: the files are complete
 //	DIR/job_1_0001/m_000000/attempt_1_0001_m_000001_0/        no record: removed
-//	DIR/job_1_0001/attempt_1_0001_m_000002_0/, ….held         likewise, in the layout of older versions
 //	DIR/job_1_0001/logs/                                      kept until the job is removed
 //	DIR/job_1_0001/logdir                                     where the logs are copied then
 //
@@ -81,10 +80,10 @@ func (d *Daemon) list(dir string) []fs.DirEntry {
 	return entries
 }
 
-// scanJob reads the records in the directory of one job and in its shards.
+// scanJob reads the records in the shards of one job.
 func (d *Daemon) scanJob(id, dir string) leftover {
 	found := leftover{job: id, dir: dir}
-	for _, e := range d.scanAttempts(&found, dir) {
+	for _, e := range d.list(dir) {
 		switch path := filepath.Join(dir, e.Name()); {
 		case e.Name() == logDirName:
 			found.logDir = d.logDirOf(dir)
@@ -100,7 +99,7 @@ func (d *Daemon) scanJob(id, dir string) leftover {
 	return found
 }
 
-// scanAttempts adds the attempts in a directory that have a record and complete files to what
+// scanAttempts adds the attempts in a shard that have a record and complete files to what
 // was found of a job. It returns the other entries. An attempt in the shard of another is not
 // retained, because readers do not look for it there.
 func (d *Daemon) scanAttempts(found *leftover, dir string) (others []fs.DirEntry) {

@@ -95,8 +95,8 @@ func TestRestartedDaemonRemovesOrphans(t *testing.T) {
 	restarts(t, func(b *rig, _ *wire.Report_Joined) {
 		dir := b.finishMap()
 		for _, orphan := range []string{
-			"attempt_1_0001_m_000001_0/spill", "attempt_1_0001_m_000002_0.held.tmp", "attempt_1_0001_m_000003_0.held", "attempt_1_0001_m_000004_0.tmp/file",
-			"../attempt_1_0001_m_000005_0/spill", "../attempt_1_0001_m_000006_0.held", "../other/file",
+			"attempt_1_0001_m_000001_0/spill", "attempt_1_0001_m_000002_0.retained.tmp", "attempt_1_0001_m_000003_0.retained", "attempt_1_0001_m_000004_0.tmp/file",
+			"../attempt_1_0001_m_000005_0/spill", "../attempt_1_0001_m_000006_0.retained", "../other/file",
 		} {
 			name := filepath.Join(filepath.Dir(dir), orphan)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("x"), 0o600)); err != nil {
@@ -114,7 +114,7 @@ func TestRestartedDaemonRemovesOrphans(t *testing.T) {
 		want := []string{
 			"job_1_0001", "job_1_0001/logs", "job_1_0001/logs/m_000000", "job_1_0001/logs/m_000000/" + attemptID,
 			"job_1_0001/m_000000", "job_1_0001/m_000000/" + attemptID, "job_1_0001/m_000000/" + attemptID + "/map.out",
-			"job_1_0001/m_000000/" + attemptID + "/map.out.index", "job_1_0001/m_000000/" + attemptID + ".held", "somebody's",
+			"job_1_0001/m_000000/" + attemptID + "/map.out.index", "job_1_0001/m_000000/" + attemptID + ".retained", "somebody's",
 		}
 		if got := b.files(); !slices.Equal(got, want) {
 			t.Errorf("files left:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -131,14 +131,14 @@ func TestDamagedSegmentsAreNotOffered(t *testing.T) {
 		"other index": func(dir string) error {
 			return os.WriteFile(dir+"/map.out.index", (&shuffle.Index{DataLength: 9, DataChecksum: 1}).Encode(), 0o600)
 		},
-		"bad record": func(dir string) error { return os.Truncate(dir+".held", 30) },
-		"no record":  func(dir string) error { return os.Remove(dir + ".held") },
+		"bad record": func(dir string) error { return os.Truncate(dir+".retained", 30) },
+		"no record":  func(dir string) error { return os.Remove(dir + ".retained") },
 		"moved record": func(dir string) error {
-			return errors.Join(os.Rename(dir, dir+"1"), os.Rename(dir+".held", dir+"1.held"))
+			return errors.Join(os.Rename(dir, dir+"1"), os.Rename(dir+".retained", dir+"1.retained"))
 		},
 		"no file": func(dir string) error { return errors.Join(os.Remove(dir+"/map.out"), os.Mkdir(dir+"/map.out", 0o700)) },
-		"record without files in the older layout": func(dir string) error {
-			return os.Rename(dir+".held", filepath.Join(taskdir.JobDir(dir), attemptID+".held"))
+		"record outside of the shard": func(dir string) error {
+			return os.Rename(dir+".retained", filepath.Join(taskdir.JobDir(dir), attemptID+".retained"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestCheckpointsSurviveARestart(t *testing.T) {
 
 func TestRecordRoundTrip(t *testing.T) {
 	want := &wire.Report{Machine: "n", AttemptId: attemptID, Report: &wire.Report_Finished{Finished: &taskproc.Finished{OutputBytes: 5}}}
-	encoded, err := encodeRecord(want)
+	encoded, err := record.Encode(want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestRecordRoundTrip(t *testing.T) {
 
 func FuzzDecodeRecord(f *testing.F) {
 	for n := range 3 {
-		encoded, err := encodeRecord(&wire.Report{AttemptId: fmt.Sprint(attemptID, n)})
+		encoded, err := record.Encode(&wire.Report{AttemptId: fmt.Sprint(attemptID, n)})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func FuzzDecodeRecord(f *testing.F) {
 			}
 			return
 		}
-		again, err := encodeRecord(last)
+		again, err := record.Encode(last)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,33 +2,26 @@ package tasknode
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"github.com/cespare/xxhash/v2"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/sealed"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/shuffle"
 )
 
-// A record beside the directory of an attempt contains the attempt's final report, if its
-// files are retained. From the records a restarted daemon learns which files it retains. A
-// record has 8 bytes of magic, 4 of version, 4 of body length (both little-endian), a
-// Report, and 8 bytes with the xxhash64 of all the bytes before. docs/formats/held.md has
-// the details.
+// record is the format of the record beside the directory of an attempt: the attempt's final
+// report, if its files are retained. From the records a restarted daemon learns which files it
+// retains. docs/formats/retained.md has the details.
+var record = sealed.Format{Name: "record of an attempt", Magic: "HAMMRRET", Version: 1, Max: maxRecord}
+
 const (
-	recordMagic   = "HAMMRHLD"
-	recordVersion = 1
-	recordHead    = len(recordMagic) + 4 + 4
-	recordTail    = 8
-	maxRecord     = 64 << 20 // bytes
-	recordSuffix  = ".held"  // follows the attempt's id
+	maxRecord    = 64 << 20    // bytes
+	recordSuffix = ".retained" // follows the attempt's id
 )
 
 // errBadRecord marks a record as unusable, or the files that it names.
@@ -56,7 +49,7 @@ func segmentsOf(last *wire.Report) (here []*taskproc.MapOutput) {
 // record is complete or absent if the tasknode dies. It does not sync the record, since the files that it names
 // are not synced either: after a loss of power what is damaged is found, and the attempt runs again.
 func writeRecord(dir string, last *wire.Report) error {
-	encoded, err := encodeRecord(last)
+	encoded, err := record.Encode(last)
 	if err != nil {
 		return err
 	}
@@ -70,42 +63,12 @@ func writeRecord(dir string, last *wire.Report) error {
 	return os.Rename(path+".tmp", path)
 }
 
-// encodeRecord encodes a report as a record. The encoding is deterministic: equal reports
-// give equal bytes.
-func encodeRecord(last *wire.Report) ([]byte, error) {
-	b := append(make([]byte, 0, 1024), recordMagic...)
-	b = binary.LittleEndian.AppendUint32(b, recordVersion)
-	b = binary.LittleEndian.AppendUint32(b, 0)
-	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, last)
-	if err != nil {
-		return nil, fmt.Errorf("encoding of a last report: %w", err)
-	}
-	if len(b) > maxRecord-recordTail {
-		return nil, fmt.Errorf("last report of %d bytes: more than %d", len(b), maxRecord)
-	}
-	binary.LittleEndian.PutUint32(b[len(recordMagic)+4:], uint32(len(b)-recordHead))
-	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)), nil
-}
-
 // decodeRecord verifies and decodes a record. If the record is invalid, the error wraps
 // errBadRecord.
 func decodeRecord(b []byte) (*wire.Report, error) {
-	if len(b) < recordHead+recordTail || string(b[:len(recordMagic)]) != recordMagic {
-		return nil, fmt.Errorf("%w: no record", errBadRecord)
-	}
-	if v := binary.LittleEndian.Uint32(b[len(recordMagic):]); v != recordVersion {
-		return nil, fmt.Errorf("%w: record of version %d; this program reads version %d", errBadRecord, v, recordVersion)
-	}
-	content, sum := b[:len(b)-recordTail], binary.LittleEndian.Uint64(b[len(b)-recordTail:])
-	if length := uint64(binary.LittleEndian.Uint32(b[len(recordMagic)+4:])); length != uint64(len(content)-recordHead) {
-		return nil, fmt.Errorf("%w: body of %d bytes in a record of %d", errBadRecord, length, len(b))
-	}
-	if xxhash.Sum64(content) != sum {
-		return nil, fmt.Errorf("%w: checksum of the record", errBadRecord)
-	}
 	last := new(wire.Report)
-	if err := proto.Unmarshal(content[recordHead:], last); err != nil {
-		return nil, fmt.Errorf("%w: body of the record: %w", errBadRecord, err)
+	if err := record.Decode(b, last); err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadRecord, err)
 	}
 	return last, nil
 }

@@ -93,10 +93,10 @@ func TestDirectoriesOfALargeJobAreBounded(t *testing.T) {
 	})
 }
 
-// TestBothLayoutsAreRecovered starts a daemon with attempts in shards and in the layout of older
-// versions. An attempt in the shard of another is an orphan.
-func TestBothLayoutsAreRecovered(t *testing.T) {
-	const older, dropped, misplaced = "attempt_1_0001_m_000001_0", "attempt_1_0001_m_000002_0", "attempt_1_0001_m_000003_0"
+// TestAttemptsAreRecoveredFromTheirShards starts a daemon with attempts in shards. An attempt in the shard of another, or in
+// none, is an orphan.
+func TestAttemptsAreRecoveredFromTheirShards(t *testing.T) {
+	const resent, dropped, misplaced, loose = "attempt_1_0001_m_001001_0", "attempt_1_0001_m_000002_0", "attempt_1_0001_m_000003_0", "attempt_1_0001_m_000004_0"
 	retain := func(dir string) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -122,23 +122,24 @@ func TestBothLayoutsAreRecovered(t *testing.T) {
 	restarts(t, func(b *rig, _ *wire.Report_Joined) {
 		b.finishMap()
 		job = taskdir.JobDir(b.attemptDir())
-		retain(filepath.Join(job, older))
-		retain(filepath.Join(job, dropped))
+		retain(filepath.Join(job, taskdir.InJob(resent)))
+		retain(filepath.Join(job, taskdir.InJob(dropped)))
 		retain(filepath.Join(job, "m_001000", misplaced))
+		retain(filepath.Join(job, loose))
 	}, func(b *rig, joined *wire.Report_Joined) {
-		if !slices.Equal(joined.Retained, []string{attemptID, older, dropped}) {
+		if !slices.Equal(joined.Retained, []string{attemptID, dropped, resent}) {
 			t.Errorf("retained: %v", joined.Retained)
 		}
-		b.orders.Put(&wire.Order{Order: &wire.Order_ResendReport_{ResendReport: &wire.Order_ResendReport{AttemptId: older}}})
-		if r := <-b.reports; r.GetFinished() == nil || r.AttemptId != older {
+		b.orders.Put(&wire.Order{Order: &wire.Order_ResendReport_{ResendReport: &wire.Order_ResendReport{AttemptId: resent}}})
+		if r := <-b.reports; r.GetFinished() == nil || r.AttemptId != resent {
 			t.Errorf("report %v", r)
 		}
 		b.orders.Put(&wire.Order{Order: &wire.Order_DropCopy_{DropCopy: &wire.Order_DropCopy{JobId: "job_1_0001", AttemptId: dropped}}})
 		synctest.Wait()
-		if err := exist(taskdir.InJob(attemptID), older); err != nil {
+		if err := exist(taskdir.InJob(attemptID), taskdir.InJob(resent)); err != nil {
 			t.Error(err)
 		}
-		for _, gone := range []string{dropped, filepath.Join("m_001000", misplaced)} {
+		for _, gone := range []string{taskdir.InJob(dropped), filepath.Join("m_001000", misplaced), loose} {
 			if left, err := filepath.Glob(filepath.Join(job, gone) + "*"); err != nil || len(left) > 0 {
 				t.Errorf("left: %v, %v", left, err)
 			}

@@ -24,7 +24,7 @@ func files(t *testing.T, names ...string) *Rig {
 // TestCorruptChangesOneByteOfASegment checks that Corrupt does not touch the files of running
 // attempts.
 func TestCorruptChangesOneByteOfASegment(t *testing.T) {
-	r := files(t, "job_1/m_000000/attempt_1/edge0.out", "job_1/m_000000/attempt_1/edge0.out.index", "job_1/m_000000/attempt_1.held",
+	r := files(t, "job_1/m_000000/attempt_1/edge0.out", "job_1/m_000000/attempt_1/edge0.out.index", "job_1/m_000000/attempt_1.retained",
 		"job_1/m_000000/attempt_2.tmp/edge0.out", "job_1/m_000000/attempt_2.tmp/edge0.out.index",
 		"job_1/logs/m_000000/attempt_1/stdout", "job_2/m_000000/attempt_3/x")
 	if n := r.Spills("n1", "job_1"); n != 2 {

@@ -21,18 +21,18 @@ import (
 	"github.com/hammr/hammr/internal/taskdir"
 )
 
-// A tasknode that has stopped has files of attempts (docs/formats/held.md):
+// A tasknode that has stopped has files of attempts (docs/formats/retained.md):
 //
 //	JOB/SHARD/ATTEMPT/…       saved if there is a record: output of a finished attempt, or a checkpoint
-//	JOB/SHARD/ATTEMPT.held    the record; saved
+//	JOB/SHARD/ATTEMPT.retained    the record; saved
 //	JOB/logs/…, JOB/logdir    saved
 //	anything else             left: nothing needs it, and the tasknode removes it when it starts
 //
 // A saved tree has the same names below files/, and a list of all files with their checksums.
 
 const (
-	recordSuffix = ".held"  // of the record of an attempt
-	logDirFile   = "logdir" // where the logs of a job are copied when it is over
+	recordSuffix = ".retained" // of the record of an attempt
+	logDirFile   = "logdir"    // where the logs of a job are copied when it is over
 
 	listFile = "files.json" // in a saved tree: fileList
 	filesDir = "files"      // in a saved tree: the files
@@ -186,15 +186,11 @@ func isSaved(dir, rel string) bool {
 	if len(parts) == 1 || parts[1] == taskdir.Logs || parts[1] == logDirFile {
 		return true
 	}
-	attempt := 1 // place of the attempt in parts
-	if taskdir.IsShard(parts[1]) {
-		attempt = 2
+	if !taskdir.IsShard(parts[1]) || len(parts) == 2 {
+		return taskdir.IsShard(parts[1])
 	}
-	if len(parts) <= attempt {
-		return true
-	}
-	name := strings.TrimSuffix(parts[attempt], recordSuffix)
-	record, err := os.Lstat(filepath.Join(dir, filepath.Join(parts[:attempt]...), name+recordSuffix))
+	name := strings.TrimSuffix(parts[2], recordSuffix)
+	record, err := os.Lstat(filepath.Join(dir, parts[0], parts[1], name+recordSuffix))
 	return err == nil && record.Mode().IsRegular()
 }
 

@@ -14,14 +14,14 @@ import (
 var tasknodeFiles = map[string]bool{
 	"job_1_0001/m_000000/attempt_1_0001_m_000000_0/output":       true,
 	"job_1_0001/m_000000/attempt_1_0001_m_000000_0/output.index": true,
-	"job_1_0001/m_000000/attempt_1_0001_m_000000_0.held":         true,
+	"job_1_0001/m_000000/attempt_1_0001_m_000000_0.retained":     true,
 	"job_1_0001/m_000000/attempt_1_0001_m_000001_0/spill0":       false, // it did not finish
-	"job_1_0001/m_000000/attempt_1_0001_m_000002_0.held.tmp":     false,
+	"job_1_0001/m_000000/attempt_1_0001_m_000002_0.retained.tmp": false,
 	"job_1_0001/r_000000/attempt_1_0001_r_000000_0/checkpoint":   true,
 	"job_1_0001/r_000000/attempt_1_0001_r_000000_0/moved/0":      true,
-	"job_1_0001/r_000000/attempt_1_0001_r_000000_0.held":         true,
-	"job_1_0001/attempt_1_0001_m_000003_0/output":                true, // without a shard
-	"job_1_0001/attempt_1_0001_m_000003_0.held":                  true,
+	"job_1_0001/r_000000/attempt_1_0001_r_000000_0.retained":     true,
+	"job_1_0001/attempt_1_0001_m_000003_0/output":                false, // without a shard
+	"job_1_0001/attempt_1_0001_m_000003_0.retained":              false,
 	"job_1_0001/attempt_1_0001_m_000004_0/output":                false,
 	"job_1_0001/logs/m_000000/attempt_1_0001_m_000001_0/stderr":  true,
 	"job_1_0001/logdir": true,

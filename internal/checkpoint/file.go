@@ -2,71 +2,33 @@ package checkpoint
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/cespare/xxhash/v2"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/hammr/hammr/internal/sealed"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 )
 
-// A file:
-//
-//	0          8         12       16               16+length
-//	| HAMMRCKP | version | length | CheckpointBody | xxhash64 |
-//
-// The numbers are little-endian; the xxhash64 covers all bytes before it.
-// docs/formats/checkpoint.md has the messages in the body. Another version is refused: a
-// task then starts over.
-const (
-	magic      = "HAMMRCKP"
-	version    = 3
-	headLength = len(magic) + 4 + 4
-	tailLength = 8
-	maxLength  = 1 << 30 // bytes
-)
+// file is the format of checkpoint files; docs/formats/checkpoint.md has the messages. Another
+// version is refused: a task then starts over.
+var file = sealed.Format{Name: "checkpoint", Magic: "HAMMRCKP", Version: 3, Max: maxLength}
+
+const maxLength = 1 << 30 // bytes
 
 // Encode returns a checkpoint file with the body. Equal bodies give equal bytes.
-func Encode(body *taskproc.CheckpointBody) ([]byte, error) {
-	b := append(make([]byte, 0, 1024), magic...)
-	b = binary.LittleEndian.AppendUint32(b, version)
-	b = binary.LittleEndian.AppendUint32(b, 0)
-	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, body)
-	if err != nil {
-		return nil, fmt.Errorf("checkpoint encoding: %w", err)
-	}
-	if len(b) > maxLength {
-		return nil, fmt.Errorf("checkpoint of %d bytes: more than %d", len(b), maxLength)
-	}
-	binary.LittleEndian.PutUint32(b[len(magic)+4:], uint32(len(b)-headLength))
-	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)), nil
-}
+func Encode(body *taskproc.CheckpointBody) ([]byte, error) { return file.Encode(body) }
 
 // Decode verifies and decodes a checkpoint file. For an invalid file the error wraps
 // storage.ErrCorrupt. A file of another version is intact, so its error does not.
 func Decode(b []byte) (*taskproc.CheckpointBody, error) {
-	if len(b) < headLength+tailLength || string(b[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: not a checkpoint", storage.ErrCorrupt)
-	}
-	if v := binary.LittleEndian.Uint32(b[len(magic):]); v != version {
-		return nil, fmt.Errorf("checkpoint of version %d: this binary reads version %d", v, version)
-	}
-	length := int(binary.LittleEndian.Uint32(b[len(magic)+4:]))
-	if length != len(b)-headLength-tailLength {
-		return nil, fmt.Errorf("%w: checkpoint body of %d bytes in a file of %d", storage.ErrCorrupt, length, len(b))
-	}
-	content, sum := b[:len(b)-tailLength], binary.LittleEndian.Uint64(b[len(b)-tailLength:])
-	if xxhash.Sum64(content) != sum {
-		return nil, fmt.Errorf("%w: checkpoint does not match its checksum", storage.ErrCorrupt)
-	}
 	body := new(taskproc.CheckpointBody)
-	if err := proto.Unmarshal(content[headLength:], body); err != nil {
-		return nil, fmt.Errorf("%w: checkpoint body: %v", storage.ErrCorrupt, err)
+	if err := file.Decode(b, body); err != nil {
+		return nil, err
 	}
 	return body, nil
 }

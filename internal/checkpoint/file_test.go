@@ -84,7 +84,7 @@ func TestCheckpointOfAnotherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoded[len(magic)] = 1
+	encoded[len(file.Magic)] = 1
 	if _, err := Decode(encoded); err == nil || !strings.Contains(err.Error(), "version 1") {
 		t.Errorf("error %v does not name the version", err)
 	}

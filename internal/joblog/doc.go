@@ -10,5 +10,4 @@
 //	text, err := index.Read(file, "attempt_1_0001_m_000000_0", "stderr")
 //
 // A file is written once and never changed. OpenDir reads the files of all machines of a job.
-// It also reads the layout of older versions, which is a file for each attempt and stream.
 package joblog

@@ -166,7 +166,7 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-func TestDirectoryHasBothLayouts(t *testing.T) {
+func TestDirectoryOfAJob(t *testing.T) {
 	fsys := mem.New(mem.Options{})
 	put := func(name string, content []byte) {
 		t.Helper()
@@ -183,19 +183,19 @@ func TestDirectoryHasBothLayouts(t *testing.T) {
 		t.Fatalf("missing directory: %v", err)
 	}
 	put("/logs/job/n1.logs", encode(t, log{"a1", "stdout", "one\n"}, log{"a3", "stderr", "three\n"}))
-	put("/logs/job/a2/stderr", []byte("two\n"))
+	put("/logs/job/n3.logs", encode(t, log{"a2", "stderr", "two\n"}))
 	put("/logs/job/bad.logs", []byte("damaged"))
 	put("/logs/job/.n4.logs.x", []byte("incomplete"))
 	if err := dir.Refresh(t.Context()); err != nil || !dir.HasMachine("n1") || dir.HasMachine("n2") || dir.HasMachine("n4") {
 		t.Errorf("listed %v, %v", dir.entries, err)
 	}
-	for _, l := range []log{{"a1", "stdout", "n1"}, {"a2", "stderr", "n2"}, {"a2", "stderr", "n1"}, {"a3", "stderr", "n1"}} {
+	for _, l := range []log{{"a1", "stdout", "n1"}, {"a2", "stderr", "n3"}, {"a3", "stderr", "n1"}} {
 		want := map[string]string{"a1": "one\n", "a2": "two\n", "a3": "three\n"}[l.attempt]
 		if text, err := dir.Read(t.Context(), l.text, l.attempt, l.stream); string(text) != want || err != nil {
 			t.Errorf("%s of %s on %s: %q, %v", l.stream, l.attempt, l.text, text, err)
 		}
 	}
-	for _, l := range []log{{"a1", "stderr", "n1"}, {"a1", "stdout", "n2"}, {"a2", "stdout", "n1"}, {"a9", "stdout", "n9"}} {
+	for _, l := range []log{{"a1", "stderr", "n1"}, {"a1", "stdout", "n2"}, {"a2", "stderr", "n1"}, {"a2", "stdout", "n3"}, {"a9", "stdout", "n9"}} {
 		if text, err := dir.Read(t.Context(), l.text, l.attempt, l.stream); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s of %s on %s: %q, %v; want none", l.stream, l.attempt, l.text, text, err)
 		}

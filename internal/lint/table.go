@@ -59,7 +59,7 @@ var importTable = []row{
 	{"internal/taskproc", []string{"dag", "internal/protocol"}},
 	{"internal/wire", []string{"internal/taskproc"}},
 	{"internal/wire/wireconnect", []string{"internal/wire"}},
-	{"internal/checkpoint", []string{"shuffle", "shuffle/transfer", "storage", "internal/syncutil", "internal/taskproc"}},
+	{"internal/checkpoint", []string{"shuffle", "shuffle/transfer", "storage", "internal/sealed", "internal/syncutil", "internal/taskproc"}},
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
 		"internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...",
@@ -68,7 +68,7 @@ var importTable = []row{
 
 	// Daemons and the engine in one process. A jobmaster and a tasknode know each other by
 	// messages only.
-	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/joblog", "internal/profile", "internal/protocol", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire", "internal/taskproc"}},
+	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/joblog", "internal/profile", "internal/protocol", "internal/sealed", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", []string{"internal/validate"}},
 	{"tasknode/disks", []string{"internal/failpoint", "internal/owndir", "internal/syncutil", "internal/validate"}},
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/pattern"}},
@@ -130,6 +130,7 @@ var importTable = []row{
 	{"internal/profile", []string{"internal/syncutil"}},
 	{"internal/protocol", nil},
 	{"internal/syncutil", nil},
+	{"internal/sealed", []string{"storage"}},
 	{"internal/taskdir", nil},
 	{"internal/validate", nil},
 	{"internal/faultrpc", []string{"internal/failpoint", "internal/rpc", "internal/wire", "internal/wire/wireconnect"}},

@@ -1,15 +1,12 @@
 // Package taskdir says where the files of attempts lie in a local directory of a tasknode:
 //
 //	LOCAL/JOB/SHARD/ATTEMPT/…           files of an attempt
-//	LOCAL/JOB/SHARD/ATTEMPT.held        record of a finished attempt
+//	LOCAL/JOB/SHARD/ATTEMPT.retained        record of a finished attempt
 //	LOCAL/JOB/logs/SHARD/ATTEMPT/…      what an attempt has printed
 //
 // A SHARD has the attempts of 1,000 successive tasks of a stage, and the name of the first of
 // them: attempt_1_0001_m_002345_0 is in m_002000. So the number of entries of a directory does
 // not grow with the number of tasks of a job.
-//
-// Older versions had no shards: attempts and records lay directly in LOCAL/JOB, and logs in
-// LOCAL/JOB/logs. Those that read files look in both places.
 package taskdir
 
 import (
@@ -31,18 +28,8 @@ const tasksPerShard = 1000
 // If a name is not the id of an attempt, InJob returns the name itself.
 func InJob(attempt string) string { return filepath.Join(shardOf(attempt), attempt) }
 
-// Places returns all places at which the directory of an attempt may be, relative to the
-// directory of its job: that of InJob, and that of older versions.
-func Places(attempt string) []string {
-	place := InJob(attempt)
-	if place == attempt {
-		return []string{attempt}
-	}
-	return []string{place, attempt}
-}
-
 // JobDir returns the directory of the job, LOCAL/JOB, from the directory of an attempt or from
-// another path next to it, such as that of its record. The path may be at any of Places.
+// another path next to it, such as that of its record.
 func JobDir(path string) string {
 	parent, name := filepath.Split(path)
 	parent = filepath.Clean(parent)

@@ -3,7 +3,6 @@ package taskdir
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,24 +11,24 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-func TestPlaces(t *testing.T) {
-	for attempt, want := range map[string][]string{
-		"attempt_1_0001_m_000000_0":         {"m_000000/attempt_1_0001_m_000000_0", "attempt_1_0001_m_000000_0"},
-		"attempt_1_0001_m_000999_12":        {"m_000000/attempt_1_0001_m_000999_12", "attempt_1_0001_m_000999_12"},
-		"attempt_local17_12345_r_001000_0":  {"r_001000/attempt_local17_12345_r_001000_0", "attempt_local17_12345_r_001000_0"},
-		"attempt_1_0001_s12_1234567_0":      {"s12_1234000/attempt_1_0001_s12_1234567_0", "attempt_1_0001_s12_1234567_0"},
-		"attempt_1_a":                       {"attempt_1_a"},
-		"attempt_1_0001_x_000000_0":         {"attempt_1_0001_x_000000_0"},
-		"attempt_1_0001_s_000000_0":         {"attempt_1_0001_s_000000_0"},
-		"attempt_1_0001_.._000000_0":        {"attempt_1_0001_.._000000_0"},
-		"attempt_1_0001_m_-1_0":             {"attempt_1_0001_m_-1_0"},
-		"attempt_1_0001_m_99999999999999_0": {"attempt_1_0001_m_99999999999999_0"},
-		"attempt_1_0001_m_000000_0_1":       {"attempt_1_0001_m_000000_0_1"},
-		"task_1_0001_m_000000_0":            {"task_1_0001_m_000000_0"},
-		"attempt_1_0001_m_000000":           {"attempt_1_0001_m_000000"},
+func TestInJob(t *testing.T) {
+	for attempt, want := range map[string]string{
+		"attempt_1_0001_m_000000_0":         "m_000000/attempt_1_0001_m_000000_0",
+		"attempt_1_0001_m_000999_12":        "m_000000/attempt_1_0001_m_000999_12",
+		"attempt_local17_12345_r_001000_0":  "r_001000/attempt_local17_12345_r_001000_0",
+		"attempt_1_0001_s12_1234567_0":      "s12_1234000/attempt_1_0001_s12_1234567_0",
+		"attempt_1_a":                       "attempt_1_a",
+		"attempt_1_0001_x_000000_0":         "attempt_1_0001_x_000000_0",
+		"attempt_1_0001_s_000000_0":         "attempt_1_0001_s_000000_0",
+		"attempt_1_0001_.._000000_0":        "attempt_1_0001_.._000000_0",
+		"attempt_1_0001_m_-1_0":             "attempt_1_0001_m_-1_0",
+		"attempt_1_0001_m_99999999999999_0": "attempt_1_0001_m_99999999999999_0",
+		"attempt_1_0001_m_000000_0_1":       "attempt_1_0001_m_000000_0_1",
+		"task_1_0001_m_000000_0":            "task_1_0001_m_000000_0",
+		"attempt_1_0001_m_000000":           "attempt_1_0001_m_000000",
 	} {
-		if got := Places(attempt); !slices.Equal(got, want) || InJob(attempt) != want[0] {
-			t.Errorf("%s: %v and %s, want %v", attempt, got, InJob(attempt), want)
+		if got := InJob(attempt); got != want {
+			t.Errorf("%s: %s, want %s", attempt, got, want)
 		}
 	}
 }
@@ -49,19 +48,19 @@ func TestIsShard(t *testing.T) {
 func TestDirectoriesAreFoundFromTheAttempts(t *testing.T) {
 	const attempt = "attempt_1_0001_m_001234_0"
 	for dir, want := range map[string]string{
-		"/d/job_1_0001/m_001000/" + attempt:           "/d/job_1_0001",
-		"/d/job_1_0001/m_001000/" + attempt + ".held": "/d/job_1_0001",
-		"/d/job_1_0001/" + attempt:                    "/d/job_1_0001",
-		"/d/job_1_0001/" + attempt + ".held.tmp":      "/d/job_1_0001",
-		"/d/job_1_0001/m_000000/" + attempt:           "/d/job_1_0001/m_000000", // not its shard
-		"/d/job_1_0001/other":                         "/d/job_1_0001",
-		"d/a":                                         "d",
+		"/d/job_1_0001/m_001000/" + attempt:               "/d/job_1_0001",
+		"/d/job_1_0001/m_001000/" + attempt + ".retained": "/d/job_1_0001",
+		"/d/job_1_0001/" + attempt:                        "/d/job_1_0001",
+		"/d/job_1_0001/" + attempt + ".retained.tmp":      "/d/job_1_0001",
+		"/d/job_1_0001/m_000000/" + attempt:               "/d/job_1_0001/m_000000", // not its shard
+		"/d/job_1_0001/other":                             "/d/job_1_0001",
+		"d/a":                                             "d",
 	} {
 		if got := JobDir(dir); got != want {
 			t.Errorf("%s: job %s, want %s", dir, got, want)
 		}
 	}
-	for _, place := range Places(attempt) {
+	for _, place := range []string{InJob(attempt), attempt} {
 		if got, want := LogDir("/d/job_1_0001/"+place), "/d/job_1_0001/logs/m_001000/"+attempt; got != want {
 			t.Errorf("%s: logs in %s, want %s", place, got, want)
 		}

@@ -112,7 +112,7 @@ func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 			err = errors.Join(err, openErr)
 			continue
 		}
-		file, openErr := openLog(root, id, stream)
+		file, openErr := root.Open(path.Join(id.Task.Job.String(), taskdir.Logs, taskdir.InJob(attempt), stream))
 		root.Close() // the file stays open
 		if openErr == nil {
 			return file, nil
@@ -120,19 +120,6 @@ func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 		err = errors.Join(err, openErr)
 	}
 	return nil, err
-}
-
-// openLog opens a log in a local directory, in the layout of this version or of older ones.
-func openLog(root *os.Root, id cluster.AttemptID, stream string) (*os.File, error) {
-	var errs []error
-	for _, place := range taskdir.Places(id.String()) {
-		file, err := root.Open(path.Join(id.Task.Job.String(), taskdir.Logs, place, stream))
-		if err == nil {
-			return file, nil
-		}
-		errs = append(errs, err)
-	}
-	return nil, errors.Join(errs...)
 }
 
 // list sends the names of the logs of a job, as many as an answer may have.

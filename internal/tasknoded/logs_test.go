@@ -18,22 +18,22 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 )
 
-// Attempts with logs: in the layout of this version, and in that of older ones.
+// Attempts with logs, of tasks in two shards.
 const (
 	loggedAttempt = "attempt_1763700000000_0001_m_000001_1"
-	olderAttempt  = "attempt_1763700000000_0001_m_000001_0"
+	otherAttempt  = "attempt_1763700000000_0001_m_001001_0"
 )
 
 // newLogPage serves logs as a tasknode does. The first of its two directories is
-// missing; log is the file of loggedAttempt's stderr in the second. olderAttempt has a log there
+// missing; log is the file of loggedAttempt's stderr in the second. otherAttempt has a log there
 // too.
 func newLogPage(t *testing.T) (page, log string) {
 	t.Helper()
 	dir := t.TempDir()
 	logs := filepath.Join(dir, "job_1763700000000_0001", "logs")
 	log = filepath.Join(logs, "m_000000", loggedAttempt, "stderr")
-	older := filepath.Join(logs, olderAttempt, "stdout")
-	for path, text := range map[string]string{log: "so far\n", older: "before\n"} {
+	other := filepath.Join(logs, "m_001000", otherAttempt, "stdout")
+	for path, text := range map[string]string{log: "so far\n", other: "before\n"} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -57,8 +57,8 @@ func TestLogOfRunningAttempt(t *testing.T) {
 		}
 	}
 	want("so far\n")
-	if got, err := nodelog.Read(t.Context(), page, olderAttempt, "stdout", "secret", ""); err != nil || got != "before\n" {
-		t.Errorf("the log in the older layout is %q, %v", got, err)
+	if got, err := nodelog.Read(t.Context(), page, otherAttempt, "stdout", "secret", ""); err != nil || got != "before\n" {
+		t.Errorf("the other log is %q, %v", got, err)
 	}
 	if err := os.WriteFile(log, []byte("so far\nand further\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestLogsOfAJobAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, err := nodelog.List(t.Context(), page, "job_1763700000000_0001", "secret", "")
-	if err != nil || !slices.Equal(names, []string{olderAttempt + "/stdout", loggedAttempt + "/stderr"}) {
+	if err != nil || !slices.Equal(names, []string{loggedAttempt + "/stderr", otherAttempt + "/stdout"}) {
 		t.Errorf("logs %v, %v", names, err)
 	}
 	for _, job := range []string{"job_1763700000000_0002", "job_x", "%2e%2e"} {
@@ -120,7 +120,7 @@ func TestLogPageRefusesRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range [][2]string{
-		{loggedAttempt, "stdout"}, {loggedAttempt, "other"}, {olderAttempt, "stderr"}, {"m_000000", "stderr"}, {"attempt_1763700000000_0002_m_000001_1", "stderr"},
+		{loggedAttempt, "stdout"}, {loggedAttempt, "other"}, {otherAttempt, "stderr"}, {"m_000000", "stderr"}, {"attempt_1763700000000_0002_m_000001_1", "stderr"},
 		{"..", "stderr"}, {"attempt_x", "stderr"}, {"%2e%2e%2fjob", "stderr"},
 	} {
 		if text, err := nodelog.Read(t.Context(), page, c[0], c[1], "secret", ""); !errors.Is(err, fs.ErrNotExist) {

@@ -70,14 +70,13 @@ type mapOutput struct {
 
 func (m *mapOutput) path() string { return m.index.Path }
 
-// write writes the output of a map, with several runs in each partition. Those of odd tasks are
-// in the layout of older versions.
+// write writes the output of a map, with several runs in each partition.
 func (n *testMachine) write(t testing.TB, r *rand.Rand, task int32, records, partitions int) *mapOutput {
 	t.Helper()
 	attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", task)
 	fsys := local.New(local.Options{})
 	o := shuffle.Options{
-		FS: fsys, Path: filepath.Join(n.dirs[int(task)%len(n.dirs)], testJob, taskdir.Places(attempt)[task%2], "map.out"),
+		FS: fsys, Path: filepath.Join(n.dirs[int(task)%len(n.dirs)], testJob, taskdir.InJob(attempt), "map.out"),
 		Partitions: partitions, Memory: 64 << 10, MaxRuns: 1000,
 	}
 	b, err := shuffle.NewSortBuffer(context.Background(), o)

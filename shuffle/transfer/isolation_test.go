@@ -71,7 +71,7 @@ func TestServerStaysInTheJob(t *testing.T) {
 		testJob + "/" + o.Attempt + "/relative":          http.StatusInternalServerError,
 		testJob + "/" + o.Attempt + "/absolute":          http.StatusInternalServerError,
 		testJob + "/attempt_1_0001_m_000009_0/stdout":    http.StatusInternalServerError,
-		testJob + "/attempt_1_0001_m_000010_0/stdout":    http.StatusInternalServerError,
+		testJob + "/attempt_1_0001_m_000010_0/stdout":    http.StatusNotFound, // it is in no shard
 		testJob + "/attempt_1_0001_m_001000_0/stdout":    http.StatusInternalServerError,
 		testJob + "/m_000000/" + o.Attempt + "/map.out":  http.StatusBadRequest,
 		testJob + "/" + o.Attempt + "/fifo":              http.StatusForbidden,

@@ -63,12 +63,7 @@ func openIn(dir, job, attempt, file string) (opened *os.File, size int64, err er
 		return nil, 0, err
 	}
 	defer root.Close()
-	for _, place := range taskdir.Places(attempt) {
-		if opened, size, err = openRegular(root, path.Join(place, file)); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-	}
-	return opened, size, err
+	return openRegular(root, path.Join(taskdir.InJob(attempt), file))
 }
 
 // openRegular opens a file if it is a regular one. O_NONBLOCK opens a FIFO without waiting for

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/shuffle"
 )
 
@@ -295,7 +296,7 @@ func TestMissingDirectoryHidesNothing(t *testing.T) {
 		}
 	}
 	for i, dir := range n.dirs {
-		attempt := filepath.Join(dir, testJob, "attempt_1_0001_m_000000_0")
+		attempt := filepath.Join(dir, testJob, taskdir.InJob("attempt_1_0001_m_000000_0"))
 		if err := errors.Join(os.MkdirAll(attempt, 0o755), os.WriteFile(fmt.Sprintf("%s/file%d", attempt, i), []byte("x"), 0o600)); err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func looksAround(t *task) error {
 	}
 	for what, name := range map[string]string{
 		"program cache": filepath.Join(t.property("dir"), "artifacts", "new"), "own job": filepath.Join(taskdir.JobDir(t.LocalDir), "new"),
-		"own shard": filepath.Join(filepath.Dir(t.LocalDir), "new"), "own record": t.LocalDir + ".held", "daemon's directory": filepath.Join(t.property("dir"), "new"),
+		"own shard": filepath.Join(filepath.Dir(t.LocalDir), "new"), "own record": t.LocalDir + ".retained", "daemon's directory": filepath.Join(t.property("dir"), "new"),
 	} {
 		lines = append(lines, fmt.Sprintf("write to %s: %v", what, os.WriteFile(name, nil, 0o600)))
 	}

@@ -30,7 +30,7 @@ type logPlace struct {
 
 	mu struct {
 		sync.Mutex
-		dirs []*joblog.Dir // the log directory, and that of older masters; nil before the first use
+		logs *joblog.Dir // the log directory; nil before the first use
 	}
 }
 
@@ -65,45 +65,26 @@ func (s *Source) ReadLog(ctx context.Context, a report.Attempt, dir, stream stri
 // readKept reads a part of a log in the log directory of its job. It lists the directory at the first
 // call, and again after one that has not found a log.
 func (s *Source) readKept(ctx context.Context, p *logPlace, stream string, want nodelog.Range) (nodelog.Part, error) {
-	if s.cfg.Resolve == nil {
+	if s.cfg.Resolve == nil || p.dir == "" {
 		return nodelog.Part{}, fs.ErrNotExist
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.mu.dirs == nil {
-		if err := s.openDirsLocked(ctx, p); err != nil {
+	if p.mu.logs == nil {
+		fsys, path, err := s.cfg.Resolve(ctx, p.dir)
+		if err != nil {
+			return nodelog.Part{}, err
+		}
+		if p.mu.logs, err = joblog.OpenDir(ctx, fsys, path); err != nil {
+			p.mu.logs = nil
 			return nodelog.Part{}, err
 		}
 	}
-	for _, d := range p.mu.dirs {
-		text, offset, size, err := d.ReadPart(ctx, p.attempt.Tasknode, p.attempt.ID, stream, want.In)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nodelog.Part{Text: text, Offset: offset, Size: size}, err
-		}
+	text, offset, size, err := p.mu.logs.ReadPart(ctx, p.attempt.Tasknode, p.attempt.ID, stream, want.In)
+	if errors.Is(err, fs.ErrNotExist) {
+		p.mu.logs = nil
 	}
-	p.mu.dirs = nil
-	return nodelog.Part{}, fs.ErrNotExist
-}
-
-// openDirsLocked lists the log directory of a job.
-func (s *Source) openDirsLocked(ctx context.Context, p *logPlace) error {
-	var dirs []*joblog.Dir
-	for _, name := range []string{p.dir, joblog.Undated(p.dir)} {
-		if name == "" {
-			continue
-		}
-		fsys, path, err := s.cfg.Resolve(ctx, name)
-		if err != nil {
-			return err
-		}
-		d, err := joblog.OpenDir(ctx, fsys, path)
-		if err != nil {
-			return err
-		}
-		dirs = append(dirs, d)
-	}
-	p.mu.dirs = dirs
-	return nil
+	return nodelog.Part{Text: text, Offset: offset, Size: size}, err
 }
 
 // readFromTasknode reads a part of a log from the page of its tasknode. It asks only a tasknode that

@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/joblog"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
@@ -238,9 +239,9 @@ func TestLogs(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	files, _, _ := s.cfg.Resolve(t.Context(), "mem:/")
-	err := storage.WriteFile(t.Context(), files, "/joblogs/"+overJob+"/"+overID+"/stdout", storage.CreateOptions{}, func(w io.Writer) error {
-		_, err := w.Write([]byte("kept\n"))
-		return err
+	err := storage.WriteFile(t.Context(), files, "/joblogs/"+overJob+"/"+joblog.FileName("n1"), storage.CreateOptions{}, func(w io.Writer) error {
+		logs := joblog.NewWriter(w)
+		return errors.Join(logs.Add(overID, "stdout", strings.NewReader("kept\n")), logs.Close())
 	})
 	if err != nil {
 		t.Fatal(err)
