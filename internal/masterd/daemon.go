@@ -260,7 +260,7 @@ func (d *Daemon) openMaster() (err error) {
 	shuffleKey := transfer.ServerKey(d.token)
 	notified, _ := endnotify.ParseNetworks(d.cfg.NotificationNetworks) // checked by Validate
 	d.master, err = jobmaster.New(jobmaster.Config{
-		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: policyMaker(d.cfg.Logger), Resolve: d.files.Resolve,
+		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: NewPolicy, Resolve: d.files.Resolve,
 		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile, ""), Decisions: d.cfg.Decisions,
 		TasknodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, TasknodeForget: d.cfg.TasknodeForget,
 		Notify:     endnotify.New(endnotify.Config{Networks: notified}).Get,

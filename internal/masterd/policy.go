@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"os"
 	"time"
@@ -15,18 +14,6 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 	"github.com/hammr/hammr/sched/registry"
 )
-
-// policyMaker returns a function that calls NewPolicy and logs each setting that has an old
-// name.
-func policyMaker(logger *slog.Logger) func(name string, conf map[string]string) (sched.Policy, error) {
-	return func(name string, conf map[string]string) (sched.Policy, error) {
-		conf, warnings := registry.Rename(conf)
-		for _, text := range warnings {
-			logger.Warn("scheduler setting has an old name", "policy", name, "warning", text)
-		}
-		return NewPolicy(name, conf)
-	}
-}
 
 // NewPolicy makes the policy with this name for a running cluster. The preemption mode is
 // auto, unless the settings name another.

@@ -2,8 +2,6 @@ package registry
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
@@ -22,34 +20,10 @@ const (
 	SlotFreeLatency = "hammr.preempt.slot.free.latency" // ms until the master knows that a slot is free
 )
 
-// renamed maps old names of settings to their present ones. Logs and configuration files
-// of earlier versions have the old ones.
-var renamed = map[string]string{"hammr.preempt.free.time": SlotFreeLatency}
-
-// Rename replaces old names of settings in a copy of conf. It returns a warning for each old
-// name. If both names are set, the present name counts. The master's daemon calls it for the
-// warnings, takePreempt for settings that are in the log already.
-func Rename(conf map[string]string) (current map[string]string, warnings []string) {
-	current = maps.Clone(conf)
-	for old, name := range renamed {
-		text, set := conf[old]
-		if !set {
-			continue
-		}
-		warnings = append(warnings, fmt.Sprintf("%s is deprecated. Instead, use %s", old, name))
-		delete(current, old)
-		if _, both := conf[name]; !both {
-			current[name] = text
-		}
-	}
-	return current, warnings
-}
-
 // takePreempt reads the preemption settings that all policies share, and returns the other
 // settings. A setting that is missing keeps the value of the cluster's configuration.
 func takePreempt(policy string, conf map[string]string, config *preempt.Config) (rest map[string]string, err error) {
-	current, _ := Rename(conf)
-	s, rest := takeSettings(policy, current, MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency)
+	s, rest := takeSettings(policy, conf, MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency)
 	if ms := s.millisOrNever(MinRun); ms != 0 {
 		config.MinRunMillis = ms
 	}

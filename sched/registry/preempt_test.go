@@ -23,10 +23,6 @@ func TestPreemptSettingsOfEveryPolicy(t *testing.T) {
 			conf: map[string]string{MinRun: "1", TaskMemory: "2000000000", DiskRate: "3", SplitTime: "4", SlotFreeLatency: "6"},
 			want: preempt.Config{MinRunMillis: 1, Costs: preempt.Costs{TaskBytes: 2e9, DiskRate: 3, SplitMillis: 4, SlotFreeLatency: 6}},
 		},
-		"an old name": {
-			conf: map[string]string{"hammr.preempt.free.time": "6"},
-			want: preempt.Config{MinRunMillis: 5, Costs: preempt.Costs{TaskBytes: 7, DiskRate: 8, SplitMillis: 9, SlotFreeLatency: 6}},
-		},
 		"one, and one that is not ours": {
 			conf: map[string]string{DiskRate: "250000000", "mapred.x": "y"}, rest: "mapred.x",
 			want: preempt.Config{MinRunMillis: 5, Costs: preempt.Costs{TaskBytes: 7, DiskRate: 250e6, SplitMillis: 9, SlotFreeLatency: 10}},
