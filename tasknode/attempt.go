@@ -30,10 +30,10 @@ import (
 // messages. One goroutine runs the attempt; its connection has two more. The loop of
 // the daemon only puts messages into the inbox and closes killed.
 type attempt struct {
-	cfg         *Config                             // configuration of the daemon
-	daemon      *Daemon                             // its inbox receives the reports
-	start       *taskproc.Start                     // the jobmaster's order; LocalDir is chosen by this machine
-	timeout     time.Duration                       // mapreduce.task.timeout; 0: none
+	cfg         *Config         // configuration of the daemon
+	daemon      *Daemon         // its inbox receives the reports
+	start       *taskproc.Start // the jobmaster's order; LocalDir is chosen by this machine
+	limits      Limits
 	reads       []int32                             // files that the attempt reads, by their places in the graph's edges, ascending
 	inbox       *syncutil.Mailbox[*taskproc.ToTask] // messages for the task
 	suspension  suspendState
@@ -56,7 +56,8 @@ type attempt struct {
 
 func newAttempt(d *Daemon, start *taskproc.Start, reads []int32) *attempt {
 	start.SetVersions(d.cfg.Protocol)
-	return &attempt{cfg: &d.cfg, daemon: d, start: start, timeout: TaskTimeout(start), reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{}), cleaned: make(chan struct{})}
+	limits, _ := LimitsOf(start) // the launcher reports the error
+	return &attempt{cfg: &d.cfg, daemon: d, start: start, limits: limits, reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{}), cleaned: make(chan struct{})}
 }
 
 // kill orders the attempt to end. The task gets the cause first, and is killed after a grace

@@ -3,8 +3,6 @@ package tasknode
 import (
 	"sync/atomic"
 
-	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -37,22 +35,22 @@ func (d *Daemon) Counts() Counts {
 }
 
 // begin counts an attempt that starts.
-func (c *counts) begin(start *taskproc.Start) {
+func (c *counts) begin(a *attempt) {
 	c.started.Add(1)
-	c.resume(start)
+	c.resume(a)
 }
 
 // resume counts an attempt that an earlier program of the process has started.
-func (c *counts) resume(start *taskproc.Start) {
+func (c *counts) resume(a *attempt) {
 	c.running.Add(1)
-	c.memoryMB.Add(memoryMB(start))
+	c.memoryMB.Add(a.limits.MemoryMB)
 }
 
 // end counts an attempt that has ended.
-func (c *counts) end(start *taskproc.Start, last *wire.Report) {
+func (c *counts) end(a *attempt) {
 	c.running.Add(-1)
-	c.memoryMB.Add(-memoryMB(start))
-	c.countEnd(last)
+	c.memoryMB.Add(-a.limits.MemoryMB)
+	c.countEnd(a.finalReport)
 }
 
 // countEnd counts a final report.
@@ -67,17 +65,4 @@ func (c *counts) countEnd(last *wire.Report) {
 	default:
 		c.killed.Add(1)
 	}
-}
-
-// memoryMB returns the memory limit of an attempt, in MiB; 0 if its properties have errors, so
-// that it will not run.
-func memoryMB(start *taskproc.Start) int64 {
-	c, err := conf.FromMap(start.Properties)
-	if err != nil {
-		return 0
-	}
-	if start.Kind == taskproc.Kind_REDUCE {
-		return c.Int64(conf.ReduceMemoryMB)
-	}
-	return c.Int64(conf.MapMemoryMB)
 }

@@ -288,7 +288,7 @@ func (d *Daemon) ended(ctx context.Context, a *attempt) {
 	if a.unkillable != nil {
 		d.loseSlot(ctx, a)
 	}
-	d.counts.end(a.start, a.finalReport)
+	d.counts.end(a)
 	delete(d.attempts, id)
 	d.pending.Drop(id)
 	d.unacked[id] = a.finalReport
@@ -377,11 +377,10 @@ func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	}
 	d.addKnown(start.JobId, start.AttemptId)
 	start.LocalDir = filepath.Join(dir, start.JobId, taskdir.InJob(start.AttemptId))
-	j.limitDisk(start)
-	j.logDir = cmp.Or(start.LogDir, j.logDir)
 	a := newAttempt(d, start, j.readsOf(start))
+	j.logDir, j.diskLimit = cmp.Or(start.LogDir, j.logDir), a.limits.DiskBytes
 	d.attempts[start.AttemptId] = a
-	d.counts.begin(start)
+	d.counts.begin(a)
 	j.sendKnownOutputs(a)
 	d.follow(ctx, a, release, a.run)
 }

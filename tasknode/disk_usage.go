@@ -16,7 +16,6 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskdir"
-	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -87,16 +86,6 @@ func (osFiles) Free(dir string) (int64, error) {
 		return 0, err
 	}
 	return int64(s.Bavail) * int64(s.Bsize), nil
-}
-
-// limitDisk reads the limit of a job from the properties of an attempt.
-func (j *job) limitDisk(start *taskproc.Start) {
-	if start.Properties[conf.LocalDiskLimit] == "" {
-		return
-	}
-	if c, err := conf.FromMap(start.Properties); err == nil {
-		j.diskLimit = c.Bytes(conf.LocalDiskLimit)
-	}
 }
 
 // measureShare limits the time in which jobs are measured: one part of so many.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"google.golang.org/protobuf/proto"
@@ -246,7 +245,7 @@ func (d *Daemon) progressed(r *wire.Report) {
 	}
 	var timeout time.Duration
 	if a := d.attempts[r.AttemptId]; a != nil {
-		timeout = a.timeout
+		timeout = a.limits.Timeout
 	}
 	d.pending.Add(r.AttemptId, r.GetProgress(), timeout, d.cfg.ProgressDelay)
 	if d.pending.answersProbe(r.AttemptId) {
@@ -262,15 +261,6 @@ func (d *Daemon) sendCounters(job string) {
 		}
 	}
 	d.pending.sendWithin(d.cfg.ProgressDelay)
-}
-
-// TaskTimeout returns mapreduce.task.timeout of an attempt; 0 for none.
-func TaskTimeout(start *taskproc.Start) time.Duration {
-	c, err := conf.FromMap(start.Properties)
-	if err != nil {
-		return 0
-	}
-	return c.Duration("mapreduce.task.timeout")
 }
 
 // maxBatchBytes bounds a message with several reports. Each report is at most as long as a

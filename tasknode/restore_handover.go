@@ -110,7 +110,7 @@ func (d *Daemon) restoreAttempt(ctx context.Context, adopter Adopter, h *Attempt
 		conn.lastMessage = last
 	}
 	d.attempts[start.AttemptId] = a
-	d.counts.resume(start)
+	d.counts.resume(a)
 	release := d.cfg.DirChooser.Add(filepath.Dir(taskdir.JobDir(start.LocalDir)))
 	d.follow(ctx, a, release, func(ctx context.Context) { a.conclude(ctx, a.adopt(ctx, adopter, conn, h)) })
 	return nil

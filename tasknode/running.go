@@ -21,7 +21,7 @@ func (d *Daemon) Running(ctx context.Context) (slots int32, attempts []Attempt, 
 		offered := d.slots()
 		slots = offered[0] + offered[1]
 		for id, a := range d.attempts {
-			attempts = append(attempts, Attempt{id, a.start.User, memoryMB(a.start)})
+			attempts = append(attempts, Attempt{id, a.start.User, a.limits.MemoryMB})
 		}
 	})
 	select {

@@ -81,7 +81,8 @@ func (m *machine) newAttempt(start *taskproc.Start) {
 		m.fleet.ledger.violated("%s: order to start %q: %v", m.name, start.AttemptId, err)
 		return
 	}
-	a := &attempt{id: id, start: start, job: j, fate: j.fateOf(start), timeout: tasknode.TaskTimeout(start)}
+	limits, _ := tasknode.LimitsOf(start)
+	a := &attempt{id: id, start: start, job: j, fate: j.fateOf(start), timeout: limits.Timeout}
 	m.attempts[start.AttemptId] = a
 	m.fleet.ledger.started(id, m.name)
 	m.fleet.counts.starts.Add(1)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/tasknode"
 )
 
 // limits are the limits of a task's process. If cgroup version 2 enforces a limit, all its
@@ -15,8 +15,8 @@ import (
 //	                                 ├─ gcLimit ──────► GOMEMLIMIT, for the program's own collector
 //	                                 └─ exceededText ─► the user
 //
-// To limit another resource, cpu time for example: add a field here and its property in
-// limitsOf, enable its controller in cgroupControllers, and write its files in
+// To limit another resource, cpu time for example: add a field here and in tasknode.Limits, with its property in
+// LimitsOf, enable its controller in cgroupControllers, and write its files in
 // cgroupFiles. Processes with other limits do not share tasks, since limits are part
 // of the processClass. Three kinds of limits need more:
 //
@@ -36,20 +36,9 @@ type limits struct {
 
 // limitsOf reads the limits of a task from start. tasks is how many tasks its process may
 // run; negative means any number.
-func limitsOf(start *taskproc.Start) (l limits, tasks int, err error) {
-	c, err := conf.FromMap(start.Properties)
-	if err != nil {
-		return limits{}, 0, err
-	}
-	return limits{memory: c.Int64(memoryProperty(start.Kind)) << 20}, c.Int(conf.ProcessTasks), nil
-}
-
-// memoryProperty returns the property that sets the memory of tasks of a kind.
-func memoryProperty(kind taskproc.Kind) string {
-	if kind == taskproc.Kind_REDUCE {
-		return conf.ReduceMemoryMB
-	}
-	return conf.MapMemoryMB
+func limitsOf(start *taskproc.Start) (_ limits, tasks int, err error) {
+	l, err := tasknode.LimitsOf(start)
+	return limits{memory: l.MemoryMB << 20}, l.ProcessTasks, err
 }
 
 // cgroupControllers are the controllers of cgroup version 2 that a task's cgroup needs.
@@ -82,5 +71,5 @@ func (l limits) gcLimit() int64 { return l.memory / 10 * 9 }
 
 // exceededText returns the error text for users: a task of a kind has exceeded its memory.
 func (l limits) exceededText(kind taskproc.Kind) string {
-	return fmt.Sprintf("the task ran out of its memory of %d MiB (%s): raise it, or let the task hold less at a time", l.memory>>20, memoryProperty(kind))
+	return fmt.Sprintf("the task ran out of its memory of %d MiB (%s): raise it, or let the task hold less at a time", l.memory>>20, tasknode.MemoryProperty(kind))
 }
