@@ -345,7 +345,7 @@ var taskModules = []string{
 
 // reached says what programs link: `go list -deps` prints it.
 var reached = []reach{
-	{"mr", taskModules, 396},
+	{"mr", taskModules, 397},
 	{"cmd/hammr", append([]string{
 		"github.com/beorn7/perks",
 		"github.com/coreos/go-systemd/v22",
@@ -375,17 +375,17 @@ var reached = []reach{
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
 // needs more raises them.
 var parts = []part{
-	{"commands", []string{"cli", "cmd/..."}, 7_800},
-	{"pages", []string{"internal/apidoc", "internal/docs", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 17_100},
+	{"commands", []string{"cli", "cmd/..."}, 7_760},
+	{"pages", []string{"internal/apidoc", "internal/docs", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 17_000},
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/minihdfs", "internal/minihdfs/...", "internal/netns", "internal/testcluster", "internal/testcluster/...",
 		"sim", "sim/...",
-	}, 24_000},
-	{"rest", []string{"..."}, 94_600},
+	}, 23_950},
+	{"rest", []string{"..."}, 94_000},
 }
 
 const (
-	maxTestLines = 117_000
+	maxTestLines = 116_400
 	// maxProgramBytes bounds bin/hammr, stripped.
 	maxProgramBytes = 46_500_000
 )

@@ -34,6 +34,7 @@ type Tab struct {
 	mu struct {
 		sync.Mutex
 		origin   string // of the page
+		address  string // of the page
 		problems []string
 		requests int
 		bytes    map[string]int // received, by path
@@ -120,7 +121,9 @@ func (tab *Tab) note(event any) {
 	case *network.EventRequestWillBeSent:
 		tab.requestLocked(e)
 	case *network.EventLoadingFinished:
-		tab.mu.bytes[tab.mu.paths[e.RequestID]] += int(e.EncodedDataLength)
+		if path := tab.mu.paths[e.RequestID]; path != "" {
+			tab.mu.bytes[path] += int(e.EncodedDataLength)
+		}
 	}
 }
 
@@ -137,6 +140,9 @@ func (tab *Tab) requestLocked(e *network.EventRequestWillBeSent) {
 	if !inside {
 		tab.problemLocked("request to another origin: %s", e.Request.URL)
 	}
+	if e.DocumentURL != tab.mu.address { // the page before asks once more
+		return
+	}
 	tab.mu.requests++
 	tab.mu.paths[e.RequestID] = "/" + path
 }
@@ -150,7 +156,7 @@ func (tab *Tab) Go(address string) {
 		tab.t.Fatal(err)
 	}
 	tab.mu.Lock()
-	tab.mu.origin = u.Scheme + "://" + u.Host
+	tab.mu.origin, tab.mu.address = u.Scheme+"://"+u.Host, address
 	tab.mu.problems, tab.mu.requests, tab.mu.bytes, tab.mu.paths = nil, 0, make(map[string]int), make(map[network.RequestID]string)
 	tab.mu.Unlock()
 	tab.do(chromedp.Navigate(address))
