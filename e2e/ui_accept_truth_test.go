@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/wire"
@@ -167,13 +168,13 @@ func (d *truthDrill) setActs() {
 			return act(ctx, job)
 		}
 	}
-	end := func(fail bool) func(context.Context) error {
+	end := func(do string) func(context.Context) error {
 		return func(ctx context.Context) error {
 			attempt, _, err := d.anyRunning(ctx, d.random)
 			if err != nil {
 				return err
 			}
-			return client.Change(ctx, d.client, "attempt."+either(fail, "fail", "kill"), attempt, "")
+			return client.Change(ctx, d.client, do, attempt, "")
 		}
 	}
 	suspended := func(mode string) func(context.Context) error {
@@ -196,10 +197,10 @@ func (d *truthDrill) setActs() {
 			return client.Change(ctx, d.client, "job.move", job, oneOf("default", "nightly", "adhoc"))
 		}),
 		"priority": ofJob(func(ctx context.Context, job string) error {
-			return client.Change(ctx, d.client, "job.priority", job, priorityName(d.random.IntN(5)-2))
+			return client.Change(ctx, d.client, "job.priority", job, oneOf(apidoc.Priorities...))
 		}),
-		"killed":      end(false),
-		"failed":      end(true),
+		"killed":      end("attempt.kill"),
+		"failed":      end("attempt.fail"),
 		"node lost":   lose(truthExpiry + 2*time.Second),
 		"node killed": lose(0),
 		"node drained": func(ctx context.Context) error {

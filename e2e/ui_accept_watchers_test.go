@@ -171,7 +171,7 @@ func (m *watchMeter) window(groups ...*watchers) (out window) {
 			}
 		}
 		at := time.Now()
-		must(m.t, client.Change(m.t.Context(), m.client, "job.priority", m.jobs[0], priorityName(m.priority)))
+		must(m.t, client.Change(m.t.Context(), m.client, "job.priority", m.jobs[0], apidoc.PriorityName(m.priority)))
 		<-time.After(time.Until(began.Add(windowTime * time.Duration(i+1) / changes)))
 		for _, s := range expected {
 			for _, seen := range s.times() {
