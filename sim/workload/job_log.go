@@ -167,8 +167,8 @@ func (h *jobLog) withTaskTimes(p loggedJob) (Job, bool) {
 }
 
 // lastMap returns the end of the job's last map. No reduce had all its input before.
-func (p *loggedJob) lastMap() (last int64) {
-	for _, t := range p.tasks {
+func (j *loggedJob) lastMap() (last int64) {
+	for _, t := range j.tasks {
 		for _, a := range t.attempts {
 			if !t.reduce && a.succeeded {
 				last = max(last, a.finish)

@@ -16,7 +16,7 @@ func (s *Source) preemptions(ctx context.Context, q docs.PoolQuery) (docs.Answer
 	rows, since := s.cfg.Board.Preemptions()
 	ledger := ledgerOf(rows, since, q.Pool)
 	if q.Pool != "" && len(ledger.Matrix) == 0 {
-		if _, err := docs.Pool.Read(ctx, s, docs.PoolID{Pool: q.Pool}); err != nil {
+		if _, err := docs.Pool.Read(ctx, s, docs.PoolID(q)); err != nil {
 			return docs.Answer[apidoc.PreemptionLedger]{}, err
 		}
 	}
