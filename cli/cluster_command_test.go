@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
@@ -182,6 +184,40 @@ func (f *fakeCluster) DrainTasknode(_ context.Context, name string, untilRestart
 
 func (f *fakeCluster) ChangePolicy(_ context.Context, name string, conf map[string]string, _ string) error {
 	return f.change("policy %s %v", name, conf)
+}
+
+// Read implements client.Admin as masters do.
+func (f *fakeCluster) Read(ctx context.Context, path string) ([]byte, error) {
+	e, query, err := docs.Find(path)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := f.docs().Reader().Read(ctx, e, query)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(answer.Value)
+}
+
+// docs are the documents of the leader.
+func (f *fakeCluster) docs() docs.Table {
+	t := docs.Table{}
+	docs.Serve(t, docs.Policy, func(ctx context.Context, _ docs.No) (a docs.Answer[apidoc.Policy], err error) {
+		p, err := f.Policy(ctx)
+		a.Value = apidoc.PolicyOf(p)
+		return a, err
+	})
+	docs.Serve(t, docs.Pools, func(ctx context.Context, _ docs.No) (a docs.Answer[[]apidoc.Queue], err error) {
+		q, err := f.Queues(ctx)
+		a.Value = apidoc.Queues(q.GetQueues())
+		return a, err
+	})
+	docs.Serve(t, docs.Explanation, func(ctx context.Context, q docs.TaskID) (a docs.Answer[apidoc.Explanation], err error) {
+		e, err := f.Explain(ctx, q.Job, q.Task)
+		a.Value, err = apidoc.Of(e, err, apidoc.ExplanationOf)
+		return a, err
+	})
+	return t
 }
 
 // Change implements client.Admin as masters do.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -30,10 +31,9 @@ func (r clusterCommands) newQueueList() *cobra.Command {
 		Short:   "List the queues that accept or have jobs",
 		Example: "  hammr queue list --json",
 		Args:    cobra.NoArgs,
-	}, func(ctx context.Context, q *query) ([]*wire.Queue, error) {
-		answer, err := q.Queues(ctx)
-		return answer.GetQueues(), err
-	}, apidoc.Queues, func(q *query, queues []*wire.Queue) {
+	}, func(ctx context.Context, q *query) ([]apidoc.Queue, error) {
+		return docs.Pools.From(ctx, q, docs.No{})
+	}, itself, func(q *query, queues []apidoc.Queue) {
 		for _, queue := range queues {
 			writeQueue(q.stdout, queue)
 		}
@@ -43,13 +43,13 @@ func (r clusterCommands) newQueueList() *cobra.Command {
 // queueInfo is the answer that `queue info` prints.
 type queueInfo struct {
 	policy string
-	queue  *wire.Queue
+	queue  apidoc.Queue
 	jobs   []*wire.JobStatus // unfinished; nil without --show-jobs
 }
 
 // document returns the queue for --json, with its jobs in full if they were asked for.
 func (i queueInfo) document() apidoc.Queue {
-	doc := apidoc.QueueOf(i.queue)
+	doc := i.queue
 	if i.jobs != nil {
 		doc.Jobs.List = apidoc.Jobs(i.jobs)
 	}
@@ -65,15 +65,15 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 		Example: "  hammr queue info research --show-jobs",
 		Args:    oneArg("the name of a queue"),
 	}, func(ctx context.Context, q *query) (info queueInfo, err error) {
-		answer, err := q.Queues(ctx)
+		name := q.args[0]
+		if info.queue, err = docs.Pool.From(ctx, q, docs.PoolID{Pool: name}); err != nil {
+			return info, knownAs("queue", name, err)
+		}
+		policy, err := docs.Policy.From(ctx, q, docs.No{})
 		if err != nil {
 			return info, err
 		}
-		i := slices.IndexFunc(answer.Queues, func(queue *wire.Queue) bool { return queue.Name == q.args[0] })
-		if i < 0 {
-			return info, notFound{"queue", q.args[0]}
-		}
-		info.policy, info.queue = answer.Policy, answer.Queues[i]
+		info.policy = policy.Policy
 		if showJobs {
 			all, err := q.Jobs(ctx, false)
 			if err != nil {
@@ -86,7 +86,7 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 		return info, nil
 	}, queueInfo.document, func(q *query, i queueInfo) {
 		writeQueue(q.stdout, i.queue)
-		writeAllotment(q.stdout, i.policy, i.queue)
+		writeAllotment(q.stdout, i.policy, i.queue.Allotment)
 		if i.jobs != nil {
 			q.writeJobs(i.jobs)
 		}
@@ -97,34 +97,34 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 
 // writeQueue prints the lines of `mapred queue -list`. Shares are there only if the policy
 // divides the cluster among queues.
-func writeQueue(w io.Writer, q *wire.Queue) {
+func writeQueue(w io.Writer, q apidoc.Queue) {
 	fmt.Fprintln(w, "======================")
 	fmt.Fprintf(w, "Queue Name : %s\n", q.Name)
 	fmt.Fprintf(w, "Queue State : %s\n", strings.ToLower(q.State))
-	info := fmt.Sprintf("%d jobs run, %d wait; %s slots in use, %s waited for", q.JobsRunning, q.JobsWaiting, slotCount(q.Running), slotCount(q.Waiting))
-	if q.HasShares {
-		info += fmt.Sprintf("; fair share %s map, %s reduce", decimalText(q.MapShare), decimalText(q.ReduceShare))
+	info := fmt.Sprintf("%d jobs run, %d wait; %s slots in use, %s waited for", q.Jobs.Running, q.Jobs.Waiting, slotCount(q.Running), slotCount(q.Waiting))
+	if a := q.Allotment; a != nil {
+		info += fmt.Sprintf("; fair share %s map, %s reduce", decimalText(a.Share.Map), decimalText(a.Share.Reduce))
 	}
 	fmt.Fprintf(w, "Scheduling Info : %s\n", info)
 }
 
 // writeAllotment prints the configured shares of a queue, if the policy has queues; other
 // policies treat all jobs as one list.
-func writeAllotment(w io.Writer, policy string, q *wire.Queue) {
-	if !q.HasShares {
+func writeAllotment(w io.Writer, policy string, a *apidoc.Allotment) {
+	if a == nil {
 		fmt.Fprintf(w, "Policy %s does not divide the cluster among queues\n", policy)
 		return
 	}
-	fmt.Fprintf(w, "Order of its jobs : %s\n", q.Order)
-	fmt.Fprintf(w, "Weight : %s\n", decimalText(q.Weight))
-	fmt.Fprintf(w, "Minimum : %s slots\n", slotCount(q.Min))
-	fmt.Fprintf(w, "Maximum : %s slots, %s running jobs\n", slotCount(q.Max), limitText(q.MaxJobs))
-	fmt.Fprintf(w, "Waiting for the maximum : %d jobs\n", q.JobsNotRunnable)
+	fmt.Fprintf(w, "Order of its jobs : %s\n", a.Order)
+	fmt.Fprintf(w, "Weight : %s\n", decimalText(a.Weight))
+	fmt.Fprintf(w, "Minimum : %s slots\n", slotCount(a.Min))
+	fmt.Fprintf(w, "Maximum : %s slots, %s running jobs\n", slotCount(a.Max), limitText(a.MaxJobs))
+	fmt.Fprintf(w, "Waiting for the maximum : %d jobs\n", a.WaitJobs)
 }
 
 // slotCount formats slots of each kind; a number below 0 means no limit.
-func slotCount(s *wire.Queue_Slots) string {
-	return limitText(s.GetMap()) + " map, " + limitText(s.GetReduce()) + " reduce"
+func slotCount(s apidoc.Slots) string {
+	return limitText(s.Map) + " map, " + limitText(s.Reduce) + " reduce"
 }
 
 // limitText formats a limit; a number below 0 means no limit.

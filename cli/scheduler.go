@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sched/pool"
 	"github.com/hammr/hammr/sched/registry"
@@ -35,10 +36,10 @@ func (r clusterCommands) newSchedulerShow() *cobra.Command {
 		Short:   "Show the scheduling policy and its settings",
 		Example: "  hammr scheduler show --json",
 		Args:    cobra.NoArgs,
-	}, func(ctx context.Context, q *query) (*wire.GetPolicyResponse, error) {
-		return q.Policy(ctx)
-	}, apidoc.PolicyOf, func(q *query, p *wire.GetPolicyResponse) {
-		fmt.Fprintf(q.stdout, "Scheduling policy %s\n", p.Name)
+	}, func(ctx context.Context, q *query) (apidoc.Policy, error) {
+		return docs.Policy.From(ctx, q, docs.No{})
+	}, itself, func(q *query, p apidoc.Policy) {
+		fmt.Fprintf(q.stdout, "Scheduling policy %s\n", p.Policy)
 		for _, setting := range slices.Sorted(maps.Keys(p.Conf)) {
 			fmt.Fprintf(q.stdout, "  %s=%s\n", setting, oneLine(p.Conf[setting]))
 		}
@@ -48,11 +49,11 @@ func (r clusterCommands) newSchedulerShow() *cobra.Command {
 
 // writeAllocations prints the state of the allocation file that the masters' settings name,
 // if any. The leader loads the file again when it changes, and keeps the last good version.
-func (q *query) writeAllocations(w io.Writer, a *wire.AllocationFile) {
+func (q *query) writeAllocations(w io.Writer, a *apidoc.AllocationFile) {
 	if a == nil {
 		return
 	}
-	fmt.Fprintf(w, "Pools of %s, loaded at %s\n", a.Name, q.time(a.AppliedTime))
+	fmt.Fprintf(w, "Pools of %s, loaded at %s\n", a.File, q.time(a.Taken))
 	for _, problem := range a.Problems {
 		fmt.Fprintf(w, "  not loaded: %s\n", problem)
 	}
@@ -118,13 +119,13 @@ func (q *query) warnClosedPools(ctx context.Context, conf settings) error {
 	if err != nil {
 		return err
 	}
-	answer, err := q.Queues(ctx)
+	queues, err := docs.Pools.From(ctx, q, docs.No{})
 	if err != nil {
 		return err
 	}
 	// The queues that remain in this list are not running.
 	closed := described.LeafNames()
-	for _, queue := range answer.Queues {
+	for _, queue := range queues {
 		if queue.State == "RUNNING" {
 			name := described.Find(queue.Name).Name
 			closed = slices.DeleteFunc(closed, func(other string) bool { return other == name })

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -126,8 +127,8 @@ func (p *processes) fit() error {
 	if err != nil || len(jobs) > 0 {
 		return fmt.Errorf("jobs %v, %v", jobs, err)
 	}
-	policy, err := client.Policy(ctx)
-	if err != nil || policy.Name != "fifo" || len(policy.Conf) > 0 {
+	policy, err := docs.Policy.From(ctx, client, docs.No{})
+	if err != nil || policy.Policy != "fifo" || len(policy.Conf) > 0 {
 		return fmt.Errorf("policy %v, %v", policy, err)
 	}
 	return nil

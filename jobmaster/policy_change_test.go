@@ -1,7 +1,6 @@
 package jobmaster_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -151,7 +150,7 @@ func TestLatestDecisionsAreKept(t *testing.T) {
 		if !page.More || rest.More || len(rest.Decisions) != 3 || rest.Decisions[0].Number >= page.Decisions[1].Number || rest.Since == 0 {
 			t.Errorf("pages: %+v, %+v", page, rest)
 		}
-		doc, err := docs.Decisions.Read(w.ctx, leaderDocs{board.OfLeader(w.leader())}, docs.DecisionQuery{Kind: "launch", Limit: 2})
+		doc, err := docs.Decisions.Read(w.ctx, board.OfLeader(w.leader()).Reader(), docs.DecisionQuery{Kind: "launch", Limit: 2})
 		if d := doc.Value.Decisions; err != nil || len(d) != 2 || doc.Value.Before != page.Decisions[1].Number || d[0].Number != page.Decisions[0].Number || d[0].Node != "a" || d[0].Slot != "map" || d[0].Job != job.String() {
 			t.Errorf("document: %+v, %v", doc.Value, err)
 		}
@@ -160,11 +159,4 @@ func TestLatestDecisionsAreKept(t *testing.T) {
 			t.Errorf("decisions of another machine: %+v", none)
 		}
 	})
-}
-
-// leaderDocs answers documents as the leader does.
-type leaderDocs struct{ docs.Table }
-
-func (l leaderDocs) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
-	return l.Table.Read(ctx, l, e, query)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	orders "github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/testcluster"
@@ -174,7 +175,7 @@ func outage(ctx context.Context, r *run) error {
 func (r *run) longestCall(ctx context.Context, d time.Duration) (most time.Duration, err error) {
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		began := time.Now()
-		if _, err := r.client.Policy(ctx); err != nil {
+		if _, err := docs.Policy.From(ctx, r.client, docs.No{}); err != nil {
 			return most, err
 		}
 		most = max(most, time.Since(began))

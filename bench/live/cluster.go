@@ -12,6 +12,7 @@ import (
 	"time"
 
 	orders "github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/minihdfs"
@@ -111,8 +112,8 @@ func (c *Cluster) SetPolicy(ctx context.Context, policy string, conf map[string]
 
 // Policy returns the name of the policy that assigns slots.
 func (c *Cluster) Policy(ctx context.Context) (string, error) {
-	shown, err := c.Client().Policy(ctx)
-	return shown.GetName(), err
+	shown, err := docs.Policy.From(ctx, c.Client(), docs.No{})
+	return shown.Policy, err
 }
 
 // tasknodeName returns the name of the i-th tasknode, from 0.

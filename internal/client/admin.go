@@ -36,15 +36,9 @@ type Admin interface {
 	// Tasknode describes one tasknode, even if it is lost.
 	Tasknode(ctx context.Context, name string) (*wire.Tasknode, error)
 
-	// Policy describes the scheduling policy, its settings and the pool file that the
-	// masters watch.
-	Policy(ctx context.Context) (*wire.GetPolicyResponse, error)
-	// Explain says why a job has or lacks slots. If taskID is not "", it also explains that
-	// task.
-	Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error)
-	// Queues describes every pool, sorted by name.
-	Queues(ctx context.Context) (*wire.ListQueuesResponse, error)
-
+	// Read returns a document that only the leader knows, as JSON. path is that of the REST API below its root;
+	// docs.Document.From makes it.
+	Read(ctx context.Context, path string) (document []byte, err error)
 	// Change makes a change of the table of package docs, and returns the new value, such as the preemption mode
 	// that was used.
 	Change(ctx context.Context, q *wire.ChangeRequest) (*wire.ChangeResponse, error)

@@ -128,6 +128,21 @@ func (d Document[Q, A]) Read(ctx context.Context, s Reader, q Q) (Answer[A], err
 	return Answer[A]{Value: value, At: a.At, Stale: a.Stale}, err
 }
 
+// Caller asks the leader for a document at a path below the root of the API. remote.Client is one.
+type Caller interface {
+	Read(ctx context.Context, path string) (document []byte, err error)
+}
+
+// From asks the leader for the document.
+func (d Document[Q, A]) From(ctx context.Context, c Caller, q Q) (value A, err error) {
+	text, err := c.Read(ctx, d.URL(q))
+	if err != nil {
+		return value, err
+	}
+	err = json.Unmarshal(text, &value)
+	return value, err
+}
+
 // untyped makes the answer of a function that of Source.Read.
 func untyped[A any](a Answer[A], err error) (Answer[any], error) {
 	return Answer[any]{Value: a.Value, At: a.At, Stale: a.Stale}, err
@@ -157,6 +172,16 @@ func (t Table) Read(ctx context.Context, s Reader, e *Entry, query any) (Answer[
 		return e.derive(ctx, s, query)
 	}
 	return Answer[any]{}, fmt.Errorf("not known here: %s The pages of a running cluster have it: %w", e.Text, ErrUnavailable)
+}
+
+// Reader returns a reader of the table alone.
+func (t Table) Reader() Reader { return tableReader{t} }
+
+type tableReader struct{ table Table }
+
+// Read implements Reader.
+func (r tableReader) Read(ctx context.Context, e *Entry, query any) (Answer[any], error) {
+	return r.table.Read(ctx, r, e, query)
 }
 
 // Public is a source as callers see it who may view the cluster and may not read what its tasks print.

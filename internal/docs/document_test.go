@@ -72,7 +72,7 @@ func TestTablesWithoutADocument(t *testing.T) {
 		a.Value = []apidoc.Tasknode{{Name: "n1"}, {Name: "n2"}}
 		return a, nil
 	})
-	reader := tableReader{table}
+	reader := table.Reader()
 	if a, err := Node.Read(t.Context(), reader, NodeID{"n2"}); err != nil || a.Value.Name != "n2" {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -82,10 +82,4 @@ func TestTablesWithoutADocument(t *testing.T) {
 	if _, err := Pools.Read(t.Context(), reader, No{}); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "All pools.") {
 		t.Errorf("a document that the table lacks: %v", err)
 	}
-}
-
-type tableReader struct{ Table }
-
-func (r tableReader) Read(ctx context.Context, e *Entry, q any) (Answer[any], error) {
-	return r.Table.Read(ctx, r, e, q)
 }

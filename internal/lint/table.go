@@ -212,14 +212,14 @@ var importTable = []row{
 	{"bench/data", nil},
 	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
 	{"bench/live", []string{
-		"internal/client", "bench", "bench/data", "bench/paper", "cluster", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter",
+		"internal/client", "bench", "bench/data", "bench/paper", "cluster", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter", "internal/docs",
 		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire",
 		"sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload", "internal/pattern",
 	}},
 	{"bench/suspend", []string{"sim/plot", "sim/results", "sim/tables"}},
 	{"bench/failover", []string{"internal/client", "chaos/rig", "internal/client/remote", "internal/percentile", "internal/testcluster", "internal/syncutil", "sim/tables"}},
 	{"bench/fleet", []string{
-		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/jsonfile",
+		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/docs", "internal/jsonfile",
 		"internal/percentile", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate",
 		"internal/wire", "sim/tables", "storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/rpc"
 )
@@ -123,7 +124,7 @@ func TestRestoreRefuses(t *testing.T) {
 	l.cfg.Dir = fresh
 	c, stop = l.start()
 	defer stop()
-	if p, err := c.Policy(t.Context()); err != nil || p.Name != "fair" {
+	if p, err := docs.Policy.From(t.Context(), c, docs.No{}); err != nil || p.Policy != "fair" {
 		t.Errorf("policy %v, %v", p, err)
 	}
 	_, err = masterd.Recover(t.Context(), masterd.RecoverConfig{Dir: fresh, TokenFile: l.cfg.TokenFile})

@@ -3016,42 +3016,6 @@ func (x *GetNodeRequest) GetName() string {
 	return ""
 }
 
-type GetPolicyRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetPolicyRequest) Reset() {
-	*x = GetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetPolicyRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetPolicyRequest) ProtoMessage() {}
-
-func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
-func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
-}
-
 type GetPolicyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -3065,7 +3029,7 @@ type GetPolicyResponse struct {
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3077,7 +3041,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3090,7 +3054,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetPolicyResponse) GetName() string {
@@ -3141,7 +3105,7 @@ type PolicyChange struct {
 
 func (x *PolicyChange) Reset() {
 	*x = PolicyChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3153,7 +3117,7 @@ func (x *PolicyChange) String() string {
 func (*PolicyChange) ProtoMessage() {}
 
 func (x *PolicyChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3166,7 +3130,7 @@ func (x *PolicyChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyChange.ProtoReflect.Descriptor instead.
 func (*PolicyChange) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PolicyChange) GetBy() string {
@@ -3212,7 +3176,7 @@ type PolicyPreview struct {
 
 func (x *PolicyPreview) Reset() {
 	*x = PolicyPreview{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3224,7 +3188,7 @@ func (x *PolicyPreview) String() string {
 func (*PolicyPreview) ProtoMessage() {}
 
 func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3237,7 +3201,7 @@ func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview.ProtoReflect.Descriptor instead.
 func (*PolicyPreview) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PolicyPreview) GetPools() []*PolicyPreview_Pool {
@@ -3295,7 +3259,7 @@ type AllocationFile struct {
 
 func (x *AllocationFile) Reset() {
 	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3307,7 +3271,7 @@ func (x *AllocationFile) String() string {
 func (*AllocationFile) ProtoMessage() {}
 
 func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3320,7 +3284,7 @@ func (x *AllocationFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
 func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AllocationFile) GetName() string {
@@ -3349,58 +3313,6 @@ func (x *AllocationFile) GetWarnings() []string {
 		return x.Warnings
 	}
 	return nil
-}
-
-type ExplainRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	TaskId        string                 `protobuf:"bytes,2,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"` // "" for the job alone
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ExplainRequest) Reset() {
-	*x = ExplainRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ExplainRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ExplainRequest) ProtoMessage() {}
-
-func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
-func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *ExplainRequest) GetJobId() string {
-	if x != nil {
-		return x.JobId
-	}
-	return ""
-}
-
-func (x *ExplainRequest) GetTaskId() string {
-	if x != nil {
-		return x.TaskId
-	}
-	return ""
 }
 
 // Explanation says why a job, and perhaps one task of it, has or lacks slots. Of a
@@ -3432,7 +3344,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3444,7 +3356,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3457,7 +3369,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -3586,42 +3498,6 @@ func (x *Explanation) GetWaitsSince() int64 {
 	return 0
 }
 
-type ListQueuesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListQueuesRequest) Reset() {
-	*x = ListQueuesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListQueuesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListQueuesRequest) ProtoMessage() {}
-
-func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
-func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
-}
-
 // Queue is a pool of jobs.
 type Queue struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -3646,7 +3522,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3658,7 +3534,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3671,7 +3547,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Queue) GetName() string {
@@ -3789,7 +3665,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3801,7 +3677,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3814,7 +3690,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListQueuesResponse) GetPolicy() string {
@@ -3839,7 +3715,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3851,7 +3727,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3864,7 +3740,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
 }
 
 // BackupChunk is a part of a file in the format of docs/formats/backup.md, of at most 1 MiB.
@@ -3877,7 +3753,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3889,7 +3765,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3902,7 +3778,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -3923,7 +3799,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3935,7 +3811,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3948,7 +3824,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ReadRequest) GetPath() string {
@@ -3967,7 +3843,7 @@ type ReadResponse struct {
 
 func (x *ReadResponse) Reset() {
 	*x = ReadResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3979,7 +3855,7 @@ func (x *ReadResponse) String() string {
 func (*ReadResponse) ProtoMessage() {}
 
 func (x *ReadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3992,7 +3868,7 @@ func (x *ReadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResponse.ProtoReflect.Descriptor instead.
 func (*ReadResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ReadResponse) GetDocument() []byte {
@@ -4017,7 +3893,7 @@ type ChangeRequest struct {
 
 func (x *ChangeRequest) Reset() {
 	*x = ChangeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4029,7 +3905,7 @@ func (x *ChangeRequest) String() string {
 func (*ChangeRequest) ProtoMessage() {}
 
 func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4042,7 +3918,7 @@ func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeRequest.ProtoReflect.Descriptor instead.
 func (*ChangeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ChangeRequest) GetDo() string {
@@ -4097,7 +3973,7 @@ type ChangeResponse struct {
 
 func (x *ChangeResponse) Reset() {
 	*x = ChangeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4109,7 +3985,7 @@ func (x *ChangeResponse) String() string {
 func (*ChangeResponse) ProtoMessage() {}
 
 func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4122,7 +3998,7 @@ func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeResponse.ProtoReflect.Descriptor instead.
 func (*ChangeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ChangeResponse) GetDone() string {
@@ -4157,7 +4033,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4169,7 +4045,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4182,7 +4058,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -4279,7 +4155,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4291,7 +4167,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4304,7 +4180,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
 }
 
 type FailpointsRequest struct {
@@ -4315,7 +4191,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4327,7 +4203,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4340,7 +4216,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
 }
 
 type FailpointsResponse struct {
@@ -4353,7 +4229,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4365,7 +4241,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4378,7 +4254,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -4414,7 +4290,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4426,7 +4302,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4528,7 +4404,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4540,7 +4416,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4573,7 +4449,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4585,7 +4461,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4627,7 +4503,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4639,7 +4515,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4680,7 +4556,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4692,7 +4568,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4733,7 +4609,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4745,7 +4621,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4777,7 +4653,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4789,7 +4665,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4829,7 +4705,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4841,7 +4717,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4916,7 +4792,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4928,7 +4804,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4962,7 +4838,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4974,7 +4850,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5008,7 +4884,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5020,7 +4896,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5059,7 +4935,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5071,7 +4947,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5133,7 +5009,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5145,7 +5021,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5189,7 +5065,7 @@ type Order_Directories struct {
 
 func (x *Order_Directories) Reset() {
 	*x = Order_Directories{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5201,7 +5077,7 @@ func (x *Order_Directories) String() string {
 func (*Order_Directories) ProtoMessage() {}
 
 func (x *Order_Directories) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5256,7 +5132,7 @@ type Order_Admission struct {
 
 func (x *Order_Admission) Reset() {
 	*x = Order_Admission{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5268,7 +5144,7 @@ func (x *Order_Admission) String() string {
 func (*Order_Admission) ProtoMessage() {}
 
 func (x *Order_Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5300,7 +5176,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5312,7 +5188,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5339,7 +5215,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5351,7 +5227,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5395,7 +5271,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5407,7 +5283,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5529,7 +5405,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5541,7 +5417,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5607,7 +5483,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5619,7 +5495,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5647,7 +5523,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5659,7 +5535,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5702,7 +5578,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5714,7 +5590,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5768,7 +5644,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5780,7 +5656,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5815,7 +5691,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5827,7 +5703,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5884,7 +5760,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5896,7 +5772,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5962,7 +5838,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5974,7 +5850,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6040,7 +5916,7 @@ type Info_LeadChange struct {
 
 func (x *Info_LeadChange) Reset() {
 	*x = Info_LeadChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6052,7 +5928,7 @@ func (x *Info_LeadChange) String() string {
 func (*Info_LeadChange) ProtoMessage() {}
 
 func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6130,7 +6006,7 @@ type Tasknode_Drain struct {
 
 func (x *Tasknode_Drain) Reset() {
 	*x = Tasknode_Drain{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6142,7 +6018,7 @@ func (x *Tasknode_Drain) String() string {
 func (*Tasknode_Drain) ProtoMessage() {}
 
 func (x *Tasknode_Drain) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6249,7 +6125,7 @@ type Tasknode_Running struct {
 
 func (x *Tasknode_Running) Reset() {
 	*x = Tasknode_Running{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6261,7 +6137,7 @@ func (x *Tasknode_Running) String() string {
 func (*Tasknode_Running) ProtoMessage() {}
 
 func (x *Tasknode_Running) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6325,7 +6201,7 @@ type Tasknode_Drain_Counts struct {
 
 func (x *Tasknode_Drain_Counts) Reset() {
 	*x = Tasknode_Drain_Counts{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6337,7 +6213,7 @@ func (x *Tasknode_Drain_Counts) String() string {
 func (*Tasknode_Drain_Counts) ProtoMessage() {}
 
 func (x *Tasknode_Drain_Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6393,7 +6269,7 @@ type Tasknode_Drain_Target struct {
 
 func (x *Tasknode_Drain_Target) Reset() {
 	*x = Tasknode_Drain_Target{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6405,7 +6281,7 @@ func (x *Tasknode_Drain_Target) String() string {
 func (*Tasknode_Drain_Target) ProtoMessage() {}
 
 func (x *Tasknode_Drain_Target) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6452,7 +6328,7 @@ type PolicyPreview_Share struct {
 
 func (x *PolicyPreview_Share) Reset() {
 	*x = PolicyPreview_Share{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6464,7 +6340,7 @@ func (x *PolicyPreview_Share) String() string {
 func (*PolicyPreview_Share) ProtoMessage() {}
 
 func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6477,7 +6353,7 @@ func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Share.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Share) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31, 0}
 }
 
 func (x *PolicyPreview_Share) GetMap() float64 {
@@ -6506,7 +6382,7 @@ type PolicyPreview_Pool struct {
 
 func (x *PolicyPreview_Pool) Reset() {
 	*x = PolicyPreview_Pool{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6518,7 +6394,7 @@ func (x *PolicyPreview_Pool) String() string {
 func (*PolicyPreview_Pool) ProtoMessage() {}
 
 func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6531,7 +6407,7 @@ func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Pool.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Pool) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31, 1}
 }
 
 func (x *PolicyPreview_Pool) GetName() string {
@@ -6577,7 +6453,7 @@ type PolicyPreview_Preemption struct {
 
 func (x *PolicyPreview_Preemption) Reset() {
 	*x = PolicyPreview_Preemption{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6589,7 +6465,7 @@ func (x *PolicyPreview_Preemption) String() string {
 func (*PolicyPreview_Preemption) ProtoMessage() {}
 
 func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6602,7 +6478,7 @@ func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPreview_Preemption.ProtoReflect.Descriptor instead.
 func (*PolicyPreview_Preemption) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31, 2}
 }
 
 func (x *PolicyPreview_Preemption) GetAttempt() string {
@@ -6665,7 +6541,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6677,7 +6553,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6690,7 +6566,7 @@ func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Detail.ProtoReflect.Descriptor instead.
 func (*Explanation_Detail) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 0}
 }
 
 func (x *Explanation_Detail) GetName() string {
@@ -6732,7 +6608,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6744,7 +6620,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6757,7 +6633,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -6896,7 +6772,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6908,7 +6784,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6921,7 +6797,7 @@ func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Usage.ProtoReflect.Descriptor instead.
 func (*Explanation_Usage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 2}
 }
 
 func (x *Explanation_Usage) GetMapSlots() int32 {
@@ -6992,7 +6868,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7004,7 +6880,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7017,7 +6893,7 @@ func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Machine.ProtoReflect.Descriptor instead.
 func (*Explanation_Machine) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 3}
 }
 
 func (x *Explanation_Machine) GetName() string {
@@ -7057,7 +6933,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7069,7 +6945,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7082,7 +6958,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 4}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -7151,7 +7027,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7163,7 +7039,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[94]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7176,7 +7052,7 @@ func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Candidate.ProtoReflect.Descriptor instead.
 func (*Explanation_Candidate) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 5}
 }
 
 func (x *Explanation_Candidate) GetMachine() string {
@@ -7244,7 +7120,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7256,7 +7132,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7269,7 +7145,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 6}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -7338,7 +7214,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7350,7 +7226,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7363,7 +7239,7 @@ func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
 func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34, 0}
 }
 
 func (x *Queue_Slots) GetMap() int32 {
@@ -7390,7 +7266,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7402,7 +7278,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[98]
+	mi := &file_internal_wire_hammr_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7415,7 +7291,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -7442,7 +7318,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7454,7 +7330,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[99]
+	mi := &file_internal_wire_hammr_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7467,7 +7343,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -7927,8 +7803,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ListNodesResponse\x120\n" +
 	"\ttasknodes\x18\x01 \x03(\v2\x12.hammr.v1.TasknodeR\ttasknodes\"$\n" +
 	"\x0eGetNodeRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"\x12\n" +
-	"\x10GetPolicyRequest\"\xb2\x02\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\xb2\x02\n" +
 	"\x11GetPolicyResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x129\n" +
 	"\x04conf\x18\x02 \x03(\v2%.hammr.v1.GetPolicyResponse.ConfEntryR\x04conf\x12:\n" +
@@ -7975,10 +7850,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12!\n" +
 	"\fapplied_time\x18\x02 \x01(\x03R\vappliedTime\x12\x1a\n" +
 	"\bproblems\x18\x03 \x03(\tR\bproblems\x12\x1a\n" +
-	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"@\n" +
-	"\x0eExplainRequest\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x17\n" +
-	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\xb8\x11\n" +
+	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"\xb8\x11\n" +
 	"\vExplanation\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -8068,8 +7940,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"candidates\x12\x1b\n" +
 	"\tfailed_on\x18\x06 \x03(\tR\bfailedOn\x129\n" +
 	"\battempts\x18\a \x03(\v2\x1d.hammr.v1.Explanation.AttemptR\battempts\x12\x18\n" +
-	"\aclasses\x18\b \x03(\tR\aclasses\"\x13\n" +
-	"\x11ListQueuesRequest\"\xb2\x04\n" +
+	"\aclasses\x18\b \x03(\tR\aclasses\"\xb2\x04\n" +
 	"\x05Queue\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12!\n" +
@@ -8159,7 +8030,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\xdc\x06\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\x91\x05\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x127\n" +
@@ -8170,11 +8041,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06Change\x12\x17.hammr.v1.ChangeRequest\x1a\x18.hammr.v1.ChangeResponse\x12A\n" +
 	"\bListJobs\x12\x19.hammr.v1.ListJobsRequest\x1a\x1a.hammr.v1.ListJobsResponse\x12D\n" +
 	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x127\n" +
-	"\aGetNode\x12\x18.hammr.v1.GetNodeRequest\x1a\x12.hammr.v1.Tasknode\x12D\n" +
-	"\tGetPolicy\x12\x1a.hammr.v1.GetPolicyRequest\x1a\x1b.hammr.v1.GetPolicyResponse\x12:\n" +
-	"\aExplain\x12\x18.hammr.v1.ExplainRequest\x1a\x15.hammr.v1.Explanation\x12G\n" +
-	"\n" +
-	"ListQueues\x12\x1b.hammr.v1.ListQueuesRequest\x1a\x1c.hammr.v1.ListQueuesResponse\x12:\n" +
+	"\aGetNode\x12\x18.hammr.v1.GetNodeRequest\x1a\x12.hammr.v1.Tasknode\x12:\n" +
 	"\x06Backup\x12\x17.hammr.v1.BackupRequest\x1a\x15.hammr.v1.BackupChunk0\x012=\n" +
 	"\tTasknodes\x120\n" +
 	"\x06Attend\x12\x10.hammr.v1.Report\x1a\x10.hammr.v1.Orders(\x010\x012\x8e\x01\n" +
@@ -8196,7 +8063,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 100)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 97)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                       // 0: hammr.v1.JobState
 	(TaskState)(0),                      // 1: hammr.v1.TaskState
@@ -8231,222 +8098,213 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Tasknode)(nil),                    // 30: hammr.v1.Tasknode
 	(*ListNodesResponse)(nil),           // 31: hammr.v1.ListNodesResponse
 	(*GetNodeRequest)(nil),              // 32: hammr.v1.GetNodeRequest
-	(*GetPolicyRequest)(nil),            // 33: hammr.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),           // 34: hammr.v1.GetPolicyResponse
-	(*PolicyChange)(nil),                // 35: hammr.v1.PolicyChange
-	(*PolicyPreview)(nil),               // 36: hammr.v1.PolicyPreview
-	(*AllocationFile)(nil),              // 37: hammr.v1.AllocationFile
-	(*ExplainRequest)(nil),              // 38: hammr.v1.ExplainRequest
-	(*Explanation)(nil),                 // 39: hammr.v1.Explanation
-	(*ListQueuesRequest)(nil),           // 40: hammr.v1.ListQueuesRequest
-	(*Queue)(nil),                       // 41: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),          // 42: hammr.v1.ListQueuesResponse
-	(*BackupRequest)(nil),               // 43: hammr.v1.BackupRequest
-	(*BackupChunk)(nil),                 // 44: hammr.v1.BackupChunk
-	(*ReadRequest)(nil),                 // 45: hammr.v1.ReadRequest
-	(*ReadResponse)(nil),                // 46: hammr.v1.ReadResponse
-	(*ChangeRequest)(nil),               // 47: hammr.v1.ChangeRequest
-	(*ChangeResponse)(nil),              // 48: hammr.v1.ChangeResponse
-	(*InjectRequest)(nil),               // 49: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),              // 50: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),           // 51: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),          // 52: hammr.v1.FailpointsResponse
-	nil,                                 // 53: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                 // 54: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),          // 55: hammr.v1.TaskStatus.Attempt
-	nil,                                 // 56: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),          // 57: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),           // 58: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),       // 59: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),        // 60: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),        // 61: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),         // 62: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),               // 63: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),             // 64: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),           // 65: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),          // 66: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),            // 67: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),              // 68: hammr.v1.Order.DropCopy
-	(*Order_Directories)(nil),           // 69: hammr.v1.Order.Directories
-	(*Order_Admission)(nil),             // 70: hammr.v1.Order.Admission
-	(*Order_RequestProgress)(nil),       // 71: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),       // 72: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),               // 73: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 74: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 75: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 76: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 77: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                // 78: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),  // 79: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 80: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 81: hammr.v1.Info.LogWrites
-	(*Info_LeadChange)(nil),             // 82: hammr.v1.Info.LeadChange
-	(*Tasknode_Drain)(nil),              // 83: hammr.v1.Tasknode.Drain
-	(*Tasknode_Running)(nil),            // 84: hammr.v1.Tasknode.Running
-	nil,                                 // 85: hammr.v1.Tasknode.StartsByRackEntry
-	(*Tasknode_Drain_Counts)(nil),       // 86: hammr.v1.Tasknode.Drain.Counts
-	(*Tasknode_Drain_Target)(nil),       // 87: hammr.v1.Tasknode.Drain.Target
-	nil,                                 // 88: hammr.v1.GetPolicyResponse.ConfEntry
-	nil,                                 // 89: hammr.v1.PolicyChange.ConfEntry
-	(*PolicyPreview_Share)(nil),         // 90: hammr.v1.PolicyPreview.Share
-	(*PolicyPreview_Pool)(nil),          // 91: hammr.v1.PolicyPreview.Pool
-	(*PolicyPreview_Preemption)(nil),    // 92: hammr.v1.PolicyPreview.Preemption
-	(*Explanation_Detail)(nil),          // 93: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),           // 94: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),           // 95: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),         // 96: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),         // 97: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),       // 98: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),            // 99: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                 // 100: hammr.v1.Queue.Slots
-	nil,                                 // 101: hammr.v1.ChangeRequest.ConfEntry
-	(*InjectRequest_Failpoint)(nil),     // 102: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 103: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 104: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 105: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 106: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 107: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 108: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 109: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 110: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 111: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 112: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 113: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 114: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 115: hammr.task.v1.MapOutput
+	(*GetPolicyResponse)(nil),           // 33: hammr.v1.GetPolicyResponse
+	(*PolicyChange)(nil),                // 34: hammr.v1.PolicyChange
+	(*PolicyPreview)(nil),               // 35: hammr.v1.PolicyPreview
+	(*AllocationFile)(nil),              // 36: hammr.v1.AllocationFile
+	(*Explanation)(nil),                 // 37: hammr.v1.Explanation
+	(*Queue)(nil),                       // 38: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),          // 39: hammr.v1.ListQueuesResponse
+	(*BackupRequest)(nil),               // 40: hammr.v1.BackupRequest
+	(*BackupChunk)(nil),                 // 41: hammr.v1.BackupChunk
+	(*ReadRequest)(nil),                 // 42: hammr.v1.ReadRequest
+	(*ReadResponse)(nil),                // 43: hammr.v1.ReadResponse
+	(*ChangeRequest)(nil),               // 44: hammr.v1.ChangeRequest
+	(*ChangeResponse)(nil),              // 45: hammr.v1.ChangeResponse
+	(*InjectRequest)(nil),               // 46: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),              // 47: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),           // 48: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),          // 49: hammr.v1.FailpointsResponse
+	nil,                                 // 50: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                 // 51: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),          // 52: hammr.v1.TaskStatus.Attempt
+	nil,                                 // 53: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),          // 54: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),           // 55: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),       // 56: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),        // 57: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),        // 58: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),         // 59: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),               // 60: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),             // 61: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),           // 62: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),          // 63: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),            // 64: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),              // 65: hammr.v1.Order.DropCopy
+	(*Order_Directories)(nil),           // 66: hammr.v1.Order.Directories
+	(*Order_Admission)(nil),             // 67: hammr.v1.Order.Admission
+	(*Order_RequestProgress)(nil),       // 68: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),       // 69: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),               // 70: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 71: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 72: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 73: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 74: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                // 75: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),  // 76: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 77: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 78: hammr.v1.Info.LogWrites
+	(*Info_LeadChange)(nil),             // 79: hammr.v1.Info.LeadChange
+	(*Tasknode_Drain)(nil),              // 80: hammr.v1.Tasknode.Drain
+	(*Tasknode_Running)(nil),            // 81: hammr.v1.Tasknode.Running
+	nil,                                 // 82: hammr.v1.Tasknode.StartsByRackEntry
+	(*Tasknode_Drain_Counts)(nil),       // 83: hammr.v1.Tasknode.Drain.Counts
+	(*Tasknode_Drain_Target)(nil),       // 84: hammr.v1.Tasknode.Drain.Target
+	nil,                                 // 85: hammr.v1.GetPolicyResponse.ConfEntry
+	nil,                                 // 86: hammr.v1.PolicyChange.ConfEntry
+	(*PolicyPreview_Share)(nil),         // 87: hammr.v1.PolicyPreview.Share
+	(*PolicyPreview_Pool)(nil),          // 88: hammr.v1.PolicyPreview.Pool
+	(*PolicyPreview_Preemption)(nil),    // 89: hammr.v1.PolicyPreview.Preemption
+	(*Explanation_Detail)(nil),          // 90: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),           // 91: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),           // 92: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),         // 93: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),         // 94: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),       // 95: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),            // 96: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                 // 97: hammr.v1.Queue.Slots
+	nil,                                 // 98: hammr.v1.ChangeRequest.ConfEntry
+	(*InjectRequest_Failpoint)(nil),     // 99: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 100: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 101: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 102: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 103: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 104: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 105: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 106: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 107: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 108: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 109: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 110: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 111: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 112: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	53,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	104, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	54,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	105, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	50,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	101, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	51,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	102, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	55,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	52,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	8,   // 6: hammr.v1.StageStatus.waits:type_name -> hammr.v1.WaitTime
 	0,   // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	106, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	103, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	9,   // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	10,  // 12: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	56,  // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	53,  // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
 	7,   // 14: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
 	8,   // 15: hammr.v1.JobStatus.waits:type_name -> hammr.v1.WaitTime
 	11,  // 16: hammr.v1.JobStatus.counter_names:type_name -> hammr.v1.CounterName
-	57,  // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	58,  // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	59,  // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	60,  // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	63,  // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	64,  // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	65,  // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	66,  // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	61,  // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	62,  // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	67,  // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	71,  // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	68,  // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	72,  // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	69,  // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
-	70,  // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
+	54,  // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	55,  // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	56,  // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	57,  // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	60,  // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	61,  // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	62,  // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	63,  // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	58,  // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	59,  // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	64,  // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	68,  // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	65,  // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	69,  // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	66,  // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	67,  // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
 	13,  // 33: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	73,  // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	75,  // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	107, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	108, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	109, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	110, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	76,  // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	74,  // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	77,  // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	111, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	78,  // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	70,  // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	72,  // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	104, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	105, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	106, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	107, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	73,  // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	71,  // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	74,  // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	108, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	75,  // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
 	3,   // 45: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	80,  // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	81,  // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	82,  // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
+	77,  // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	78,  // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	79,  // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
 	4,   // 49: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
 	12,  // 50: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	79,  // 51: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	83,  // 52: hammr.v1.Tasknode.drain:type_name -> hammr.v1.Tasknode.Drain
-	84,  // 53: hammr.v1.Tasknode.running:type_name -> hammr.v1.Tasknode.Running
-	85,  // 54: hammr.v1.Tasknode.starts_by_rack:type_name -> hammr.v1.Tasknode.StartsByRackEntry
+	76,  // 51: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	80,  // 52: hammr.v1.Tasknode.drain:type_name -> hammr.v1.Tasknode.Drain
+	81,  // 53: hammr.v1.Tasknode.running:type_name -> hammr.v1.Tasknode.Running
+	82,  // 54: hammr.v1.Tasknode.starts_by_rack:type_name -> hammr.v1.Tasknode.StartsByRackEntry
 	30,  // 55: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	88,  // 56: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	37,  // 57: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	35,  // 58: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
-	89,  // 59: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
-	91,  // 60: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
-	92,  // 61: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
-	93,  // 62: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	94,  // 63: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	97,  // 64: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	99,  // 65: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	85,  // 56: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	36,  // 57: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	34,  // 58: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
+	86,  // 59: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
+	88,  // 60: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
+	89,  // 61: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
+	90,  // 62: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	91,  // 63: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	94,  // 64: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	96,  // 65: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
 	8,   // 66: hammr.v1.Explanation.waits:type_name -> hammr.v1.WaitTime
-	100, // 67: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	100, // 68: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	100, // 69: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	100, // 70: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	41,  // 71: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	101, // 72: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
-	102, // 73: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	103, // 74: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	97,  // 67: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	97,  // 68: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	97,  // 69: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	97,  // 70: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	38,  // 71: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	98,  // 72: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
+	99,  // 73: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	100, // 74: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
 	2,   // 75: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	112, // 76: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	113, // 77: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	108, // 78: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	114, // 79: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	79,  // 80: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	115, // 81: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	114, // 82: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	109, // 76: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	110, // 77: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	105, // 78: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	111, // 79: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	76,  // 80: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	112, // 81: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	111, // 82: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	15,  // 83: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	86,  // 84: hammr.v1.Tasknode.Drain.start:type_name -> hammr.v1.Tasknode.Drain.Counts
-	86,  // 85: hammr.v1.Tasknode.Drain.left:type_name -> hammr.v1.Tasknode.Drain.Counts
-	87,  // 86: hammr.v1.Tasknode.Drain.targets:type_name -> hammr.v1.Tasknode.Drain.Target
-	100, // 87: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
-	90,  // 88: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
-	90,  // 89: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
-	95,  // 90: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	83,  // 84: hammr.v1.Tasknode.Drain.start:type_name -> hammr.v1.Tasknode.Drain.Counts
+	83,  // 85: hammr.v1.Tasknode.Drain.left:type_name -> hammr.v1.Tasknode.Drain.Counts
+	84,  // 86: hammr.v1.Tasknode.Drain.targets:type_name -> hammr.v1.Tasknode.Drain.Target
+	97,  // 87: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
+	87,  // 88: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
+	87,  // 89: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
+	92,  // 90: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
 	8,   // 91: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
-	96,  // 92: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	98,  // 93: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	97,  // 94: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	93,  // 92: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	95,  // 93: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	94,  // 94: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
 	19,  // 95: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
 	21,  // 96: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
 	23,  // 97: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
 	28,  // 98: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
 	24,  // 99: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	45,  // 100: hammr.v1.Jobmaster.Read:input_type -> hammr.v1.ReadRequest
-	47,  // 101: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
+	42,  // 100: hammr.v1.Jobmaster.Read:input_type -> hammr.v1.ReadRequest
+	44,  // 101: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
 	26,  // 102: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
 	29,  // 103: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
 	32,  // 104: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	33,  // 105: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	38,  // 106: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	40,  // 107: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	43,  // 108: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	15,  // 109: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	49,  // 110: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	51,  // 111: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	20,  // 112: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	22,  // 113: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	12,  // 114: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	12,  // 115: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	25,  // 116: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	46,  // 117: hammr.v1.Jobmaster.Read:output_type -> hammr.v1.ReadResponse
-	48,  // 118: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
-	27,  // 119: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	31,  // 120: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	30,  // 121: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	34,  // 122: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	39,  // 123: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	42,  // 124: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	44,  // 125: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	14,  // 126: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	50,  // 127: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	52,  // 128: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	112, // [112:129] is the sub-list for method output_type
-	95,  // [95:112] is the sub-list for method input_type
+	40,  // 105: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	15,  // 106: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	46,  // 107: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	48,  // 108: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	20,  // 109: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	22,  // 110: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	12,  // 111: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	12,  // 112: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	25,  // 113: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	43,  // 114: hammr.v1.Jobmaster.Read:output_type -> hammr.v1.ReadResponse
+	45,  // 115: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
+	27,  // 116: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	31,  // 117: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	30,  // 118: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
+	41,  // 119: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	14,  // 120: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	47,  // 121: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	49,  // 122: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	109, // [109:123] is the sub-list for method output_type
+	95,  // [95:109] is the sub-list for method input_type
 	95,  // [95:95] is the sub-list for extension type_name
 	95,  // [95:95] is the sub-list for extension extendee
 	0,   // [0:95] is the sub-list for field type_name
@@ -8488,7 +8346,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_PreemptionDeclined)(nil),
 		(*Report_Batch_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[45].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[42].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -8501,7 +8359,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   100,
+			NumMessages:   97,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -28,18 +28,15 @@ type callKind struct {
 
 // callTable has an entry for each call, by the path of its HTTP request.
 var callTable = map[string]callKind{
-	wireconnect.JobmasterGetInfoProcedure:    {},
-	wireconnect.JobmasterFollowProcedure:     {},
-	wireconnect.JobmasterGetJobProcedure:     {reads: properties},
-	wireconnect.JobmasterListJobsProcedure:   {},
-	wireconnect.JobmasterListNodesProcedure:  {},
-	wireconnect.JobmasterGetNodeProcedure:    {},
-	wireconnect.JobmasterGetPolicyProcedure:  {},
-	wireconnect.JobmasterExplainProcedure:    {},
-	wireconnect.JobmasterReadProcedure:       {},
-	wireconnect.JobmasterListQueuesProcedure: {},
-	wireconnect.JobmasterBackupProcedure:     {reads: func(any) (string, bool) { return "state", true }},
-	wireconnect.TasknodesAttendProcedure:     {}, // a tasknode's reports change the state, but no user asks for that
+	wireconnect.JobmasterGetInfoProcedure:   {},
+	wireconnect.JobmasterFollowProcedure:    {},
+	wireconnect.JobmasterGetJobProcedure:    {reads: properties},
+	wireconnect.JobmasterListJobsProcedure:  {},
+	wireconnect.JobmasterListNodesProcedure: {},
+	wireconnect.JobmasterGetNodeProcedure:   {},
+	wireconnect.JobmasterReadProcedure:      {},
+	wireconnect.JobmasterBackupProcedure:    {reads: func(any) (string, bool) { return "state", true }},
+	wireconnect.TasknodesAttendProcedure:    {}, // a tasknode's reports change the state, but no user asks for that
 
 	wireconnect.JobmasterSubmitProcedure: {changes: true, submits: true, object: submission},
 	wireconnect.JobmasterKillProcedure: changing(func(q *wire.KillRequest) (string, string) {

@@ -107,26 +107,13 @@ func (c *calls) Read(ctx context.Context, q *wire.ReadRequest) (*wire.ReadRespon
 		if err != nil {
 			return nil, err
 		}
-		a, err := c.cfg.Docs.Read(ctx, nil, e, query)
+		a, err := c.cfg.Docs.Reader().Read(ctx, e, query)
 		if err != nil {
 			return nil, err
 		}
 		text, err := json.Marshal(a.Value)
 		return &wire.ReadResponse{Document: text}, err
 	})
-}
-
-func (c *calls) GetPolicy(ctx context.Context, _ *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
-	policy, err := c.cfg.Master.Policy(ctx)
-	return policy, c.cfg.callError(err)
-}
-
-func (c *calls) Explain(ctx context.Context, q *wire.ExplainRequest) (*wire.Explanation, error) {
-	return read(ctx, c, func() (*wire.Explanation, error) { return c.cfg.Master.Explain(ctx, q.JobId, q.TaskId) })
-}
-
-func (c *calls) ListQueues(ctx context.Context, _ *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error) {
-	return read(ctx, c, func() (*wire.ListQueuesResponse, error) { return c.cfg.Master.Queues(ctx) })
 }
 
 // Change makes a change of the table of package docs. It does not end with the context of the call, because

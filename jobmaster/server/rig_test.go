@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/server"
@@ -93,7 +94,7 @@ func (r *rig) newMaster() *master {
 	listener := listen(r.t)
 	m.address = listener.Addr().String()
 	m.server = rpc.NewServer(server.New(server.Config{
-		Master: m.Master, Token: token, ClusterID: clusterID, Info: r.info, Leader: r.leader, Admin: r, Logger: r.logger,
+		Master: m.Master, Token: token, ClusterID: clusterID, Info: r.info, Leader: r.leader, Docs: board.OfLeader(m.Master), Admin: r, Logger: r.logger,
 	}), slog.New(slog.DiscardHandler))
 	go m.server.Serve(listener)
 	r.masters = append(r.masters, m)

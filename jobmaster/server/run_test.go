@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 )
@@ -130,6 +131,12 @@ func TestAdministration(t *testing.T) {
 	check("job", len(status.GetTasks()) == 1, err)
 	nodes, err := c.Tasknodes(ctx, true)
 	check("nodes", len(nodes) == 1 && nodes[0].Name == "n1" && len(nodes[0].Attempts) == 1, err)
+	policy, err := docs.Policy.From(ctx, c, docs.No{})
+	check("policy", policy.Policy == "fifo", err)
+	pool, err := docs.Pool.From(ctx, c, docs.PoolID{Pool: "default"})
+	check("pool", pool.Name == "default" && pool.Jobs.Running == 1, err)
+	why, err := docs.Explanation.From(ctx, c, docs.TaskID{Job: id})
+	check("explanation", why.JobID == id && len(why.Stages) > 0, err)
 	check("priority", true, client.Change(ctx, c, "job.priority", id, "VERY_HIGH"))
 	check("end of an attempt", true, client.Change(ctx, c, "attempt.kill", attempt, ""))
 	if again := <-l.started; again == attempt {
@@ -141,6 +148,12 @@ func TestAdministration(t *testing.T) {
 	_, err = c.Watch(ctx, "job_1_0001", nil)
 	refused("unknown job followed", err, client.ErrUnknown)
 	refused("unknown job killed", c.Kill(ctx, "nonsense", ""), client.ErrUnknown)
+	_, err = docs.Pool.From(ctx, c, docs.PoolID{Pool: "x/y"})
+	refused("unknown pool", err, client.ErrUnknown)
+	_, err = docs.Samples.From(ctx, c, docs.SampleQuery{})
+	if err == nil || !strings.Contains(err.Error(), "not known here") {
+		t.Errorf("a document that each master has: %v", err)
+	}
 	refused("unknown attempt", client.Change(ctx, c, "attempt.fail", "attempt_1_0001_m_000000_0", ""), client.ErrUnknown)
 	refused("attempt that has ended", client.Change(ctx, c, "attempt.fail", attempt, ""), client.ErrRefused)
 	if err := client.Change(ctx, c, "job.priority", id, "3"); err == nil || !strings.Contains(err.Error(), "parameter priority") {

@@ -45,29 +45,13 @@ func (c *Client) Tasknode(ctx context.Context, name string) (*wire.Tasknode, err
 	return n, classify(err)
 }
 
-// Policy implements client.Admin.
-func (c *Client) Policy(ctx context.Context) (*wire.GetPolicyResponse, error) {
-	return rpc.Call(ctx, c.masters, (*rpc.Master).GetPolicy, &wire.GetPolicyRequest{})
-}
-
-// Explain implements client.Admin.
-func (c *Client) Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
-	e, err := rpc.Call(ctx, c.masters, (*rpc.Master).Explain, &wire.ExplainRequest{JobId: jobID, TaskId: taskID})
-	return e, classify(err)
-}
-
-// Queues implements client.Admin.
-func (c *Client) Queues(ctx context.Context) (*wire.ListQueuesResponse, error) {
-	return rpc.Call(ctx, c.masters, (*rpc.Master).ListQueues, &wire.ListQueuesRequest{})
-}
-
 // Change implements client.Admin.
 func (c *Client) Change(ctx context.Context, q *wire.ChangeRequest) (*wire.ChangeResponse, error) {
 	done, err := rpc.Call(ctx, c.masters, (*rpc.Master).Change, q)
 	return done, classify(err)
 }
 
-// Read returns a document of the leader as JSON. path is that of the REST API, below its root.
+// Read implements client.Admin.
 func (c *Client) Read(ctx context.Context, path string) (document []byte, err error) {
 	a, err := rpc.Call(ctx, c.masters, (*rpc.Master).Read, &wire.ReadRequest{Path: path})
 	return a.GetDocument(), classify(err)

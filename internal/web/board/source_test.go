@@ -139,14 +139,7 @@ func newPast(asked *atomic.Int64) docs.Reader {
 	docs.Serve(t, docs.TypeCounters, func(context.Context, docs.JobID) (docs.Answer[map[string]counter.Values], error) {
 		return docs.Answer[map[string]counter.Values]{Value: map[string]counter.Values{"REDUCE": {"g": {"c": 2}}}}, nil
 	})
-	return readers{t}
-}
-
-// readers answers from a table.
-type readers struct{ docs.Table }
-
-func (r readers) Read(ctx context.Context, e *docs.Entry, q any) (docs.Answer[any], error) {
-	return r.Table.Read(ctx, r, e, q)
+	return t.Reader()
 }
 
 // newSource returns the pages of a board.

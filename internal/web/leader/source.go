@@ -24,7 +24,6 @@ import (
 // Client is the cluster as the source asks it. The methods are those of remote.Client.
 type Client interface {
 	client.Admin
-	Read(ctx context.Context, path string) (document []byte, err error)
 	Close() error
 }
 

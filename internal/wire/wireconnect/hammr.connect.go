@@ -73,12 +73,6 @@ const (
 	JobmasterListNodesProcedure = "/hammr.v1.Jobmaster/ListNodes"
 	// JobmasterGetNodeProcedure is the fully-qualified name of the Jobmaster's GetNode RPC.
 	JobmasterGetNodeProcedure = "/hammr.v1.Jobmaster/GetNode"
-	// JobmasterGetPolicyProcedure is the fully-qualified name of the Jobmaster's GetPolicy RPC.
-	JobmasterGetPolicyProcedure = "/hammr.v1.Jobmaster/GetPolicy"
-	// JobmasterExplainProcedure is the fully-qualified name of the Jobmaster's Explain RPC.
-	JobmasterExplainProcedure = "/hammr.v1.Jobmaster/Explain"
-	// JobmasterListQueuesProcedure is the fully-qualified name of the Jobmaster's ListQueues RPC.
-	JobmasterListQueuesProcedure = "/hammr.v1.Jobmaster/ListQueues"
 	// JobmasterBackupProcedure is the fully-qualified name of the Jobmaster's Backup RPC.
 	JobmasterBackupProcedure = "/hammr.v1.Jobmaster/Backup"
 	// TasknodesAttendProcedure is the fully-qualified name of the Tasknodes's Attend RPC.
@@ -106,11 +100,6 @@ type JobmasterClient interface {
 	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
 	// GetNode describes one tasknode, even if it is lost.
 	GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error)
-	// GetPolicy returns the scheduling policy and its settings.
-	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
-	// Explain says why a job has or lacks slots.
-	Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error)
-	ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error)
 	// Backup sends a backup of the state. It is complete when the stream ends without an error.
 	Backup(context.Context, *wire.BackupRequest) (*connect.ServerStreamForClient[wire.BackupChunk], error)
 }
@@ -186,24 +175,6 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("GetNode")),
 			connect.WithClientOptions(opts...),
 		),
-		getPolicy: connect.NewClient[wire.GetPolicyRequest, wire.GetPolicyResponse](
-			httpClient,
-			baseURL+JobmasterGetPolicyProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("GetPolicy")),
-			connect.WithClientOptions(opts...),
-		),
-		explain: connect.NewClient[wire.ExplainRequest, wire.Explanation](
-			httpClient,
-			baseURL+JobmasterExplainProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("Explain")),
-			connect.WithClientOptions(opts...),
-		),
-		listQueues: connect.NewClient[wire.ListQueuesRequest, wire.ListQueuesResponse](
-			httpClient,
-			baseURL+JobmasterListQueuesProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("ListQueues")),
-			connect.WithClientOptions(opts...),
-		),
 		backup: connect.NewClient[wire.BackupRequest, wire.BackupChunk](
 			httpClient,
 			baseURL+JobmasterBackupProcedure,
@@ -215,20 +186,17 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 
 // jobmasterClient implements JobmasterClient.
 type jobmasterClient struct {
-	getInfo    *connect.Client[wire.InfoRequest, wire.Info]
-	submit     *connect.Client[wire.SubmitRequest, wire.SubmitResponse]
-	follow     *connect.Client[wire.WatchRequest, wire.JobStatus]
-	getJob     *connect.Client[wire.JobRequest, wire.JobStatus]
-	kill       *connect.Client[wire.KillRequest, wire.KillResponse]
-	read       *connect.Client[wire.ReadRequest, wire.ReadResponse]
-	change     *connect.Client[wire.ChangeRequest, wire.ChangeResponse]
-	listJobs   *connect.Client[wire.ListJobsRequest, wire.ListJobsResponse]
-	listNodes  *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
-	getNode    *connect.Client[wire.GetNodeRequest, wire.Tasknode]
-	getPolicy  *connect.Client[wire.GetPolicyRequest, wire.GetPolicyResponse]
-	explain    *connect.Client[wire.ExplainRequest, wire.Explanation]
-	listQueues *connect.Client[wire.ListQueuesRequest, wire.ListQueuesResponse]
-	backup     *connect.Client[wire.BackupRequest, wire.BackupChunk]
+	getInfo   *connect.Client[wire.InfoRequest, wire.Info]
+	submit    *connect.Client[wire.SubmitRequest, wire.SubmitResponse]
+	follow    *connect.Client[wire.WatchRequest, wire.JobStatus]
+	getJob    *connect.Client[wire.JobRequest, wire.JobStatus]
+	kill      *connect.Client[wire.KillRequest, wire.KillResponse]
+	read      *connect.Client[wire.ReadRequest, wire.ReadResponse]
+	change    *connect.Client[wire.ChangeRequest, wire.ChangeResponse]
+	listJobs  *connect.Client[wire.ListJobsRequest, wire.ListJobsResponse]
+	listNodes *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
+	getNode   *connect.Client[wire.GetNodeRequest, wire.Tasknode]
+	backup    *connect.Client[wire.BackupRequest, wire.BackupChunk]
 }
 
 // GetInfo calls hammr.v1.Jobmaster.GetInfo.
@@ -317,33 +285,6 @@ func (c *jobmasterClient) GetNode(ctx context.Context, req *wire.GetNodeRequest)
 	return nil, err
 }
 
-// GetPolicy calls hammr.v1.Jobmaster.GetPolicy.
-func (c *jobmasterClient) GetPolicy(ctx context.Context, req *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
-	response, err := c.getPolicy.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// Explain calls hammr.v1.Jobmaster.Explain.
-func (c *jobmasterClient) Explain(ctx context.Context, req *wire.ExplainRequest) (*wire.Explanation, error) {
-	response, err := c.explain.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// ListQueues calls hammr.v1.Jobmaster.ListQueues.
-func (c *jobmasterClient) ListQueues(ctx context.Context, req *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error) {
-	response, err := c.listQueues.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
 // Backup calls hammr.v1.Jobmaster.Backup.
 func (c *jobmasterClient) Backup(ctx context.Context, req *wire.BackupRequest) (*connect.ServerStreamForClient[wire.BackupChunk], error) {
 	return c.backup.CallServerStream(ctx, connect.NewRequest(req))
@@ -366,11 +307,6 @@ type JobmasterHandler interface {
 	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
 	// GetNode describes one tasknode, even if it is lost.
 	GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error)
-	// GetPolicy returns the scheduling policy and its settings.
-	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
-	// Explain says why a job has or lacks slots.
-	Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error)
-	ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error)
 	// Backup sends a backup of the state. It is complete when the stream ends without an error.
 	Backup(context.Context, *wire.BackupRequest, *connect.ServerStream[wire.BackupChunk]) error
 }
@@ -442,24 +378,6 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("GetNode")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobmasterGetPolicyHandler := connect.NewUnaryHandlerSimple(
-		JobmasterGetPolicyProcedure,
-		svc.GetPolicy,
-		connect.WithSchema(jobmasterMethods.ByName("GetPolicy")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterExplainHandler := connect.NewUnaryHandlerSimple(
-		JobmasterExplainProcedure,
-		svc.Explain,
-		connect.WithSchema(jobmasterMethods.ByName("Explain")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterListQueuesHandler := connect.NewUnaryHandlerSimple(
-		JobmasterListQueuesProcedure,
-		svc.ListQueues,
-		connect.WithSchema(jobmasterMethods.ByName("ListQueues")),
-		connect.WithHandlerOptions(opts...),
-	)
 	jobmasterBackupHandler := connect.NewServerStreamHandlerSimple(
 		JobmasterBackupProcedure,
 		svc.Backup,
@@ -488,12 +406,6 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterListNodesHandler.ServeHTTP(w, r)
 		case JobmasterGetNodeProcedure:
 			jobmasterGetNodeHandler.ServeHTTP(w, r)
-		case JobmasterGetPolicyProcedure:
-			jobmasterGetPolicyHandler.ServeHTTP(w, r)
-		case JobmasterExplainProcedure:
-			jobmasterExplainHandler.ServeHTTP(w, r)
-		case JobmasterListQueuesProcedure:
-			jobmasterListQueuesHandler.ServeHTTP(w, r)
 		case JobmasterBackupProcedure:
 			jobmasterBackupHandler.ServeHTTP(w, r)
 		default:
@@ -543,18 +455,6 @@ func (UnimplementedJobmasterHandler) ListNodes(context.Context, *wire.ListNodesR
 
 func (UnimplementedJobmasterHandler) GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.GetNode is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.GetPolicy is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Explain is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListQueues is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) Backup(context.Context, *wire.BackupRequest, *connect.ServerStream[wire.BackupChunk]) error {
