@@ -29,15 +29,16 @@ const versionInterval = time.Second
 // raiseVersion runs until the cluster version is the newest that this program supports, or the
 // lead ends. It logs each reason for which the version stays lower once.
 func (m *Master) raiseVersion(ctx context.Context, l *lead) {
-	for logged := ""; m.ClusterVersion() < cluster.FormatVersion; {
-		masters, err := m.cfg.CommonVersion(ctx)
+	logged := new(string) // used by the loop of the master
+	for m.ClusterVersion() < cluster.FormatVersion {
+		masters, missing := m.cfg.CommonVersion(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		m.postUnder(l, func() {
 			tasknodes, older := m.supportedByTasknodes()
-			if err = cmp.Or(err, older); err != nil && err.Error() != logged {
-				logged = err.Error()
+			if err := cmp.Or(missing, older); err != nil && err.Error() != *logged {
+				*logged = err.Error()
 				m.cfg.Logger.Info("cluster version not raised to the newest", "newest", cluster.FormatVersion, "error", err)
 			}
 			if version := min(masters, tasknodes); version > m.view.Version() {

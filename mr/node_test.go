@@ -20,6 +20,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
@@ -104,7 +105,7 @@ func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, fi
 	n.t.Helper()
 	n.serial++
 	start.AttemptId = fmt.Sprintf("attempt_test_0001_m_000000_%d", n.serial)
-	start.LocalDir = filepath.Join(n.dir, testJobID, start.AttemptId)
+	start.LocalDir = filepath.Join(n.dir, testJobID, taskdir.InJob(start.AttemptId))
 	if err := os.MkdirAll(start.LocalDir, 0o755); err != nil {
 		n.t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hammr/hammr/internal/checkpoint"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/storage/fault"
@@ -25,7 +26,7 @@ import (
 func (m *machine) startOn(n int) *taskproc.Start {
 	attempt := fmt.Sprintf("attempt_1_0001_r_%06d_%d", testPart, n)
 	return &taskproc.Start{
-		AttemptId: attempt, LocalDir: filepath.Join(m.dir, testJob, attempt), ShuffleAddress: m.address,
+		AttemptId: attempt, LocalDir: filepath.Join(m.dir, testJob, taskdir.InJob(attempt)), ShuffleAddress: m.address,
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/shuffle/transfer"
@@ -106,7 +107,7 @@ func (m *machine) writeRuns(t testing.TB, r *rand.Rand, task int32, records, run
 	t.Helper()
 	attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", task)
 	b, err := shuffle.NewSortBuffer(context.Background(), shuffle.Options{
-		FS: local.New(local.Options{}), Path: filepath.Join(m.dir, testJob, attempt, "map.out"),
+		FS: local.New(local.Options{}), Path: filepath.Join(m.dir, testJob, taskdir.InJob(attempt), "map.out"),
 		Partitions: testPart + 1, Memory: 64 << 10, MaxRuns: runs,
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/testlevel"
 )
@@ -176,7 +178,7 @@ func TestReduceTakesTheNewerOutput(t *testing.T) {
 		old := dead.write(t, r, 0, 3000)
 		again := alive.write(t, r, 0, 3000)
 		again.Attempt = "attempt_1_0001_m_000000_1"
-		if err := os.Rename(alive.dir+"/"+testJob+"/"+old.Attempt, alive.dir+"/"+testJob+"/"+again.Attempt); err != nil {
+		if err := os.Rename(filepath.Join(alive.dir, testJob, taskdir.InJob(old.Attempt)), filepath.Join(alive.dir, testJob, taskdir.InJob(again.Attempt))); err != nil {
 			t.Fatal(err)
 		}
 		again.Path = strings.Replace(again.Path, old.Attempt, again.Attempt, 1)
