@@ -209,7 +209,7 @@ func TestPagesShowTheFiguresOfCommands(t *testing.T) {
 	}
 	b := newBrowser(t, e.state.Masters[0].HTTP, token)
 	node := e.state.Tasknodes[0].Name
-	if status, text := b.post("/nodes/"+node+"/admit", url.Values{}); status != http.StatusOK || !strings.Contains(text, "The node is admitted.") {
+	if status, text := b.post("/nodes/"+node+"/admit", url.Values{}); status != http.StatusOK || !strings.Contains(text, "The node is added.") {
 		t.Errorf("admit: status %d, %.2000s", status, text)
 	}
 }
