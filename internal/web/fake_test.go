@@ -98,7 +98,7 @@ func (f *fakeSource) serve() *fakeSource {
 	docs.Serve(t, docs.Preemptions, func(ctx context.Context, q docs.PoolQuery) (docs.Answer[apidoc.PreemptionLedger], error) {
 		a, err := f.Preemptions(ctx, q.Pool)
 		if err == nil && q.Pool != "" && len(a.Value.Matrix) == 0 {
-			_, err = docs.Pool.Read(ctx, f, docs.PoolID{Pool: q.Pool})
+			_, err = docs.Pool.Read(ctx, f, docs.PoolID(q))
 		}
 		return a, err
 	})
