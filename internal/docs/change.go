@@ -119,7 +119,7 @@ var Actions = []*Action{
 
 	{Object: "node", Do: "drain", Verb: access.Operate, Call: "DrainNode", Label: "Drain", Done: "being drained", Careful: true, CLI: "hammr node drain ID --deadline VALUE",
 		Doc:   "Give the tasknode no new tasks and move everything off it, so that it can be stopped.",
-		Param: &Param{Name: "deadline", Duration: true, Doc: "time after which it should be over, as 10m. The page then shows what is left; the drain continues"},
+		Param: &Param{Name: "deadline", Duration: true, Doc: "time within which the drain should end, such as 10m. After it the page shows what is left, and the drain continues"},
 		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
 			within, _ := time.ParseDuration(c.Value) // checked already; 0 for none
 			return c.Value, m.DrainTasknode(ctx, c.ID, c.UntilRestart, within)

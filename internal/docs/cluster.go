@@ -138,28 +138,24 @@ var NodeColumns = []Column[apidoc.Tasknode]{
 // nodeOf finds a tasknode among all.
 func nodeOf(ctx context.Context, s Reader, q NodeID) (Answer[apidoc.Tasknode], error) {
 	all, err := Nodes.Read(ctx, s, No{})
-	one := Answer[apidoc.Tasknode]{At: all.At, Stale: all.Stale}
-	i := slices.IndexFunc(all.Value, func(n apidoc.Tasknode) bool { return n.Name == q.Node })
-	switch {
-	case err != nil:
-		return one, err
-	case i < 0:
-		return one, unknown("tasknode", q.Node)
-	}
-	one.Value = all.Value[i]
-	return one, nil
+	return named(all, err, "tasknode", q.Node, func(n apidoc.Tasknode) string { return n.Name })
 }
 
 // poolOf finds a pool among all.
 func poolOf(ctx context.Context, s Reader, q PoolID) (Answer[apidoc.Queue], error) {
 	all, err := Pools.Read(ctx, s, No{})
-	one := Answer[apidoc.Queue]{At: all.At, Stale: all.Stale}
-	i := slices.IndexFunc(all.Value, func(p apidoc.Queue) bool { return p.Name == q.Pool })
-	switch {
-	case err != nil:
+	return named(all, err, "pool", q.Pool, func(p apidoc.Queue) string { return p.Name })
+}
+
+// named returns the element of an answer that has a name. kind is for the error if there is none.
+func named[T any](all Answer[[]T], err error, kind, name string, nameOf func(T) string) (Answer[T], error) {
+	one := Answer[T]{At: all.At, Stale: all.Stale}
+	if err != nil {
 		return one, err
-	case i < 0:
-		return one, unknown("pool", q.Pool)
+	}
+	i := slices.IndexFunc(all.Value, func(each T) bool { return nameOf(each) == name })
+	if i < 0 {
+		return one, fmt.Errorf("no %s %.200q: %w", kind, name, ErrUnknown)
 	}
 	one.Value = all.Value[i]
 	return one, nil

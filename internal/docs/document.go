@@ -114,8 +114,8 @@ func finished[Q, A any](d Document[Q, A], finish func(A) A) Document[Q, A] {
 	return d
 }
 
-// redacted declares what callers see of a document that may not read what tasks print. A document that is
-// derived from such a document needs its own declaration, since a source may answer it by itself.
+// redacted declares what callers who may not read the logs of tasks see of a document. Each derived document
+// needs its own redaction, because a source may answer it directly.
 func redacted[Q, A any](d Document[Q, A], public func(q Q, value A) (A, error)) Document[Q, A] {
 	d.public = func(q, value any) (any, error) { return public(q.(Q), value.(A)) }
 	return d

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -224,6 +223,3 @@ func publicAttempts(attempts []apidoc.ExplainedAttempt) []apidoc.ExplainedAttemp
 	}
 	return attempts
 }
-
-// unknown returns the error for an object that does not exist.
-func unknown(kind, id string) error { return fmt.Errorf("no %s %.200q: %w", kind, id, ErrUnknown) }

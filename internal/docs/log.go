@@ -42,7 +42,7 @@ type ProfileQuery struct {
 
 // NoProfile is Source.Profile of a cluster that has no processes.
 func NoProfile() (p ProfileData, err error) {
-	return p, fmt.Errorf("these pages show no running processes, so there are no profiles; open those of a cluster: %w", ErrRefused)
+	return p, fmt.Errorf("these pages show no running processes, so there are no profiles; open the pages of a running cluster: %w", ErrRefused)
 }
 
 // HeaderProfileNote is a header of answers with a profile: ProfileData.Note.

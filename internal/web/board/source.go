@@ -201,7 +201,7 @@ func ask[T any](ctx context.Context, s *Source, c *answers.Cache, question strin
 // either answers a document with what the state says about a job or, if the job has left the state, with what
 // the past does.
 func either[Q, A any](ctx context.Context, s *Source, c *answers.Cache, d docs.Document[Q, A], q Q, state func(context.Context) (A, error)) (docs.Answer[A], error) {
-	return ask(ctx, s, c, fmt.Sprintf("%s %+v", d.Text, q), func(ctx context.Context) (A, time.Time, time.Duration, error) {
+	return ask(ctx, s, c, fmt.Sprintf("%p %#v", d.Entry, q), func(ctx context.Context) (A, time.Time, time.Duration, error) {
 		at := s.cfg.Now()
 		value, err := state(ctx)
 		if errors.Is(err, cluster.ErrRetired) {

@@ -111,10 +111,9 @@ func serveTask[A any](s *Source, d docs.Document[docs.TaskID, A], get func(d *de
 	})
 }
 
-// classify marks errors for unknown objects and damaged files.
+// classify marks errors for damaged files.
 func classify(err error) error {
-	switch {
-	case errors.Is(err, storage.ErrCorrupt):
+	if errors.Is(err, storage.ErrCorrupt) {
 		return docs.Classify(docs.ErrDamaged, fmt.Errorf("the file is damaged; copy it again, or remove it: %w", err))
 	}
 	return err

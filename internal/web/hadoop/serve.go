@@ -20,7 +20,7 @@ import (
 // Config configures the answers.
 type Config struct {
 	Source docs.Source
-	// User is who asks, for the audit log.
+	// User is the name of the caller in the audit log.
 	User string
 	// Self is the id of the master that answers, "" for a server that is no master.
 	Self string
