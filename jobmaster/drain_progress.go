@@ -60,6 +60,9 @@ func (m *Master) dataMoved(command cluster.Command) (d movedData) {
 		return movedData{}
 	}
 	if _, output := command.(cluster.MoveOutput); output {
+		if t.Output == nil { // none yet, or it was revoked while it was copied: the state refuses the command
+			return movedData{}
+		}
 		d.bytes = t.Output.Bytes
 	}
 	d.from = a.DataMachine()

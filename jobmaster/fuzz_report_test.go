@@ -30,6 +30,7 @@ func FuzzReport(f *testing.F) {
 		{Report: &wire.Report_Checkpointed{Checkpointed: &taskproc.Checkpointed{Checkpoint: &taskproc.Checkpoint{Bytes: -1, Copy: &taskproc.Checkpoint_Copy{Path: "/etc/passwd"}}}}},
 		{Report: &wire.Report_PreemptionDeclined{PreemptionDeclined: &taskproc.PreemptionDeclined{CanSuspend: true}}},
 		{Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{StuckStack: "stack"}}},
+		{Report: &wire.Report_OutputCopied_{OutputCopied: &wire.Report_OutputCopied{Outputs: []*taskproc.MapOutput{{Edge: 99}}}}}, // of a task that runs
 		{Report: &wire.Report_OutputCopied_{OutputCopied: &wire.Report_OutputCopied{Outputs: []*taskproc.MapOutput{{Edge: 99}}, Checkpoint: &taskproc.Checkpoint{}}}},
 	} {
 		data, err := proto.Marshal(r)
