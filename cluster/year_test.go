@@ -361,7 +361,7 @@ func (y *year) reportOf(a *cluster.Attempt) control.Event {
 	case a.Suspended():
 		return nil
 	case a.Preempting() && dice < 700:
-		return control.AttemptCheckpointed{Attempt: a.ID, Checkpoint: cluster.Checkpoint{Path: "/local/" + a.ID.String() + "/checkpoint", Bytes: 1 << 20}}
+		return request(cluster.CheckpointAttempt{Attempt: a.ID, Checkpoint: cluster.Checkpoint{Path: "/local/" + a.ID.String() + "/checkpoint", Bytes: 1 << 20}})
 	case a.Preempting():
 		return control.PreemptionDeclined{Attempt: a.ID, Cause: "its state is too large", CanSuspend: dice < 850}
 	case dice < 100:

@@ -145,8 +145,6 @@ func (c *Controller) handleReport(now int64, t *cluster.Task, a *cluster.Attempt
 		c.finished(t, a, ev)
 	case AttemptFailed:
 		c.failed(ev)
-	case AttemptCheckpointed:
-		c.enqueue(cluster.CheckpointAttempt{Attempt: ev.Attempt, Checkpoint: ev.Checkpoint})
 	case PreemptionDeclined:
 		c.preemptionDeclined(a, ev)
 	case AttemptExited:

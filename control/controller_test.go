@@ -123,7 +123,7 @@ func (s *harness) drawEvent(rt *rapid.T) []Event {
 	}
 	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "attempt")]
 	if _, _, a, _ := s.state.View().Attempt(id); a.Preempting() && rapid.Bool().Draw(rt, "checkpoints") {
-		return []Event{AttemptCheckpointed{Attempt: id}}
+		return []Event{Requested{Command: cluster.CheckpointAttempt{Attempt: id}}}
 	}
 	switch rapid.IntRange(0, 7).Draw(rt, "event") {
 	case 0:
@@ -142,7 +142,7 @@ func (s *harness) drawEvent(rt *rapid.T) []Event {
 	case 4:
 		return []Event{Requested{Command: cluster.PreemptAttempt{Attempt: id, Mode: preempt.Checkpoint}}}
 	case 5:
-		return []Event{AttemptCheckpointed{Attempt: id}}
+		return []Event{Requested{Command: cluster.CheckpointAttempt{Attempt: id}}}
 	}
 	return s.finish(id)
 }

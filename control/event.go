@@ -28,7 +28,8 @@ type Result struct {
 	Err   error // why it was refused; nil if it was applied
 }
 
-// Requested asks for a command: a client requests it, or the body has finished some work.
+// Requested asks for a command: a client requests it, the body has finished some work, or a tasknode's report
+// needs no decision.
 type Requested struct {
 	Client   string // Client and Sequence identify the request; "" for none
 	Sequence uint64
@@ -95,12 +96,6 @@ type AttemptFailed struct {
 	StorageDown   bool // the storage was not available
 }
 
-// AttemptCheckpointed reports that an attempt has written a checkpoint and exited.
-type AttemptCheckpointed struct {
-	Attempt    cluster.AttemptID
-	Checkpoint cluster.Checkpoint
-}
-
 // PreemptionDeclined reports that an attempt could not obey an order to split, checkpoint or
 // suspend, and runs on. CanSuspend says that it can be suspended instead.
 type PreemptionDeclined struct {
@@ -129,26 +124,24 @@ type OutputCopied struct {
 	Checkpoint *cluster.Checkpoint // as it lies on the machine; nil for output
 }
 
-func (OutputCopied) event()        {}
-func (Applied) event()             {}
-func (Leading) event()             {}
-func (Stalled) event()             {}
-func (SplitsLoaded) event()        {}
-func (SplitsLocated) event()       {}
-func (PolicyChanged) event()       {}
-func (Requested) event()           {}
-func (MachineConnected) event()    {}
-func (MachineMeasured) event()     {}
-func (AttemptProgressed) event()   {}
-func (AttemptFinished) event()     {}
-func (AttemptFailed) event()       {}
-func (AttemptCheckpointed) event() {}
-func (PreemptionDeclined) event()  {}
-func (AttemptExited) event()       {}
+func (OutputCopied) event()       {}
+func (Applied) event()            {}
+func (Leading) event()            {}
+func (Stalled) event()            {}
+func (SplitsLoaded) event()       {}
+func (SplitsLocated) event()      {}
+func (PolicyChanged) event()      {}
+func (Requested) event()          {}
+func (MachineConnected) event()   {}
+func (MachineMeasured) event()    {}
+func (AttemptProgressed) event()  {}
+func (AttemptFinished) event()    {}
+func (AttemptFailed) event()      {}
+func (PreemptionDeclined) event() {}
+func (AttemptExited) event()      {}
 
-func (e AttemptProgressed) attempt() cluster.AttemptID   { return e.Attempt }
-func (e AttemptFinished) attempt() cluster.AttemptID     { return e.Attempt }
-func (e AttemptFailed) attempt() cluster.AttemptID       { return e.Attempt }
-func (e AttemptCheckpointed) attempt() cluster.AttemptID { return e.Attempt }
-func (e PreemptionDeclined) attempt() cluster.AttemptID  { return e.Attempt }
-func (e AttemptExited) attempt() cluster.AttemptID       { return e.Attempt }
+func (e AttemptProgressed) attempt() cluster.AttemptID  { return e.Attempt }
+func (e AttemptFinished) attempt() cluster.AttemptID    { return e.Attempt }
+func (e AttemptFailed) attempt() cluster.AttemptID      { return e.Attempt }
+func (e PreemptionDeclined) attempt() cluster.AttemptID { return e.Attempt }
+func (e AttemptExited) attempt() cluster.AttemptID      { return e.Attempt }

@@ -243,7 +243,7 @@ func (s *harness) event(words []string) []Event {
 	case "fail": // ATTEMPT [record=OFFSET | lost=ATTEMPT | unreached=ATTEMPT | checkpoint]
 		return s.failure(s.attempt(arg(1)), arg(2))
 	case "checkpointed": // ATTEMPT
-		return []Event{AttemptCheckpointed{s.attempt(arg(1)), cluster.Checkpoint{Path: "checkpoint"}}}
+		return []Event{Requested{Command: cluster.CheckpointAttempt{Attempt: s.attempt(arg(1)), Checkpoint: cluster.Checkpoint{Path: "checkpoint"}}}}
 	case "declined": // ATTEMPT [can-suspend]
 		return []Event{PreemptionDeclined{s.attempt(arg(1)), "disk full", arg(2) == "can-suspend"}}
 	case "exited": // ATTEMPT [STACK]

@@ -2,10 +2,10 @@ package control
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/minheap"
 )
 
 // taskTimeouts records when each running attempt last made progress
@@ -15,7 +15,7 @@ import (
 // no change of the heap.
 type taskTimeouts struct {
 	attempts map[cluster.AttemptID]*watchedAttempt // attempts with a running timeout
-	due      dueHeap                               // an entry of an attempt that is not in attempts is stale
+	due      minheap.Heap[dueEntry]                // an entry of an attempt that is not in attempts is stale
 }
 
 // watchedAttempt is the timeout of one attempt.
@@ -31,13 +31,18 @@ type dueEntry struct {
 	attempt cluster.AttemptID
 }
 
+// Before orders by time, then attempt, so that the order is deterministic.
+func (e dueEntry) Before(other dueEntry) bool {
+	return cmp.Or(cmp.Compare(e.at, other.at), e.attempt.Compare(other.attempt)) < 0
+}
+
 // add starts the timeout of an attempt; a timeout of 0 starts none.
 func (w *taskTimeouts) add(now int64, id cluster.AttemptID, timeout int64) {
 	if timeout == 0 {
 		return
 	}
 	w.attempts[id] = &watchedAttempt{timeout: timeout, deadline: now + timeout}
-	heap.Push(&w.due, dueEntry{now + timeout, id})
+	w.due.Push(dueEntry{now + timeout, id})
 }
 
 func (w *taskTimeouts) remove(id cluster.AttemptID) { delete(w.attempts, id) }
@@ -59,11 +64,11 @@ func (w *taskTimeouts) postpone(millis int64) {
 // expired returns the attempts whose deadline has passed, and removes them.
 func (w *taskTimeouts) expired(now int64) (late []cluster.AttemptID) {
 	for len(w.due) > 0 && w.due[0].at <= now {
-		e := heap.Pop(&w.due).(dueEntry)
+		e := w.due.Pop()
 		switch a := w.attempts[e.attempt]; {
 		case a == nil:
 		case a.deadline > now:
-			heap.Push(&w.due, dueEntry{a.deadline, e.attempt})
+			w.due.Push(dueEntry{a.deadline, e.attempt})
 		default:
 			late = append(late, e.attempt)
 			delete(w.attempts, e.attempt)
@@ -137,21 +142,4 @@ func (c *Controller) timeOut(id cluster.AttemptID) {
 			Offset: -1,
 		},
 	})
-}
-
-// dueHeap orders by time, then attempt, so that the order is deterministic.
-type dueHeap []dueEntry
-
-func (h dueHeap) Len() int      { return len(h) }
-func (h dueHeap) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
-func (h dueHeap) Less(i, k int) bool {
-	return cmp.Or(cmp.Compare(h[i].at, h[k].at), h[i].attempt.Compare(h[k].attempt)) < 0
-}
-
-func (h *dueHeap) Push(x any) { *h = append(*h, x.(dueEntry)) }
-
-func (h *dueHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }

@@ -99,22 +99,14 @@ func (e *explainer) explain() *wire.Explanation {
 // blockedReasons returns why no task of the job can have a slot, whatever the policy
 // decides.
 func (e *explainer) blockedReasons() []reason {
-	class := e.m.jobWaitClass(e.job, e.record)
-	switch j := e.job; {
-	case class == sched.WaitCommit:
-		return []reason{{class, "all of its tasks have finished and its output is being committed"}}
-	case j.State == cluster.JobRunning && class == sched.NotWaiting && !j.Loaded():
-		return []reason{{sched.WaitLoading, "its splits are being loaded"}}
-	case j.State == cluster.JobRunning && class == sched.NotWaiting:
+	w := e.m.whyJob(e.job, e.record.outage)
+	if w.cause == (cause{}) && !e.job.Loaded() {
+		w.cause = loading
+	}
+	if w.cause == (cause{}) {
 		return nil
 	}
-	return []reason{{class, e.m.reason(e.job, e.record.outage)}}
-}
-
-// reason says why tasks have no slot.
-type reason struct {
-	class sched.WaitClass
-	text  string
+	return []reason{w.explain()}
 }
 
 // textsOf returns the texts of reasons and of their classes.
@@ -147,18 +139,15 @@ func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 // The causes are tested in the order in which they block a task: the job, the earlier
 // stages, the splits, the size of the bundle, and last the policy.
 func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []reason, until int64) {
-	if e.job.StartsNoTask() {
-		return e.blockedReasons(), 0
-	}
-	if stage.Waiting() > 0 && !e.job.Ready(stage) {
+	w := e.m.whyStage(e.job, e.record, stage)
+	if w.cause == notReady {
 		return e.unready(stage), 0
 	}
-	if !e.job.Loaded() {
-		return e.blockedReasons(), 0
+	if blocked := e.blockedReasons(); blocked != nil {
+		return blocked, 0
 	}
-	b := stage.Bundle
-	if numbers := e.job.WaitingBundles(b); len(numbers) > 0 && stage.Waiting() > 0 && e.m.tooLarge(e.job, b.NeedOf(numbers[0])) != "" {
-		return []reason{{sched.WaitTooLarge, e.m.bundleReason(e.job, b, numbers)}}, 0
+	if !stage.StartsAlone() && (w.class == sched.WaitTooLarge || w.class == sched.WaitNoNode) {
+		return []reason{w.explain()}, 0
 	}
 	if n := e.starting(stage); n > 0 {
 		reasons = append(reasons, reason{sched.NotWaiting, fmt.Sprintf("%d are about to get slots", n)})
@@ -172,14 +161,14 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []reason, until in
 		if d.Kind == sched.DecisionSkip {
 			class := d.Class
 			if class == sched.WaitNoSlot || class == sched.WaitMemory { // there may be a reason for that
-				class = e.m.slotWaitClass(e.job, stage)
+				class = w.class
 			}
 			reasons = append(reasons, reason{class, fmt.Sprintf("offered slots; %d declined: %s", d.Slots, d.Cause)})
 			until = d.Until
 		}
 	}
 	if !offered {
-		reasons = append(reasons, e.unoffered(stage))
+		reasons = append(reasons, w.explain())
 	}
 	return reasons, until
 }
@@ -187,15 +176,14 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []reason, until in
 // unready returns, as reasons, the stages whose tasks must finish first.
 func (e *explainer) unready(stage *cluster.Stage) (reasons []reason) {
 	for up := range stage.Upstream() {
-		tasks := len(up.Tasks)
 		early := e.job.SlowStartTasks(up)
+		w := why{notReady, []any{"finished", up.Finished, "tasks", len(up.Tasks), "upstream", up.Name, "early", early}}
 		switch {
 		case up.Finished < early:
-			reasons = append(reasons, reason{sched.WaitNotReady, fmt.Sprintf(
-				"%d of %d %s tasks have finished, %d must finish before they start (mapreduce.job.reduce.slowstart.completedmaps)", up.Finished, tasks, up.Name, early)})
+			w.cause = slowStart
+			fallthrough
 		case !up.Complete():
-			reasons = append(reasons, reason{sched.WaitNotReady, fmt.Sprintf("%d of %d %s tasks have finished: all must finish first, because they may need the slots in which these would wait",
-				up.Finished, tasks, up.Name)})
+			reasons = append(reasons, w.explain())
 		}
 	}
 	return reasons
@@ -215,22 +203,6 @@ func (e *explainer) starting(stage *cluster.Stage) (n int) {
 		}
 	}
 	return n
-}
-
-// unoffered returns why the policy has not considered tasks that could start.
-func (e *explainer) unoffered(stage *cluster.Stage) reason {
-	class := e.m.slotWaitClass(e.job, stage)
-	switch {
-	case class == sched.WaitLimit:
-		return reason{class, "a limit of running jobs or of slots holds them back: see what the policy knows of the job"}
-	case class == sched.WaitNoNode:
-		return reason{class, fmt.Sprintf("no tasknode that takes tasks has %v slots", stage.Slot)}
-	case class == sched.WaitShare:
-		return reason{class, fmt.Sprintf("no %v slot is free, and the pool uses its whole fair share", stage.Slot)}
-	case e.m.slots().free[stage.Slot] == 0:
-		return reason{class, fmt.Sprintf("no %v slot is free, and the policy preempts nothing for them", stage.Slot)}
-	}
-	return reason{class, fmt.Sprintf("the policy does not offer them the free %v slots: see its details of the job", stage.Slot)}
 }
 
 // maxPreempted bounds the list of preempted attempts.

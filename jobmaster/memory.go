@@ -34,18 +34,3 @@ func (m *Master) checkMemory(spec cluster.JobSpec) error {
 	}
 	return errors.Join(errs...)
 }
-
-// memoryShortage says that machines with free slots lack memory for a task; "" if one does
-// not.
-func (m *Master) memoryShortage(j *cluster.Job, stage *cluster.Stage) string {
-	facts := m.slots()
-	if stage.MemoryMB <= max(facts.freeMB[stage.Slot], 0) {
-		return ""
-	}
-	property := memoryProperties[stage.Slot]
-	if stage.MemoryMB > facts.largestMB {
-		return fmt.Sprintf("%d MiB of memory each (%s); the largest machine has %d MiB: submit the job with less, or add a larger machine ('hammr job kill %v')",
-			stage.MemoryMB, property, facts.largestMB, j.ID)
-	}
-	return fmt.Sprintf("%d MiB of memory each (%s); machines with free slots have at most %d MiB left", stage.MemoryMB, property, facts.freeMB[stage.Slot])
-}

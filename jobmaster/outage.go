@@ -66,8 +66,3 @@ func (w *jobWork) reportOutage(o outage) {
 		r.touch()
 	})
 }
-
-// reason says what the job waits for.
-func (o outage) reason() string {
-	return fmt.Sprintf("waiting for HDFS since %s: %s", o.since.UTC().Format(time.RFC3339), o.cause)
-}

@@ -30,8 +30,7 @@ type outputLogs struct {
 //	sent["a"] ────────────────────^            machine a needs m2 and m0'
 type outputLog struct {
 	taskproc.OutputLog
-	sent     map[string]int // number of entries sent, by machine
-	complete bool           // every writer has finished
+	sent map[string]int // number of entries sent, by machine
 }
 
 // keepReported keeps the sets of empty partitions that an attempt has reported until its
@@ -88,7 +87,7 @@ func (m *Master) outputPublished(id cluster.AttemptID) {
 	}
 	m.addOutputs(j, t)
 	for _, edge := range filesFrom(j, stage) {
-		m.record(j.ID).outputs.log(edge).complete = j.EdgeComplete(edge)
+		m.record(j.ID).outputs.log(edge).Complete = j.EdgeComplete(edge)
 		m.outputsChanged(j, edge)
 	}
 }
@@ -105,7 +104,7 @@ func (m *Master) rebuildOutputLogs(j *cluster.Job) {
 			}
 		}
 		for _, edge := range edges {
-			m.record(j.ID).outputs.log(edge).complete = j.EdgeComplete(edge)
+			m.record(j.ID).outputs.log(edge).Complete = j.EdgeComplete(edge)
 		}
 	}
 }
@@ -177,7 +176,7 @@ func (m *Master) outputsOfStageRevoked(ids []cluster.AttemptID) {
 	for _, edge := range filesFrom(j, stage) {
 		l := m.record(j.ID).outputs.log(edge)
 		l.Revoke(attempts)
-		l.complete = false
+		l.Complete = false
 		m.outputsChanged(j, edge)
 	}
 }
@@ -247,7 +246,7 @@ func (m *Master) subscribe(machine string, j *cluster.Job, stage *cluster.Stage)
 		if _, subscribed := l.sent[machine]; subscribed {
 			continue
 		}
-		l.complete = j.EdgeComplete(edge)
+		l.Complete = j.EdgeComplete(edge)
 		m.sendLog(machine, l, l.orders(j.ID, edge, 0))
 	}
 }
@@ -278,7 +277,7 @@ func (l *outputLog) orders(job cluster.JobID, edge, from int) (orders []*wire.Or
 		orders = append(orders, &wire.Order{Order: &wire.Order_Outputs_{Outputs: &wire.Order_Outputs{
 			JobId: job.String(), Edge: int32(edge),
 			Revision: uint64(part.From), Next: uint64(part.Next), Length: uint64(l.Len()), Packed: part.Packed,
-			Complete: l.complete && part.Next == l.Len(),
+			Complete: part.Complete,
 		}}})
 	}
 	return orders

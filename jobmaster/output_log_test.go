@@ -67,7 +67,7 @@ func (r *readers) publish(outputs, partitions int) {
 			Path: fmt.Sprintf("/data/%d/job_1700000000000_0001/%s/map.out", i%4, attempt), Empty: taskproc.EmptySet(sizes),
 		})
 		if i == outputs-1 {
-			r.log().complete = true
+			r.log().Complete = true
 		}
 		if i%100 == 99 || i == outputs-1 {
 			r.m.outputsChanged(r.j, 0)

@@ -128,7 +128,7 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 		lost, _ := cluster.ParseAttemptID(r.Failed.LostMapAttempt) // zero if the report names no attempt
 		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failed), LostOutput: lost, Unreached: r.Failed.LostMapUnreached, BadCheckpoint: r.Failed.BadCheckpoint, StorageDown: r.Failed.StorageDown})
 	case *wire.Report_Checkpointed:
-		m.events = append(m.events, control.AttemptCheckpointed{Attempt: a.ID, Checkpoint: checkpointOf(r.Checkpointed.Checkpoint)})
+		m.request(cluster.CheckpointAttempt{Attempt: a.ID, Checkpoint: checkpointOf(r.Checkpointed.Checkpoint)})
 	case *wire.Report_PreemptionDeclined:
 		m.events = append(m.events, control.PreemptionDeclined{Attempt: a.ID, Cause: truncateText(r.PreemptionDeclined.Cause), CanSuspend: r.PreemptionDeclined.CanSuspend})
 	case *wire.Report_Exited_:

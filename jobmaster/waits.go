@@ -80,13 +80,13 @@ func (m *Master) countWaits() {
 
 // countWaitsOf looks at a job and its stages. All stages of a new job wait since its submission.
 func (m *Master) countWaitsOf(j *cluster.Job, r *record, now int64) {
-	w, class := &r.waits, m.jobWaitClass(j, r)
+	w, class := &r.waits, m.whyJob(j, r.outage).class
 	first := w.stages == nil
 	if first {
 		w.stages = make([]waitSum, len(j.Stages))
 	}
 	for i, stage := range j.Stages {
-		of := m.waitClass(j, r, stage)
+		of := m.whyStage(j, r, stage).class
 		if w.stages[i].set(of, now); class == sched.NotWaiting && of != sched.WaitNotReady {
 			class = of
 		}

@@ -234,6 +234,14 @@ func TestWaitsAreTrue(t *testing.T) {
 					t.Errorf("waits are %v, %d ms; it waited for %d ms", s.Waits, sum, whole)
 				}
 				w.wantWaitsOnPage(id, c.class)
+				status, err := w.leader().Job(w.ctx, id, false)
+				if err != nil || strings.Contains(status.Reason+strings.Join(s.Reasons, ""), "$") {
+					t.Errorf("status shows %q, the explanation %q, %v; a text names an unknown fact", status.GetReason(), s.Reasons, err)
+				}
+				if c.class == "too large" && status.GetReason() != "1 map tasks wait for 3001 MiB of memory each (mapreduce.map.memory.mb); the largest machine has 3000 MiB: "+
+					"submit the job with less, or add a larger machine ('hammr job kill "+id+"')" {
+					t.Errorf("status shows %q", status.GetReason())
+				}
 			})
 		})
 	}

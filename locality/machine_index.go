@@ -176,13 +176,6 @@ func shareOf(shares []byteShare, place int) int64 {
 	return 0
 }
 
-// distance returns the cost of a task on a machine: its bytes times their distance. It is 0
-// on the machine of its checkpoint.
-func (p *machineIndex) distance(t Task, machine int) int64 {
-	total, machines, racks := p.costBytes(t)
-	return 2*total - shareOf(racks, p.rackOf[machine]) - shareOf(machines, machine)
-}
-
 // LevelOf returns how near a task is to its input on a machine.
 func (t *Topology) LevelOf(task Task, m Machine) Level {
 	return newMachineIndex(t, []Machine{m}).level(task, 0)

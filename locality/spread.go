@@ -2,7 +2,8 @@ package locality
 
 import (
 	"cmp"
-	"container/heap"
+
+	"github.com/hammr/hammr/internal/minheap"
 )
 
 // Affinity is the input of Spread for tasks that are all alike. Both slices are indexed by
@@ -22,7 +23,7 @@ type Affinity struct {
 // partition's bytes is unknown until they are read, so the bytes of the map output count
 // evenly.
 func Spread(machines []Machine, tasks int, a Affinity) []int {
-	order := new(queue)
+	var order minheap.Heap[queued]
 	for i, m := range machines {
 		if m.Free > 0 {
 			q := queued{machine: i, free: m.Free, used: m.Used}
@@ -32,13 +33,13 @@ func Spread(machines []Machine, tasks int, a Affinity) []int {
 			if a.Bytes != nil {
 				q.bytes = a.Bytes[i]
 			}
-			*order = append(*order, q)
+			order = append(order, q)
 		}
 	}
-	heap.Init(order)
+	order.Init()
 	var at []int
-	for len(at) < tasks && len(*order) > 0 {
-		first := &(*order)[0]
+	for len(at) < tasks && len(order) > 0 {
+		first := &order[0]
 		at = append(at, first.machine)
 		first.free--
 		first.used++
@@ -46,9 +47,9 @@ func Spread(machines []Machine, tasks int, a Affinity) []int {
 			first.here++
 		}
 		if first.free == 0 {
-			heap.Pop(order)
+			order.Pop()
 		} else {
-			heap.Fix(order, 0)
+			order.FixFirst()
 		}
 	}
 	return at
@@ -67,21 +68,8 @@ type queued struct {
 	bytes                     int64
 }
 
-// queue is a heap with the next machine at the top.
-type queue []queued
-
-func (q queue) Len() int      { return len(q) }
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(queued)) }
-
-func (q queue) Less(i, j int) bool {
-	a, b := q[i], q[j]
+// Before implements minheap.Heap: the next machine comes first.
+func (a queued) Before(b queued) bool {
 	return cmp.Or(cmp.Compare(a.here, b.here), -cmp.Compare(a.bytes, b.bytes),
 		cmp.Compare(a.used, b.used), cmp.Compare(a.machine, b.machine)) < 0
-}
-
-func (q *queue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
 }

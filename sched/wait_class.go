@@ -53,11 +53,10 @@ var waitTexts = [WaitClasses]string{
 
 func (c WaitClass) String() string { return waitTexts[c] }
 
-// StageWait says why tasks of a stage wait.
+// StageWait is a stage whose tasks wait.
 type StageWait struct {
 	Job   cluster.JobID
 	Stage string // code of the stage
-	Class WaitClass
 }
 
 // Compare orders stages by job and code.

@@ -67,9 +67,6 @@ func (p *RangePartitioner) atOrBefore(i int, key []byte, k *head) bool {
 	return wholeSortKey(k.rest) || bytes.Compare(p.cuts[i][sortKeyBytes:], key[sortKeyBytes:]) <= 0
 }
 
-// Partitions returns the number of partitions.
-func (p *RangePartitioner) Partitions() int { return len(p.cuts) + 1 }
-
 // CutPoints sorts the samples and picks at most partitions-1 ascending cut points that
 // divide them as equally as whole keys allow. A key that makes up more than an equal share
 // gets a partition of its own, and the others share the rest. If there are too few different

@@ -78,7 +78,7 @@ func TestCutPointsBalance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			counts, keys := make([]int, p.Partitions()), make([]map[string]int, p.Partitions())
+			counts, keys := make([]int, len(p.cuts)+1), make([]map[string]int, len(p.cuts)+1)
 			heaviest := 0
 			for _, s := range samples {
 				i := p.Partition(s)

@@ -24,9 +24,9 @@ func (b *body) beginPreemption(a *attempt, split bool) {
 // machine's disk: it is lost with that disk.
 func (b *body) saveCheckpoint(a *attempt) {
 	a.job.checkpoints[a.id.Task] = savedTask{a.taskWorkDoneAt(b.now), a.copied, a.fetched, a.machine, b.now}
-	b.endAttempt(a, control.AttemptCheckpointed{Attempt: a.id, Checkpoint: cluster.Checkpoint{
+	b.endAttempt(a, control.Requested{Command: cluster.CheckpointAttempt{Attempt: a.id, Checkpoint: cluster.Checkpoint{
 		Attempt: a.id, Machine: a.machine.name, Bytes: b.cfg.Costs.TaskBytes,
-	}})
+	}}})
 }
 
 // publishSplit makes a map publish what it has read. A map that has read nothing exits

@@ -1,11 +1,11 @@
 package sim
 
-import "container/heap"
+import "github.com/hammr/hammr/internal/minheap"
 
 // queue holds planned actions by time; those of the same time are in the order of planning.
 // The order of planning breaks ties, which makes runs reproducible.
 type queue struct {
-	items actionHeap
+	items minheap.Heap[plannedAction]
 	count uint64 // planned so far, for order
 }
 
@@ -18,7 +18,7 @@ type plannedAction struct {
 
 // plan calls do at a time.
 func (q *queue) plan(at int64, do func()) {
-	heap.Push(&q.items, plannedAction{at, q.count, do})
+	q.items.Push(plannedAction{at, q.count, do})
 	q.count++
 }
 
@@ -30,20 +30,8 @@ func (q *queue) next() (at int64, ok bool) {
 	return q.items[0].at, true
 }
 
-func (q *queue) pop() plannedAction { return heap.Pop(&q.items).(plannedAction) }
+func (q *queue) pop() plannedAction { return q.items.Pop() }
 
-type actionHeap []plannedAction
-
-func (h actionHeap) Len() int { return len(h) }
-func (h actionHeap) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].order < h[j].order
-}
-func (h actionHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *actionHeap) Push(x any)   { *h = append(*h, x.(plannedAction)) }
-func (h *actionHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	old[len(old)-1] = plannedAction{}
-	*h = old[:len(old)-1]
-	return last
+func (a plannedAction) Before(b plannedAction) bool {
+	return a.at < b.at || a.at == b.at && a.order < b.order
 }

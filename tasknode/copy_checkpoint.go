@@ -20,7 +20,7 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// copyRetry says how to retry requests to a tasknode that has a checkpoint and does not
+// copyRetry says how to retry requests to a tasknode that has the files and does not
 // answer. The time is short, since the master orders a failed copy again.
 var copyRetry = checkpoint.RetryPolicy{Timeout: 5 * time.Second, MaxDelay: time.Second}
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -12,9 +11,7 @@ import (
 
 	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/taskdir"
-	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
 )
@@ -32,7 +29,7 @@ import (
 type outputCopy struct {
 	order    *wire.Order_CopyOutput
 	dir      string                 // directory for the attempt's files
-	patience checkpoint.RetryPolicy // how to retry requests for a checkpoint
+	patience checkpoint.RetryPolicy // how to retry requests to the other tasknode
 	create   func(path string) (storage.Writer, error)
 }
 
@@ -44,7 +41,7 @@ func (d *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 	case d.copying[id]:
 		return
 	case d.job(o.JobId).removed:
-		d.reportCopy(id, nil, fmt.Errorf("job %s is over, and its local files are being removed", o.JobId))
+		d.reportCopy(o, nil, fmt.Errorf("job %s is over, and its local files are being removed", o.JobId))
 		return
 	case retained:
 		d.reportRetained(ctx, o)
@@ -52,7 +49,7 @@ func (d *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 	}
 	local, release, err := d.cfg.DirChooser.Acquire()
 	if err != nil {
-		d.reportCopy(id, nil, err)
+		d.reportCopy(o, nil, err)
 		return
 	}
 	d.copying[id] = true
@@ -70,7 +67,7 @@ func (d *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 func (d *Daemon) reportRetained(ctx context.Context, o *wire.Order_CopyOutput) {
 	d.readRecord(o.AttemptId, func(last *wire.Report, err error) {
 		if err == nil {
-			d.reportCopy(o.AttemptId, last, nil)
+			d.reportCopy(o, last, nil)
 			return
 		}
 		delete(d.retained, o.AttemptId)
@@ -86,18 +83,18 @@ func (d *Daemon) outputCopied(t *outputCopy, last *wire.Report, err error) {
 		d.addKnown(t.order.JobId, id)
 		d.retained[id] = t.dir + recordSuffix
 	}
-	d.reportCopy(id, last, err)
+	d.reportCopy(t.order, last, err)
 	d.releaseJob(t.order.JobId)
 }
 
 // reportCopy reports the result of a copy: the new paths, or the error and whether the
-// source is bad. The jobmaster orders the copy again if the report is lost.
-func (d *Daemon) reportCopy(id string, last *wire.Report, err error) {
+// checkpoint is bad. The jobmaster orders the copy again if the report is lost.
+func (d *Daemon) reportCopy(o *wire.Order_CopyOutput, last *wire.Report, err error) {
 	took := &wire.Report_OutputCopied{Outputs: last.GetFinished().GetOutputs(), Checkpoint: last.GetCheckpointed().GetCheckpoint()}
 	if err != nil {
-		took.Error, took.BadCheckpoint = err.Error(), isUnusable(err)
+		took.Error, took.BadCheckpoint = err.Error(), o.Checkpoint != nil && isUnusable(err)
 	}
-	d.send(&wire.Report{Machine: d.cfg.Name, AttemptId: id, Report: &wire.Report_OutputCopied_{OutputCopied: took}})
+	d.send(&wire.Report{Machine: d.cfg.Name, AttemptId: o.AttemptId, Report: &wire.Report_OutputCopied_{OutputCopied: took}})
 }
 
 // copy copies all files. After an error it leaves no files. It returns the attempt's final
@@ -128,68 +125,18 @@ func (t *outputCopy) copy(ctx context.Context) (last *wire.Report, err error) {
 }
 
 // copyOutputs copies the segments of a finished attempt.
-func (t *outputCopy) copyOutputs(ctx context.Context, fetcher *transfer.Fetcher) (*wire.Report, error) {
+func (t *outputCopy) copyOutputs(ctx context.Context, f *transfer.Fetcher) (*wire.Report, error) {
 	done := proto.CloneOf(t.order.Finished)
 	for _, o := range done.Outputs {
 		if o.Stored {
 			continue
 		}
-		if err := t.copyOutput(ctx, fetcher, o); err != nil {
+		there := checkpoint.RemoteFiles{Fetcher: f, Address: o.Address, Job: t.order.JobId}
+		files := checkpoint.Copier{Source: there, Create: t.create, Retry: t.patience}
+		if err := files.CopyOutput(ctx, o, filepath.Join(t.dir, filepath.Base(o.Path))); err != nil {
 			return nil, fmt.Errorf("copy of %s from %s: %w", o.Path, o.Address, err)
 		}
-		o.Path, o.Address = filepath.Join(t.dir, filepath.Base(o.Path)), ""
+		o.Address = ""
 	}
 	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Finished{Finished: done}}, nil
-}
-
-// copyOutput copies a data file and its index. It verifies the copy, because the original or
-// the transfer may be damaged.
-func (t *outputCopy) copyOutput(ctx context.Context, f *transfer.Fetcher, o *taskproc.MapOutput) error {
-	for _, path := range []string{o.Path, shuffle.IndexPath(o.Path)} {
-		if err := t.copyFile(ctx, f, o.Address, path); err != nil {
-			return err
-		}
-	}
-	local := filepath.Join(t.dir, filepath.Base(o.Path))
-	encoded, err := readBounded(shuffle.IndexPath(local), maxIndex)
-	if err != nil {
-		return err
-	}
-	index, err := shuffle.DecodeIndex(encoded)
-	if err != nil {
-		return err
-	}
-	data, err := os.Open(local)
-	if err != nil {
-		return err
-	}
-	defer data.Close() // the file was only read
-	for _, runs := range index.Partitions {
-		for _, run := range runs {
-			if err := shuffle.VerifyRun(ctx, io.NewSectionReader(data, run.Offset, run.Length), run); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// copyFile copies one file of the other tasknode into the directory of the copy. The base
-// name stays the same.
-func (t *outputCopy) copyFile(ctx context.Context, f *transfer.Fetcher, address, path string) error {
-	file, err := transfer.FileOf(address, t.order.JobId, path)
-	if err != nil {
-		return err
-	}
-	from, err := f.Open(ctx, file, 0, -1)
-	if err != nil {
-		return err
-	}
-	defer from.Close() // the file was only read
-	to, err := os.OpenFile(filepath.Join(t.dir, filepath.Base(path)), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
 }

@@ -29,6 +29,7 @@ func TestCopyOutput(t *testing.T) {
 		}},
 		"no data":        {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out") }, fails: true},
 		"data truncated": {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
+		"data flipped":   {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return flip(dir + "/map.out") }, fails: true},
 		"no index":       {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out.index") }, fails: true},
 		"bad index": {spoil: func(dir string, _ *wire.Order_CopyOutput) error {
 			return os.WriteFile(dir+"/map.out.index", []byte("x"), 0o600)
@@ -64,7 +65,7 @@ func TestCopyOutput(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c := outputCopy{order: order, dir: here}
+			c := outputCopy{order: order, dir: here, create: createHere(t.Context())}
 			_, err = c.copy(t.Context())
 			if tt.fails {
 				if _, left := os.Stat(here); err == nil || !errors.Is(left, os.ErrNotExist) {

@@ -45,7 +45,6 @@ type edgeOutputs struct {
 	log      taskproc.OutputLog // the same outputs as in the master's log; the entries have other numbers
 	revision uint64             // number of entries of the master's log that log includes
 	replaced map[string]bool    // attempts whose outputs readers may know from an earlier log, while the first parts of another have come; nil otherwise
-	complete bool
 
 	unconfirmed bool // the masters were restored since log came: readers may know outputs that the next complete log lacks
 }
@@ -120,7 +119,7 @@ func (d *Daemon) addOutputs(o *wire.Order_Outputs) {
 	for _, out := range outputs {
 		w.log.Add(out)
 	}
-	w.complete = o.Complete
+	w.log.Complete = o.Complete
 	news := &taskproc.Outputs{Edge: o.Edge, Packed: o.Packed, Complete: o.Complete}
 	if o.Next >= o.Length {
 		news.Revoked = w.missing()
@@ -172,8 +171,7 @@ func (j *job) sendKnownOutputs(a *attempt) {
 	for _, edge := range a.reads {
 		w := j.outputsOf(edge)
 		for _, part := range w.log.Since(0) {
-			complete := w.complete && part.Next == w.log.Len()
-			a.inbox.Put(outputsMessage(&taskproc.Outputs{Edge: edge, Packed: part.Packed, Complete: complete}))
+			a.inbox.Put(outputsMessage(&taskproc.Outputs{Edge: edge, Packed: part.Packed, Complete: part.Complete}))
 		}
 	}
 }

@@ -79,7 +79,8 @@ func TestLargeListsOfOutputsReachTasksInSmallMessages(t *testing.T) {
 
 // TestMessagesWithOutputsAreSmall bounds the messages that a reduce is sent when it starts.
 func TestMessagesWithOutputsAreSmall(t *testing.T) {
-	j := &job{outputs: map[int32]*edgeOutputs{0: {log: largeLog(), complete: true}}}
+	j := &job{outputs: map[int32]*edgeOutputs{0: {log: largeLog()}}}
+	j.outputs[0].log.Complete = true
 	a := newAttempt(&Daemon{}, &taskproc.Start{}, []int32{0})
 	j.sendKnownOutputs(a)
 	messages, bytes := a.inbox.Take(), 0

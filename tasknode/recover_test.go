@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskdir"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -55,7 +57,7 @@ func (b *rig) finishMap() (dir string) {
 func writeSegments(t testing.TB, dir string) *taskproc.MapOutput {
 	t.Helper()
 	data := filepath.Join(dir, "map.out")
-	index := &shuffle.Index{DataLength: 9}
+	index := &shuffle.Index{DataLength: 9, DataChecksum: xxhash.Sum64String("nine char")}
 	encoded := index.Encode()
 	err := errors.Join(os.WriteFile(data, []byte("nine char"), 0o600), os.WriteFile(shuffle.IndexPath(data), encoded, 0o600))
 	if err != nil {

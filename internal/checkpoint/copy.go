@@ -51,7 +51,7 @@ func (c *Copier) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
 		if o.Stored {
 			continue
 		}
-		if err := c.copyPublished(ctx, o, fmt.Sprintf("%s/stage%d-node%d-published%d.out", c.Dir, n.Stage, n.Node, i)); err != nil {
+		if err := c.CopyOutput(ctx, o, fmt.Sprintf("%s/stage%d-node%d-published%d.out", c.Dir, n.Stage, n.Node, i)); err != nil {
 			return err
 		}
 	}
@@ -88,9 +88,9 @@ func (c *Copier) nameOf(path string) string {
 	return c.FullName(path)
 }
 
-// copyPublished copies a data file and its index, and makes o name the copies. It copies the
-// index first, because the data is compared with it.
-func (c *Copier) copyPublished(ctx context.Context, o *taskproc.MapOutput, path string) error {
+// CopyOutput copies a data file and its index, and makes o name the copies. It copies the
+// index first, because the data is compared with it: the original or the transfer may be damaged.
+func (c *Copier) CopyOutput(ctx context.Context, o *taskproc.MapOutput, path string) error {
 	var index *shuffle.Index
 	err := c.write(ctx, shuffle.IndexPath(path), func(w io.Writer) (err error) {
 		index, err = c.copyIndex(ctx, o, w)
@@ -99,7 +99,9 @@ func (c *Copier) copyPublished(ctx context.Context, o *taskproc.MapOutput, path 
 	if err == nil {
 		err = c.write(ctx, path, func(w io.Writer) error { return c.copyData(ctx, o.Path, index, w) })
 	}
-	o.Path = c.nameOf(path)
+	if err == nil {
+		o.Path = c.nameOf(path)
+	}
 	return err
 }
 

@@ -19,8 +19,9 @@ var importTable = []row{
 	{"dag", nil},
 	{"preempt", nil},
 	{"cluster", []string{"dag", "preempt"}},
+	{"internal/minheap", nil},
 	{"locality/mincost", nil},
-	{"locality", []string{"dag", "locality/mincost"}},
+	{"locality", []string{"dag", "locality/mincost", "internal/minheap"}},
 	{"sched", []string{"cluster", "preempt", "locality"}},
 	{"sched/share", nil},
 	{"sched/pool", []string{"cluster"}},
@@ -29,10 +30,10 @@ var importTable = []row{
 	{"sched/sharetree", []string{"sched", "sched/placement", "cluster"}},
 	{"sched/victim", []string{"sched", "sched/ledger", "cluster", "preempt"}},
 	{"sched/hammr", []string{"cluster", "sched", "sched/fair", "sched/pool", "preempt"}},
-	{"sched/...", []string{"sched", "sched/placement", "sched/sharetree", "sched/ledger", "sched/share", "sched/pool", "sched/victim", "cluster", "preempt", "locality"}},
+	{"sched/...", []string{"sched", "sched/placement", "sched/sharetree", "sched/ledger", "sched/share", "sched/pool", "sched/victim", "cluster", "preempt", "locality", "internal/minheap"}},
 	{"sched/schedtest", []string{"dag", "cluster", "sched", "preempt"}},
 	{"sched/registry", []string{"sched", "sched/...", "preempt"}},
-	{"control", []string{"dag", "cluster", "sched", "preempt"}},
+	{"control", []string{"dag", "cluster", "sched", "preempt", "internal/minheap"}},
 
 	// Data: file systems, sorting, formats. These know no jobs.
 	{"storage", []string{"internal/login"}},
@@ -97,11 +98,11 @@ var importTable = []row{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
 		"internal/client", "internal/owndir", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
 	}},
-	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/percentile", "internal/report", "sim/..."}},
+	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/minheap", "internal/percentile", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
 	{"sim/results", []string{"cluster", "internal/apidoc", "internal/percentile", "sched", "sim", "sim/..."}},
 	{"sim/workload", []string{"cluster", "internal/report", "internal/taskproc", "internal/wire", "jobmaster/history", "sim", "sim/...", "storage", "storage/local"}},
-	{"sim/fluid", nil},
+	{"sim/fluid", []string{"internal/minheap"}},
 	{"sim/plot", nil},
 	{"sim/tables", nil},
 
@@ -255,7 +256,7 @@ var importTable = []row{
 // simulator and in tests, so it gets time, randomness and events as values.
 var purePackages = []string{
 	"dag", "cluster", "cluster/...", "sched", "sched/...", "preempt", "preempt/...",
-	"locality", "locality/...", "control", "control/...", "sim/fluid",
+	"locality", "locality/...", "control", "control/...", "internal/minheap", "sim/fluid",
 }
 
 // restriction allows the import of a module, or of a package of this one, to few packages.

@@ -36,9 +36,6 @@ func UserTokenStore() (TokenStore, error) {
 	return TokenStore{filepath.Join(dir, "hammr")}, nil
 }
 
-// TokenStoreAt returns a store in a directory, which Save makes if needed.
-func TokenStoreAt(dir string) TokenStore { return TokenStore{dir} }
-
 // Save stores the token of a cluster and the addresses of its masters.
 //
 // It replaces an existing token, because a cluster that was set up again has a new token.

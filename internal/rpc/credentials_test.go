@@ -12,7 +12,7 @@ import (
 func TestTokenIsFound(t *testing.T) {
 	t.Setenv(TokenFileVariable, "")
 	dir := t.TempDir()
-	s := TokenStoreAt(filepath.Join(dir, "hammr"))
+	s := TokenStore{filepath.Join(dir, "hammr")}
 	find := func(file string, masters ...string) string {
 		t.Helper()
 		token, id, err := s.Find(file, masters)
@@ -57,7 +57,7 @@ func TestTokenIsFound(t *testing.T) {
 
 func TestTokensAreTheUsersAlone(t *testing.T) {
 	dir := t.TempDir()
-	if err := TokenStoreAt(dir).Save("17", "secret", []string{"a:1"}); err != nil {
+	if err := (TokenStore{dir}).Save("17", "secret", []string{"a:1"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"tokens/17", "masters/a:1"} {
@@ -102,7 +102,7 @@ func TestTokenFilesOfOthersAreRefused(t *testing.T) {
 			t.Errorf("mode %o: %q, %v", mode, token, err)
 		}
 	}
-	s := TokenStoreAt(filepath.Join(dir, "hammr"))
+	s := TokenStore{filepath.Join(dir, "hammr")}
 	if err := s.Save("17", "secret-of-cluster-17", []string{"a:1"}); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestTheGroupMayReadTokensOfRoot(t *testing.T) {
 }
 
 func TestClusterIDsAreNotPaths(t *testing.T) {
-	s := TokenStoreAt(t.TempDir())
+	s := TokenStore{t.TempDir()}
 	for _, id := range []string{"", ".", "..", "../x", "a/b", `a\b`} {
 		if s.Save(id, "t", nil) == nil || s.Forget(id) == nil {
 			t.Errorf("cluster id %q is taken", id)

@@ -258,18 +258,21 @@ func TestReduceWaitsForTheNextOutputOfARevokedOne(t *testing.T) {
 	}
 }
 
-func TestMergeOutputs(t *testing.T) {
+// TestNewsJoinMessages posts two messages before a reader takes them. Revocations come before outputs.
+func TestNewsJoinMessages(t *testing.T) {
 	output := func(attempt, address string) *taskproc.MapOutput {
 		return &taskproc.MapOutput{Attempt: attempt, Address: address}
 	}
-	update := mergeOutputs(
-		&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("a", "1"), output("b", "1")}, Revoked: []string{"x"}},
-		&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("a", "2")}, Revoked: []string{"a", "y"}, Complete: true},
-	)
+	var b outputBoard
+	b.post(&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("x", "1")}})
+	s := b.subscribe([]int{0})
+	s.take()
+	b.post(&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("a", "1"), output("b", "1")}, Revoked: []string{"x"}})
+	b.post(&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("a", "2")}, Revoked: []string{"a", "y"}, Complete: true})
 	want := &taskproc.Outputs{
 		Outputs: []*taskproc.MapOutput{output("b", "1"), output("a", "2")}, Revoked: []string{"x", "a", "y"}, Complete: true,
 	}
-	if !proto.Equal(update, want) {
+	if update := s.take()[0]; !proto.Equal(update, want) {
 		t.Errorf("joined to %v", update)
 	}
 }

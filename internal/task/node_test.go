@@ -110,7 +110,7 @@ func TestReaderOfOneWriterWaitsForNoOther(t *testing.T) {
 }
 
 // TestOutputBoard checks that the board separates the updates of each edge. A late
-// subscriber gets all outputs that can be read.
+// subscriber gets all outputs that can be read. A subscriber gets revocations only of outputs that it may have.
 func TestOutputBoard(t *testing.T) {
 	output := func(attempt string) *taskproc.MapOutput { return &taskproc.MapOutput{Attempt: attempt} }
 	var b outputBoard
@@ -134,8 +134,13 @@ func TestOutputBoard(t *testing.T) {
 		}
 		return text.String()
 	}
-	if got := describe(early); got != "0: b/0 revoked [a] complete false; 1: a/1 revoked [] complete true; " {
+	if got := describe(early); got != "0: b/0 revoked [] complete false; 1: a/1 revoked [] complete true; " {
 		t.Errorf("early: %s", got)
+	}
+	b.post(&taskproc.Outputs{Edge: 0, Revoked: []string{"b"}})
+	b.post(&taskproc.Outputs{Edge: 0, Outputs: []*taskproc.MapOutput{output("b")}})
+	if got := describe(early); got != "0: b/0 revoked [b] complete false; 1: revoked [] complete true; " {
+		t.Errorf("early, again: %s", got)
 	}
 	late := b.subscribe([]int{0, 2})
 	if got := describe(late); got != "0: b/0 revoked [] complete false; 2: c/2 revoked [] complete false; " {

@@ -9,24 +9,22 @@ import (
 
 // outputBoard has the outputs that can be read, edge by edge. listen posts the messages of
 // the tasknode. Reduces subscribe to edges at any time, and several may subscribe to one
-// edge.
+// edge. Each takes the entries of the logs that it has not read.
 //
-//	Outputs message ──post──► readable, by edge ──subscribe──► pending of a new subscription
-//	                    └───────────────────────────────────► pending of each subscription
+//	Outputs message ──post──► log, by edge ──take──► each subscription
 type outputBoard struct {
 	mu struct {
 		sync.Mutex
-		readable map[int]*taskproc.Outputs // all outputs that can be read, by edge
-		readers  []*subscription           // open subscriptions
+		logs    map[int]*taskproc.OutputLog // by edge
+		readers []*subscription             // open subscriptions
 	}
 }
 
-// subscription holds the changes that one reduce has not taken.
+// subscription is the place of one reduce in the logs that it reads.
 type subscription struct {
-	edges   []int         // edges that the reduce reads
-	ready   chan struct{} // has a token if there may be changes
-	board   *outputBoard
-	pending map[int]*taskproc.Outputs // changes by edge; guarded by the board's lock
+	ready chan struct{} // has a token if there may be news
+	board *outputBoard
+	read  map[int]int // number of entries that it has taken, by edge; nil after close; guarded by the board's lock
 }
 
 // post adds a message. The board owns it from then on and does not change it, since
@@ -38,14 +36,21 @@ func (b *outputBoard) post(update *taskproc.Outputs) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	edge := int(update.Edge)
-	if b.mu.readable == nil {
-		b.mu.readable = make(map[int]*taskproc.Outputs)
+	log := b.mu.logs[edge]
+	if log == nil {
+		if b.mu.logs == nil {
+			b.mu.logs = make(map[int]*taskproc.OutputLog)
+		}
+		log = new(taskproc.OutputLog)
+		b.mu.logs[edge] = log
 	}
-	b.mu.readable[edge] = mergeOutputs(b.mu.readable[edge], update)
-	b.mu.readable[edge].Revoked = nil // later subscribers never saw what they revoke
+	log.Revoke(update.Revoked)
+	for _, o := range update.Outputs {
+		log.Add(o)
+	}
+	log.Complete = update.Complete
 	for _, s := range b.mu.readers {
-		if slices.Contains(s.edges, edge) {
-			s.pending[edge] = mergeOutputs(s.pending[edge], update)
+		if _, reads := s.read[edge]; reads {
 			s.notify()
 		}
 	}
@@ -56,23 +61,24 @@ func (b *outputBoard) post(update *taskproc.Outputs) {
 func (b *outputBoard) compare(edge int, writers map[string]bool) (other, complete bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := b.mu.readable[edge]
-	if all == nil {
+	log := b.mu.logs[edge]
+	if log == nil {
 		return false, false
 	}
-	other = slices.ContainsFunc(all.Outputs, func(o *taskproc.MapOutput) bool { return !writers[o.Attempt] })
-	return other, all.Complete
+	for o := range log.Outputs() {
+		other = other || !writers[o.Attempt]
+	}
+	return other, log.Complete
 }
 
 // subscribe begins with all that can be read. The caller closes the subscription.
 func (b *outputBoard) subscribe(edges []int) *subscription {
-	s := &subscription{edges: edges, ready: make(chan struct{}, 1), board: b, pending: make(map[int]*taskproc.Outputs)}
+	s := &subscription{ready: make(chan struct{}, 1), board: b, read: make(map[int]int)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.mu.readers = append(b.mu.readers, s)
 	for _, edge := range edges {
-		if all := b.mu.readable[edge]; all != nil {
-			s.pending[edge] = mergeOutputs(nil, all)
+		if s.read[edge] = 0; b.mu.logs[edge] != nil {
 			s.notify()
 		}
 	}
@@ -87,39 +93,27 @@ func (s *subscription) notify() {
 	}
 }
 
-// take returns the changes so far, by edge.
+// take returns the news so far, by edge. Revocations come before outputs.
 func (s *subscription) take() map[int]*taskproc.Outputs {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
-	taken := s.pending
-	s.pending = make(map[int]*taskproc.Outputs)
-	return taken
+	news := make(map[int]*taskproc.Outputs)
+	for edge, from := range s.read {
+		if log := s.board.mu.logs[edge]; log != nil {
+			outputs, revoked := log.News(from)
+			news[edge] = &taskproc.Outputs{Edge: int32(edge), Outputs: outputs, Revoked: revoked, Complete: log.Complete}
+			s.read[edge] = log.Len()
+		}
+	}
+	return news
 }
 
 // close ends the subscription. It may be called twice.
 func (s *subscription) close() {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
+	s.read = nil
 	s.board.mu.readers = slices.DeleteFunc(s.board.mu.readers, func(r *subscription) bool { return r == s })
-}
-
-// mergeOutputs joins two messages about one edge. Revocations come before outputs.
-// earlier, nil for none, is consumed; later does not change.
-func mergeOutputs(earlier, later *taskproc.Outputs) *taskproc.Outputs {
-	if earlier == nil {
-		earlier = new(taskproc.Outputs)
-	}
-	kept := earlier.Outputs
-	if len(later.Revoked) > 0 {
-		revoked := setOf(later.Revoked)
-		kept = slices.DeleteFunc(kept, func(o *taskproc.MapOutput) bool { return revoked[o.Attempt] })
-	}
-	return &taskproc.Outputs{
-		Edge:     later.Edge,
-		Outputs:  append(kept, later.Outputs...),
-		Revoked:  append(earlier.Revoked, later.Revoked...),
-		Complete: later.Complete,
-	}
 }
 
 // setOf returns the set of these texts.

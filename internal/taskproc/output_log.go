@@ -18,6 +18,8 @@ import (
 //
 // The zero value is an empty log. One goroutine uses it; the bytes of its parts may be shared.
 type OutputLog struct {
+	Complete bool // the outputs of all writers are in the log
+
 	entries []outputEntry
 	blocks  []outputBlock   // all entries but those of the tail; each but the last is full
 	tail    int             // estimated bytes of the entries after the blocks
@@ -44,6 +46,7 @@ type span struct{ from, to int }
 type OutputPart struct {
 	From, Next int    // number of its first entry, and of the entry after its last
 	Packed     []byte // PackedOutputs
+	Complete   bool   // with it, a reader has the outputs of all writers
 }
 
 const (
@@ -123,6 +126,7 @@ func (l *OutputLog) Outputs() iter.Seq[*MapOutput] {
 func (l *OutputLog) Since(from int) (parts []OutputPart) {
 	for {
 		part := l.part(from)
+		part.Complete = l.Complete && part.Next == len(l.entries)
 		parts, from = append(parts, part), part.Next
 		if from == len(l.entries) {
 			return parts
@@ -140,13 +144,13 @@ func (l *OutputLog) part(from int) OutputPart {
 		if i < len(l.blocks) {
 			end = l.blocks[i].end
 		}
-		return OutputPart{from, end, l.encoded(span{from, end})}
+		return OutputPart{From: from, Next: end, Packed: l.encoded(span{from, end})}
 	}
 	b := &l.blocks[i]
 	if b.packed == nil {
-		b.packed = l.encode(from, b.end)
+		b.packed = packOutputs(l.between(from, b.end))
 	}
-	return OutputPart{from, b.end, b.packed}
+	return OutputPart{From: from, Next: b.end, Packed: b.packed}
 }
 
 // encoded returns the encoding of a part that is no block. Most readers ask for the same
@@ -158,14 +162,22 @@ func (l *OutputLog) encoded(s span) []byte {
 	if l.packed == nil {
 		l.packed = make(map[span][]byte)
 	}
-	l.packed[s] = l.encode(s.from, s.to)
+	l.packed[s] = packOutputs(l.between(s.from, s.to))
 	return l.packed[s]
 }
 
-// encode encodes entries.
-func (l *OutputLog) encode(from, to int) []byte {
-	var outputs []*MapOutput
-	var revoked []string
+// News returns what a reader with the given number of entries does not know: revoked attempts, and outputs that
+// were written after that.
+func (l *OutputLog) News(from int) (outputs []*MapOutput, revoked []string) {
+	outputs, revoked = l.between(from, len(l.entries))
+	if from == 0 {
+		revoked = nil // the reader has nothing that could be revoked
+	}
+	return outputs, revoked
+}
+
+// between returns the content of entries.
+func (l *OutputLog) between(from, to int) (outputs []*MapOutput, revoked []string) {
 	for _, e := range l.entries[from:to] {
 		switch {
 		case e.output != nil:
@@ -174,5 +186,5 @@ func (l *OutputLog) encode(from, to int) []byte {
 			revoked = append(revoked, e.revoked)
 		}
 	}
-	return packOutputs(outputs, revoked)
+	return outputs, revoked
 }

@@ -154,23 +154,18 @@ func (w *wave) take(d *donor, kind cluster.Slot) bool {
 	if !d.searched[kind] {
 		d.victims[kind], d.searched[kind] = w.finder.VictimsOf(d.job.Account, kind), true
 	}
-	for len(d.victims[kind]) > 0 {
-		v := d.victims[kind][0]
-		d.victims[kind] = d.victims[kind][1:]
-		if !d.affords(v) {
-			continue
-		}
-		whose := w.needs[kind][0].job.Job
-		cause := fmt.Sprintf("job %v has more than its share, and job %v is new", d.job.Job, whose)
-		if p, ok := w.finder.Take(v, cause); ok {
-			p.For = whose
-			d.left = d.left.Minus(v.Slots)
-			w.preempts, w.requests[v.Attempt] = append(w.preempts, p), request{v.Slots, whose}
-			w.meet(v.Slots)
-			return true
-		}
+	i, p := w.finder.First(d.victims[kind], func(v victim.Victim, _ *cluster.Attempt) bool { return d.affords(v) })
+	if i < 0 {
+		return false
 	}
-	return false
+	slots := d.victims[kind][i].Slots
+	d.victims[kind] = d.victims[kind][i+1:]
+	whose := w.needs[kind][0].job.Job
+	p.Cause, p.For = fmt.Sprintf("job %v has more than its share, and job %v is new", d.job.Job, whose), whose
+	d.left = d.left.Minus(slots)
+	w.preempts, w.requests[p.Attempt] = append(w.preempts, p), request{slots, whose}
+	w.meet(slots)
+	return true
 }
 
 // meet subtracts freed slots from the needs, the oldest job's first.

@@ -154,19 +154,14 @@ func (c *conservation) list(d *division) {
 // The format of the cause takes the ids of both jobs.
 func (c *conservation) takeOne(from, to *division, victims *[]victim.Victim, fits func(*cluster.Attempt) bool, cause string) bool {
 	from.findVictims(c)
-	for i, v := range *victims {
-		_, _, a, ok := c.view.Attempt(v.Attempt)
-		if !ok || !fits(a) {
-			continue
-		}
-		if p, ok := c.finder.Take(v, ""); ok {
-			p.Cause, p.For = fmt.Sprintf(cause, from.job.id, to.job.id), to.job.id
-			c.preempts = append(c.preempts, p)
-			*victims = slices.Delete(*victims, i, i+1)
-			return true
-		}
+	i, p := c.finder.First(*victims, func(_ victim.Victim, a *cluster.Attempt) bool { return fits(a) })
+	if i < 0 {
+		return false
 	}
-	return false
+	p.Cause, p.For = fmt.Sprintf(cause, from.job.id, to.job.id), to.job.id
+	c.preempts = append(c.preempts, p)
+	*victims = slices.Delete(*victims, i, i+1)
+	return true
 }
 
 // aboveShare returns the jobs that can lose a busy slot to another job, those most above

@@ -2,10 +2,10 @@ package hfsp
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/minheap"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/placement"
 )
@@ -141,19 +141,19 @@ type portion struct {
 // spread adds slots to portions one at a time, each to the portion with the fewest for
 // its weight that wants more.
 func spread(slots int, portions []*portion) {
-	var h heapOf[*portion]
+	var h minheap.Heap[*portion]
 	for _, p := range portions {
 		if p.slots < p.demand {
 			h = append(h, p)
 		}
 	}
-	heap.Init(&h)
+	h.Init()
 	for ; slots > 0 && len(h) > 0; slots-- {
 		first := h[0]
 		if first.slots++; first.slots < first.demand {
-			heap.Fix(&h, 0)
+			h.FixFirst()
 		} else {
-			heap.Pop(&h)
+			h.Pop()
 		}
 	}
 }

@@ -1,8 +1,7 @@
 package hfsp
 
 import (
-	"container/heap"
-
+	"github.com/hammr/hammr/internal/minheap"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -11,8 +10,8 @@ import (
 // sample has run for long enough. The paper sizes reduces this way (section 3.2.3), because
 // they take too long to wait for their ends.
 type projections struct {
-	touched []*phase      // phases that have changed since the last decision, each once
-	later   heapOf[trial] // trials by time; an entry is stale if its phase has another projectAt
+	touched []*phase            // phases that have changed since the last decision, each once
+	later   minheap.Heap[trial] // trials by time; an entry is stale if its phase has another projectAt
 }
 
 // touch makes a phase that has changed due.
@@ -27,7 +26,7 @@ func (g *projections) touch(p *phase) {
 func (g *projections) due(now int64) (due []*phase) {
 	due, g.touched = g.touched, nil
 	for g.next() != 0 && g.next() <= now {
-		if p := heap.Pop(&g.later).(trial).phase; !p.touched {
+		if p := g.later.Pop().phase; !p.touched {
 			p.touched = true
 			due = append(due, p)
 		}
@@ -41,7 +40,7 @@ func (g *projections) due(now int64) (due []*phase) {
 // wait makes a phase due at a time, unless it changes before; 0 is never.
 func (g *projections) wait(p *phase, at int64) {
 	if at != 0 && at != p.projectAt {
-		heap.Push(&g.later, trial{p, at})
+		g.later.Push(trial{p, at})
 	}
 	p.projectAt = at
 }
@@ -52,7 +51,7 @@ func (g *projections) next() int64 {
 		if first := g.later[0]; first.training() && first.projectAt == first.at {
 			return first.at
 		}
-		heap.Pop(&g.later)
+		g.later.Pop()
 	}
 	return 0
 }

@@ -2,8 +2,9 @@ package hfsp
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
+
+	"github.com/hammr/hammr/internal/minheap"
 )
 
 // running computes the times at which phases finish on a virtual cluster. Phases without a
@@ -16,9 +17,9 @@ type running struct {
 	weight     float64 // sum over unfinished phases that are not capped
 	taken      float64 // slots of unfinished capped phases
 
-	byLag  []*member       // unfinished phases by lag; capped ones are skipped
-	byMost []*member       // phases by cap; all phases before the first are capped
-	capped heapOf[*member] // the first to finish on top
+	byLag  []*member             // unfinished phases by lag; capped ones are skipped
+	byMost []*member             // phases by cap; all phases before the first are capped
+	capped minheap.Heap[*member] // the first to finish on top
 }
 
 // run works until a time and calls finish for each phase that is done by then, in order. If
@@ -34,7 +35,7 @@ func (r *running) run(until float64, finish func(s *member, at float64)) {
 		s.left = 0
 		finish(s, at)
 		if s.capped {
-			heap.Pop(&r.capped)
+			r.capped.Pop()
 			r.taken -= s.most
 		} else {
 			s.capped = true // so that both lists skip it
@@ -68,7 +69,7 @@ func (r *running) rise() {
 		r.weight -= s.weight
 		r.taken += s.most
 		s.end = r.now + max(s.left, 0)/s.most
-		heap.Push(&r.capped, s)
+		r.capped.Push(s)
 	}
 }
 
@@ -109,18 +110,4 @@ func (r *running) stop(at float64) {
 // Before orders capped phases by when they finish.
 func (s *member) Before(other *member) bool {
 	return cmp.Or(cmp.Compare(s.end, other.end), s.id.compare(other.id)) < 0
-}
-
-// heapOf is a heap for container/heap. The element that comes before all others is on top.
-type heapOf[E interface{ Before(E) bool }] []E
-
-func (h heapOf[E]) Len() int           { return len(h) }
-func (h heapOf[E]) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
-func (h heapOf[E]) Less(i, k int) bool { return h[i].Before(h[k]) }
-func (h *heapOf[E]) Push(x any)        { *h = append(*h, x.(E)) }
-
-func (h *heapOf[E]) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }

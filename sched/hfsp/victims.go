@@ -21,22 +21,20 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 		if loser == cl || !c.yields(loser, cl) {
 			continue
 		}
-		for i, v := range c.victimsOf(loser) {
-			_, _, a, there := c.view.Attempt(v.Attempt)
-			if !there || v.Slots[c.kind] > loser.spare(c) || !fits(a) || c.hasJustStarted(a) || c.hitsLate(v) {
-				continue
-			}
-			if p, ok = c.finder.Take(v, c.cause(cl, loser)); !ok {
-				continue
-			}
-			if p.Mode == preempt.Suspend {
-				c.suspended += v.Slots[c.kind]
-			}
-			p.For = cl.id.job
-			loser.victims = slices.Delete(loser.victims, i, i+1)
-			loser.has -= v.Slots[c.kind]
-			return p, true
+		i, p := c.finder.First(c.victimsOf(loser), func(v victim.Victim, a *cluster.Attempt) bool {
+			return v.Slots[c.kind] <= loser.spare(c) && fits(a) && !c.hasJustStarted(a) && !c.hitsLate(v)
+		})
+		if i < 0 {
+			continue
 		}
+		slots := loser.victims[i].Slots[c.kind]
+		if p.Mode == preempt.Suspend {
+			c.suspended += slots
+		}
+		p.Cause, p.For = c.cause(cl, loser), cl.id.job
+		loser.victims = slices.Delete(loser.victims, i, i+1)
+		loser.has -= slots
+		return p, true
 	}
 	return p, false
 }

@@ -167,7 +167,7 @@ func (r *Round) reason(o *tracedOffer) (class sched.WaitClass, cause string, unt
 func (r *Round) deferred() (out []sched.StageWait) {
 	for _, a := range r.assigners {
 		for stage, w := range a.waits {
-			out = append(out, sched.StageWait{Job: w.job, Stage: stage.Code, Class: sched.WaitLocality})
+			out = append(out, sched.StageWait{Job: w.job, Stage: stage.Code})
 		}
 	}
 	slices.SortFunc(out, sched.StageWait.Compare)

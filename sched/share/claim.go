@@ -1,10 +1,6 @@
 package share
 
-import (
-	"errors"
-	"fmt"
-	"math"
-)
+import "math"
 
 // PriorityWeight returns the weight of a job with the given priority. Each step above normal
 // doubles the weight and each step below halves it, as in Hadoop's fair scheduler. Steps
@@ -26,29 +22,8 @@ type Claim struct {
 	Demand float64 // the most that the claim gets; may be infinite
 }
 
-// Check returns every error of a claim. Fill treats values that Check refuses as zero.
-func (c Claim) Check() error {
-	return errors.Join(CheckWeight(c.Weight), check("minimum", c.Min), check("demand", c.Demand))
-}
-
-// CheckWeight refuses negative, infinite and undefined weights.
-func CheckWeight(weight float64) error {
-	if math.IsInf(weight, 1) {
-		return fmt.Errorf("share: weight %v is not finite", weight)
-	}
-	return check("weight", weight)
-}
-
-// check refuses numbers from which no share can be computed: NaN and negative numbers.
-func check(what string, x float64) error {
-	if x >= 0 {
-		return nil
-	}
-	return fmt.Errorf("share: %s %v is not 0 or more", what, x)
-}
-
-// normalized returns a claim that Check accepts and whose minimum does not exceed its
-// demand.
+// normalized returns a claim without negative, infinite and undefined numbers, except for an infinite
+// demand. Its minimum does not exceed its demand.
 func (c Claim) normalized() Claim {
 	demand := nonNegative(c.Demand)
 	return Claim{Weight: min(nonNegative(c.Weight), math.MaxFloat64), Min: min(nonNegative(c.Min), demand), Demand: demand}

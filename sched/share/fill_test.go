@@ -181,17 +181,6 @@ func checkOrder(rt *rapid.T, claims []Claim, shares []float64) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	for _, c := range []Claim{{Weight: -1}, {Weight: math.NaN()}, {Weight: math.Inf(1)}, {Min: -1}, {Min: math.NaN()}, {Demand: math.Inf(-1)}} {
-		if c.Check() == nil {
-			t.Errorf("%+v passes", c)
-		}
-	}
-	if err := claim(math.Inf(1), 5, 0).Check(); err != nil {
-		t.Error(err)
-	}
-}
-
 func BenchmarkFill(b *testing.B) {
 	claims := make([]Claim, 1000)
 	for i := range claims {

@@ -2,10 +2,9 @@
 // whose slots are taken and how many:
 //
 //	f := &victim.Finder{Now: now, View: view, Preempt: config}
-//	for _, v := range f.VictimsOf(account, kind) {     // the youngest first
-//	if p, ok := f.Take(v, cause); ok {
-//	plan.Preempts = append(plan.Preempts, p)
-//	}
+//	victims := f.VictimsOf(account, kind) // the youngest first
+//	if i, p := f.First(victims, fits); i >= 0 {
+//		plan.Preempts = append(plan.Preempts, p)
 //	}
 //
 // A gang is one victim: its attempts are suspended, checkpointed or killed as a unit.
@@ -156,6 +155,21 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 	}
 	f.noteTaken(together, mode)
 	return sched.Preempt{Attempt: v.Attempt, Mode: mode, Cause: cause}, true
+}
+
+// First plans the preemption of the first of some victims that fits and that Take accepts. i is its place
+// among them; -1 if there is none. The caller sets the cause.
+func (f *Finder) First(victims []Victim, fits func(Victim, *cluster.Attempt) bool) (i int, p sched.Preempt) {
+	for i, v := range victims {
+		_, _, a, ok := f.View.Attempt(v.Attempt)
+		if !ok || !fits(v, a) {
+			continue
+		}
+		if p, ok := f.Take(v, ""); ok {
+			return i, p
+		}
+	}
+	return -1, p
 }
 
 // describe fills in the known values of attempts that lose their slots together.

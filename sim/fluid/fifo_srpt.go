@@ -37,7 +37,7 @@ type srpt struct {
 	queue    jobQueue // by estimated remaining size
 }
 
-func (s *srpt) arrive(job int) { s.queue.add(queuedAt(s.estimate[job], job)) }
+func (s *srpt) arrive(job int) { s.queue.Push(queuedAt(s.estimate[job], job)) }
 
 func (s *srpt) horizon() (number, bool) {
 	if len(s.queue) == 0 {
@@ -57,4 +57,4 @@ func (s *srpt) elapse(dt number) {
 	s.queue[0] = queuedAt(first.key.minus(dt), first.job)
 }
 
-func (s *srpt) complete() int { return s.queue.take().job }
+func (s *srpt) complete() int { return s.queue.Pop().job }

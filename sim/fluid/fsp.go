@@ -30,7 +30,7 @@ func newFSP(d demands, late discipline) *fsp {
 	}
 }
 
-func (f *fsp) arrive(job int) { f.queue.add(f.virtual.enter(job)) }
+func (f *fsp) arrive(job int) { f.queue.Push(f.virtual.enter(job)) }
 
 // The next change is a completion here or in the virtual server, whichever comes first.
 func (f *fsp) horizon() (number, bool) {
@@ -88,7 +88,7 @@ func (f *fsp) complete() int {
 // the first in the queue, since both have the same order.
 func (f *fsp) becomeLate(job int) {
 	if !f.done[job] {
-		f.queue.take()
+		f.queue.Pop()
 		f.late.arrive(job)
 	}
 }
@@ -98,5 +98,5 @@ func (f *fsp) takeFinished() int {
 	if _, any := f.late.horizon(); any {
 		return f.late.complete()
 	}
-	return f.queue.take().job
+	return f.queue.Pop().job
 }

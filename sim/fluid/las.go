@@ -23,7 +23,7 @@ func (l *las) arrive(job int) {
 	if len(l.groups) == 0 || zero.less(l.top().level) {
 		l.groups = append(l.groups, &group{level: zero})
 	}
-	l.top().queue.add(queuedAt(l.size[job], job))
+	l.top().queue.Push(queuedAt(l.size[job], job))
 }
 
 func (l *las) horizon() (number, bool) {
@@ -64,7 +64,7 @@ func (l *las) complete() int {
 	if top.level.less(level) {
 		top.level = level
 	}
-	job := top.queue.take().job
+	job := top.queue.Pop().job
 	if len(top.queue) == 0 {
 		l.groups = l.groups[:len(l.groups)-1]
 	}
@@ -82,7 +82,7 @@ func (l *las) merge() {
 		small, large = large, small
 	}
 	for _, p := range small {
-		large.add(p)
+		large.Push(p)
 	}
 	below.queue = large
 }

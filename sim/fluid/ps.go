@@ -24,7 +24,7 @@ func (p *ps) enter(job int) queued {
 		p.lag, p.total = zero, zero
 	}
 	done := queuedAt(p.lag.plus(p.size[job].over(p.weight[job])), job)
-	p.queue.add(done)
+	p.queue.Push(done)
 	p.total = p.total.plus(p.weight[job])
 	return done
 }
@@ -43,7 +43,7 @@ func (p *ps) elapse(dt number) {
 }
 
 func (p *ps) complete() int {
-	first := p.queue.take()
+	first := p.queue.Pop()
 	if p.lag.less(first.key) {
 		p.lag = first.key
 	}
