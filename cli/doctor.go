@@ -120,7 +120,7 @@ func (f *doctorFlags) target(stderr io.Writer) (*doctor.Target, error) {
 		t.ConfErr = t.Conf.Validate()
 	}
 	for _, file := range daemonFiles(f.configs) {
-		t.Daemons = append(t.Daemons, readDaemon(file, t.Conf))
+		t.Daemons = append(t.Daemons, doctor.ReadDaemon(file, t.Conf))
 	}
 	if f.masters != "" {
 		var err error

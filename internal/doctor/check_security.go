@@ -49,10 +49,10 @@ func rootRules(t *Target, d *Daemon) (found []Finding) {
 	case t.UID != 0:
 	case d.Kind == Jobmaster:
 		found = append(found, warn("run it as a user of its own", "%s: would run as root, whose rights it does not need", d.describe()))
-	case d.Tasks.OwnUser:
+	case d.Tasknode.RunAsDaemonUser:
 		found = append(found, warn("remove --own-user, or run it as another user", "%s: --own-user runs the programs of all users as root", d.describe()))
-	case d.Tasks.MinUID < firstUserUID:
-		found = append(found, warn(fmt.Sprintf("set --min-uid %d", firstUserUID), "%s: --min-uid %d lets system accounts run tasks", d.describe(), d.Tasks.MinUID))
+	case d.Tasknode.MinUID < firstUserUID:
+		found = append(found, warn(fmt.Sprintf("set --min-uid %d", firstUserUID), "%s: --min-uid %d lets system accounts run tasks", d.describe(), d.Tasknode.MinUID))
 	}
 	return found
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/tasknoded"
 )
 
 // TestOpenFiles runs in a process with a low limit.
@@ -26,7 +27,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 	target := newTarget(t)
 	expect(t, run(t, target, "open-files"), want{Fault, "1000 open files, at least 1024"})
-	target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", HTTP: refusing(t), MaxConnections: 100}}
+	target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", Common: daemon.Common{HTTP: refusing(t), MaxConnections: 100}}}
 	expect(t, run(t, target, "open-files"), want{Fault, "tasknode n1, started from this shell: 1000 open files"})
 
 	// A daemon that runs has a limit of its own, which its page shows.
@@ -45,7 +46,7 @@ func TestCgroup(t *testing.T) {
 	target := newTarget(t)
 	dir := t.TempDir()
 	group := func(name string) {
-		target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", HTTP: refusing(t), Dirs: []Dir{{Path: dir}}, Tasks: TaskRules{Cgroup: name}}}
+		target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", Dirs: []Dir{{Path: dir}}, Tasknode: tasknoded.Config{Cgroup: name}, Common: daemon.Common{HTTP: refusing(t)}}}
 	}
 	group("none")
 	expect(t, run(t, target, "cgroup"), want{OK, "sampled"})

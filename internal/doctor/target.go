@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/tasknoded"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -64,32 +66,15 @@ type Daemon struct {
 	Err error
 	// Kind is Jobmaster or Tasknode, and Name its --id or --name.
 	Kind, Name string
-	// Address and HTTP are where it listens, host:port.
-	Address, HTTP string
-	// Advertise is its --advertise, "" if it has none.
-	Advertise string
-	// Masters are the addresses (host:port) of the masters that it names.
-	Masters []string
-	// MaxConnections is its --max-connections.
-	MaxConnections int
-	// TokenFile has the cluster's secret.
-	TokenFile string
+	// Common has its settings. Masters are the addresses (host:port) of the masters that it names, and
+	// Advertise is what it gives to others, "" if that is the name of the machine.
+	daemon.Common
+	// Tasknode has the other settings of a tasknode.
+	Tasknode tasknoded.Config
 	// Dirs are the directories that it uses.
 	Dirs []Dir
 	// Staging is the directory for splits and programs, of a jobmaster; "" if that is not known.
 	Staging string
-	// Drills and Profiles are its --drills and --pprof.
-	Drills, Profiles bool
-	// Tasks says how a tasknode runs tasks.
-	Tasks TaskRules
-}
-
-// TaskRules say how a tasknode runs tasks.
-type TaskRules struct {
-	Cgroup      string   // --cgroup
-	OwnUser     bool     // --own-user
-	MinUID      int      // --min-uid
-	BannedUsers []string // --banned-users
 }
 
 // Dir is a directory of a daemon.

@@ -86,7 +86,7 @@ func Open(cfg Config) (*Daemon, error) {
 // at once.
 func (d *Daemon) resolve() error {
 	errs := []error{d.cfg.Validate()}
-	d.peers, _ = d.cfg.peers() // Validate reports this error
+	d.peers = d.cfg.Peers()
 	if d.cfg.TokenFile != "" {
 		token, err := rpc.ReadToken(d.cfg.TokenFile)
 		d.token, errs = token, append(errs, err)
@@ -178,7 +178,7 @@ func readClusterFile(dir string) (string, error) {
 // listen opens both listeners. It is called before the log is opened, so that a port in use
 // is reported at once.
 func (d *Daemon) listen() (err error) {
-	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort, d.cfg.limits()); err != nil {
+	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort, d.cfg.Limits()); err != nil {
 		return err
 	}
 	d.open.Add(d.listener.Close)

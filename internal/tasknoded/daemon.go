@@ -94,16 +94,10 @@ func (d *Daemon) resolve() (err error) {
 		d.token, err = rpc.ReadToken(d.cfg.TokenFile)
 		errs = append(errs, err)
 	}
-	d.cfg.Masters, _ = d.cfg.masters() // Validate reports this error
+	d.cfg.Masters = d.cfg.Addresses()
 	d.cfg.Dir, err = filepath.Abs(d.cfg.Dir)
 	errs = append(errs, err)
-	if len(d.cfg.LocalDirs) == 0 {
-		d.cfg.LocalDirs = d.cfg.Conf.Strings(conf.LocalDir)
-	}
-	if len(d.cfg.LocalDirs) == 0 {
-		d.cfg.LocalDirs = []string{d.cfg.Dir}
-	}
-	d.cfg.LocalDirs, err = absolute(d.cfg.LocalDirs)
+	d.cfg.LocalDirs, err = absolute(d.cfg.Local(d.cfg.Conf))
 	errs = append(errs, err)
 	d.script.logger = d.cfg.Logger
 	d.script.use(d.healthSettings(&d.cfg))
@@ -208,7 +202,7 @@ func (d *Daemon) openDisks() (err error) {
 
 // listen opens both listeners and finds the addresses at which others reach them.
 func (d *Daemon) listen() (err error) {
-	if d.listener, err = d.handover.listen("address", d.cfg.Address, defaultPort, d.cfg.limits()); err != nil {
+	if d.listener, err = d.handover.listen("address", d.cfg.Address, defaultPort, d.cfg.Limits()); err != nil {
 		return err
 	}
 	d.open.Add(d.listener.Close)

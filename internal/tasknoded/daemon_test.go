@@ -120,7 +120,7 @@ func awaitReady(t *testing.T, file string) {
 }
 
 func TestOpenReportsEveryError(t *testing.T) {
-	cfg := Config{Address: "127.0.0.1:0", HTTP: "127.0.0.1:0"}
+	cfg := Config{Common: daemon.Common{Address: "127.0.0.1:0", HTTP: "127.0.0.1:0"}}
 	_, err := Open(cfg)
 	for _, want := range []string{"--name is missing", "--dir is missing", "--token-file is missing", "--masters is missing", "there would be nothing to run"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
