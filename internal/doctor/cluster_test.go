@@ -212,7 +212,7 @@ func TestTasknodeClocks(t *testing.T) {
 
 // TestPagesAndShufflePorts has a tasknode that is well, one whose disks are broken, and one that is not reachable.
 func TestPagesAndShufflePorts(t *testing.T) {
-	sick := func(*http.Request) error { return errors.New("/data1: read-only file system") }
+	sick := func() error { return errors.New("/data1: read-only file system") }
 	target := newTarget(t)
 	target.View = &View{Tasknodes: []*wire.Tasknode{
 		{Name: "n1", Http: pageOf(t, daemon.PageConfig{Title: "tasknode n1"}), Address: listen(t).Addr().String()},

@@ -3,7 +3,6 @@ package doctor
 import (
 	"errors"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -181,7 +180,7 @@ func TestUsers(t *testing.T) {
 
 // TestMetric reads a metric of a page as Prometheus does.
 func TestMetric(t *testing.T) {
-	page := pageOf(t, daemon.PageConfig{Title: "tasknode n1", Health: func(*http.Request) error { return nil }})
+	page := pageOf(t, daemon.PageConfig{Title: "tasknode n1", Health: func() error { return nil }})
 	if limit, known := metric(t.Context(), page, "process_max_fds"); !known || limit < 16 {
 		t.Errorf("process_max_fds %v, %v", limit, known)
 	}

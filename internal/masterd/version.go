@@ -59,7 +59,7 @@ func (d *Daemon) askVersion(ctx context.Context, p raftlog.Peer) (int, error) {
 func (d *Daemon) askInfo(ctx context.Context, p raftlog.Peer) (*wire.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	one, err := rpc.New(rpc.Config{Masters: []string{p.Address}, Token: d.token, ClusterID: d.cfg.ClusterID, Timeout: askTimeout})
+	one, err := rpc.New(rpc.Config{Masters: []string{p.Address}, Token: d.Token, ClusterID: d.cfg.ClusterID, Timeout: askTimeout})
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (d *Daemon) checkNewcomer(ctx context.Context, p raftlog.Peer) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	if err := rpc.CheckMaster(asking, d.token, p.ID, p.Address); err != nil {
+	if err := rpc.CheckMaster(asking, d.Token, p.ID, p.Address); err != nil {
 		// Not wrapped: see below.
 		return fmt.Errorf("%w: adding master %q at %s: start it first: %v", cluster.ErrRefused, p.ID, p.Address, err)
 	}

@@ -26,7 +26,7 @@ func TestDaemon(t *testing.T) {
 	m, stopMaster := startMaster(t, dir)
 	cfg := newConfig(dir, "n1", m)
 	cfg.MapSlots = 3
-	stopTasknode := start(t, func(ctx context.Context) error { return Run(ctx, cfg) })
+	stopTasknode := start(t, runs(cfg))
 	awaitReady(t, cfg.ReadyFile)
 
 	c := connect(t, m)
@@ -88,6 +88,17 @@ func connect(t *testing.T, m *masterd.Daemon) *remote.Client {
 	}
 	t.Cleanup(func() { c.Close() })
 	return c
+}
+
+// runs opens and runs a tasknode.
+func runs(cfg Config) func(context.Context) error {
+	return func(ctx context.Context) error {
+		d, err := Open(cfg)
+		if err != nil {
+			return err
+		}
+		return d.Run(ctx)
+	}
 }
 
 // start runs a daemon; stop ends it and waits for it.

@@ -26,7 +26,7 @@ func TestLogsAreReachableAtTheShufflePort(t *testing.T) {
 		if got := d.pageAddress; (got == "here:7071") != c.atShuffle {
 			t.Errorf("with --address %s and --http %s, the address for logs is %s", c.address, c.http, got)
 		}
-		if err := d.open.Close(); err != nil {
+		if err := d.Opened.Close(); err != nil {
 			t.Error(err)
 		}
 	}
