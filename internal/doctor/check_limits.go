@@ -23,7 +23,7 @@ func checkOpenFiles(ctx context.Context, t *Target) (found []Finding) {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &own); err != nil {
 		return []Finding{skipped("%s", oneLine(err))}
 	}
-	for _, d := range t.usable() {
+	for _, d := range usable(t) {
 		if limit, known := metric(ctx, dialable(d.HTTP), "process_max_fds"); known && d.runs(ctx) {
 			found = append(found, judgeOpenFiles(d.describe(), limit, d.MaxConnections))
 			continue

@@ -21,10 +21,7 @@ func checkUsers(ctx context.Context, t *Target) (found []Finding) {
 			found = append(found, checkUser(ctx, d, user))
 		}
 	}
-	if len(found) == 0 {
-		found = append(found, skipped("no configuration of a tasknode"))
-	}
-	return found
+	return orSkipped(found, "no configuration of a tasknode")
 }
 
 func checkUser(ctx context.Context, d *Daemon, user string) Finding {

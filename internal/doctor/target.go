@@ -42,14 +42,14 @@ type Target struct {
 	// View is what a cluster has answered; nil if none was asked.
 	View *View
 
-	// Where the kernel shows its state. Tests have directories of their own.
-	proc, sys string // default /proc and /sys
+	// Where the kernel shows its state. Tests have a directory of their own.
+	proc string // default /proc
 }
 
 // NewTarget returns this machine, without daemons.
 func NewTarget() *Target {
 	host, _ := os.Hostname() // a check reports a machine without a name
-	return &Target{Host: host, UID: os.Geteuid(), proc: "/proc", sys: "/sys"}
+	return &Target{Host: host, UID: os.Geteuid(), proc: "/proc"}
 }
 
 // Kinds of daemons. Their pages begin with the same words.
@@ -106,7 +106,7 @@ func (d *Daemon) describe() string { return d.Kind + " " + d.Name }
 
 // ofKind returns the daemons of a kind whose configuration can be used.
 func (t *Target) ofKind(kind string) (all []*Daemon) {
-	for _, d := range t.usable() {
+	for _, d := range usable(t) {
 		if d.Kind == kind {
 			all = append(all, d)
 		}
@@ -115,7 +115,7 @@ func (t *Target) ofKind(kind string) (all []*Daemon) {
 }
 
 // usable returns the daemons whose configuration can be used.
-func (t *Target) usable() (all []*Daemon) {
+func usable(t *Target) (all []*Daemon) {
 	for i := range t.Daemons {
 		if d := &t.Daemons[i]; d.Err == nil {
 			all = append(all, d)
@@ -139,7 +139,7 @@ func (t *Target) dirs() (all []Dir) {
 		index[d.Path] = len(all)
 		all = append(all, d)
 	}
-	for _, d := range t.usable() {
+	for _, d := range usable(t) {
 		for _, dir := range d.Dirs {
 			add(dir)
 		}
@@ -160,7 +160,7 @@ func (t *Target) AllMasters() (once []string) {
 	for _, address := range t.Masters {
 		add(address)
 	}
-	for _, d := range t.usable() {
+	for _, d := range usable(t) {
 		for _, address := range d.Masters {
 			add(address)
 		}
