@@ -8,12 +8,14 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/tasknoded"
 )
 
 // TestCloudInitNamesRealSettings loads the files of settings in deploy/cloud-init as the daemons
 // do.
 func TestCloudInitNamesRealSettings(t *testing.T) {
-	for name, settings := range map[string]daemon.Settings{"jobmaster": new(jobmasterFlags).settings(), "tasknode": new(tasknodeFlags).settings()} {
+	for name, settings := range map[string]daemon.Settings{"jobmaster": new(masterd.Config).Settings(), "tasknode": new(tasknoded.Config).Settings()} {
 		text, err := os.ReadFile(filepath.Join("../deploy/cloud-init", name+".yaml"))
 		if err != nil {
 			t.Fatal(err)

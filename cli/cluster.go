@@ -18,8 +18,10 @@ import (
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/hostfile"
+	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/sshcluster"
+	"github.com/hammr/hammr/internal/tasknoded"
 )
 
 // newCluster returns the verbs for a cluster on machines that ssh reaches. They work on all
@@ -200,27 +202,21 @@ func (f *sshFlags) config(stdout, stderr io.Writer) (cfg sshcluster.Config, err 
 
 // checkDaemon checks settings of a daemon as the daemon does when it starts.
 func checkDaemon(role string, values map[string]string) error {
-	settings, validate := daemonSettings(role)
+	c := newDaemonConfig(role)
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		known := slices.ContainsFunc(settings, func(s daemon.Setting) bool { return s.Name == name })
+		known := slices.ContainsFunc(c.Settings(), func(s daemon.Setting) bool { return s.Name == name })
 		if !known {
 			errs = append(errs, fmt.Errorf("no setting %q; 'hammr %s --help' lists them", name, role))
 		}
 	}
-	if err := errors.Join(append(errs, settings.Load(daemon.Sources{Flags: values}))...); err != nil {
-		return err
-	}
-	return validate()
+	return errors.Join(append(errs, daemon.Load(c, daemon.Sources{Flags: values}))...)
 }
 
-// daemonSettings returns the settings of a role, and the function that validates them once
-// they are loaded.
-func daemonSettings(role string) (settings daemon.Settings, validate func() error) {
+// newDaemonConfig returns an empty configuration of a role.
+func newDaemonConfig(role string) daemon.Config {
 	if role == hostfile.Jobmaster {
-		c := new(jobmasterFlags)
-		return c.settings(), c.Validate
+		return new(masterd.Config)
 	}
-	c := new(tasknodeFlags)
-	return c.settings(), c.Validate
+	return new(tasknoded.Config)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -9,6 +10,10 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/tasknoded"
 )
 
 // call runs a command line in this process.
@@ -175,15 +180,39 @@ func TestVersionLine(t *testing.T) {
 	}
 }
 
-// TestSettingsAreDocumented checks that docs/cluster.md has each setting of a daemon.
+// documented returns the row of docs/cluster.md of a setting, without its end: its default, and its usage
+// without the default and the marks of the value.
+func documented(s daemon.Setting) string {
+	meaning, value := s.Usage, s.Default
+	if text, after, found := strings.Cut(meaning, " (default "); found {
+		meaning, value = text, strings.TrimSuffix(after, ")")
+	}
+	for _, unit := range []string{"0s", "0m"} { // of times, as Go prints them
+		if rest, whole := strings.CutSuffix(value, unit); whole && strings.ContainsAny(rest, "hm") {
+			value = rest
+		}
+	}
+	switch {
+	case s.IsRequired() && s.Name != "name": // each machine has a name
+		value = "required"
+	case s.IsBool:
+		value = "off"
+	case value == "":
+		value = "none"
+	}
+	return fmt.Sprintf("| `--%s` | %s | %s", s.Name, value, strings.ReplaceAll(meaning, "`", ""))
+}
+
+// TestSettingsAreDocumented checks that docs/cluster.md has each setting of a daemon, with its default and
+// its usage.
 func TestSettingsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/cluster.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range append(new(jobmasterFlags).settings(), new(tasknodeFlags).settings()...) {
-		if !strings.Contains(string(page), "| `--"+s.Name+"` |") {
-			t.Errorf("docs/cluster.md has no row for --%s", s.Name)
+	for _, s := range append(new(masterd.Config).Settings(), new(tasknoded.Config).Settings()...) {
+		if row := documented(s); !strings.Contains(string(page), "\n"+row+" |\n") && !strings.Contains(string(page), "\n"+row+"; see [") {
+			t.Errorf("docs/cluster.md has no row\n%s", row)
 		}
 	}
 }
@@ -200,7 +229,7 @@ func TestReloadableSettingsAreDocumented(t *testing.T) {
 	if !found {
 		t.Fatal("docs/cluster.md has no table of the settings that SIGHUP changes")
 	}
-	for _, s := range append(new(jobmasterFlags).settings(), new(tasknodeFlags).settings()...) {
+	for _, s := range append(new(masterd.Config).Settings(), new(tasknoded.Config).Settings()...) {
 		if listed := strings.Contains(table, "`--"+s.Name+"`"); listed != s.IsReloadable() {
 			t.Errorf("--%s is reloadable: %v; docs/cluster.md lists it: %v", s.Name, s.IsReloadable(), listed)
 		}

@@ -39,24 +39,23 @@ func (f settingFlag) Set(text string) error {
 	return nil
 }
 
-// daemonFlags is the configuration of a daemon.
-type daemonFlags interface {
-	// settings sets all defaults, and lists the settings, which are stored in the receiver.
-	settings() daemon.Settings
-	// Validate reports every error of the configuration at once.
-	Validate() error
-	// again returns a new configuration of the same daemon.
-	again() daemonFlags
-	// run runs the daemon with the loaded settings until ctx ends. It completes reload.
-	run(ctx context.Context, cmd *cobra.Command, reload *daemon.Reloader) error
+// daemonCommand is the command of a daemon.
+type daemonCommand struct {
+	config daemon.Config
+	again  func() daemon.Config // makes a new configuration of the same daemon
+	// open opens the daemon with the loaded settings. reload makes it use those settings that may change
+	// while it runs.
+	open func() (run, reload func(ctx context.Context) error, err error)
+	// instead may do something else with the loaded settings, and then returns true; nil for never.
+	instead func(stdout, stderr io.Writer) (done bool, err error)
 }
 
 // withSettings gives a command a flag for each setting and --config, and runs the daemon once
 // the settings are loaded. Loading reports every wrong setting at once, with its source, as
 // errors of the command line.
-func withSettings(cmd *cobra.Command, c daemonFlags) *cobra.Command {
+func (d daemonCommand) withSettings(cmd *cobra.Command) *cobra.Command {
 	// values has only the flags that are given: defaults come from the settings.
-	settings, values := c.settings(), make(map[string]string)
+	settings, values := d.config.Settings(), make(map[string]string)
 	for _, s := range settings {
 		flag := cmd.Flags().VarPF(settingFlag{s, values}, s.Name, "", s.Usage)
 		if s.IsBool {
@@ -70,45 +69,60 @@ func withSettings(cmd *cobra.Command, c daemonFlags) *cobra.Command {
 		if err := settings.Load(sources); err != nil {
 			return err
 		}
-		reload := &daemon.Reloader{InUse: settings, Load: func() (daemon.Settings, error) { return loadAgain(c, sources) }}
+		reload := &daemon.Reloader{InUse: settings, Load: func() (daemon.Settings, error) {
+			next := d.again()
+			return next.Settings(), daemon.Load(next, sources)
+		}}
 		reload.Catch()
-		return untilDaemonSignal(func(ctx context.Context) error { return c.run(ctx, cmd, reload) })
+		return untilDaemonSignal(func(ctx context.Context) error {
+			if d.instead != nil {
+				if done, err := d.instead(cmd.OutOrStdout(), cmd.ErrOrStderr()); done {
+					return err
+				}
+			}
+			return d.run(ctx, cmd.ErrOrStderr(), reload)
+		})
 	}
 	return cmd
 }
 
-// loadAgain loads the settings of a daemon into a new configuration, and checks it.
-func loadAgain(c daemonFlags, sources daemon.Sources) (daemon.Settings, error) {
-	next := c.again()
-	settings := next.settings()
-	if err := settings.Load(sources); err != nil {
-		return nil, err
+// loadSite loads the site's configuration. A wrong site file must not hide wrong settings: both are
+// reported.
+func loadSite(c daemon.Config, stderr io.Writer) (err error) {
+	if c.Base().Conf, err = (genericOptions{}).load(stderr); err != nil {
+		return errors.Join(err, c.Validate())
 	}
-	return settings, next.Validate()
+	return nil
 }
 
-// reloadable is a daemon with a configuration C.
-type reloadable[C any] interface {
-	Run(ctx context.Context) error
-	Reload(ctx context.Context, cfg C) error
-}
-
-// reloading runs a daemon, which reloads its settings at SIGHUP. The settings in use point into
-// cfg and log, so that these have the new values when they are applied.
-func reloading[C any](ctx context.Context, reload *daemon.Reloader, d reloadable[C], cfg *C, log *daemon.LogConfig) error {
-	reload.Apply = func(ctx context.Context) error {
-		if err := d.Reload(ctx, *cfg); err != nil {
+// run opens the log and runs the daemon until ctx ends. SIGHUP reloads its settings: those in use
+// point into the configuration, so that it has the new values when they are applied.
+func (d daemonCommand) run(ctx context.Context, stderr io.Writer, reload *daemon.Reloader) error {
+	c := d.config.Base()
+	return withLogger(&c.Log, stderr, func(logger *slog.Logger) error {
+		c.Logger, c.Notifier = logger, daemon.NewNotifier(logger)
+		if err := loadSite(d.config, stderr); err != nil {
 			return err
 		}
-		log.UseLevel()
-		return nil
-	}
-	watching, stop := context.WithCancel(ctx)
-	var watch sync.WaitGroup
-	watch.Go(func() { reload.Run(watching) })
-	defer watch.Wait()
-	defer stop()
-	return d.Run(ctx)
+		run, apply, err := d.open()
+		if err != nil {
+			return err
+		}
+		reload.Logger, reload.Notifier = logger, c.Notifier
+		reload.Apply = func(ctx context.Context) error {
+			if err := apply(ctx); err != nil {
+				return err
+			}
+			c.Log.UseLevel()
+			return nil
+		}
+		watching, stop := context.WithCancel(ctx)
+		var watch sync.WaitGroup
+		watch.Go(func() { reload.Run(watching) })
+		defer watch.Wait()
+		defer stop()
+		return run(ctx)
+	})
 }
 
 // untilSignal runs a daemon until SIGTERM or Ctrl-C. This end is a success, because an

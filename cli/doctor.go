@@ -120,7 +120,7 @@ func (f *doctorFlags) target(stderr io.Writer) (*doctor.Target, error) {
 		t.ConfErr = t.Conf.Validate()
 	}
 	for _, file := range daemonFiles(f.configs) {
-		t.Daemons = append(t.Daemons, readDaemon(file, t.Conf))
+		t.Daemons = append(t.Daemons, doctor.ReadDaemon(file, t.Conf))
 	}
 	if f.masters != "" {
 		var err error
@@ -183,12 +183,8 @@ func (r clusterCommands) look(ctx context.Context, f *doctorFlags, t *doctor.Tar
 		return &doctor.View{Err: err, TasknodesErr: err}
 	}
 	defer client.Close() // an error of Close does not change the answers
-	return doctor.Look(ctx, client, func(address string) (doctor.Cluster, error) {
-		// This client asks one master alone, and does not search for a leader.
-		one := c
-		one.masters, one.timeout = address, masterTimeout
-		return r.connect(one, func(error) {})
-	})
+	toOne := r.toOne(c)
+	return doctor.Look(ctx, client, func(address string) (rpc.Asked, error) { return toOne(address) })
 }
 
 // writeReport prints a line for each finding, and a second one with the remedy if there is one. The details are in

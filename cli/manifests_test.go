@@ -13,6 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/tasknoded"
 )
 
 // configMaps returns the files in the ConfigMaps of the Kubernetes manifests, by name, as a pod
@@ -52,8 +54,8 @@ func TestDaemonsAcceptTheManifests(t *testing.T) {
 	variables := func(of map[string]string) func(string) (string, bool) {
 		return func(name string) (string, bool) { value, found := of[name]; return value, found }
 	}
-	var m jobmasterFlags
-	err := m.settings().Load(daemon.Sources{File: files["jobmaster.yaml"], Env: variables(map[string]string{"HAMMR_ID": "hammr-jobmaster-1"})})
+	var m masterd.Config
+	err := m.Settings().Load(daemon.Sources{File: files["jobmaster.yaml"], Env: variables(map[string]string{"HAMMR_ID": "hammr-jobmaster-1"})})
 	if err = errors.Join(err, m.Validate()); err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +70,8 @@ func TestDaemonsAcceptTheManifests(t *testing.T) {
 	if len(addresses) != 3 || !slices.ContainsFunc(m.Masters, func(entry string) bool { return strings.HasPrefix(entry, m.ID+"=") }) {
 		t.Errorf("masters are %q, without %s", m.Masters, m.ID)
 	}
-	var n tasknodeFlags
-	err = n.settings().Load(daemon.Sources{File: files["tasknode.yaml"], Env: variables(map[string]string{
+	var n tasknoded.Config
+	err = n.Settings().Load(daemon.Sources{File: files["tasknode.yaml"], Env: variables(map[string]string{
 		"HAMMR_NAME": "hammr-tasknode-0", "HAMMR_ADVERTISE": "hammr-tasknode-0.hammr-tasknode.hammr.svc.cluster.local:7071",
 	})})
 	if err = errors.Join(err, n.Validate()); err != nil {

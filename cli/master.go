@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -53,7 +53,8 @@ cluster gets that version when all masters support it.`,
 	}, func(ctx context.Context, q *query) (doc apidoc.Masters, err error) {
 		info, err := q.info(ctx)
 		if err == nil {
-			doc = q.askEach(ctx, info)
+			answers := rpc.AskAll(ctx, rpc.Addresses(info), masterTimeout, q.toOne(q.flags))
+			doc = apidoc.MastersOf(info, rpc.Infos(answers))
 		}
 		return doc, err
 	}, itself, (*query).writeMasters)
@@ -72,37 +73,14 @@ func (q *query) info(ctx context.Context) (*wire.Info, error) {
 	return q.Info(ctx) // with an error that waiting for a leader would not have changed
 }
 
-// askEach asks all masters at the same time for their own state, so that several masters
-// that hang cost only one masterTimeout.
-func (q *query) askEach(ctx context.Context, info *wire.Info) apidoc.Masters {
-	answers := make([]*wire.Info, len(info.Masters))
-	var all sync.WaitGroup
-	for i, m := range info.Masters {
-		all.Go(func() { answers[i] = q.askMaster(ctx, m.Address) })
-	}
-	all.Wait()
-	return apidoc.MastersOf(info, answers)
-}
-
-// askMaster returns the answer of one master, nil if it does not answer within
-// masterTimeout. It connects to that address alone: a client of several masters would ask
+// toOne returns a function that connects to one master alone: a client of several masters would ask
 // the leader.
-func (q *query) askMaster(ctx context.Context, address string) *wire.Info {
-	ctx, cancel := context.WithTimeout(ctx, masterTimeout)
-	defer cancel()
-	f := q.flags
-	// The client asks this master alone, and does not search for a leader.
-	f.masters, f.timeout = address, masterTimeout
-	c, err := q.connect(f, func(error) {})
-	if err != nil {
-		return nil
+func (r clusterCommands) toOne(f clusterFlags) func(address string) (clusterClient, error) {
+	return func(address string) (clusterClient, error) {
+		f := f
+		f.masters, f.timeout = address, masterTimeout
+		return r.connect(f, func(error) {})
 	}
-	defer c.Close() // an error of Close does not change the answer
-	info, err := c.Info(ctx)
-	if err != nil {
-		return nil
-	}
-	return info
 }
 
 // writeMasters prints the cluster version, the term and the leader, then a row for each master.

@@ -35,8 +35,8 @@ func (t *localTasknode) load(flags *pflag.FlagSet) error {
 	if !t.used {
 		return nil
 	}
-	var c tasknodeFlags
-	if err := c.settings().Load(daemon.Sources{Env: os.LookupEnv, File: t.file}); err != nil {
+	var c tasknoded.Config
+	if err := c.Settings().Load(daemon.Sources{Env: os.LookupEnv, File: t.file}); err != nil {
 		return fmt.Errorf("--local: settings of the tasknode of this machine, from --config and variables: %w", err)
 	}
 	var ready daemon.Ready

@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/tasknoded"
 )
 
 // TestSettingsOfPackages loads the files of settings that packages install, as they are and with
 // every example in them.
 func TestSettingsOfPackages(t *testing.T) {
-	for name, make := range map[string]func() daemonFlags{
-		"jobmaster.yaml": func() daemonFlags { return new(jobmasterFlags) },
-		"tasknode.yaml":  func() daemonFlags { return new(tasknodeFlags) },
+	for name, make := range map[string]func() daemon.Config{
+		"jobmaster.yaml": func() daemon.Config { return new(masterd.Config) },
+		"tasknode.yaml":  func() daemon.Config { return new(tasknoded.Config) },
 	} {
 		file := filepath.Join("..", "deploy", "packages", name)
 		text, err := os.ReadFile(file)
@@ -35,7 +37,7 @@ func TestSettingsOfPackages(t *testing.T) {
 		}
 		for _, f := range []string{file, complete} {
 			flags := make()
-			if err := flags.settings().Load(daemon.Sources{File: f}); err != nil {
+			if err := flags.Settings().Load(daemon.Sources{File: f}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			if err := flags.Validate(); err != nil {

@@ -4,7 +4,7 @@
 //
 // A daemon lists its settings, loads them from all sources at once, and serves:
 //
-//	settings := daemon.Settings{daemon.String("id", &cfg.ID, "`name` of this master").Required(), …}
+//	settings := daemon.Settings{daemon.String("id", &cfg.ID, "", "`name` of this master").Required(), …}
 //	err := settings.Load(daemon.Sources{Flags: given, Env: os.LookupEnv, File: file})
 //	page := daemon.NewPage(daemon.PageConfig{…})
 //	…

@@ -16,10 +16,9 @@ type Drills struct {
 	control *failpoint.Control // nil if drills are disabled
 }
 
-// OpenDrills enables fault injection in a daemon that is started with --drills. dir is the
-// daemon's own directory, which the caller must have locked. Call it before the daemon uses
-// other files, because failpoints apply to those too.
-func OpenDrills(enabled bool, dir string, logger *slog.Logger) (Drills, error) {
+// openDrills enables fault injection in a daemon that is started with --drills. dir is the
+// daemon's own directory.
+func openDrills(enabled bool, dir string, logger *slog.Logger) (Drills, error) {
 	if !enabled {
 		return Drills{}, nil
 	}

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,25 +13,23 @@ import (
 //
 // The daemon itself rotates a log file, since a machine may have no program for that.
 type LogConfig struct {
-	Format  string // text or json; default text
-	Level   string // debug, info, warn or error; default info
-	File    string // default none: the log is written to stderr
-	MaxSize int64  // size of File, in whole MiB, at which it is rotated; default 64 MiB
-	Keep    int    // rotated files to keep, at least 1; default 3
+	Format  string // text or json
+	Level   string // debug, info, warn or error
+	File    string // "" for stderr
+	MaxSize int64  // size of File, in whole MiB, at which it is rotated
+	Keep    int    // rotated files to keep, at least 1
 
 	level *slog.LevelVar // of the logger; nil before Logger
 }
 
-// Settings returns the settings of the log. They set defaults in c.
+// Settings lists the settings of the log.
 func (c *LogConfig) Settings() Settings {
-	c.Format, c.Level = cmp.Or(c.Format, "text"), cmp.Or(c.Level, "info")
-	c.MaxSize, c.Keep = cmp.Or(c.MaxSize, 64*mebibyte), cmp.Or(c.Keep, 3)
 	return Settings{
-		Choice("log-format", &c.Format, "`format` of the log: text or json", "text", "json"),
-		Choice("log-level", &c.Level, "least severe `level` of the log: debug, info, warn or error", "debug", "info", "warn", "error").Reloadable(),
-		String("log-file", &c.File, "`file` of the log (default stderr)"),
-		Size("log-max-size", &c.MaxSize, "`size` at which the log file is rotated, at least 1m"),
-		Int("log-keep", &c.Keep, 1, "`number` of rotated log files to keep"),
+		Choice("log-format", &c.Format, "text", "`format` of the log: text or json", "text", "json"),
+		Choice("log-level", &c.Level, "info", "least severe `level` of the log: debug, info, warn or error", "debug", "info", "warn", "error").Reloadable(),
+		String("log-file", &c.File, "", "`file` of the log (default stderr)"),
+		Size("log-max-size", &c.MaxSize, 64*mebibyte, "`size` at which the log file is rotated, at least 1m"),
+		Int("log-keep", &c.Keep, 3, 1, "`number` of rotated log files to keep"),
 	}
 }
 

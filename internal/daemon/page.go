@@ -25,10 +25,10 @@ type PageConfig struct {
 	Title string
 	// Health returns why the daemon should be restarted, nil if a restart would not help or is not
 	// needed; default always nil.
-	Health func(r *http.Request) error
+	Health func() error
 	// Ready returns why a healthy daemon should get no requests for now, nil if it should; default
 	// always nil.
-	Ready func(r *http.Request) error
+	Ready func() error
 	// Metrics are shown in addition to the metrics of the process; default none.
 	Metrics []prometheus.Collector
 	// Listeners are the daemon's listeners by their setting, for metrics; default none.
@@ -113,7 +113,7 @@ func writeFront(w http.ResponseWriter, cfg *PageConfig) {
 
 // NewPublicPage returns a handler of /health, /ready and further paths, for callers on other
 // machines. Each handler checks its callers.
-func NewPublicPage(health, ready func(*http.Request) error, handlers map[string]http.Handler) http.Handler {
+func NewPublicPage(health, ready func() error, handlers map[string]http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	addProbes(mux, health, ready)
 	for pattern, handler := range handlers {
@@ -149,19 +149,19 @@ func (g *cachedGatherer) Gather() ([]*dto.MetricFamily, error) {
 
 // addProbes adds what load balancers and orchestrators ask. A daemon that is not healthy is not
 // ready either. Both checks may be nil.
-func addProbes(mux *http.ServeMux, health, ready func(*http.Request) error) {
-	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) { answerProbe(w, r, health) })
-	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, r *http.Request) { answerProbe(w, r, health, ready) })
+func addProbes(mux *http.ServeMux, health, ready func() error) {
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) { answerProbe(w, health) })
+	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) { answerProbe(w, health, ready) })
 }
 
 // answerProbe answers "ok", or status 503 and the cause of the first check that fails.
-func answerProbe(w http.ResponseWriter, r *http.Request, checks ...func(*http.Request) error) {
+func answerProbe(w http.ResponseWriter, checks ...func() error) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	for _, check := range checks {
 		if check == nil {
 			continue
 		}
-		if err := check(r); err != nil {
+		if err := check(); err != nil {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			fmt.Fprintln(w, err)
 			return

@@ -28,8 +28,8 @@ func TestPage(t *testing.T) {
 	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "hammr_test", Help: "a number"}, func() float64 { return 42 })
 	page := daemon.NewPage(daemon.PageConfig{
 		Title: "jobmaster m1", Metrics: []prometheus.Collector{gauge},
-		Health: func(*http.Request) error { return sick },
-		Ready:  func(*http.Request) error { return idle },
+		Health: func() error { return sick },
+		Ready:  func() error { return idle },
 	})
 	for path, want := range map[string]struct {
 		code int

@@ -23,12 +23,12 @@ type liveConfig struct {
 }
 
 func (c *liveConfig) settings() daemon.Settings {
-	*c = liveConfig{slots: 2, keep: 7 * 24 * time.Hour}
+	*c = liveConfig{}
 	return daemon.Settings{
-		daemon.String("id", &c.id, "`name`").Required(),
-		daemon.Int("map-slots", &c.slots, 0, "`number`").Reloadable(),
-		daemon.Duration("retention", &c.keep, "`time`").Reloadable(),
-		daemon.Strings("local-dir", &c.dirs, "`directories`"),
+		daemon.String("id", &c.id, "", "`name`").Required(),
+		daemon.Int("map-slots", &c.slots, 2, 0, "`number`").Reloadable(),
+		daemon.Duration("retention", &c.keep, 7*24*time.Hour, "`time`").Reloadable(),
+		daemon.Strings("local-dir", &c.dirs, nil, "`directories`"),
 	}
 }
 

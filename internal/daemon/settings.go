@@ -21,37 +21,55 @@ type Sources struct {
 	File string
 }
 
-// Load sets all settings. It reports all errors at once, each with its source, including
+// EnsureDefaults gives each setting without a value its default. Call it before you set other
+// values: a 0 that is set afterwards stays 0.
+func (s Settings) EnsureDefaults() {
+	for _, setting := range s {
+		if setting.isZero() {
+			setting.reset()
+		}
+	}
+}
+
+// Validate reports each required setting that has no value, and each value that no source could
+// have, as flags of the command line.
+func (s Settings) Validate() error {
+	var errs []error
+	for _, setting := range s {
+		switch {
+		case !setting.isZero():
+			errs = append(errs, setting.examine("--"+setting.Name))
+		case setting.required:
+			errs = append(errs, fmt.Errorf("--%s is missing", setting.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Load sets all settings, after their defaults. It reports all errors at once, each with its source, including
 // errors of values that another source overrides.
 //
 // It parses the weakest source first, so that stronger sources overwrite its values. A wrong
 // value is an error even if it is overridden, because it would take effect if the stronger
 // value were removed.
 func (s Settings) Load(in Sources) error {
-	var errs []error
-	given := make(map[string]bool)
-	take := func(setting Setting, text, source string) {
-		given[setting.Name] = true
-		if err := setting.set(text); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %q: %w", source, text, err))
-		}
-	}
-	errs = append(errs, s.loadFile(in.File, take)...)
+	s.EnsureDefaults()
+	errs := s.loadFile(in.File)
 	for _, setting := range s {
 		if in.Env == nil {
 			break
 		}
 		if text, found := in.Env(setting.Env()); found && text != "" {
-			take(setting, text, "environment variable "+setting.Env())
+			errs = append(errs, setting.take(text, "environment variable "+setting.Env()))
 		}
 	}
 	for _, setting := range s {
 		if text, found := in.Flags[setting.Name]; found {
-			take(setting, text, "--"+setting.Name)
+			errs = append(errs, setting.take(text, "--"+setting.Name))
 		}
 	}
 	for _, setting := range s {
-		if setting.required && !given[setting.Name] {
+		if setting.required && setting.isZero() {
 			errs = append(errs, fmt.Errorf("--%s is missing; set it, or %s, or %s in the file of --config",
 				setting.Name, setting.Env(), setting.Name))
 		}
@@ -59,9 +77,9 @@ func (s Settings) Load(in Sources) error {
 	return errors.Join(errs...)
 }
 
-// loadFile calls take for each setting of a file. It returns the problems of the file:
-// unknown keys, values that are neither scalars nor lists, and malformed YAML.
-func (s Settings) loadFile(name string, take func(setting Setting, text, source string)) (errs []error) {
+// loadFile sets the settings of a file. It returns the problems of the file: unknown keys, values
+// that are neither scalars nor lists, wrong values, and malformed YAML.
+func (s Settings) loadFile(name string) (errs []error) {
 	if name == "" {
 		return nil
 	}
@@ -82,7 +100,7 @@ func (s Settings) loadFile(name string, take func(setting Setting, text, source 
 		case e.err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", source, e.err))
 		default:
-			take(s[i], e.text, source)
+			errs = append(errs, s[i].take(e.text, source))
 		}
 	}
 	return errs

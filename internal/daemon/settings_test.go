@@ -22,14 +22,14 @@ type testConfig struct {
 }
 
 func (c *testConfig) settings() daemon.Settings {
-	*c = testConfig{policy: "fifo", slots: 2, beat: time.Second, dirs: []string{"/a", "/b"}}
+	*c = testConfig{}
 	return daemon.Settings{
-		daemon.String("id", &c.id, "`name`").Required(),
-		daemon.Choice("policy", &c.policy, "`name`", "fifo", "fair"),
-		daemon.Int("map-slots", &c.slots, 0, "`number`"),
-		daemon.Duration("heartbeat", &c.beat, "`time`"),
+		daemon.String("id", &c.id, "", "`name`").Required(),
+		daemon.Choice("policy", &c.policy, "fifo", "`name`", "fifo", "fair"),
+		daemon.Int("map-slots", &c.slots, 2, 0, "`number`"),
+		daemon.Duration("heartbeat", &c.beat, time.Second, "`time`"),
 		daemon.Bool("pprof", &c.pprof, "profiles"),
-		daemon.Strings("dir", &c.dirs, "`directories`"),
+		daemon.Strings("dir", &c.dirs, []string{"/a", "/b"}, "`directories`"),
 	}
 }
 
@@ -145,8 +145,8 @@ func FuzzFile(f *testing.F) {
 }
 
 func TestSizes(t *testing.T) {
-	size := int64(100 << 20)
-	s := daemon.Size("min-free", &size, "`bytes`")
+	var size int64
+	s := daemon.Size("min-free", &size, 100<<20, "`bytes`")
 	if s.Default != "100m" {
 		t.Errorf("the default is %q", s.Default)
 	}
@@ -154,7 +154,7 @@ func TestSizes(t *testing.T) {
 		if err := (daemon.Settings{s}).Load(daemon.Sources{Flags: map[string]string{"min-free": text}}); err != nil || size != want {
 			t.Errorf("%s is %d, %v", text, size, err)
 		}
-		if again := daemon.Size("x", &size, "").Default; again != text {
+		if again := daemon.Size("x", new(int64), size, "").Default; again != text {
 			t.Errorf("%s is typed as %s", text, again)
 		}
 	}

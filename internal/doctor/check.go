@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Check examines one thing.
@@ -24,24 +26,23 @@ type Check struct {
 // measured in directories that a fix has made.
 func Checks() []Check {
 	return []Check{
-		{Name: "configuration", About: "the files of --config", run: checkConfiguration},
-		{Name: "name", About: "names of this machine and of the masters resolve, and back", run: checkNames},
-		{Name: "ports", About: "ports are free, or in use by these daemons", run: checkPorts},
-		{Name: "token", About: "mode, owner and content of files of the cluster's token", run: checkTokens},
+		{Name: "configuration", About: "the files of --config", run: forEach(configured, "no configuration of a daemon; name its file with --config", one(judgeConfiguration))},
+		{Name: "name", About: "names of this machine and of the masters resolve", run: checkNames},
+		{Name: "ports", About: "ports are free, or in use by these daemons", run: forEach(usable, noDaemon, checkPorts)},
+		{Name: "token", About: "mode, owner and content of files of the cluster's token", run: forEach(tokenFiles, "no file of a token; name it with --token-file or --config", one(checkToken))},
 		{Name: "directories", About: "directories exist, are writable, and run programs", run: checkDirectories},
-		{Name: "disk-space", About: "free bytes and inodes of the directories", run: checkSpace},
-		{Name: "disk-latency", About: "time of synchronous writes to the directories", run: checkLatency},
+		{Name: "disk-space", About: "free bytes and inodes of the directories", run: forEach(existing, noDirectory, one(checkSpace))},
+		{Name: "disk-latency", About: "time of synchronous writes to the directories", run: forEach(existing, noDirectory, one(checkLatency))},
 		{Name: "open-files", About: "limit of open files", run: checkOpenFiles},
 		{Name: "cgroup", About: "control groups that limit the memory of tasks", run: checkCgroup},
-		{Name: "memory", About: "swap, transparent huge pages and overcommitment", run: checkMemory},
-		{Name: "kernel", About: "version, and limit of connections that wait", run: checkKernel},
+		{Name: "memory", About: "swap", run: checkSwap},
 		{Name: "users", About: "users of --user are found, and may run tasks", run: checkUsers},
 		{Name: "hadoop", About: "Hadoop's files are right, and the NameNodes answer", run: checkHadoop},
-		{Name: "staging", About: "this user can write to the staging directory", run: checkStaging},
-		{Name: "security", About: "settings that give others more rights than they need", run: checkSecurity},
-		{Name: "clock", About: "this machine's clock and those of the masters agree", run: checkClock},
+		{Name: "staging", About: "this user can write to the staging directory", run: forEach(stagings, "no staging directory is known; name a jobmaster's --config, or use --cluster", one(checkStaging))},
+		{Name: "security", About: "settings that give others more rights than they need", run: forEach(usable, noDaemon, checkSecurity)},
+		{Name: "clock", About: "this machine's clock and those of the masters agree", run: forEach((*Target).AllMasters, noMasters, one(checkClock))},
 		{Name: "reach", About: "the addresses of --reach accept connections from here", run: checkReach},
-		{Name: "versions", About: "this program and the masters have one version", run: checkVersions},
+		{Name: "versions", About: "this program and the masters have one version", run: forEach((*Target).AllMasters, noMasters, one(checkVersion))},
 
 		{Name: "masters", Cluster: true, About: "every master answers, one leads, a majority is left", run: checkMasters},
 		{Name: "replication", Cluster: true, About: "how far the masters' logs are behind the leader's", run: checkReplication},
@@ -52,6 +53,54 @@ func Checks() []Check {
 		{Name: "racks", Cluster: true, About: "tasknodes without a rack while others have one", run: checkRacks},
 		{Name: "block-locations", Cluster: true, About: "HDFS has blocks on machines with tasknodes", run: checkBlockLocations},
 	}
+}
+
+// Why several checks are skipped.
+const (
+	noDaemon    = "no configuration of a daemon"
+	noDirectory = "no directory that exists"
+	noMasters   = "no masters; name them with --master or --config"
+)
+
+// forEach returns a check of several subjects, in their order. Without any, it is skipped, and none says why.
+func forEach[S any](subjects func(*Target) []S, none string, examine func(context.Context, *Target, S) []Finding) func(context.Context, *Target) []Finding {
+	return func(ctx context.Context, t *Target) (found []Finding) {
+		for _, s := range subjects(t) {
+			found = append(found, examine(ctx, t, s)...)
+		}
+		return orSkipped(found, none)
+	}
+}
+
+// one returns an examination that has one result.
+func one[S any](examine func(context.Context, *Target, S) Finding) func(context.Context, *Target, S) []Finding {
+	return func(ctx context.Context, t *Target, s S) []Finding { return []Finding{examine(ctx, t, s)} }
+}
+
+// orSkipped returns the findings of a check, which is skipped if it has none.
+func orSkipped(found []Finding, why string) []Finding {
+	if len(found) == 0 {
+		return []Finding{skipped("%s", why)}
+	}
+	return found
+}
+
+// manyAtOnce bounds the number of subjects that are examined at once.
+const manyAtOnce = 32
+
+// severalAtOnce examines subjects, several at once, and returns the findings in their order.
+func severalAtOnce[S any](subjects []S, examine func(S) Finding) []Finding {
+	found := make([]Finding, len(subjects))
+	var group errgroup.Group
+	group.SetLimit(manyAtOnce)
+	for i, s := range subjects {
+		group.Go(func() error {
+			found[i] = examine(s)
+			return nil
+		})
+	}
+	_ = group.Wait() // no function returns an error
+	return found
 }
 
 // Options say which checks run, and what Run may change.

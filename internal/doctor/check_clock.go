@@ -19,34 +19,22 @@ const (
 
 const clockRemedy = "synchronize the clocks of both machines, for example by chrony or systemd-timesyncd"
 
-// checkClock compares this machine's clock with that of each master.
-func checkClock(ctx context.Context, t *Target) (found []Finding) {
-	for _, address := range t.AllMasters() {
-		a, err := askMaster(ctx, address)
-		if err != nil {
-			found = append(found, noAnswer(address, err))
-			continue
-		}
-		date, err := http.ParseTime(a.header.Get("Date"))
-		if err != nil {
-			found = append(found, skipped("master %s: its answer has no date", address))
-			continue
-		}
-		ahead, uncertainty := offset(date, a.before, a.after)
-		found = append(found, judgeClock("master "+address, "this machine's", ahead, uncertainty))
+// checkClock compares this machine's clock with that of a master.
+func checkClock(ctx context.Context, _ *Target, master string) Finding {
+	a, err := askMaster(ctx, master)
+	if err != nil {
+		return noAnswer(master, err)
 	}
-	return orNoMaster(found)
+	date, err := http.ParseTime(a.header.Get("Date"))
+	if err != nil {
+		return skipped("master %s: its answer has no date", master)
+	}
+	ahead, uncertainty := offset(date, a.before, a.after)
+	return judgeClock("master "+master, "this machine's", ahead, uncertainty)
 }
 
 func noAnswer(address string, err error) Finding {
 	return warn("start the master, or correct its address or the firewall", "master %s does not answer: %s", address, oneLine(err))
-}
-
-func orNoMaster(found []Finding) []Finding {
-	if len(found) == 0 {
-		return []Finding{skipped("no masters; name them with --master or --config")}
-	}
-	return found
 }
 
 // offset returns by how much another clock is ahead of this one. date is its time in whole seconds, rounded down,
@@ -75,18 +63,14 @@ func judgeClock(who, other string, ahead, uncertainty time.Duration) Finding {
 	return ok("%s", text)
 }
 
-// checkVersions compares this program with the masters: the protocol, which each master says to any caller, and the
+// checkVersion compares this program with a master: the protocol, which the master says to any caller, and the
 // release, which a cluster says to holders of the token.
-func checkVersions(ctx context.Context, t *Target) (found []Finding) {
-	for _, address := range t.AllMasters() {
-		a, err := askMaster(ctx, address)
-		if err != nil {
-			found = append(found, noAnswer(address, err))
-			continue
-		}
-		found = append(found, judgeVersion(address, a.header.Get(rpc.HeaderProtocol), t.releaseOf(address), t.Version))
+func checkVersion(ctx context.Context, t *Target, master string) Finding {
+	a, err := askMaster(ctx, master)
+	if err != nil {
+		return noAnswer(master, err)
 	}
-	return orNoMaster(found)
+	return judgeVersion(master, a.header.Get(rpc.HeaderProtocol), t.releaseOf(master), t.Version)
 }
 
 // releaseOf returns the release of a master, "" if it is not known.

@@ -5,19 +5,15 @@ import (
 	"strings"
 )
 
-// checkConfiguration reports files of --config that cannot be used. Other checks leave their daemons out.
-func checkConfiguration(_ context.Context, t *Target) (found []Finding) {
-	if len(t.Daemons) == 0 {
-		return []Finding{skipped("no configuration of a daemon; name its file with --config")}
+// configured returns the daemons that files of --config describe.
+func configured(t *Target) []Daemon { return t.Daemons }
+
+// judgeConfiguration reports a file of --config that cannot be used. Other checks leave its daemon out.
+func judgeConfiguration(_ context.Context, _ *Target, d Daemon) Finding {
+	if d.Err != nil {
+		return fault("correct "+d.Source, "%s", oneLine(d.Err))
 	}
-	for _, d := range t.Daemons {
-		if d.Err != nil {
-			found = append(found, fault("correct "+d.Source, "%s", oneLine(d.Err)))
-			continue
-		}
-		found = append(found, ok("%s: %s", d.Source, d.describe()))
-	}
-	return found
+	return ok("%s: %s", d.Source, d.describe())
 }
 
 // oneLine returns the text of an error, which may be several joined errors, on one line.

@@ -16,10 +16,7 @@ func checkDirectories(_ context.Context, t *Target) (found []Finding) {
 	for _, d := range t.dirs() {
 		found = append(found, checkDirectory(d))
 	}
-	if len(found) == 0 {
-		return []Finding{skipped("no directories; name them with --config or --dir")}
-	}
-	return append(found, checkSharedDisks(t)...)
+	return orSkipped(append(found, checkSharedDisks(t)...), "no directories; name them with --config or --dir")
 }
 
 // probePattern is the pattern of the names of files that checks make and remove.

@@ -14,14 +14,6 @@ import (
 	"github.com/hammr/hammr/internal/percentile"
 )
 
-// checkSpace measures the free space of the directories that exist.
-func checkSpace(_ context.Context, t *Target) (found []Finding) {
-	for _, d := range existing(t) {
-		found = append(found, checkSpaceOf(d))
-	}
-	return orNone(found)
-}
-
 // existing returns the directories that exist. The check of directories reports the others.
 func existing(t *Target) (dirs []Dir) {
 	for _, d := range t.dirs() {
@@ -32,20 +24,14 @@ func existing(t *Target) (dirs []Dir) {
 	return dirs
 }
 
-func orNone(found []Finding) []Finding {
-	if len(found) == 0 {
-		return []Finding{skipped("no directory that exists")}
-	}
-	return found
-}
-
 // lowFraction is the part of a file system's bytes or inodes below which a directory is nearly full.
 const lowFraction = 0.05
 
 // space is the space of a file system that this user may use.
 type space struct{ free, total, freeFiles, files int64 } // bytes, and inodes; files is 0 if there is no limit
 
-func checkSpaceOf(d Dir) Finding {
+// checkSpace measures the free space of a directory.
+func checkSpace(_ context.Context, _ *Target, d Dir) Finding {
 	var mount unix.Statfs_t
 	if err := unix.Statfs(d.Path, &mount); err != nil {
 		return fault("look at the disk", "%s: %s", d.Path, oneLine(err))
@@ -83,16 +69,12 @@ const (
 )
 
 // checkLatency measures how long synchronous writes take, as a master makes them for each batch of its log.
-func checkLatency(ctx context.Context, t *Target) (found []Finding) {
-	for _, d := range existing(t) {
-		times, err := writeTimes(ctx, d.Path)
-		if err != nil {
-			found = append(found, skipped("%s: %s", d.Path, oneLine(err)))
-			continue
-		}
-		found = append(found, judgeLatency(d, times))
+func checkLatency(ctx context.Context, _ *Target, d Dir) Finding {
+	times, err := writeTimes(ctx, d.Path)
+	if err != nil {
+		return skipped("%s: %s", d.Path, oneLine(err))
 	}
-	return orNone(found)
+	return judgeLatency(d, times)
 }
 
 // writeTimes returns the times of synchronous writes to a file in dir, at least one.

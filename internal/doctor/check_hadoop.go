@@ -39,7 +39,7 @@ func checkHadoop(ctx context.Context, t *Target) (found []Finding) {
 
 // hdfsAuthorities returns the authorities of all names on HDFS that the configuration has, each once.
 func (t *Target) hdfsAuthorities() (all []string) {
-	for _, name := range append([]string{t.Conf.String(conf.DefaultFS)}, t.stagings()...) {
+	for _, name := range append([]string{t.Conf.String(conf.DefaultFS)}, stagings(t)...) {
 		u, err := url.Parse(name)
 		if err == nil && u.Scheme == "hdfs" && u.Host != "" && !slices.Contains(all, u.Host) {
 			all = append(all, u.Host)
@@ -49,7 +49,7 @@ func (t *Target) hdfsAuthorities() (all []string) {
 }
 
 // stagings returns the staging directories of the masters, each once.
-func (t *Target) stagings() (all []string) {
+func stagings(t *Target) (all []string) {
 	add := func(name string) {
 		if name != "" && !slices.Contains(all, name) {
 			all = append(all, name)
@@ -103,18 +103,8 @@ func connect(ctx context.Context, address string) (took time.Duration, err error
 	return time.Since(began).Round(10 * time.Microsecond), conn.Close()
 }
 
-// checkStaging writes and removes a file in each staging directory, as the user of this process.
-func checkStaging(ctx context.Context, t *Target) (found []Finding) {
-	for _, name := range t.stagings() {
-		found = append(found, t.checkStagingAt(ctx, name))
-	}
-	if len(found) == 0 {
-		found = append(found, skipped("no staging directory is known; name a jobmaster's --config, or use --cluster"))
-	}
-	return found
-}
-
-func (t *Target) checkStagingAt(ctx context.Context, name string) Finding {
+// checkStaging writes and removes a file in a staging directory, as the user of this process.
+func checkStaging(ctx context.Context, t *Target, name string) Finding {
 	file, remove, err := t.probeStaging(ctx, name)
 	if err == nil {
 		err = remove()

@@ -9,14 +9,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hammr/hammr/internal/tasknoded"
 	"github.com/hammr/hammr/tasknode/process"
 )
 
-// Limits of open files.
-const (
-	fewOpenFiles          = 1024  // a daemon with less fails under load
-	defaultMaxConnections = 16384 // default of --max-connections
-)
+// fewOpenFiles is a limit of open files with less than which a daemon fails under load.
+const fewOpenFiles = 1024
 
 // checkOpenFiles examines the limit of each daemon that runs; for daemons that do not run, that of this process. Go
 // programs raise their soft limit to the hard one, which is what counts.
@@ -25,7 +23,7 @@ func checkOpenFiles(ctx context.Context, t *Target) (found []Finding) {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &own); err != nil {
 		return []Finding{skipped("%s", oneLine(err))}
 	}
-	for _, d := range t.usable() {
+	for _, d := range usable(t) {
 		if limit, known := metric(ctx, dialable(d.HTTP), "process_max_fds"); known && d.runs(ctx) {
 			found = append(found, judgeOpenFiles(d.describe(), limit, d.MaxConnections))
 			continue
@@ -33,7 +31,9 @@ func checkOpenFiles(ctx context.Context, t *Target) (found []Finding) {
 		found = append(found, judgeOpenFiles(d.describe()+", started from this shell", float64(own.Max), d.MaxConnections))
 	}
 	if len(found) == 0 {
-		found = append(found, judgeOpenFiles("a daemon, started from this shell", float64(own.Max), defaultMaxConnections))
+		var cfg tasknoded.Config
+		cfg.EnsureDefaults()
+		found = append(found, judgeOpenFiles("a daemon, started from this shell", float64(own.Max), cfg.MaxConnections))
 	}
 	return found
 }
@@ -51,12 +51,6 @@ func judgeOpenFiles(who string, limit float64, connections int) Finding {
 	return ok("%s", text)
 }
 
-// Values of --cgroup that name no group.
-const (
-	cgroupAuto = "auto"
-	cgroupNone = "none"
-)
-
 // checkCgroup examines the control groups of the tasknodes; without a tasknode, whether this process could make one.
 func checkCgroup(ctx context.Context, t *Target) (found []Finding) {
 	for _, d := range t.ofKind(Tasknode) {
@@ -71,10 +65,10 @@ func checkCgroup(ctx context.Context, t *Target) (found []Finding) {
 const sampledRemedy = "run the tasknode as root, or in a unit of systemd with Delegate=memory, or name a group with --cgroup"
 
 func checkCgroupOf(ctx context.Context, d *Daemon) Finding {
-	switch group := d.Tasks.Cgroup; {
-	case group == cgroupNone:
+	switch group := d.Tasknode.Cgroup; {
+	case group == tasknoded.CgroupNone:
 		return ok("%s: none (--cgroup none); the memory of tasks is sampled", d.describe())
-	case group != cgroupAuto:
+	case group != tasknoded.CgroupAuto:
 		return checkNamedCgroup(d, group)
 	case d.runs(ctx):
 		// The tasknode records the group that it has made.

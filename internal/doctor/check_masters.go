@@ -85,10 +85,7 @@ func checkReplication(ctx context.Context, t *Target) (found []Finding) {
 			found = append(found, judgeLag(m.ID, index, ahead))
 		}
 	}
-	if len(found) == 0 {
-		found = append(found, skipped("no master answers"))
-	}
-	return found
+	return orSkipped(found, "no master answers")
 }
 
 func judgeLag(id string, index, leader float64) Finding {

@@ -8,17 +8,11 @@ import (
 	"syscall"
 )
 
-// checkPorts listens on each port of the daemons for a moment. A port that is in use must be used by the daemon
+// checkPorts listens on each port of a daemon for a moment. A port that is in use must be used by the daemon
 // itself; its page shows that.
-func checkPorts(ctx context.Context, t *Target) (found []Finding) {
-	for _, d := range t.usable() {
-		running := d.runs(ctx)
-		found = append(found, checkPort(d, "address", d.Address, running), checkPort(d, "http", d.HTTP, running))
-	}
-	if len(found) == 0 {
-		found = append(found, skipped("no configuration of a daemon"))
-	}
-	return found
+func checkPorts(ctx context.Context, _ *Target, d *Daemon) []Finding {
+	running := d.runs(ctx)
+	return []Finding{checkPort(d, "address", d.Address, running), checkPort(d, "http", d.HTTP, running)}
 }
 
 func checkPort(d *Daemon, setting, address string, running bool) Finding {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // reachTimeout bounds a connection: a firewall that drops packets refuses none.
@@ -16,20 +14,8 @@ const slowReach = 500 * time.Millisecond
 
 // checkReach connects to the addresses of Target.Reach.
 func checkReach(ctx context.Context, t *Target) []Finding {
-	if len(t.Reach) == 0 {
-		return []Finding{skipped("no addresses; name them with --reach")}
-	}
-	found := make([]Finding, len(t.Reach))
-	var group errgroup.Group
-	group.SetLimit(manyAtOnce)
-	for i, address := range t.Reach {
-		group.Go(func() error {
-			found[i] = reach(ctx, address)
-			return nil
-		})
-	}
-	_ = group.Wait() // no function returns an error
-	return found
+	found := severalAtOnce(t.Reach, func(address string) Finding { return reach(ctx, address) })
+	return orSkipped(found, "no addresses; name them with --reach")
 }
 
 // reach connects to an address, and measures the time.

@@ -6,19 +6,12 @@ import (
 	"net"
 )
 
-// checkSecurity reports settings of the daemons that give others more rights than they need.
-func checkSecurity(_ context.Context, t *Target) (found []Finding) {
-	for _, d := range t.usable() {
-		open := append(openDoors(d), rootRules(t, d)...)
-		if len(open) == 0 {
-			open = append(open, ok("%s: nothing to report", d.describe()))
-		}
-		found = append(found, open...)
+// checkSecurity reports settings of a daemon that give others more rights than they need.
+func checkSecurity(_ context.Context, t *Target, d *Daemon) []Finding {
+	if open := append(openDoors(d), rootRules(t, d)...); len(open) > 0 {
+		return open
 	}
-	if len(found) == 0 {
-		found = append(found, skipped("no configuration of a daemon"))
-	}
-	return found
+	return []Finding{ok("%s: nothing to report", d.describe())}
 }
 
 // openDoors reports what a daemon offers to other machines.
@@ -49,10 +42,10 @@ func rootRules(t *Target, d *Daemon) (found []Finding) {
 	case t.UID != 0:
 	case d.Kind == Jobmaster:
 		found = append(found, warn("run it as a user of its own", "%s: would run as root, whose rights it does not need", d.describe()))
-	case d.Tasks.OwnUser:
+	case d.Tasknode.RunAsDaemonUser:
 		found = append(found, warn("remove --own-user, or run it as another user", "%s: --own-user runs the programs of all users as root", d.describe()))
-	case d.Tasks.MinUID < firstUserUID:
-		found = append(found, warn(fmt.Sprintf("set --min-uid %d", firstUserUID), "%s: --min-uid %d lets system accounts run tasks", d.describe(), d.Tasks.MinUID))
+	case d.Tasknode.MinUID < firstUserUID:
+		found = append(found, warn(fmt.Sprintf("set --min-uid %d", firstUserUID), "%s: --min-uid %d lets system accounts run tasks", d.describe(), d.Tasknode.MinUID))
 	}
 	return found
 }

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -75,14 +73,9 @@ func heartbeatTime(n *wire.Tasknode) string {
 // checkTasknodeClocks judges the difference between the clock of each tasknode and that of the leader, which
 // measures it by heartbeats.
 func checkTasknodeClocks(_ context.Context, t *Target) []Finding {
-	return t.withTasknodes(func(all []*wire.Tasknode) (found []Finding) {
-		for _, n := range all {
-			if !isLost(n) {
-				found = append(found, judgeClock(n.Name, "the leader's", time.Duration(n.ClockSkew)*time.Millisecond, 0))
-			}
-		}
-		return summarize(found, "the clocks of %d tasknodes agree with the leader's")
-	})
+	return t.eachTasknode(func(n *wire.Tasknode) Finding {
+		return judgeClock(n.Name, "the leader's", time.Duration(n.ClockSkew)*time.Millisecond, 0)
+	}, "the clocks of %d tasknodes agree with the leader's")
 }
 
 // summarize replaces all findings that are ok by one, whose text gets their number.
@@ -97,24 +90,10 @@ func summarize(found []Finding, format string) []Finding {
 	return rest
 }
 
-// manyAtOnce bounds the number of tasknodes that are asked at once.
-const manyAtOnce = 32
-
 // eachTasknode examines all tasknodes that are not lost, several at once, and returns the findings in their order.
 func (t *Target) eachTasknode(examine func(*wire.Tasknode) Finding, summary string) []Finding {
 	return t.withTasknodes(func(all []*wire.Tasknode) []Finding {
-		live := slices.DeleteFunc(slices.Clone(all), isLost)
-		found := make([]Finding, len(live))
-		var group errgroup.Group
-		group.SetLimit(manyAtOnce)
-		for i, n := range live {
-			group.Go(func() error {
-				found[i] = examine(n)
-				return nil
-			})
-		}
-		_ = group.Wait() // no function returns an error
-		return summarize(found, summary)
+		return summarize(severalAtOnce(slices.DeleteFunc(slices.Clone(all), isLost), examine), summary)
 	})
 }
 

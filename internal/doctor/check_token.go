@@ -12,25 +12,23 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 )
 
-// checkTokens examines the files with the cluster's secret.
-func checkTokens(_ context.Context, t *Target) (found []Finding) {
-	var seen []string
-	check := func(file, owner string) {
-		if file != "" && !slices.Contains(seen, file) {
-			seen = append(seen, file)
-			found = append(found, checkToken(file, owner))
+// tokenFile is a file with the cluster's secret. dir is a directory of the user who reads it; "" for this user.
+type tokenFile struct{ name, dir string }
+
+// tokenFiles returns the files of the daemons and of the caller, each once.
+func tokenFiles(t *Target) (files []tokenFile) {
+	add := func(name, dir string) {
+		if name != "" && !slices.ContainsFunc(files, func(f tokenFile) bool { return f.name == name }) {
+			files = append(files, tokenFile{name, dir})
 		}
 	}
-	for _, d := range t.usable() {
-		check(d.TokenFile, ownDir(d))
+	for _, d := range usable(t) {
+		add(d.TokenFile, ownDir(d))
 	}
-	for _, file := range t.TokenFiles {
-		check(file, "")
+	for _, name := range t.TokenFiles {
+		add(name, "")
 	}
-	if len(found) == 0 {
-		found = append(found, skipped("no file of a token; name it with --token-file or --config"))
-	}
-	return found
+	return files
 }
 
 // ownDir returns the directory that belongs to the user of a daemon, "" if it has none.
@@ -41,8 +39,9 @@ func ownDir(d *Daemon) string {
 	return d.Dirs[0].Path
 }
 
-// checkToken examines one file. dir is a directory of the user who reads it; "" for this user.
-func checkToken(file, dir string) Finding {
+// checkToken examines one file.
+func checkToken(_ context.Context, _ *Target, f tokenFile) Finding {
+	file, dir := f.name, f.dir
 	info, err := os.Stat(file)
 	reader := uidOf(dir)
 	switch {

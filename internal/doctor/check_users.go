@@ -13,7 +13,7 @@ func checkUsers(ctx context.Context, t *Target) (found []Finding) {
 		return []Finding{skipped("no users; name those who submit jobs with --user")}
 	}
 	for _, d := range t.ofKind(Tasknode) {
-		if t.UID != 0 || d.Tasks.OwnUser {
+		if t.UID != 0 || d.Tasknode.RunAsDaemonUser {
 			found = append(found, ok("%s: runs tasks of all users as itself", d.describe()))
 			continue
 		}
@@ -21,14 +21,11 @@ func checkUsers(ctx context.Context, t *Target) (found []Finding) {
 			found = append(found, checkUser(ctx, d, user))
 		}
 	}
-	if len(found) == 0 {
-		found = append(found, skipped("no configuration of a tasknode"))
-	}
-	return found
+	return orSkipped(found, "no configuration of a tasknode")
 }
 
 func checkUser(ctx context.Context, d *Daemon, user string) Finding {
-	uid, err := process.CheckUser(ctx, user, uint32(d.Tasks.MinUID), d.Tasks.BannedUsers)
+	uid, err := process.CheckUser(ctx, user, uint32(d.Tasknode.MinUID), d.Tasknode.BannedUsers)
 	if err != nil {
 		return fault(fmt.Sprintf("make an account on each machine, or let getent find one: getent passwd %s; or see --min-uid and --banned-users", user),
 			"%s: user %s: %s", d.describe(), user, oneLine(err))

@@ -67,7 +67,7 @@ func TestVersions(t *testing.T) {
 	expect(t, run(t, target, "versions"), want{OK, "as this program does"}, want{Fault, "version 1 of the protocol"}, want{Warn, "does not answer"})
 	target.Masters = nil
 	for release, w := range map[string]want{"v2.0.0": {OK, "is v2.0.0"}, "v1.9.0": {Warn, "is v1.9.0, this program is v2.0.0"}, "": {OK, "protocol"}} {
-		target.View = &View{Masters: []MasterView{{ID: "m1", Address: current, Info: &wire.Info{Version: release}}}}
+		target.View = &View{Masters: []MasterView{{ID: "m1", Address: current, Answer: rpc.Answer{Info: &wire.Info{Version: release}}}}}
 		expect(t, run(t, target, "versions"), w)
 	}
 }
@@ -99,7 +99,7 @@ func viewOf(t *testing.T, n, silent int, change func(id string, info *wire.Info)
 		}
 		return info
 	}
-	return Look(t.Context(), answering{info: about(), nodes: []*wire.Tasknode{{Name: "n1"}}}, func(address string) (Cluster, error) {
+	return Look(t.Context(), answering{info: about(), nodes: []*wire.Tasknode{{Name: "n1"}}}, func(address string) (rpc.Asked, error) {
 		info := about()
 		for i, m := range info.Masters {
 			if m.Address == address && i >= n-silent {
@@ -212,7 +212,7 @@ func TestTasknodeClocks(t *testing.T) {
 
 // TestPagesAndShufflePorts has a tasknode that is well, one whose disks are broken, and one that is not reachable.
 func TestPagesAndShufflePorts(t *testing.T) {
-	sick := func(*http.Request) error { return errors.New("/data1: read-only file system") }
+	sick := func() error { return errors.New("/data1: read-only file system") }
 	target := newTarget(t)
 	target.View = &View{Tasknodes: []*wire.Tasknode{
 		{Name: "n1", Http: pageOf(t, daemon.PageConfig{Title: "tasknode n1"}), Address: listen(t).Addr().String()},

@@ -2,8 +2,6 @@ package doctor
 
 import (
 	"errors"
-	"net"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -11,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/tasknoded"
 )
 
 // pageOf serves the page of a daemon, and returns its address.
@@ -47,7 +46,7 @@ func TestPorts(t *testing.T) {
 		{"192.0.2.1:7071", "127.0.0.1:0", [2]want{{Fault, "not an address of this machine"}, {OK, ""}}},
 		{"127.0.0.1:port", "127.0.0.1:0", [2]want{{Fault, "--address 127.0.0.1:port"}, {OK, ""}}},
 	} {
-		target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", Address: c.address, HTTP: c.http}}
+		target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", Common: daemon.Common{Address: c.address, HTTP: c.http}}}
 		expect(t, run(t, target, "ports"), c.want[:]...)
 	}
 }
@@ -86,7 +85,7 @@ func TestTokenOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := newTarget(t)
-	target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", TokenFile: file, Dirs: []Dir{{Path: dir}}}}
+	target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", Dirs: []Dir{{Path: dir}}, Common: daemon.Common{TokenFile: file}}}
 	expect(t, run(t, target, "token"), want{Fault, "belongs to uid 0"})
 	if err := os.Chown(file, 65534, 65534); err != nil {
 		t.Fatal(err)
@@ -99,7 +98,7 @@ func TestNames(t *testing.T) {
 	target := newTarget(t)
 	target.Host = "no-such-host.invalid"
 	expect(t, run(t, target, "name"), want{Warn, "no-such-host.invalid"})
-	target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", Address: ":7071"}}
+	target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", Common: daemon.Common{Address: ":7071"}}}
 	expect(t, run(t, target, "name"), want{Fault, "no-such-host.invalid"})
 	target.Daemons[0].Advertise = "10.1.2.3:7071"
 	expect(t, run(t, target, "name"), want{Warn, "no-such-host.invalid"})
@@ -115,32 +114,22 @@ func TestNames(t *testing.T) {
 	expect(t, run(t, target, "name"), want{Fault, "no host name"})
 }
 
-// TestReverseNames compares names with those of the address of the loopback interface, which has some on each machine.
-func TestReverseNames(t *testing.T) {
-	names, err := net.LookupAddr("127.0.0.1")
-	if err != nil {
-		t.Skipf("127.0.0.1 has no name on this machine: %v", err)
-	}
-	expect(t, []Finding{checkReverse(t.Context(), names[0], "127.0.0.1"), checkReverse(t.Context(), "other", "127.0.0.1")},
-		want{OK, "and back"}, want{Warn, "which has the name " + names[0]})
-}
-
 func TestSecurity(t *testing.T) {
 	for _, c := range []struct {
 		uid  int
 		d    Daemon
 		want []want
 	}{
-		{0, Daemon{Kind: Tasknode, Address: "127.0.0.1:1", HTTP: "localhost:2", Tasks: TaskRules{MinUID: 1000}}, []want{{OK, "nothing"}}},
-		{1000, Daemon{Kind: Jobmaster, Address: "[::1]:1", HTTP: "127.0.0.1:2"}, []want{{OK, "nothing"}}},
-		{1000, Daemon{Kind: Jobmaster, Address: ":1", HTTP: "0.0.0.0:2"}, []want{{Warn, "--address :1 accepts other machines"}, {Warn, "metrics without the token"}}},
-		{1000, Daemon{Kind: Jobmaster, Address: "10.0.0.1:1", HTTP: "[::]:2", Profiles: true}, []want{{Warn, "--address"}, {Warn, "and profiles with it"}}},
-		{1000, Daemon{Kind: Tasknode, Address: "127.0.0.1:1", HTTP: "127.0.0.1:2", Profiles: true, Drills: true}, []want{{Warn, "--drills"}}},
-		{0, Daemon{Kind: Jobmaster, Address: "127.0.0.1:1", HTTP: "127.0.0.1:2"}, []want{{Warn, "would run as root"}}},
-		{0, Daemon{Kind: Tasknode, Address: "127.0.0.1:1", HTTP: "127.0.0.1:2", Tasks: TaskRules{OwnUser: true, MinUID: 1000}}, []want{{Warn, "--own-user"}}},
-		{0, Daemon{Kind: Tasknode, Address: "127.0.0.1:1", HTTP: "127.0.0.1:2", Tasks: TaskRules{MinUID: 999}}, []want{{Warn, "--min-uid 999"}}},
-		{7, Daemon{Kind: Tasknode, Address: "127.0.0.1:1", HTTP: "127.0.0.1:2", Tasks: TaskRules{OwnUser: true}}, []want{{OK, "nothing"}}},
-		{7, Daemon{Kind: Tasknode, Address: "no-such-host.invalid:1", HTTP: "127.0.0.1:2"}, []want{{Warn, "--address"}}},
+		{0, Daemon{Kind: Tasknode, Tasknode: tasknoded.Config{MinUID: 1000}, Common: daemon.Common{Address: "127.0.0.1:1", HTTP: "localhost:2"}}, []want{{OK, "nothing"}}},
+		{1000, Daemon{Kind: Jobmaster, Common: daemon.Common{Address: "[::1]:1", HTTP: "127.0.0.1:2"}}, []want{{OK, "nothing"}}},
+		{1000, Daemon{Kind: Jobmaster, Common: daemon.Common{Address: ":1", HTTP: "0.0.0.0:2"}}, []want{{Warn, "--address :1 accepts other machines"}, {Warn, "metrics without the token"}}},
+		{1000, Daemon{Kind: Jobmaster, Common: daemon.Common{Address: "10.0.0.1:1", HTTP: "[::]:2", Profiles: true}}, []want{{Warn, "--address"}, {Warn, "and profiles with it"}}},
+		{1000, Daemon{Kind: Tasknode, Common: daemon.Common{Address: "127.0.0.1:1", HTTP: "127.0.0.1:2", Profiles: true, Drills: true}}, []want{{Warn, "--drills"}}},
+		{0, Daemon{Kind: Jobmaster, Common: daemon.Common{Address: "127.0.0.1:1", HTTP: "127.0.0.1:2"}}, []want{{Warn, "would run as root"}}},
+		{0, Daemon{Kind: Tasknode, Tasknode: tasknoded.Config{RunAsDaemonUser: true, MinUID: 1000}, Common: daemon.Common{Address: "127.0.0.1:1", HTTP: "127.0.0.1:2"}}, []want{{Warn, "--own-user"}}},
+		{0, Daemon{Kind: Tasknode, Tasknode: tasknoded.Config{MinUID: 999}, Common: daemon.Common{Address: "127.0.0.1:1", HTTP: "127.0.0.1:2"}}, []want{{Warn, "--min-uid 999"}}},
+		{7, Daemon{Kind: Tasknode, Tasknode: tasknoded.Config{RunAsDaemonUser: true}, Common: daemon.Common{Address: "127.0.0.1:1", HTTP: "127.0.0.1:2"}}, []want{{OK, "nothing"}}},
+		{7, Daemon{Kind: Tasknode, Common: daemon.Common{Address: "no-such-host.invalid:1", HTTP: "127.0.0.1:2"}}, []want{{Warn, "--address"}}},
 	} {
 		target := newTarget(t)
 		target.UID, target.Daemons = c.uid, []Daemon{c.d}
@@ -154,7 +143,7 @@ func TestUsers(t *testing.T) {
 	expect(t, run(t, target, "users"), want{Skipped, "--user"})
 	target.UID, target.Users = 0, []string{"nobody", "no-such-user", "bin", "daemon", "-x"}
 	expect(t, run(t, target, "users"), want{Skipped, "no configuration of a tasknode"})
-	target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", Tasks: TaskRules{MinUID: 1000, BannedUsers: []string{"bin"}}}}
+	target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", Tasknode: tasknoded.Config{MinUID: 1000, BannedUsers: []string{"bin"}}}}
 	expect(t, run(t, target, "users"), want{OK, "nobody has uid"}, want{Fault, "no account on this machine"},
 		want{Fault, "--banned-users"}, want{Fault, "below --min-uid"}, want{Fault, "not a valid name"})
 
@@ -172,15 +161,15 @@ func TestUsers(t *testing.T) {
 	program("getent", "exit 3")
 	expect(t, run(t, target, "users"), want{Fault, "check the directory service"})
 
-	target.Daemons[0].Tasks.OwnUser = true
+	target.Daemons[0].Tasknode.RunAsDaemonUser = true
 	expect(t, run(t, target, "users"), want{OK, "as itself"})
-	target.UID, target.Daemons[0].Tasks.OwnUser = 1000, false
+	target.UID, target.Daemons[0].Tasknode.RunAsDaemonUser = 1000, false
 	expect(t, run(t, target, "users"), want{OK, "as itself"})
 }
 
 // TestMetric reads a metric of a page as Prometheus does.
 func TestMetric(t *testing.T) {
-	page := pageOf(t, daemon.PageConfig{Title: "tasknode n1", Health: func(*http.Request) error { return nil }})
+	page := pageOf(t, daemon.PageConfig{Title: "tasknode n1", Health: func() error { return nil }})
 	if limit, known := metric(t.Context(), page, "process_max_fds"); !known || limit < 16 {
 		t.Errorf("process_max_fds %v, %v", limit, known)
 	}

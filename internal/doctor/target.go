@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/tasknoded"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -40,14 +42,14 @@ type Target struct {
 	// View is what a cluster has answered; nil if none was asked.
 	View *View
 
-	// Where the kernel shows its state. Tests have directories of their own.
-	proc, sys string // default /proc and /sys
+	// Where the kernel shows its state. Tests have a directory of their own.
+	proc string // default /proc
 }
 
 // NewTarget returns this machine, without daemons.
 func NewTarget() *Target {
 	host, _ := os.Hostname() // a check reports a machine without a name
-	return &Target{Host: host, UID: os.Geteuid(), proc: "/proc", sys: "/sys"}
+	return &Target{Host: host, UID: os.Geteuid(), proc: "/proc"}
 }
 
 // Kinds of daemons. Their pages begin with the same words.
@@ -64,32 +66,15 @@ type Daemon struct {
 	Err error
 	// Kind is Jobmaster or Tasknode, and Name its --id or --name.
 	Kind, Name string
-	// Address and HTTP are where it listens, host:port.
-	Address, HTTP string
-	// Advertise is its --advertise, "" if it has none.
-	Advertise string
-	// Masters are the addresses (host:port) of the masters that it names.
-	Masters []string
-	// MaxConnections is its --max-connections.
-	MaxConnections int
-	// TokenFile has the cluster's secret.
-	TokenFile string
+	// Common has its settings. Masters are the addresses (host:port) of the masters that it names, and
+	// Advertise is what it gives to others, "" if that is the name of the machine.
+	daemon.Common
+	// Tasknode has the other settings of a tasknode.
+	Tasknode tasknoded.Config
 	// Dirs are the directories that it uses.
 	Dirs []Dir
 	// Staging is the directory for splits and programs, of a jobmaster; "" if that is not known.
 	Staging string
-	// Drills and Profiles are its --drills and --pprof.
-	Drills, Profiles bool
-	// Tasks says how a tasknode runs tasks.
-	Tasks TaskRules
-}
-
-// TaskRules say how a tasknode runs tasks.
-type TaskRules struct {
-	Cgroup      string   // --cgroup
-	OwnUser     bool     // --own-user
-	MinUID      int      // --min-uid
-	BannedUsers []string // --banned-users
 }
 
 // Dir is a directory of a daemon.
@@ -121,7 +106,7 @@ func (d *Daemon) describe() string { return d.Kind + " " + d.Name }
 
 // ofKind returns the daemons of a kind whose configuration can be used.
 func (t *Target) ofKind(kind string) (all []*Daemon) {
-	for _, d := range t.usable() {
+	for _, d := range usable(t) {
 		if d.Kind == kind {
 			all = append(all, d)
 		}
@@ -130,7 +115,7 @@ func (t *Target) ofKind(kind string) (all []*Daemon) {
 }
 
 // usable returns the daemons whose configuration can be used.
-func (t *Target) usable() (all []*Daemon) {
+func usable(t *Target) (all []*Daemon) {
 	for i := range t.Daemons {
 		if d := &t.Daemons[i]; d.Err == nil {
 			all = append(all, d)
@@ -154,7 +139,7 @@ func (t *Target) dirs() (all []Dir) {
 		index[d.Path] = len(all)
 		all = append(all, d)
 	}
-	for _, d := range t.usable() {
+	for _, d := range usable(t) {
 		for _, dir := range d.Dirs {
 			add(dir)
 		}
@@ -175,7 +160,7 @@ func (t *Target) AllMasters() (once []string) {
 	for _, address := range t.Masters {
 		add(address)
 	}
-	for _, d := range t.usable() {
+	for _, d := range usable(t) {
 		for _, address := range d.Masters {
 			add(address)
 		}

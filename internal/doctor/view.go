@@ -2,20 +2,18 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 
+	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// Cluster is what Look asks. It is a part of client.Client and client.Admin.
+// Cluster is what Look asks. It is a part of client.Admin.
 type Cluster interface {
 	// Info describes the cluster as one of its masters knows it.
 	Info(ctx context.Context) (*wire.Info, error)
 	// Tasknodes describes every tasknode, lost ones too if all is set.
 	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
-	Close() error
 }
 
 // View is what a cluster has answered at one time. The checks of a cluster work on it.
@@ -33,44 +31,23 @@ type View struct {
 // MasterView is the answer of one master about itself.
 type MasterView struct {
 	ID, Address string
-	Info        *wire.Info // nil if it has not answered
-	Err         error      // why it has not answered
+	rpc.Answer
 }
 
 // Look asks a cluster. c finds the leader of the cluster; connect connects to one master alone, without a search for
 // the leader.
-func Look(ctx context.Context, c Cluster, connect func(address string) (Cluster, error)) *View {
+func Look(ctx context.Context, c Cluster, connect func(address string) (rpc.Asked, error)) *View {
 	v := new(View)
 	if v.Info, v.Err = c.Info(ctx); v.Err != nil {
 		v.Info, v.TasknodesErr = nil, v.Err
 		return v
 	}
-	v.Masters = make([]MasterView, len(v.Info.Masters))
-	var all sync.WaitGroup
-	for i, m := range v.Info.Masters {
-		all.Go(func() {
-			v.Masters[i] = MasterView{ID: m.Id, Address: m.Address}
-			v.Masters[i].Info, v.Masters[i].Err = askOne(ctx, m.Address, connect)
-		})
+	for i, a := range rpc.AskAll(ctx, rpc.Addresses(v.Info), pageTimeout, connect) {
+		m := v.Info.Masters[i]
+		v.Masters = append(v.Masters, MasterView{ID: m.Id, Address: m.Address, Answer: a})
 	}
-	all.Wait()
 	v.Tasknodes, v.TasknodesErr = c.Tasknodes(ctx, true)
 	return v
-}
-
-// askOne asks one master, at most pageTimeout.
-func askOne(ctx context.Context, address string, connect func(string) (Cluster, error)) (*wire.Info, error) {
-	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
-	defer cancel()
-	c, err := connect(address)
-	if err != nil {
-		return nil, err
-	}
-	info, err := c.Info(ctx)
-	if err = errors.Join(err, c.Close()); err != nil {
-		return nil, err
-	}
-	return info, nil
 }
 
 // own returns what a master says of itself; nil if it has not answered.

@@ -187,7 +187,7 @@ var importTable = []row{
 		"internal/audit", "internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/nodelog", "internal/nodeprofile", "internal/notice", "internal/procfs", "internal/profile", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/web/hadoop", "internal/wire", "internal/owndir",
 	}},
 	{"internal/doctor", []string{
-		"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/failpoint", "internal/meminfo", "internal/percentile", "internal/protocol", "internal/rpc", "internal/wire",
+		"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/failpoint", "internal/masterd", "internal/meminfo", "internal/pattern", "internal/percentile", "internal/protocol", "internal/rpc", "internal/tasknoded", "internal/wire",
 	}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{
@@ -376,13 +376,13 @@ var reached = []reach{
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
 // needs more raises them.
 var parts = []part{
-	{"commands", []string{"cli", "cmd/..."}, 7_760},
+	{"commands", []string{"cli", "cmd/..."}, 7_570},
 	{"pages", []string{"internal/apidoc", "internal/docs", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 17_000},
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/minihdfs", "internal/minihdfs/...", "internal/netns", "internal/testcluster", "internal/testcluster/...",
 		"sim", "sim/...",
 	}, 23_950},
-	{"rest", []string{"..."}, 94_000},
+	{"rest", []string{"..."}, 94_060},
 }
 
 const (

@@ -39,8 +39,8 @@ func (a admin) AddMaster(id, address string) error {
 			return err
 		}
 		err := a.log.AddMaster(ctx, id, address, func(ctx context.Context) (uint64, error) {
-			info, err := a.askInfo(ctx, newcomer)
-			return info.GetAppliedIndex(), err
+			about := a.askInfos(ctx, newcomer)[0]
+			return about.Info.GetAppliedIndex(), about.Err
 		})
 		a.master.AnnounceMasters() // after an error it may still be a master without a vote
 		return err

@@ -56,7 +56,7 @@ func TestOpenReportsEveryError(t *testing.T) {
 	cfg.EnsureDefaults()
 	cfg.Masters, cfg.ClusterID = []string{"m1=a", "m2"}, "x"
 	_, err := Open(cfg)
-	for _, want := range []string{"--id is missing", "--dir is missing", "--token-file is missing", `--masters: "m2"`, `--cluster-id "x"`} {
+	for _, want := range []string{"--id is missing", "--dir is missing", "--token-file is missing", `--masters: "m2": expected id=host:port`, `--cluster-id: "x": expected a number`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in: %v", want, err)
 		}

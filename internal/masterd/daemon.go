@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -23,7 +22,6 @@ import (
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/owndir"
-	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/internal/web/access"
@@ -37,47 +35,39 @@ import (
 
 // Daemon is a jobmaster with its log, its network port, its HTTP page and its files.
 //
-//	Open: resolve ─► listen ─► findAddress ─► openLog ─► openDrills ─► openMaster ─► openPages
+//	Open: resolve ─► listen ─► findAddress ─► openLog ─► OpenDrills ─► openMaster ─► openPages
 //	Run:  serve clients, masters and the page ──► ctx ends: yieldLeadership, close all
 //	                                          └─► fatal: the log failed, abandon
 //
 // Goroutines: the goroutines of its parts; one for each of the two listeners; one that
 // waits for the first leader.
 type Daemon struct {
-	cfg      Config           // complete after resolve
-	token    string           // token of the cluster
-	peers    []raftlog.Peer   // the first masters; only this master if none are configured
-	files    *storage.Router  // file systems of jobs, histories and staging
-	listener *daemon.Listener // listener that port shares
-	page     *daemon.Listener // listener of the page of health and metrics
-	port     *daemon.Port     // shares listener between clients and masters
-	log      *raftlog.Log     // replicates commands, and knows the leader
-	master   *jobmaster.Master
-	calls    *server.Server // answers clients and tasknodes
-	fatal    chan error     // receives the error that ended the log
-	drills   daemon.Drills
-	source   *board.Source     // the cluster, as the pages see it
-	gate     *access.Gate      // checks the callers of the pages
-	api      http.Handler      // the REST API at the RPC address
-	pages    *web.Meters       // count what the pages do
-	watchdog *daemon.Watchdog  // asks the loop of master
-	members  members           // the set of masters, while it changes
-	isNew    bool              // this is one of the first masters of a cluster, at its first start
-	refusal  syncutil.Throttle // log lines about refused masters
-	pools    string            // name of the allocation file; Reload changes it
-	open     daemon.Closers    // closes what Open has opened so far
+	daemon.Base
+	cfg     Config          // complete after resolve
+	peers   []raftlog.Peer  // the first masters; only this master if none are configured
+	files   *storage.Router // file systems of jobs, histories and staging
+	port    *daemon.Port    // shares Listener between clients and masters
+	log     *raftlog.Log    // replicates commands, and knows the leader
+	master  *jobmaster.Master
+	calls   *server.Server    // answers clients and tasknodes
+	fatal   chan error        // receives the error that ended the log
+	source  *board.Source     // the cluster, as the pages see it
+	gate    *access.Gate      // checks the callers of the pages
+	api     http.Handler      // the REST API at the RPC address
+	pages   *web.Meters       // count what the pages do
+	members members           // the set of masters, while it changes
+	isNew   bool              // this is one of the first masters of a cluster, at its first start
+	refusal syncutil.Throttle // log lines about refused masters
+	pools   string            // name of the allocation file; Reload changes it
 }
 
 // Open makes a jobmaster ready to run. If it fails, it closes what it has opened.
 func Open(cfg Config) (*Daemon, error) {
-	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
 	d := &Daemon{cfg: cfg, pools: cfg.AllocationFile, pages: web.NewMeters(), fatal: make(chan error, 1)}
+	d.Init(&d.cfg.Common)
 	// The log locks the directory, so drills are opened after the log.
-	for _, step := range []func() error{d.resolve, d.listen, d.findAddress, d.openLog, d.openDrills, d.openMaster, d.openPages} {
-		if err := step(); err != nil {
-			return nil, errors.Join(err, d.open.Close())
-		}
+	if err := d.Steps(d.resolve, d.listen, d.findAddress, d.openLog, d.OpenDrills, d.openMaster, d.openPages); err != nil {
+		return nil, err
 	}
 	return d, nil
 }
@@ -85,13 +75,8 @@ func Open(cfg Config) (*Daemon, error) {
 // resolve reads the settings that the configuration keeps in files. It reports every error
 // at once.
 func (d *Daemon) resolve() error {
-	errs := []error{d.cfg.Validate()}
-	d.peers, _ = d.cfg.peers() // Validate reports this error
-	if d.cfg.TokenFile != "" {
-		token, err := rpc.ReadToken(d.cfg.TokenFile)
-		d.token, errs = token, append(errs, err)
-	}
-	return errors.Join(append(errs, d.resolveCluster(), d.resolveFiles())...)
+	d.peers = d.cfg.Peers()
+	return errors.Join(d.cfg.Validate(), d.ReadToken(), d.resolveCluster(), d.resolveFiles())
 }
 
 // resolveFiles opens the file systems. It takes settings that are not set from the site's
@@ -103,7 +88,7 @@ func (d *Daemon) resolveFiles() (err error) {
 	if d.files, err = fsconf.NewRouter(c, d.cfg.Logger); err != nil {
 		return err
 	}
-	d.open.Add(d.files.Close)
+	d.Opened.Add(d.files.Close)
 	if d.cfg.Staging == "" {
 		if d.cfg.Staging, err = DefaultStaging(c); err != nil {
 			return err
@@ -178,14 +163,14 @@ func readClusterFile(dir string) (string, error) {
 // listen opens both listeners. It is called before the log is opened, so that a port in use
 // is reported at once.
 func (d *Daemon) listen() (err error) {
-	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort, d.cfg.limits()); err != nil {
+	if d.Listener, err = daemon.Listen("address", d.cfg.Address, defaultPort, d.cfg.Limits()); err != nil {
 		return err
 	}
-	d.open.Add(d.listener.Close)
-	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger).BehindProxies(d.cfg.PageProxies)); err != nil {
+	d.Opened.Add(d.Listener.Close)
+	if d.Page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger).BehindProxies(d.cfg.PageProxies)); err != nil {
 		return err
 	}
-	d.open.Add(d.page.Close)
+	d.Opened.Add(d.Page.Close)
 	return nil
 }
 
@@ -197,7 +182,7 @@ func (d *Daemon) findAddress() (err error) {
 		}
 	}
 	if d.cfg.Advertise == "" {
-		d.cfg.Advertise, err = daemon.AdvertisedAddress(d.listener)
+		d.cfg.Advertise, err = daemon.AdvertisedAddress(d.Listener)
 	}
 	if len(d.peers) == 0 {
 		d.peers = []raftlog.Peer{{ID: d.cfg.ID, Address: d.cfg.Advertise}}
@@ -212,11 +197,11 @@ func (d *Daemon) openLog() (err error) {
 	if err != nil {
 		return err
 	}
-	d.port = daemon.NewPort(d.listener, daemon.PortConfig{
-		Cluster: d.cfg.ClusterID, Token: d.token, Restores: restores,
+	d.port = daemon.NewPort(d.Listener, daemon.PortConfig{
+		Cluster: d.cfg.ClusterID, Token: d.Token, Restores: restores,
 		Refused: d.masterRefused,
 	})
-	d.open.Add(d.port.Close)
+	d.Opened.Add(d.port.Close)
 	cfg := raftlog.Config{
 		ID: d.cfg.ID, ClusterID: d.cfg.ClusterID, Dir: dir,
 		Stream: d.port.Masters(), Advertise: d.cfg.Advertise, Logger: d.cfg.Logger,
@@ -231,7 +216,7 @@ func (d *Daemon) openLog() (err error) {
 	if d.log, err = raftlog.Open(cfg); err != nil {
 		return err
 	}
-	d.open.Add(d.log.Close)
+	d.Opened.Add(d.log.Close)
 	return writeClusterFile(d.cfg.Dir, d.cfg.ClusterID)
 }
 
@@ -247,17 +232,9 @@ func (d *Daemon) masterRefused(from net.Addr, err error) {
 	}
 }
 
-// openDrills enables fault injection if the configuration says so. The log has already
-// locked the directory.
-func (d *Daemon) openDrills() (err error) {
-	d.drills, err = daemon.OpenDrills(d.cfg.Drills, d.cfg.Dir, d.cfg.Logger)
-	d.open.Add(d.drills.Close)
-	return err
-}
-
 // openMaster makes the jobmaster on the log. Run starts it.
 func (d *Daemon) openMaster() (err error) {
-	shuffleKey := transfer.ServerKey(d.token)
+	shuffleKey := transfer.ServerKey(d.Token)
 	notified, _ := endnotify.ParseNetworks(d.cfg.NotificationNetworks) // checked by Validate
 	d.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: NewPolicy, Resolve: d.files.Resolve,
@@ -273,6 +250,6 @@ func (d *Daemon) openMaster() (err error) {
 	if err != nil {
 		return err
 	}
-	d.watchdog = daemon.NewWatchdog(d.master.CheckLoop, d.cfg.Logger)
+	d.Watchdog = daemon.NewWatchdog(d.master.CheckLoop, d.cfg.Logger)
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/nodeprofile"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/web"
@@ -61,7 +60,7 @@ func (d *Daemon) info() *wire.Info {
 // pageAddress returns the address of the page for other machines: if it listens on all addresses, with
 // the host at which others reach this master.
 func (d *Daemon) pageAddress() string {
-	listens := d.page.Addr().String()
+	listens := d.Page.Addr().String()
 	host, port, err := net.SplitHostPort(listens)
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
 		if advertised, _, err := net.SplitHostPort(d.cfg.Advertise); err == nil && advertised != "" {
@@ -72,26 +71,18 @@ func (d *Daemon) pageAddress() string {
 }
 
 // newPage returns the handler of the master's HTTP page: the pages and the API of package web, and
-// the paths of every daemon. To add a page, see package web; to add another path, add it to Handlers.
+// the paths of every daemon. To add a page, see package web; to add another path, add it to PageConfig.Handlers.
 // A handler must call d.log.ConfirmLead before it reads from d.master, except from its board and by
 // the functions of jobmaster/local.go, which every master answers. docs/cluster.md lists the paths.
 func (d *Daemon) newPage() http.Handler {
 	pages := web.New(web.Config{
 		Source: d.source, Gate: d.gate, Name: "master " + d.cfg.ID, Meters: d.pages, Scheduler: d.cfg.YarnScheduler, Logger: d.cfg.Logger,
 	})
-	d.open.Add(pages.Close)
-	return daemon.NewPage(daemon.PageConfig{
-		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
-		Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{daemon.NewCollector(metrics, d.scrape)},
-		ProfileToken: d.token,
-		Hosts:        d.pageHosts(),
-		Health:       func(*http.Request) error { return d.health() },
-		Ready:        func(*http.Request) error { return d.ready() },
-		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
-		Handlers: map[string]http.Handler{
-			faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger),
-		},
-		Front: d.gate.Handler(pages),
+	d.Opened.Add(pages.Close)
+	return d.NewPage(daemon.PageConfig{
+		Title:   fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
+		Metrics: []prometheus.Collector{daemon.NewCollector(metrics, d.scrape)},
+		Health:  d.health, Ready: d.ready, Front: d.gate.Handler(pages),
 	})
 }
 
@@ -105,15 +96,15 @@ func (d *Daemon) openPages() (err error) {
 		}
 	}
 	index := histindex.New(histindex.Config{Dir: d.cfg.HistoryDir, Resolve: d.files.Resolve})
-	d.open.Add(index.Close)
+	d.Opened.Add(index.Close)
 	asker, err := leader.New(leader.Config{
-		RPC:     rpc.Config{Masters: masters, Token: d.token, ClusterID: d.cfg.ClusterID, User: "web"},
+		RPC:     rpc.Config{Masters: masters, Token: d.Token, ClusterID: d.cfg.ClusterID, User: "web"},
 		Resolve: d.files.Resolve,
 	})
 	if err != nil {
 		return err
 	}
-	d.open.Add(asker.Close)
+	d.Opened.Add(asker.Close)
 	cfg := board.OfMaster(d.master)
 	cfg.Cluster, cfg.Leader, cfg.Contact = d.cfg.ClusterID, asker, d.log.LastContact
 	cfg.Past = files.New(files.Config{Index: index})
@@ -123,7 +114,7 @@ func (d *Daemon) openPages() (err error) {
 	}
 	d.calls = d.newServer()
 	d.gate, err = access.New(access.Config{
-		Token: d.token, Cluster: d.cfg.ClusterID, AnonymousReaders: d.cfg.AnonymousReaders, Hosts: d.pageHosts(), Base: d.cfg.PageBase, Proxies: d.cfg.PageProxies, Refuse: web.Refuse,
+		Token: d.Token, Cluster: d.cfg.ClusterID, AnonymousReaders: d.cfg.AnonymousReaders, Hosts: d.Hosts(), Base: d.cfg.PageBase, Proxies: d.cfg.PageProxies, Refuse: web.Refuse,
 		Audit: func(r access.Record) { r.Log(d.cfg.Logger) },
 	})
 	return err
@@ -135,16 +126,16 @@ func (d *Daemon) openPages() (err error) {
 // matter.
 func (d *Daemon) openAPI() error {
 	gate, err := access.New(access.Config{
-		Token: d.token, Cluster: d.cfg.ClusterID, Requests: maxAPIRequests, Refuse: web.Refuse,
+		Token: d.Token, Cluster: d.cfg.ClusterID, Requests: maxAPIRequests, Refuse: web.Refuse,
 		Audit: func(r access.Record) { r.Log(d.cfg.Logger) },
 	})
 	if err != nil {
 		return err
 	}
 	calls := web.New(web.Config{Source: d.source, Gate: gate, Name: "master " + d.cfg.ID, Logger: d.cfg.Logger})
-	d.open.Add(calls.Close)
+	d.Opened.Add(calls.Close)
 	api := gate.Handler(calls)
-	profiles, path := nodeprofile.New(d.token, nil), path.Join(rpc.APIRoot, nodeprofile.Path)
+	profiles, path := nodeprofile.New(d.Token, nil), path.Join(rpc.APIRoot, nodeprofile.Path)
 	d.api = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == path && r.Method == http.MethodPost { // for other masters
 			profiles.ServeHTTP(w, r)
@@ -160,18 +151,13 @@ func (d *Daemon) openAPI() error {
 // maxAPIRequests is how many requests of one address run at a time at the RPC address.
 const maxAPIRequests = 64
 
-// pageHosts returns the names by which browsers may reach the pages, besides IP addresses and localhost.
-func (d *Daemon) pageHosts() []string {
-	return daemon.PageHosts(d.cfg.PageHosts, d.cfg.Advertise, d.cfg.HTTP)
-}
-
 // maxPendingWrite is how long a write to the log may take before this master is unhealthy.
 const maxPendingWrite = 4 * time.Second
 
 // health returns why this master should be restarted, nil if it should not. It does not wait for
 // the loop. A missing leader is no reason: no restart brings a majority back.
 func (d *Daemon) health() error {
-	if err := d.watchdog.Check(); err != nil {
+	if err := d.Watchdog.Check(); err != nil {
 		return err
 	}
 	if age := d.log.PendingWrite(); age > maxPendingWrite {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/rpc"
@@ -103,36 +102,14 @@ type answer struct {
 // is no master, or a master of another cluster, does not count. A master that refuses the token or
 // the version counts.
 func answering(ctx context.Context, masters []raftlog.Peer, clusterID, token string) (alive []answer) {
-	answers := make([]*answer, len(masters))
-	var all sync.WaitGroup
-	for i, m := range masters {
-		all.Go(func() { answers[i] = askForSign(ctx, m, clusterID, token) })
-	}
-	all.Wait()
-	for _, a := range answers {
-		if a != nil {
-			alive = append(alive, *a)
+	for i, a := range askAll(ctx, masters, clusterID, token) {
+		var refused *rpc.PermanentError
+		switch {
+		case a.Err == nil:
+			alive = append(alive, answer{Peer: raftlog.Peer{ID: cmp.Or(a.Info.AnsweredBy, masters[i].ID), Address: masters[i].Address}, info: a.Info})
+		case errors.As(a.Err, &refused) && refused.Reason != wire.Refusal_CLUSTER:
+			alive = append(alive, answer{Peer: masters[i]})
 		}
 	}
 	return alive
-}
-
-// askForSign returns the answer of one master, nil if it does not answer.
-func askForSign(ctx context.Context, m raftlog.Peer, clusterID, token string) *answer {
-	client, err := rpc.New(rpc.Config{Masters: []string{m.Address}, Token: token, ClusterID: clusterID, Timeout: askTimeout})
-	if err != nil {
-		return nil // no process can listen at that address
-	}
-	defer client.Close() // the answer has arrived
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	info, err := client.Info(ctx)
-	var refused *rpc.PermanentError
-	switch {
-	case err == nil:
-		return &answer{Peer: raftlog.Peer{ID: cmp.Or(info.AnsweredBy, m.ID), Address: m.Address}, info: info}
-	case errors.As(err, &refused) && refused.Reason != wire.Refusal_CLUSTER:
-		return &answer{Peer: m}
-	}
-	return nil
 }

@@ -18,7 +18,7 @@ func (d *Daemon) Reload(_ context.Context, cfg Config) error {
 			return err
 		}
 	}
-	d.listener.SetLimits(cfg.limits())
+	d.Listener.SetLimits(cfg.Limits())
 	d.calls.SetRates(cfg.rates())
 	d.master.Reload(jobmaster.Reloadable{
 		Retention: cfg.Retention, KeepJobs: cfg.KeepJobs, KeepTasks: cfg.KeepTasks,

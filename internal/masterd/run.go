@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -17,15 +16,6 @@ import (
 	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/jobmaster/server"
 )
-
-// Run opens a jobmaster and runs it until ctx ends or its log fails.
-func Run(ctx context.Context, cfg Config) error {
-	d, err := Open(cfg)
-	if err != nil {
-		return err
-	}
-	return d.Run(ctx)
-}
 
 // Address returns the address at which clients, tasknodes and other masters reach the
 // daemon.
@@ -41,20 +31,19 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer endLoop()
 	var running sync.WaitGroup
 	running.Go(func() { d.master.Run(loop) })
-	running.Go(func() { d.watchdog.Run(loop) })
-	proof := &rpc.ProofHandler{Token: d.token, ID: d.cfg.ID, Address: d.cfg.Advertise, Next: d.calls}
+	d.Watch(loop, &running, d.status)
+	proof := &rpc.ProofHandler{Token: d.Token, ID: d.cfg.ID, Address: d.cfg.Advertise, Next: d.calls}
 	calls := rpc.NewServer(proof, d.cfg.Logger)
 	running.Go(func() {
 		if err := calls.Serve(d.port.Clients()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			d.cfg.Logger.Error("RPC server failed", "error", err)
 		}
 	})
-	stopPage := daemon.ServePage(d.page, d.newPage())
+	stopPage := daemon.ServePage(d.Page, d.newPage())
 	ready, endReady := context.WithCancel(ctx)
 	defer endReady()
 	running.Go(func() { d.announceReady(ready) })
-	running.Go(func() { d.cfg.Notifier.Run(loop, d.watchdog.Check, d.status) })
-	d.cfg.Logger.Info("jobmaster serves", "id", d.cfg.ID, "cluster", d.cfg.ClusterID, "address", d.cfg.Advertise, "http", d.page.Addr().String())
+	d.cfg.Logger.Info("jobmaster serves", "id", d.cfg.ID, "cluster", d.cfg.ClusterID, "address", d.cfg.Advertise, "http", d.Page.Addr().String())
 	select {
 	case <-ctx.Done():
 		d.cfg.Notifier.Stopping()
@@ -70,7 +59,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if calls.Shutdown(shutdown) != nil {
 		calls.Close()
 	}
-	err := d.open.Close()
+	err := d.Opened.Close()
 	running.Wait()
 	d.cfg.Logger.Info("jobmaster stopped", "id", d.cfg.ID)
 	return err
@@ -83,7 +72,7 @@ const abandonTime = 2 * time.Second
 // stalls too, so the process exits without waiting for Close.
 func (d *Daemon) abandon(cause error) error {
 	closed := make(chan error, 1)
-	go func() { closed <- d.open.Close() }()
+	go func() { closed <- d.Opened.Close() }()
 	select {
 	case err := <-closed:
 		return errors.Join(cause, err)
@@ -96,7 +85,7 @@ func (d *Daemon) abandon(cause error) error {
 // jobmaster.
 func (d *Daemon) newServer() *server.Server {
 	return server.New(server.Config{
-		Master: d.master, Token: d.token, ClusterID: d.cfg.ClusterID, Info: d.info,
+		Master: d.master, Token: d.Token, ClusterID: d.cfg.ClusterID, Info: d.info,
 		Leader: func() string { return d.log.Leader().Address }, Confirm: d.log.ConfirmLead,
 		Docs: board.OfLeader(d.master), Admin: admin{d}, Now: failpoint.Now, Rates: d.cfg.rates(), API: d.api, Logger: d.cfg.Logger,
 	})
@@ -112,11 +101,5 @@ func (d *Daemon) announceReady(ctx context.Context) {
 	if d.isNew {
 		d.awaitVersion(ctx)
 	}
-	err = daemon.WriteReady(d.cfg.ReadyFile, daemon.Ready{
-		Name: d.cfg.ID, Address: d.cfg.Advertise, HTTP: d.page.Addr().String(), PID: os.Getpid(),
-	})
-	if err != nil {
-		d.cfg.Logger.Error("cannot write ready file", "error", err)
-	}
-	d.cfg.Notifier.Ready()
+	d.Announce(d.cfg.ID)
 }

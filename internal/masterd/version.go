@@ -10,7 +10,6 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
@@ -26,52 +25,47 @@ type members struct {
 func (d *Daemon) commonVersion(ctx context.Context) (int, error) {
 	d.members.Lock()
 	defer d.members.Unlock()
-	masters := d.log.Status().Masters
-	versions, errs := make([]int, len(masters)), make([]error, len(masters))
-	var all sync.WaitGroup
-	for i, m := range masters {
-		if m.ID == d.cfg.ID {
-			versions[i] = cluster.FormatVersion
-			continue
+	var others []raftlog.Peer
+	for _, m := range d.log.Status().Masters {
+		if m.ID != d.cfg.ID {
+			others = append(others, m.Peer)
 		}
-		all.Go(func() {
-			if versions[i], errs[i] = d.askVersion(ctx, m.Peer); errs[i] == nil && versions[i] < cluster.FormatVersion {
-				errs[i] = fmt.Errorf("master %s supports cluster version %d", m.ID, versions[i])
-			}
-		})
 	}
-	all.Wait()
-	common := cluster.FormatVersion
-	for _, v := range versions {
-		common = min(common, v)
+	common, errs := cluster.FormatVersion, []error(nil)
+	for i, a := range d.askInfos(ctx, others...) {
+		version := int(a.Info.GetFormatVersion())
+		if a.Err == nil && version < cluster.FormatVersion {
+			a.Err = fmt.Errorf("master %s supports cluster version %d", others[i].ID, version)
+		}
+		common, errs = min(common, version), append(errs, a.Err)
 	}
 	d.members.common = max(d.members.common, common)
 	return common, errors.Join(errs...)
 }
 
-// askVersion asks a master which cluster version it supports. After an error the version is 0.
-func (d *Daemon) askVersion(ctx context.Context, p raftlog.Peer) (int, error) {
-	info, err := d.askInfo(ctx, p)
-	return int(info.GetFormatVersion()), err
+// askAll asks masters of a cluster for their own description.
+func askAll(ctx context.Context, masters []raftlog.Peer, clusterID, token string) []rpc.Answer {
+	addresses := make([]string, len(masters))
+	for i, p := range masters {
+		addresses[i] = p.Address
+	}
+	return rpc.AskAll(ctx, addresses, askTimeout, func(address string) (*rpc.Masters, error) {
+		return rpc.New(rpc.Config{Token: token, ClusterID: clusterID}.ToOne(address, askTimeout))
+	})
 }
 
-// askInfo asks the master at an address for its own description.
-func (d *Daemon) askInfo(ctx context.Context, p raftlog.Peer) (*wire.Info, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	one, err := rpc.New(rpc.Config{Masters: []string{p.Address}, Token: d.token, ClusterID: d.cfg.ClusterID, Timeout: askTimeout})
-	if err != nil {
-		return nil, err
+// askInfos asks masters for their own description, which has the cluster version that they support.
+func (d *Daemon) askInfos(ctx context.Context, masters ...raftlog.Peer) []rpc.Answer {
+	answers := askAll(ctx, masters, d.cfg.ClusterID, d.Token)
+	for i, a := range answers {
+		switch p := masters[i]; {
+		case a.Err != nil:
+			answers[i].Err = fmt.Errorf("master %s at %s does not say which cluster version it supports: %w", p.ID, p.Address, a.Err)
+		case a.Info.AnsweredBy != p.ID:
+			answers[i] = rpc.Answer{Err: fmt.Errorf("master %s at %s: master %s answers there", p.ID, p.Address, a.Info.AnsweredBy)}
+		}
 	}
-	defer one.Close() // an error of Close does not change the answer
-	info, err := one.Info(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("master %s at %s does not say which cluster version it supports: %w", p.ID, p.Address, err)
-	}
-	if info.AnsweredBy != p.ID {
-		return nil, fmt.Errorf("master %s at %s: master %s answers there", p.ID, p.Address, info.AnsweredBy)
-	}
-	return info, nil
+	return answers
 }
 
 // checkNewcomer refuses a master that does not support the cluster version. The caller holds
@@ -83,15 +77,16 @@ func (d *Daemon) checkNewcomer(ctx context.Context, p raftlog.Peer) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	if err := rpc.CheckMaster(asking, d.token, p.ID, p.Address); err != nil {
+	if err := rpc.CheckMaster(asking, d.Token, p.ID, p.Address); err != nil {
 		// Not wrapped: see below.
 		return fmt.Errorf("%w: adding master %q at %s: start it first: %v", cluster.ErrRefused, p.ID, p.Address, err)
 	}
-	supported, err := d.askVersion(ctx, p)
-	if err != nil {
+	a := d.askInfos(ctx, p)[0]
+	if a.Err != nil {
 		// The cause is not wrapped: clients would take its timeout for one of this master, and look for another leader.
-		return fmt.Errorf("%w: adding master %q: start it first: %v", cluster.ErrRefused, p.ID, err)
+		return fmt.Errorf("%w: adding master %q: start it first: %v", cluster.ErrRefused, p.ID, a.Err)
 	}
+	supported := int(a.Info.GetFormatVersion())
 	if needed := max(version, d.members.common); supported < needed {
 		return fmt.Errorf("adding master %q: it supports cluster version %d, and the cluster has version %d; start it with the version of hammr that the other masters run",
 			p.ID, supported, needed)

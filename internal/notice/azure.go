@@ -3,7 +3,6 @@ package notice
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -21,18 +20,23 @@ const (
 // takes up to two minutes.
 const azureFirstTimeout = 150 * time.Second
 
-// Azure asks the metadata service of Azure.
-type Azure struct {
-	*service
+// azure asks the metadata service of Azure.
+type azure struct {
+	poller
 	name    string // of the machine among those that an event lists; "" before the first answer
 	enabled bool   // a request for events was answered
 }
 
-// NewAzure makes a Source for Azure. base is Address, except in tests.
-func NewAzure(base string) *Azure { return &Azure{service: newService(base)} }
+func newAzure(base string) *azure {
+	a := new(azure)
+	a.poller = poller{newService(base), []value{
+		{azureEventsPath, func(body []byte) ([]Notice, error) { return decodeAzure(body, a.name) }},
+	}, a.get}
+	return a
+}
 
-// Poll implements Source.
-func (a *Azure) Poll(ctx context.Context, wait time.Duration) ([]Notice, error) {
+// get asks for events, and before the first time for the name of the machine.
+func (a *azure) get(ctx context.Context, path string, wait time.Duration) ([]byte, error) {
 	if err := syncutil.Sleep(ctx, wait); err != nil {
 		return nil, err
 	}
@@ -43,24 +47,17 @@ func (a *Azure) Poll(ctx context.Context, wait time.Duration) ([]Notice, error) 
 		}
 		a.name = strings.TrimSpace(string(body))
 	}
-	q := request{path: azureEventsPath}
+	q := request{path: path}
 	if !a.enabled {
 		q.timeout = azureFirstTimeout
 	}
 	body, err := a.call(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	a.enabled = true
-	notices, err := decodeAzure(body, a.name)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", azureEventsPath, err)
-	}
-	return notices, nil
+	a.enabled = a.enabled || err == nil
+	return body, err
 }
 
 // Acknowledge implements Source.
-func (a *Azure) Acknowledge(ctx context.Context, n Notice) error {
+func (a *azure) Acknowledge(ctx context.Context, n Notice) error {
 	type start struct {
 		EventID string `json:"EventId"`
 	}
@@ -73,7 +70,7 @@ func (a *Azure) Acknowledge(ctx context.Context, n Notice) error {
 }
 
 // call asks with the header that the service demands.
-func (a *Azure) call(ctx context.Context, q request) ([]byte, error) {
+func (a *azure) call(ctx context.Context, q request) ([]byte, error) {
 	q.headers = map[string]string{"Metadata": "true"}
 	if q.body != nil {
 		q.headers["Content-Type"] = "application/json"

@@ -6,29 +6,30 @@ import (
 	"time"
 )
 
-// decodeGCP decodes the two values of the service:
-//
-//	preempted          FALSE, or TRUE if the machine is about to be stopped
-//	maintenance-event  NONE, MIGRATE_ON_HOST_MAINTENANCE, or TERMINATE_ON_HOST_MAINTENANCE
-//
-// A machine that migrates continues without an interruption that tasks would notice, so that is no
-// notice. The deadlines are left out: gcpTime.
-func decodeGCP(preempted, event string) (notices []Notice, err error) {
-	switch p := strings.TrimSpace(preempted); p {
+// decodePreempted decodes FALSE, or TRUE if the machine is about to be stopped. The deadlines of the
+// notices are left out: gcpTime.
+func decodePreempted(body []byte) ([]Notice, error) {
+	switch p := strings.TrimSpace(string(body)); p {
 	case "FALSE":
+		return nil, nil
 	case "TRUE":
-		notices = append(notices, Notice{Kind: Interruption, Text: "preempted"})
+		return []Notice{{Kind: Interruption, Text: "preempted"}}, nil
 	default:
-		return nil, fmt.Errorf("%s is %.100q; expected TRUE or FALSE", gcpPreemptedPath, p)
+		return nil, fmt.Errorf("%.100q; expected TRUE or FALSE", p)
 	}
-	switch e := strings.TrimSpace(event); e {
+}
+
+// decodeMaintenance decodes NONE, MIGRATE_ON_HOST_MAINTENANCE, or TERMINATE_ON_HOST_MAINTENANCE. A machine
+// that migrates continues without an interruption that tasks would notice, so that is no notice.
+func decodeMaintenance(body []byte) ([]Notice, error) {
+	switch e := strings.TrimSpace(string(body)); e {
 	case "NONE", "MIGRATE_ON_HOST_MAINTENANCE":
+		return nil, nil
 	case "TERMINATE_ON_HOST_MAINTENANCE":
-		notices = append(notices, Notice{Kind: Maintenance, Text: e})
+		return []Notice{{Kind: Maintenance, Text: e}}, nil
 	default:
-		return nil, fmt.Errorf("%s is %.100q; expected NONE or the name of an event", gcpMaintenancePath, e)
+		return nil, fmt.Errorf("%.100q; expected NONE or the name of an event", e)
 	}
-	return notices, nil
 }
 
 // gcpTime returns the time from a notice to the stop, as Google documents it.

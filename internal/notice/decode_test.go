@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -48,37 +49,42 @@ var decodeCases = []struct {
 		[]Notice{{Kind: Rebalance, Text: "recommended at 2026-11-26T08:22:00Z"}}, ""},
 	{"AWS: no time", awsRebalance, `{}`, nil, "a recommendation without a time"},
 
-	{"GCP: nothing", gcp, "FALSE NONE", nil, ""},
-	{"GCP: preempted", gcp, "TRUE NONE", []Notice{{Kind: Interruption, Text: "preempted"}}, ""},
-	{"GCP: a migration", gcp, "FALSE MIGRATE_ON_HOST_MAINTENANCE", nil, ""},
-	{"GCP: a termination", gcp, "FALSE TERMINATE_ON_HOST_MAINTENANCE", []Notice{{Kind: Maintenance, Text: "TERMINATE_ON_HOST_MAINTENANCE"}}, ""},
-	{"GCP: both", gcp, "TRUE TERMINATE_ON_HOST_MAINTENANCE",
+	{"GCP: nothing", gcpValues, "FALSE NONE", nil, ""},
+	{"GCP: preempted", gcpValues, "TRUE NONE", []Notice{{Kind: Interruption, Text: "preempted"}}, ""},
+	{"GCP: a migration", gcpValues, "FALSE MIGRATE_ON_HOST_MAINTENANCE", nil, ""},
+	{"GCP: a termination", gcpValues, "FALSE TERMINATE_ON_HOST_MAINTENANCE", []Notice{{Kind: Maintenance, Text: "TERMINATE_ON_HOST_MAINTENANCE"}}, ""},
+	{"GCP: both", gcpValues, "TRUE TERMINATE_ON_HOST_MAINTENANCE",
 		[]Notice{{Kind: Interruption, Text: "preempted"}, {Kind: Maintenance, Text: "TERMINATE_ON_HOST_MAINTENANCE"}}, ""},
-	{"GCP: not a value", gcp, "<html> NONE", nil, `preempted is "<html>"`},
-	{"GCP: not an event", gcp, "FALSE <html>", nil, `maintenance-event is "<html>"`},
+	{"GCP: not a value", gcpValues, "<html> NONE", nil, `preempted: "<html>"; expected TRUE`},
+	{"GCP: not an event", gcpValues, "FALSE <html>", nil, `maintenance-event: "<html>"; expected NONE`},
 
-	{"Azure: no events", azure, `{"DocumentIncarnation": 1, "Events": []}`, nil, ""},
-	{"Azure: a reboot", azure, azureEvent("Reboot", "Scheduled", `"worker-7"`, "Thu, 26 Nov 2026 18:29:47 GMT"),
+	{"Azure: no events", azureEvents, `{"DocumentIncarnation": 1, "Events": []}`, nil, ""},
+	{"Azure: a reboot", azureEvents, azureEvent("Reboot", "Scheduled", `"worker-7"`, "Thu, 26 Nov 2026 18:29:47 GMT"),
 		[]Notice{{ID: "e1", Kind: Maintenance, Text: "Reboot: of the host", Deadline: at("18:29:47"), Alone: true}}, ""},
-	{"Azure: preempted, of several machines", azure, azureEvent("Preempt", "Scheduled", `"other", "WORKER-7"`, "Thu, 26 Nov 2026 18:29:47 GMT"),
+	{"Azure: preempted, of several machines", azureEvents, azureEvent("Preempt", "Scheduled", `"other", "WORKER-7"`, "Thu, 26 Nov 2026 18:29:47 GMT"),
 		[]Notice{{ID: "e1", Kind: Interruption, Text: "Preempt: of the host", Deadline: at("18:29:47")}}, ""},
-	{"Azure: has started", azure, azureEvent("Terminate", "Started", `"worker-7"`, ""),
+	{"Azure: has started", azureEvents, azureEvent("Terminate", "Started", `"worker-7"`, ""),
 		[]Notice{{ID: "e1", Kind: Interruption, Text: "Terminate: of the host"}}, ""},
-	{"Azure: a pause", azure, azureEvent("Freeze", "Scheduled", `"worker-7"`, "Thu, 26 Nov 2026 18:29:47 GMT"), nil, ""},
-	{"Azure: over", azure, azureEvent("Reboot", "Completed", `"worker-7"`, ""), nil, ""},
-	{"Azure: other machines", azure, azureEvent("Redeploy", "Scheduled", `"worker-8"`, "Thu, 26 Nov 2026 18:29:47 GMT"), nil, ""},
-	{"Azure: an event with a wrong time", azure, azureEvent("Redeploy", "Scheduled", `"worker-7"`, "tomorrow"), nil, "event e1"},
-	{"Azure: an error as a document", azure, `{"error": "Bad request"}`, nil, "a document without events"},
+	{"Azure: a pause", azureEvents, azureEvent("Freeze", "Scheduled", `"worker-7"`, "Thu, 26 Nov 2026 18:29:47 GMT"), nil, ""},
+	{"Azure: over", azureEvents, azureEvent("Reboot", "Completed", `"worker-7"`, ""), nil, ""},
+	{"Azure: other machines", azureEvents, azureEvent("Redeploy", "Scheduled", `"worker-8"`, "Thu, 26 Nov 2026 18:29:47 GMT"), nil, ""},
+	{"Azure: an event with a wrong time", azureEvents, azureEvent("Redeploy", "Scheduled", `"worker-7"`, "tomorrow"), nil, "event e1"},
+	{"Azure: an error as a document", azureEvents, `{"error": "Bad request"}`, nil, "a document without events"},
 }
 
 func awsAction(body string) ([]Notice, error)      { return decodeAWSAction([]byte(body)) }
 func awsMaintenance(body string) ([]Notice, error) { return decodeAWSMaintenance([]byte(body)) }
 func awsRebalance(body string) ([]Notice, error)   { return decodeAWSRebalance([]byte(body)) }
-func azure(body string) ([]Notice, error)          { return decodeAzure([]byte(body), "worker-7") }
+func azureEvents(body string) ([]Notice, error)    { return decodeAzure([]byte(body), "worker-7") }
 
-func gcp(body string) ([]Notice, error) {
+// gcpValues polls a service with two values.
+func gcpValues(body string) ([]Notice, error) {
 	preempted, event, _ := strings.Cut(body, " ")
-	return decodeGCP(preempted, event+"\n")
+	p := newGCP(Address).poller
+	p.get = func(_ context.Context, path string, _ time.Duration) ([]byte, error) {
+		return []byte(map[string]string{gcpPreemptedPath: preempted, gcpMaintenancePath: event + "\n"}[path]), nil
+	}
+	return p.Poll(context.Background(), 0)
 }
 
 // azureEvent returns a document with one event.
@@ -116,7 +122,7 @@ func FuzzDecoders(f *testing.F) {
 		f.Add(c.body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		for _, decode := range []func(string) ([]Notice, error){awsAction, awsMaintenance, awsRebalance, gcp, azure} {
+		for _, decode := range []func(string) ([]Notice, error){awsAction, awsMaintenance, awsRebalance, gcpValues, azureEvents} {
 			if notices, err := decode(body); err != nil && len(notices) > 0 {
 				t.Errorf("%v with %+v", err, notices)
 			}

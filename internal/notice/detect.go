@@ -58,11 +58,11 @@ type Service interface {
 func NewSource(cloud, base string) (Service, error) {
 	switch cloud {
 	case CloudAWS:
-		return NewAWS(base), nil
+		return newAWS(base), nil
 	case CloudGCP:
-		return NewGCP(base), nil
+		return newGCP(base), nil
 	case CloudAzure:
-		return NewAzure(base), nil
+		return newAzure(base), nil
 	}
 	return nil, fmt.Errorf("no cloud %q: expected %s, %s or %s", cloud, CloudAWS, CloudGCP, CloudAzure)
 }

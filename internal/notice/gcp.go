@@ -3,7 +3,6 @@ package notice
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -17,71 +16,52 @@ const (
 	gcpMaintenancePath = "/computeMetadata/v1/instance/maintenance-event"
 )
 
-// GCP asks the metadata service of Google Compute Engine. The service holds a request for the first
+// gcp asks the metadata service of Google Compute Engine. The service holds a request for the first
 // of the two values until that changes.
-type GCP struct {
-	*service
+type gcp struct {
+	poller
 	etag  string               // of the last value of preempted; "" before the first answer
 	since map[string]time.Time // when a notice that holds was first seen, by its text
 }
 
-// NewGCP makes a Source for Compute Engine. base is Address, except in tests.
-func NewGCP(base string) *GCP {
-	return &GCP{service: newService(base), since: make(map[string]time.Time)}
+func newGCP(base string) *gcp {
+	g := &gcp{since: make(map[string]time.Time)}
+	g.poller = poller{newService(base), []value{{gcpPreemptedPath, decodePreempted}, {gcpMaintenancePath, decodeMaintenance}}, g.get}
+	return g
 }
 
 // Poll implements Source.
-func (g *GCP) Poll(ctx context.Context, wait time.Duration) ([]Notice, error) {
-	preempted, err := g.preempted(ctx, wait)
-	if err != nil {
-		return nil, err
+func (g *gcp) Poll(ctx context.Context, wait time.Duration) ([]Notice, error) {
+	notices, err := g.poller.Poll(ctx, wait)
+	if err == nil {
+		g.setDeadlines(notices, time.Now())
 	}
-	event, _, err := g.get(ctx, gcpMaintenancePath, 0)
-	if err != nil {
-		return nil, err
-	}
-	notices, err := decodeGCP(preempted, event)
-	if err != nil {
-		return nil, err
-	}
-	g.setDeadlines(notices, time.Now())
-	return notices, nil
+	return notices, err
 }
 
-// preempted returns the value of preempted when it has changed, or after a time.
-func (g *GCP) preempted(ctx context.Context, wait time.Duration) (string, error) {
-	path := gcpPreemptedPath
-	seconds := int(wait / time.Second)
-	if g.etag == "" || seconds == 0 {
-		seconds = 0
-		if err := syncutil.Sleep(ctx, wait); err != nil {
-			return "", err
-		}
-	} else {
-		path += "?" + url.Values{"wait_for_change": {"true"}, "timeout_sec": {strconv.Itoa(seconds)}, "last_etag": {g.etag}}.Encode()
-	}
-	value, header, err := g.get(ctx, path, time.Duration(seconds)*time.Second)
-	if err != nil {
-		g.etag = ""
-		return "", err
-	}
-	g.etag = header.Get("ETag")
-	return value, nil
-}
-
-// get asks for a value. The service may take longer than usual, by the time that is given.
-func (g *GCP) get(ctx context.Context, path string, longer time.Duration) (string, http.Header, error) {
+// get asks for a value. If the last one of preempted is known, the service waits for another.
+func (g *gcp) get(ctx context.Context, path string, wait time.Duration) ([]byte, error) {
 	const flavor = "Metadata-Flavor"
-	body, header, err := g.ask(ctx, request{path: path, headers: map[string]string{flavor: "Google"}, timeout: answerTimeout + longer})
+	q := request{path: path, headers: map[string]string{flavor: "Google"}}
+	if seconds := int(wait / time.Second); g.etag != "" && seconds > 0 {
+		q.path += "?" + url.Values{"wait_for_change": {"true"}, "timeout_sec": {strconv.Itoa(seconds)}, "last_etag": {g.etag}}.Encode()
+		q.timeout = answerTimeout + wait.Truncate(time.Second)
+	} else if err := syncutil.Sleep(ctx, wait); err != nil {
+		return nil, err
+	}
+	body, header, err := g.ask(ctx, q)
 	if err == nil && header.Get(flavor) != "Google" {
 		err = fmt.Errorf("%s: the answer is not from the metadata service of Google", path)
 	}
-	return string(body), header, err
+	if path == gcpPreemptedPath {
+		g.etag = header.Get("ETag") // none after an error
+	}
+	return body, err
 }
 
 // setDeadlines computes deadlines from when a notice was first seen: the service names times
 // relative to the change of its value.
-func (g *GCP) setDeadlines(notices []Notice, now time.Time) {
+func (g *gcp) setDeadlines(notices []Notice, now time.Time) {
 	present := make(map[string]time.Time)
 	for i := range notices {
 		n := &notices[i]
@@ -94,6 +74,3 @@ func (g *GCP) setDeadlines(notices []Notice, now time.Time) {
 	}
 	g.since = present
 }
-
-// Acknowledge implements Source. Compute Engine has no acknowledgements.
-func (g *GCP) Acknowledge(context.Context, Notice) error { return nil }

@@ -107,7 +107,7 @@ func TestCloudSettings(t *testing.T) {
 	cfg := Config{Cloud: "nimbus", CloudNotices: []string{"interruption", "storm"}}
 	cfg.EnsureDefaults()
 	err := cfg.Validate()
-	for _, want := range []string{"--cloud nimbus: expected one of off, aws, gcp, azure, auto", "--cloud-notices storm: expected some of interruption, maintenance, rebalance"} {
+	for _, want := range []string{`--cloud: "nimbus": expected one of off, aws, gcp, azure, auto`, `--cloud-notices: "storm": expected one of interruption, maintenance, rebalance`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

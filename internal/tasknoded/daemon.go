@@ -1,12 +1,10 @@
 package tasknoded
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,20 +25,18 @@ import (
 
 // Daemon is a tasknode with its shuffle server, its HTTP page and its directories.
 //
-//	Open: what the program before this one has left ─► resolve ─► lockDir ─► openDisks ─► openDrills ─► listen ─► openParts ─► openTasknode
+//	Open: what the program before this one has left ─► resolve ─► lockDir ─► openDisks ─► OpenDrills ─► listen ─► openParts ─► openTasknode
 //	Run:  serve map output and the page; run tasks ──► ctx ends, or the masters refuse it:
 //	      tasks end ─► page and shuffle server end ─► everything is closed, latest first
 //
 // Goroutines: the goroutines of its parts, and one for each of the two listeners.
 type Daemon struct {
-	cfg         Config           // complete after resolve
-	token       string           // token of the cluster
-	files       *storage.Router  // for programs and aggregated logs
-	disks       *disks.Set       // local directories of tasks
-	listener    *daemon.Listener // listener of the shuffle server
-	page        *daemon.Listener // listener of the page of health, metrics and logs
-	pageAddress string           // address at which others ask for health and logs
-	hosts       []string         // names and addresses of the machine
+	daemon.Base
+	cfg         Config          // complete after resolve
+	files       *storage.Router // for programs and aggregated logs
+	disks       *disks.Set      // local directories of tasks
+	pageAddress string          // address at which others ask for health and logs
+	hosts       []string        // names and addresses of the machine
 	shuffle     *transfer.Server
 	programs    *artifact.Cache // cache of the programs that tasks run
 	directories clusterDirs     // as the leading master names them
@@ -50,18 +46,15 @@ type Daemon struct {
 	masters     *rpc.Masters // connections to the masters
 	membership  membership   // what the masters make of this tasknode
 	tasknode    *tasknode.Daemon
-	watchdog    *daemon.Watchdog // asks the loop of tasknode
-	drills      daemon.Drills
 	source      string         // source address of connections to HDFS, "" for any
 	handover    *handover      // what the program before this one in the process has left, nil for none
 	restarts    chan os.Signal // requests to replace the program; nil if it cannot be replaced
-	open        daemon.Closers // closes the parts that Open has opened so far
 }
 
 func newDaemon(cfg Config) *Daemon {
-	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
-	return &Daemon{cfg: cfg}
+	d := &Daemon{cfg: cfg}
+	d.Init(&d.cfg.Common)
+	return d
 }
 
 // Open makes a tasknode ready to run. If it fails, it closes what it has opened.
@@ -69,10 +62,8 @@ func Open(cfg Config) (*Daemon, error) {
 	d := newDaemon(cfg)
 	// Drills need the lock of the directory, and must be open before files of tasks are
 	// opened.
-	for _, step := range []func() error{d.receive, d.resolve, d.openRestarts, d.lockDir, d.openDisks, d.openDrills, d.listen, d.openParts, d.openTasknode} {
-		if err := step(); err != nil {
-			return nil, errors.Join(err, d.open.Close())
-		}
+	if err := d.Steps(d.receive, d.resolve, d.openRestarts, d.lockDir, d.openDisks, d.OpenDrills, d.listen, d.openParts, d.openTasknode); err != nil {
+		return nil, err
 	}
 	return d, nil
 }
@@ -89,21 +80,11 @@ func (d *Daemon) receive() (err error) {
 // resolve reads the settings that the configuration keeps in files. It reports every error
 // at once.
 func (d *Daemon) resolve() (err error) {
-	errs := []error{d.cfg.Validate()}
-	if d.cfg.TokenFile != "" {
-		d.token, err = rpc.ReadToken(d.cfg.TokenFile)
-		errs = append(errs, err)
-	}
-	d.cfg.Masters, _ = d.cfg.masters() // Validate reports this error
+	errs := []error{d.cfg.Validate(), d.ReadToken()}
+	d.cfg.Masters = d.cfg.Addresses()
 	d.cfg.Dir, err = filepath.Abs(d.cfg.Dir)
 	errs = append(errs, err)
-	if len(d.cfg.LocalDirs) == 0 {
-		d.cfg.LocalDirs = d.cfg.Conf.Strings(conf.LocalDir)
-	}
-	if len(d.cfg.LocalDirs) == 0 {
-		d.cfg.LocalDirs = []string{d.cfg.Dir}
-	}
-	d.cfg.LocalDirs, err = absolute(d.cfg.LocalDirs)
+	d.cfg.LocalDirs, err = absolute(d.cfg.Local(d.cfg.Conf))
 	errs = append(errs, err)
 	d.script.logger = d.cfg.Logger
 	d.script.use(d.healthSettings(&d.cfg))
@@ -129,7 +110,7 @@ func (d *Daemon) openFiles() (err error) {
 	}
 	if d.files, err = fsconf.NewRouter(d.cfg.Conf, d.cfg.Logger); err == nil {
 		d.directories.resolve = d.files.Resolve
-		d.open.Add(d.files.Close)
+		d.Opened.Add(d.files.Close)
 	}
 	return err
 }
@@ -159,7 +140,7 @@ func (d *Daemon) lockDir() error {
 	if err != nil {
 		return fmt.Errorf("--dir: %w", err)
 	}
-	d.open.Add(lock.Close)
+	d.Opened.Add(lock.Close)
 	if err := disks.Lock(lock); err != nil {
 		return fmt.Errorf("--dir %s: %w", d.cfg.Dir, err)
 	}
@@ -186,14 +167,6 @@ func IsRunning(dir string) (bool, error) {
 	return locked, nil
 }
 
-// openDrills enables fault injection if the configuration says so. lockDir has already
-// locked the directory.
-func (d *Daemon) openDrills() (err error) {
-	d.drills, err = daemon.OpenDrills(d.cfg.Drills, d.cfg.Dir, d.cfg.Logger)
-	d.open.Add(d.drills.Close)
-	return err
-}
-
 // openDisks locks the local directories of tasks. Each tasknode needs its own directories.
 func (d *Daemon) openDisks() (err error) {
 	d.disks, err = disks.Open(disks.Config{
@@ -202,31 +175,31 @@ func (d *Daemon) openDisks() (err error) {
 	if err != nil {
 		return fmt.Errorf("--local-dir: %w", err)
 	}
-	d.open.Add(d.disks.Close)
+	d.Opened.Add(d.disks.Close)
 	return nil
 }
 
 // listen opens both listeners and finds the addresses at which others reach them.
 func (d *Daemon) listen() (err error) {
-	if d.listener, err = d.handover.listen("address", d.cfg.Address, defaultPort, d.cfg.limits()); err != nil {
+	if d.Listener, err = d.handover.listen("address", d.cfg.Address, defaultPort, d.cfg.Limits()); err != nil {
 		return err
 	}
-	d.open.Add(d.listener.Close)
-	if d.page, err = d.handover.listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger)); err != nil {
+	d.Opened.Add(d.Listener.Close)
+	if d.Page, err = d.handover.listen("http", d.cfg.HTTP, defaultPagePort, daemon.PageLimits(d.cfg.Logger)); err != nil {
 		return err
 	}
-	d.open.Add(d.page.Close)
+	d.Opened.Add(d.Page.Close)
 	if d.cfg.Advertise == "" {
-		if d.cfg.Advertise, err = daemon.AdvertisedAddress(d.listener); err != nil {
+		if d.cfg.Advertise, err = daemon.AdvertisedAddress(d.Listener); err != nil {
 			return err
 		}
 	}
 	// Masters and clients on other machines cannot reach a loopback address.
-	if d.page.IsLoopback() && !d.listener.IsLoopback() {
+	if d.Page.IsLoopback() && !d.Listener.IsLoopback() {
 		d.pageAddress = d.cfg.Advertise
 		return nil
 	}
-	d.pageAddress, err = pageAddress(d.page.Addr().String(), d.cfg.Advertise)
+	d.pageAddress, err = pageAddress(d.Page.Addr().String(), d.cfg.Advertise)
 	return err
 }
 
@@ -234,7 +207,7 @@ func (d *Daemon) listen() (err error) {
 // connection to the masters.
 func (d *Daemon) openParts() (err error) {
 	d.shuffle, err = transfer.NewServer(transfer.ServerConfig{
-		Dirs: d.taskDirs(), Key: transfer.ServerKey(d.token), Other: d.newPublic(), Logger: d.cfg.Logger,
+		Dirs: d.taskDirs(), Key: transfer.ServerKey(d.Token), Other: d.newPublic(), Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return err
@@ -245,27 +218,27 @@ func (d *Daemon) openParts() (err error) {
 	if err != nil {
 		return err
 	}
-	d.open.Add(func() error { d.programs.Close(); return nil })
-	d.open.Add(d.closeCgroup)
+	d.Opened.Add(func() error { d.programs.Close(); return nil })
+	d.Opened.Add(d.closeCgroup)
 	if d.handover != nil {
 		d.directories.set(d.handover.Staging, d.handover.Logs)
 	}
 	_, processes := d.handover.tasks()
 	d.launcher, err = process.New(process.Config{
 		Programs: &stagedPrograms{d.programs, &d.directories}, Cgroup: d.openCgroup(), RunAsDaemonUser: d.cfg.RunAsDaemonUser, Logger: d.cfg.Logger,
-		MaxProcesses: d.cfg.MapSlots + d.cfg.ReduceSlots, FaultFile: d.drills.File(),
+		MaxProcesses: d.cfg.MapSlots + d.cfg.ReduceSlots, FaultFile: d.Drills.File(),
 		MinUID: uint32(d.cfg.MinUID), BannedUsers: d.cfg.BannedUsers, TaskVariables: d.cfg.TaskVariables,
 		Starter: d.cfg.Starter, Handover: processes,
 	})
 	if err != nil {
 		return err
 	}
-	d.open.Add(func() error { d.launcher.Close(); return nil })
-	d.masters, err = rpc.New(rpc.Config{Masters: d.cfg.Masters, Token: d.token, ClusterID: d.cfg.ClusterID})
+	d.Opened.Add(func() error { d.launcher.Close(); return nil })
+	d.masters, err = rpc.New(rpc.Config{Masters: d.cfg.Masters, Token: d.Token, ClusterID: d.cfg.ClusterID})
 	if err != nil {
 		return err
 	}
-	d.open.Add(d.masters.Close)
+	d.Opened.Add(d.masters.Close)
 	return nil
 }
 
@@ -275,7 +248,7 @@ const progressDelay = 500 * time.Millisecond
 // openTasknode finds the location of the machine, for locality, and makes the tasknode from
 // all parts.
 func (d *Daemon) openTasknode() (err error) {
-	if d.hosts, err = hostsOf(d.listener); err != nil {
+	if d.hosts, err = hostsOf(d.Listener); err != nil {
 		return err
 	}
 	if d.cfg.Rack, err = d.findRack(context.Background(), d.cfg.Rack); err != nil {
@@ -289,12 +262,12 @@ func (d *Daemon) openTasknode() (err error) {
 		Dirs: d.taskDirs(), DirChooser: d.disks,
 		AggregateLogs: (&tasknode.LogAggregator{Machine: d.cfg.Name, Check: d.directories.checkLogs, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
 		OnDirectories: d.directories.set, OnAdmission: d.membership.admitted,
-		Launcher: &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), membership: &d.membership, joined: d.announceReady},
+		Launcher: &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), membership: &d.membership, joined: func() { d.Announce(d.cfg.Name) }},
 		Heartbeat: d.cfg.Heartbeat, ProgressDelay: progressDelay, DiskCheck: d.cfg.DiskCheck, MachineStatus: d.machineStatus, Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return err
 	}
-	d.watchdog = daemon.NewWatchdog(d.tasknode.CheckLoop, d.cfg.Logger)
+	d.Watchdog = daemon.NewWatchdog(d.tasknode.CheckLoop, d.cfg.Logger)
 	return nil
 }

@@ -26,7 +26,7 @@ func TestDaemon(t *testing.T) {
 	m, stopMaster := startMaster(t, dir)
 	cfg := newConfig(dir, "n1", m)
 	cfg.MapSlots = 3
-	stopTasknode := start(t, func(ctx context.Context) error { return Run(ctx, cfg) })
+	stopTasknode := start(t, runs(cfg))
 	awaitReady(t, cfg.ReadyFile)
 
 	c := connect(t, m)
@@ -90,6 +90,17 @@ func connect(t *testing.T, m *masterd.Daemon) *remote.Client {
 	return c
 }
 
+// runs opens and runs a tasknode.
+func runs(cfg Config) func(context.Context) error {
+	return func(ctx context.Context) error {
+		d, err := Open(cfg)
+		if err != nil {
+			return err
+		}
+		return d.Run(ctx)
+	}
+}
+
 // start runs a daemon; stop ends it and waits for it.
 func start(t *testing.T, run func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -120,7 +131,7 @@ func awaitReady(t *testing.T, file string) {
 }
 
 func TestOpenReportsEveryError(t *testing.T) {
-	cfg := Config{Address: "127.0.0.1:0", HTTP: "127.0.0.1:0"}
+	cfg := Config{Common: daemon.Common{Address: "127.0.0.1:0", HTTP: "127.0.0.1:0"}}
 	_, err := Open(cfg)
 	for _, want := range []string{"--name is missing", "--dir is missing", "--token-file is missing", "--masters is missing", "there would be nothing to run"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

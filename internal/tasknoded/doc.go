@@ -2,12 +2,14 @@
 // server, its HTTP page, its directories, its control group and its connection
 // to the masters, as one process runs them.
 //
-// The caller makes a Config, calls EnsureDefaults, sets further fields, and calls Run:
+// The caller makes a Config, calls EnsureDefaults, sets further fields, and calls Open:
 //
 //	var cfg tasknoded.Config
 //	cfg.EnsureDefaults()
 //	cfg.Name, cfg.Masters, cfg.Dir, cfg.TokenFile = "n1", masters, dir, tokenFile
-//	err := tasknoded.Run(ctx, cfg)
+//	d, err := tasknoded.Open(cfg)
+//	…
+//	err = d.Run(ctx)
 //
 // Run runs tasks until ctx ends, or the masters refuse this tasknode. It ends the
 // tasks, closes everything it has opened and waits for its goroutines before it

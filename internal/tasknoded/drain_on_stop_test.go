@@ -44,7 +44,7 @@ func begin(t *testing.T, cfg Config, limit time.Duration) *stopping {
 	s := &stopping{cfg: cfg, log: new(logBuffer)}
 	s.cfg.DrainOnStop, s.cfg.Logger = limit, slog.New(slog.NewTextHandler(s.log, nil))
 	_ = os.Remove(cfg.ReadyFile) // there is none at the first start
-	s.stop = start(t, func(ctx context.Context) error { return Run(ctx, s.cfg) })
+	s.stop = start(t, runs(s.cfg))
 	awaitReady(t, cfg.ReadyFile)
 	return s
 }

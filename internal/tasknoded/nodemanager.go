@@ -42,5 +42,5 @@ func (d *Daemon) describe(ctx context.Context) (*hadoop.Node, error) {
 // password of any user.
 func (d *Daemon) mayRead(r *http.Request) bool {
 	_, password, _ := r.BasicAuth()
-	return rpc.SameToken(password, d.token) || rpc.Authorized(r, d.token)
+	return rpc.SameToken(password, d.Token) || rpc.Authorized(r, d.Token)
 }

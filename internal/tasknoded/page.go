@@ -8,7 +8,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/nodeprofile"
 	"github.com/hammr/hammr/internal/profile"
 	"github.com/hammr/hammr/internal/web/hadoop"
@@ -16,24 +15,17 @@ import (
 
 // newPage returns the handler of the tasknode's HTTP page. Add further handlers to Handlers.
 func (d *Daemon) newPage() http.Handler {
-	handlers := d.sharedHandlers()
-	handlers[faultrpc.Path] = d.drills.Handler(d.token, d.cfg.Logger)
-	return daemon.NewPage(daemon.PageConfig{
-		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{daemon.NewCollector(metrics, d.scrape)},
-		ProfileToken: d.token,
-		Hosts:        daemon.PageHosts(d.cfg.PageHosts, d.cfg.Advertise, d.cfg.HTTP),
-		Health:       func(*http.Request) error { return d.health() },
-		Ready:        func(*http.Request) error { return d.ready() },
-		Listeners:    map[string]*daemon.Listener{"address": d.listener, "http": d.page},
-		Handlers:     handlers,
+	return d.NewPage(daemon.PageConfig{
+		Title: "tasknode " + d.cfg.Name, Metrics: []prometheus.Collector{daemon.NewCollector(metrics, d.scrape)},
+		Health: d.health, Ready: d.ready, Handlers: d.sharedHandlers(),
 	})
 }
 
 // sharedHandlers returns the handlers of what masters and other machines read of attempts, for holders
 // of the cluster's token.
 func (d *Daemon) sharedHandlers() map[string]http.Handler {
-	handlers := nodeprofile.New(d.token, d.profile).Handlers()
-	logs := &logHandler{dirs: d.taskDirs(), token: d.token, logger: d.cfg.Logger}
+	handlers := nodeprofile.New(d.Token, d.profile).Handlers()
+	logs := &logHandler{dirs: d.taskDirs(), token: d.Token, logger: d.cfg.Logger}
 	handlers["GET /logs/{attempt}/{stream}"], handlers["GET /logs/{job}"] = logs, logs
 	for _, path := range hadoop.NodePaths {
 		handlers[path] = hadoop.NodeManager(d.describe, d.mayRead)
@@ -50,13 +42,12 @@ func (d *Daemon) profile(ctx context.Context, attempt string, q profile.Query) (
 // serves: health, which masters probe, and readiness; for holders of the cluster's token also logs,
 // profiles and the paths of a NodeManager.
 func (d *Daemon) newPublic() http.Handler {
-	health, ready := func(*http.Request) error { return d.health() }, func(*http.Request) error { return d.ready() }
-	return daemon.NewPublicPage(health, ready, d.sharedHandlers())
+	return daemon.NewPublicPage(d.health, d.ready, d.sharedHandlers())
 }
 
 // health returns why this tasknode should be restarted, nil if it should not. It does not wait
 // for the loop. Full or broken disks are no reason: a restart would only end the tasks.
-func (d *Daemon) health() error { return d.watchdog.Check() }
+func (d *Daemon) health() error { return d.Watchdog.Check() }
 
 // ready returns why this tasknode gets no new tasks, nil if it gets some.
 func (d *Daemon) ready() error {

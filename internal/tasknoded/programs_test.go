@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/tasknode/artifact"
 )
@@ -20,7 +21,7 @@ import (
 // newPrograms makes what a daemon needs to load programs from a staging directory.
 func newPrograms(t *testing.T, staging string, maxBytes int64) (*Daemon, *stagedPrograms) {
 	t.Helper()
-	d := &Daemon{cfg: Config{Conf: conf.New()}}
+	d := &Daemon{cfg: Config{Common: daemon.Common{Conf: conf.New()}}}
 	var err error
 	if d.files, err = fsconf.NewRouter(d.cfg.Conf, nil); err != nil {
 		t.Fatal(err)

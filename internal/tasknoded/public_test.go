@@ -19,14 +19,14 @@ func TestLogsAreReachableAtTheShufflePort(t *testing.T) {
 		address, http string
 		atShuffle     bool
 	}{{":0", "127.0.0.1:0", true}, {"127.0.0.1:0", "127.0.0.1:0", false}, {":0", ":0", false}} {
-		d := &Daemon{cfg: Config{Address: c.address, HTTP: c.http, Advertise: "here:7071", Logger: slog.New(slog.DiscardHandler)}}
+		d := &Daemon{cfg: Config{Common: daemon.Common{Address: c.address, HTTP: c.http, Advertise: "here:7071", Logger: slog.New(slog.DiscardHandler)}}}
 		if err := d.listen(); err != nil {
 			t.Fatal(err)
 		}
 		if got := d.pageAddress; (got == "here:7071") != c.atShuffle {
 			t.Errorf("with --address %s and --http %s, the address for logs is %s", c.address, c.http, got)
 		}
-		if err := d.open.Close(); err != nil {
+		if err := d.Opened.Close(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -15,7 +15,7 @@ func (d *Daemon) Reload(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	d.listener.SetLimits(cfg.limits())
+	d.Listener.SetLimits(cfg.Limits())
 	d.disks.SetMinFree(cfg.MinFree)
 	d.script.use(d.healthSettings(&cfg))
 	d.launcher.SetMaxProcesses(cfg.MapSlots + cfg.ReduceSlots)

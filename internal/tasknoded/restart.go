@@ -48,7 +48,7 @@ type Checked struct {
 func Check(cfg Config) (Checked, error) {
 	d := newDaemon(cfg)
 	err := d.resolve()
-	if err = errors.Join(err, d.open.Close()); err != nil {
+	if err = errors.Join(err, d.Opened.Close()); err != nil {
 		return Checked{}, err
 	}
 	return Checked{Name: d.cfg.Name, Dir: d.cfg.Dir, Handovers: handoverVersions}, nil
@@ -61,7 +61,7 @@ func (d *Daemon) openRestarts() error {
 	}
 	d.restarts = make(chan os.Signal, 1)
 	signal.Notify(d.restarts, syscall.SIGUSR2)
-	d.open.Add(func() error { signal.Stop(d.restarts); return nil })
+	d.Opened.Add(func() error { signal.Stop(d.restarts); return nil })
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (d *Daemon) replace(program string, h *tasknode.Handover) error {
 	for setting, l := range map[string]struct {
 		value    string
 		listener syscall.Conn
-	}{"address": {d.cfg.Address, d.listener}, "http": {d.cfg.HTTP, d.page}} {
+	}{"address": {d.cfg.Address, d.Listener}, "http": {d.cfg.HTTP, d.Page}} {
 		fd, err := kept.Add(l.listener)
 		if err != nil {
 			return fmt.Errorf("listener of --%s: %w", setting, err)

@@ -3,20 +3,10 @@ package tasknoded
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 
 	"github.com/hammr/hammr/internal/daemon"
 )
-
-// Run opens a tasknode and runs it until ctx ends or the masters refuse it.
-func Run(ctx context.Context, cfg Config) error {
-	d, err := Open(cfg)
-	if err != nil {
-		return err
-	}
-	return d.Run(ctx)
-}
 
 // Run runs tasks until ctx ends or the masters refuse this tasknode. Then it moves its work to
 // other tasknodes, if the configuration says so, ends the tasks and closes everything. It must be
@@ -27,13 +17,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 	drained, endDraining := d.stopDrained(ctx, &serving)
 	running, stopped := context.WithCancel(drained) // ends with the loop
 	serving.Go(func() {
-		if err := d.shuffle.Serve(outlives, d.listener); err != nil {
+		if err := d.shuffle.Serve(outlives, d.Listener); err != nil {
 			d.cfg.Logger.Error("shuffle server failed", "error", err)
 		}
 	})
 	serving.Go(func() { d.disks.Run(outlives) })
-	serving.Go(func() { d.watchdog.Run(running) })
-	serving.Go(func() { d.cfg.Notifier.Run(running, d.watchdog.Check, d.status) })
+	d.Watch(running, &serving, d.status)
 	defer context.AfterFunc(ctx, d.cfg.Notifier.Stopping)()
 	serving.Go(func() { d.script.run(outlives) })
 	if d.cfg.Cloud != "" && d.cfg.Cloud != CloudOff {
@@ -49,8 +38,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.recordRestart(Restarted{Attempts: len(d.handover.Tasknode.Attempts)})
 		d.cfg.Logger.Info("tasknode restarted in place", "attempts", len(d.handover.Tasknode.Attempts))
 	}
-	stopPage := daemon.ServePage(d.page, d.newPage())
-	d.cfg.Logger.Info("tasknode serves", "name", d.cfg.Name, "address", d.cfg.Advertise, "http", d.page.Addr().String(), "dir", d.cfg.Dir)
+	stopPage := daemon.ServePage(d.Page, d.newPage())
+	d.cfg.Logger.Info("tasknode serves", "name", d.cfg.Name, "address", d.cfg.Advertise, "http", d.Page.Addr().String(), "dir", d.cfg.Dir)
 	err := d.tasknode.Run(drained)
 	stopped()
 	endDraining()
@@ -58,16 +47,5 @@ func (d *Daemon) Run(ctx context.Context) error {
 	stopPage()
 	endServing()
 	serving.Wait()
-	return errors.Join(err, d.open.Close())
-}
-
-// announceReady writes the ready file, and informs the service manager.
-func (d *Daemon) announceReady() {
-	err := daemon.WriteReady(d.cfg.ReadyFile, daemon.Ready{
-		Name: d.cfg.Name, Address: d.cfg.Advertise, HTTP: d.page.Addr().String(), PID: os.Getpid(),
-	})
-	if err != nil {
-		d.cfg.Logger.Error("cannot write ready file", "error", err)
-	}
-	d.cfg.Notifier.Ready()
+	return errors.Join(err, d.Opened.Close())
 }

@@ -142,12 +142,7 @@ func (s *Source) masters(ctx context.Context, _ docs.No) (docs.Answer[apidoc.Mas
 		if err != nil {
 			return doc, 0, docs.Classify(docs.ErrUnavailable, err) // no master answers
 		}
-		infos := make([]*wire.Info, len(info.Masters))
-		var all sync.WaitGroup
-		for i, m := range info.Masters {
-			all.Go(func() { infos[i] = s.askMaster(ctx, m.Address) })
-		}
-		all.Wait()
+		infos := rpc.Infos(rpc.AskAll(ctx, rpc.Addresses(info), masterTimeout, s.connect))
 		fresh = s.cfg.Age
 		if slices.Contains(infos, nil) { // pages must not wait for it all the time
 			fresh = max(fresh, unreachableAge)
@@ -163,28 +158,23 @@ const (
 	unreachableAge = 5 * time.Second
 )
 
-// askMaster returns what one master knows, nil if it does not answer in time.
-func (s *Source) askMaster(ctx context.Context, address string) *wire.Info {
-	ctx, cancel := context.WithTimeout(ctx, masterTimeout)
-	defer cancel()
+// kept is a client that stays connected.
+type kept struct{ Client }
+
+func (kept) Close() error { return nil }
+
+// connect returns the client of one master, which Close of the source closes.
+func (s *Source) connect(address string) (kept, error) {
 	s.mu.Lock()
-	c := s.mu.single[address]
-	if c == nil {
-		cfg := s.cfg.RPC
-		cfg.Masters, cfg.Only, cfg.Timeout = []string{address}, true, masterTimeout
-		var err error
-		if c, err = s.cfg.Connect(cfg); err != nil {
-			s.mu.Unlock()
-			return nil
+	defer s.mu.Unlock()
+	if s.mu.single[address] == nil {
+		c, err := s.cfg.Connect(s.cfg.RPC.ToOne(address, masterTimeout))
+		if err != nil {
+			return kept{}, err
 		}
 		s.mu.single[address] = c
 	}
-	s.mu.Unlock()
-	info, err := c.Info(ctx)
-	if err != nil {
-		return nil
-	}
-	return info
+	return kept{s.mu.single[address]}, nil
 }
 
 // Change changes the cluster. Later questions are asked again, so that their answers show the change, or the
