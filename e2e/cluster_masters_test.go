@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/internal/wire"
@@ -22,7 +23,7 @@ import (
 // freeAddress returns an address on which no process listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	addresses, err := localcluster.FreePorts("127.0.0.1", 1)
+	addresses, err := launch.FreePorts("127.0.0.1", 1)
 	must(t, err)
 	return addresses[0]
 }

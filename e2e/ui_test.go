@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
 )
@@ -126,7 +127,7 @@ func (e *engine) serve(args ...string) string {
 // serveUI starts `hammr ui` with the arguments of a command. It ends with the test.
 func serveUI(t *testing.T, c command) (address string, ui *process) {
 	t.Helper()
-	ports, err := localcluster.FreePorts("127.0.0.1", 1)
+	ports, err := launch.FreePorts("127.0.0.1", 1)
 	must(t, err)
 	address = ports[0]
 	c.args = append([]string{"ui", "--http", address}, c.args...)

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	orders "github.com/hammr/hammr/internal/client"
@@ -92,13 +91,8 @@ func drainRack(ctx context.Context, r *run) error {
 		return err
 	}
 	began := time.Now()
-	var drains sync.WaitGroup
-	errs := make([]error, len(names))
-	for i, name := range names {
-		drains.Go(func() { errs[i] = orders.Change(ctx, r.client, "node.drain", name, "") })
-	}
-	drains.Wait()
-	if err := errors.Join(errs...); err != nil {
+	err = syncutil.Each(names, 0, func(name string) error { return orders.Change(ctx, r.client, "node.drain", name, "") })
+	if err != nil {
 		return err
 	}
 	answered := time.Since(began)

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/syncutil"
 )
@@ -48,7 +48,7 @@ func startAPI(t *testing.T, programs string) (k *kubernetes, ports []string) {
 	t.Helper()
 	k = &kubernetes{programs: programs, work: t.TempDir(), starter: procfs.NewStarter()}
 	t.Cleanup(k.stop)
-	addresses, err := localcluster.FreePorts("127.0.0.1", 5)
+	addresses, err := launch.FreePorts("127.0.0.1", 5)
 	must(t, err)
 	for _, address := range addresses {
 		ports = append(ports, address[strings.LastIndex(address, ":")+1:])

@@ -180,14 +180,3 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 		w.line = rest
 	}
 }
-
-// each calls do for every element of a list at once and returns all errors.
-func each[T any](list []T, do func(T) error) error {
-	errs := make([]error, len(list))
-	var all sync.WaitGroup
-	for i, item := range list {
-		all.Go(func() { errs[i] = do(item) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}

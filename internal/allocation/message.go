@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/launch"
 )
 
 // Run and Serve exchange JSON documents, one on each line. Run sends requests, one after the
@@ -36,11 +37,10 @@ type place struct {
 
 // startRequest starts a daemon and waits until it is ready.
 type startRequest struct {
-	Name    string
-	Args    []string
-	Env     []string // NAME=VALUE, in addition to the environment of Serve
-	Ready   string   // its ready file, "" to return at once
-	Timeout time.Duration
+	launch.Daemon // without a ready file the answer does not wait for it
+	Args          []string
+	Env           []string // NAME=VALUE, in addition to the environment of Serve
+	Timeout       time.Duration
 }
 
 // saveRequest copies what a tasknode has to keep.

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/rpc"
 )
 
@@ -16,36 +17,30 @@ import (
 const ContinueVariable = "HAMMR_CONTINUE"
 
 // program is the user's program. It has a process group of its own.
-type program struct {
-	cmd    *exec.Cmd
-	exited chan struct{} // closed when it has ended
-	err    error         // valid once exited is closed
-}
+type program struct{ *launch.Child }
 
 // startProgram starts the user's program on the cluster. It is killed if this process ends.
 func (r *runner) startProgram() (*program, error) {
-	p := &program{cmd: exec.Command(r.cfg.Command[0], r.cfg.Command[1:]...), exited: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), rpc.MasterVariable+"="+strings.Join(r.masters, ","), rpc.TokenFileVariable+"="+r.token, ContinueVariable+"="+r.claims())
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = r.cfg.Stdin, r.cfg.Stdout, r.stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	p.cmd.WaitDelay = 5 * time.Second
-	if err := r.cfg.Starter.Start(p.cmd.Start); err != nil {
+	cmd := exec.Command(r.cfg.Command[0], r.cfg.Command[1:]...)
+	masters := strings.Join(r.cluster.Addresses(), ",")
+	cmd.Env = append(os.Environ(), rpc.MasterVariable+"="+masters, rpc.TokenFileVariable+"="+r.token, ContinueVariable+"="+r.claims())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.cfg.Stdin, r.cfg.Stdout, r.stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.WaitDelay = 5 * time.Second
+	c, err := launch.Start(r.cfg.Starter, launch.Daemon{Name: "the program"}, cmd)
+	if err != nil {
 		return nil, err
 	}
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.exited)
-	}()
-	return p, nil
+	return &program{c}, nil
 }
 
 // code returns the exit code of a program that has ended: 1 if a signal has ended it.
 func (p *program) code() int {
 	var exit *exec.ExitError
 	switch {
-	case p.err == nil:
+	case p.ExitErr == nil:
 		return 0
-	case errors.As(p.err, &exit) && exit.ExitCode() > 0:
+	case errors.As(p.ExitErr, &exit) && exit.ExitCode() > 0:
 		return exit.ExitCode()
 	}
 	return 1
@@ -57,14 +52,12 @@ func (p *program) stop() { p.signal(syscall.SIGSTOP) }
 // kill kills the program and its children, and waits for it.
 func (p *program) kill() {
 	p.signal(syscall.SIGKILL)
-	<-p.exited
+	<-p.Exited
 }
 
 // signal sends a signal to the process group, unless the program has ended.
 func (p *program) signal(sig syscall.Signal) {
-	select {
-	case <-p.exited:
-	default:
-		_ = syscall.Kill(-p.cmd.Process.Pid, sig) // it fails only if all have ended
+	if p.Runs() {
+		_ = syscall.Kill(-p.PID(), sig) // it fails only if all have ended
 	}
 }

@@ -10,8 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/suspend"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -108,10 +110,10 @@ type runner struct {
 	stderr    *sharedWriter
 	machines  []*machine // by node
 	tasknodes []*placed
-	masters   []string // addresses, once they serve
-	token     string   // file of the secret
-	admin     Admin    // nil until masters serve
-	program   *program // nil until it runs
+	cluster   launch.Cluster // its masters are those that were started
+	token     string         // file of the secret
+	admin     Admin          // nil until masters serve
+	program   *program       // nil until it runs
 	lost      chan error
 	closing   atomic.Bool
 }
@@ -133,6 +135,7 @@ func Run(ctx context.Context, cfg Config) (out Outcome, err error) {
 	if r.manifest, err = r.state.read(cfg.Name); err != nil {
 		return out, err
 	}
+	r.cluster = launch.Cluster{ID: r.manifest.Cluster, Staging: cfg.Staging}
 	if err := r.checkTime(time.Now()); err != nil {
 		return out, err
 	}
@@ -174,7 +177,7 @@ func (r *runner) await(ctx context.Context) (why string, err error) {
 		due = timer.C
 	}
 	select {
-	case <-r.program.exited:
+	case <-r.program.Exited:
 		return "", nil
 	case why = <-r.cfg.Suspend:
 		return why, nil
@@ -207,7 +210,7 @@ func (r *runner) close(out Outcome, failed error) error {
 	if r.admin != nil {
 		errs = append(errs, r.admin.Close(), os.RemoveAll(r.state.mastersFile()))
 	}
-	err := each(r.machines, func(m *machine) error { return m.close() })
+	err := syncutil.Each(r.machines, 0, func(m *machine) error { return m.close() })
 	if failed != nil || out.Saved {
 		// What matters is done; a step that has not ended well is ended by the scheduler.
 		if err != nil {
@@ -234,10 +237,10 @@ func (r *runner) daemonEnded(node int, daemon, cause string) {
 		daemon = "the step"
 	}
 	r.note("%s on node %s has ended: %s", daemon, host, cause)
-	hasMaster := node == 0 && (daemon == masterName(0) || daemon == "the step")
+	hasMaster := node == 0 && (daemon == launch.MasterName(0) || daemon == "the step")
 	if hasMaster && r.cfg.Masters == 1 {
 		select {
-		case r.lost <- fmt.Errorf("the only jobmaster has ended: %s; see its log in %s", cause, r.state.path("logs")):
+		case r.lost <- fmt.Errorf("the only jobmaster has ended; its log is in %s: %s", r.state.path("logs"), cause):
 		default:
 		}
 	}
@@ -296,7 +299,7 @@ func placeTasknodes(nodes int, saved []savedTasknode) (all []*placed) {
 	}
 	shares := make([]int, nodes)
 	for i := range last {
-		p := &placed{name: tasknodeName(i), node: i % nodes}
+		p := &placed{name: launch.TasknodeName(i), node: i % nodes}
 		p.saved = byName[p.name]
 		if i >= nodes && (p.saved == nil || !p.saved.Shared && p.saved.Tree.Files == 0) {
 			continue
@@ -309,9 +312,3 @@ func placeTasknodes(nodes int, saved []savedTasknode) (all []*placed) {
 	}
 	return slices.Clip(all)
 }
-
-// tasknodeName returns the name of a tasknode, which it keeps in every allocation.
-func tasknodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
-
-// masterName returns the name of a master.
-func masterName(i int) string { return fmt.Sprintf("m%d", i+1) }

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/suspend"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // save suspends all jobs and saves them as a new generation. The program is stopped first, so that
@@ -101,7 +102,7 @@ func (r *runner) backup(ctx context.Context) func(io.Writer) error {
 // saveTasknodes ends the tasknodes and copies their files, all at once. A node that has failed has
 // nothing to copy: what only it has runs again.
 func (r *runner) saveTasknodes(ctx context.Context, next *manifest) error {
-	err := each(r.tasknodes, func(p *placed) (err error) {
+	err := syncutil.Each(r.tasknodes, 0, func(p *placed) (err error) {
 		p.saved, err = r.saveTasknode(ctx, p, r.state.saved(next.Generation))
 		return err
 	})

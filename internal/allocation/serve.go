@@ -8,14 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/meminfo"
 	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/procfs"
@@ -192,23 +193,22 @@ func isOwn(info os.FileInfo) bool {
 }
 
 // freeAddress returns a port that is free on this machine, with the machine's name. Masters need
-// their address before they listen.
+// their address before they listen. The port is reserved until this process ends.
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", ":0")
+	host, err := os.Hostname()
 	if err != nil {
 		return "", err
 	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err = errors.Join(err, l.Close()); err != nil {
+	free, err := launch.FreePorts("", 1)
+	if err != nil {
 		return "", err
 	}
-	host, err := os.Hostname()
-	return net.JoinHostPort(host, port), err
+	return host + free[0], nil
 }
 
 // runTool runs the program to its end. The error has what it has printed.
 func (s *server) runTool(ctx context.Context, args []string) error {
-	cmd := exec.CommandContext(ctx, s.cfg.Program[0], append(s.cfg.Program[1:len(s.cfg.Program):len(s.cfg.Program)], args...)...)
+	cmd := exec.CommandContext(ctx, s.cfg.Program[0], slices.Concat(s.cfg.Program[1:], args)...)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil {

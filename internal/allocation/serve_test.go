@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/procfs"
 )
 
@@ -94,22 +95,24 @@ func TestServe(t *testing.T) {
 		t.Errorf("%d files in %s, want %d", got, local, info.Files)
 	}
 
-	ready := filepath.Join(link, "model.ready")
+	ready, logs := filepath.Join(link, "model.ready"), t.TempDir()
 	start := func(act string, timeout time.Duration) answer {
-		return c.ask(request{Start: &startRequest{Name: "d-" + act, Args: []string{"model", act, ready}, Ready: ready, Timeout: timeout}})
+		d := launch.Daemon{Name: "d-" + act, ReadyFile: ready, LogFile: filepath.Join(logs, act+".log")}
+		return c.ask(request{Start: &startRequest{Daemon: d, Args: []string{"model", act, ready}, Timeout: timeout}})
 	}
 	a = start("serve", time.Minute)
 	if a.Error != "" || a.Ready.Address != "here:1" {
 		t.Errorf("start: %+v", a)
 	}
-	if a := start("wait", 50*time.Millisecond); !strings.Contains(a.Error, "d-wait is not ready after 50ms") {
+	if a := start("wait", 50*time.Millisecond); !strings.Contains(a.Error, "d-wait is not ready: timed out after 50ms") {
 		t.Errorf("a daemon that does not become ready: %+v", a)
 	}
 	first, second := start("fail", time.Minute), c.next() // the failure, and that it ended
 	if second.Ended == "" {
 		first, second = second, first
 	}
-	if !strings.Contains(first.Error, "d-fail ended: exit status 1: the model fails") || second.Ended != "d-fail" {
+	said := "exit status 1; the end of its log, " + logs + "/fail.log:"
+	if !strings.Contains(first.Error, "d-fail ended: "+said) || !strings.Contains(first.Error, "/fail.err:\n  the model fails") || second.Ended != "d-fail" || !strings.HasPrefix(second.Cause, said) {
 		t.Errorf("a daemon that fails: %+v, %+v", first, second)
 	}
 	if a := c.ask(request{Tool: []string{"tool", "restore"}}); !strings.Contains(a.Error, "tool restore: exit status 3: the tool fails") {
@@ -174,7 +177,7 @@ func TestPlaceOfAnotherUser(t *testing.T) {
 func TestADaemonThatEndsIsReported(t *testing.T) {
 	c := newConnection(t)
 	pid := filepath.Join(t.TempDir(), "ready")
-	a := c.ask(request{Start: &startRequest{Name: "m1", Args: []string{"model", "serve", pid}, Ready: pid, Timeout: time.Minute}})
+	a := c.ask(request{Start: &startRequest{Daemon: launch.Daemon{Name: "m1", ReadyFile: pid}, Args: []string{"model", "serve", pid}, Timeout: time.Minute}})
 	if a.Error != "" {
 		t.Fatal(a.Error)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/suspend"
@@ -36,27 +37,28 @@ func (r *runner) start(ctx context.Context) error {
 		return err
 	}
 	r.tasknodes = placeTasknodes(len(r.machines), r.manifest.Tasknodes)
-	if err := each(r.tasknodes, func(p *placed) error { return r.openTasknode(ctx, p) }); err != nil {
+	if err := syncutil.Each(r.tasknodes, 0, func(p *placed) error { return r.openTasknode(ctx, p) }); err != nil {
 		return err
 	}
 	if err := r.startMasters(ctx); err != nil {
 		return err
 	}
-	if err := each(r.tasknodes, func(p *placed) error { return r.startTasknode(ctx, p) }); err != nil {
+	if err := syncutil.Each(r.tasknodes, 0, func(p *placed) error { return r.startTasknode(ctx, p) }); err != nil {
 		return err
 	}
 	if err := suspend.Resume(ctx, r.admin, r.manifest.Suspended, func(id string) { r.note("resumes %s", id) }); err != nil {
 		return err
 	}
 	r.note("cluster %s is ready after %v: %d masters and %d tasknodes on %d nodes of %s job %s", r.manifest.Cluster,
-		time.Since(begin).Round(10*time.Millisecond), len(r.masters), len(r.tasknodes), len(r.machines), r.cfg.Allocation.Scheduler, r.cfg.Allocation.Job)
-	return os.WriteFile(r.state.mastersFile(), []byte(strings.Join(r.masters, ",")+"\n"), 0o600)
+		time.Since(begin).Round(10*time.Millisecond), len(r.cluster.Masters), len(r.tasknodes), len(r.machines), r.cfg.Allocation.Scheduler, r.cfg.Allocation.Job)
+	return os.WriteFile(r.state.mastersFile(), []byte(strings.Join(r.cluster.Addresses(), ",")+"\n"), 0o600)
 }
 
 // prepareState removes what an allocation has left that could not save, and makes what this one
 // needs.
-func (r *runner) prepareState() (err error) {
-	if r.token, err = r.state.token(); err != nil {
+func (r *runner) prepareState() error {
+	r.token = r.state.path("token")
+	if err := launch.EnsureToken(r.token); err != nil {
 		return err
 	}
 	errs := []error{r.state.clean(r.manifest.Generation), os.RemoveAll(r.claims()), os.RemoveAll(r.state.mastersFile())}
@@ -136,7 +138,7 @@ func (r *runner) backupFile(generation int) string {
 
 // startMaster starts a master.
 func (r *runner) startMaster(ctx context.Context, i int, restored bool) error {
-	m, id := r.machines[i], masterName(i)
+	m, id := r.machines[i], launch.MasterName(i)
 	where := r.placeOf(id)
 	if _, err := m.ask(ctx, request{Open: &openRequest{Place: where}}); err != nil {
 		return err
@@ -153,16 +155,16 @@ func (r *runner) startMaster(ctx context.Context, i int, restored bool) error {
 			return err
 		}
 	}
+	r.cluster.Masters = append(r.cluster.Masters, launch.Master{ID: id, Address: port.Address})
 	if _, err := m.ask(ctx, request{Start: r.masterDaemon(i, dir, port.Address)}); err != nil {
 		return err
 	}
-	r.masters = append(r.masters, port.Address)
 	if i > 0 {
 		return r.addMaster(ctx, id, port.Address)
 	}
 	token, err := rpc.ReadToken(r.token)
 	if err == nil {
-		r.admin, err = r.cfg.Connect(r.masters, token)
+		r.admin, err = r.cfg.Connect(r.cluster.Addresses(), token)
 	}
 	return err
 }
@@ -191,20 +193,17 @@ func (r *runner) addMaster(ctx context.Context, id, address string) error {
 // Expiry: a new leader probes tasknodes that have not joined it three times in each expiry, at
 // their addresses of the last allocation. They must join before the first probe.
 func (r *runner) masterDaemon(i int, dir, address string) *startRequest {
-	id := masterName(i)
-	args := []string{"jobmaster", "--id", id, "--cluster-id", r.manifest.Cluster, "--dir", dir, "--token-file", r.token,
-		"--address", address[strings.LastIndexByte(address, ':'):], "--advertise", address, "--http", "127.0.0.1:0",
-		"--staging", r.cfg.Staging, "--nice", "0", "--expiry", "1m"}
-	if i > 0 {
-		args = append(args, "--join")
-	} else {
-		args = append(args, "--masters", id+"="+address)
-	}
+	d := r.daemon(launch.MasterName(i), dir)
+	d.Address, d.Advertise = address[strings.LastIndexByte(address, ':'):], address
+	s := r.cluster.Jobmaster(d)
+	s["nice"], s["expiry"] = "0", "1m"
 	jobmaster, _, _ := r.cfg.settings() // Validate has reported errors
-	q := r.daemon(id, dir, append(args, jobmaster...))
-	if i > 0 {
-		q.Ready = "" // it is ready when it has been added
+	if i == 0 {
+		return startDaemon(d, []string{"jobmaster"}, s, jobmaster)
 	}
+	delete(s, "masters")
+	q := startDaemon(d, []string{"jobmaster", "--join"}, s, jobmaster)
+	q.ReadyFile = "" // it is ready when it has been added
 	return q
 }
 
@@ -212,15 +211,16 @@ func (r *runner) masterDaemon(i int, dir, address string) *startRequest {
 func (r *runner) startTasknode(ctx context.Context, p *placed) error {
 	m := r.machines[p.node]
 	link := r.placeOf(p.name).Link
+	d := r.daemon(p.name, filepath.Join(link, "tasknode"))
+	d.Address = ":0"
 	slots := max(1, m.node.Cores/p.share)
-	args := []string{"tasknode", "--name", p.name, "--cluster-id", r.manifest.Cluster, "--dir", filepath.Join(link, "tasknode"), "--token-file", r.token,
-		"--local-dir", filepath.Join(link, diskDir, filepath.Dir(tasksDir)), "--masters", strings.Join(r.masters, ","), "--own-user",
-		"--address", ":0", "--http", "127.0.0.1:0", "--map-slots", strconv.Itoa(slots), "--reduce-slots", strconv.Itoa(max(1, slots/2))}
+	s := r.cluster.Tasknode(d, slots, max(1, slots/2))
+	s["local-dir"] = filepath.Join(link, diskDir, filepath.Dir(tasksDir))
 	if memory := memoryOf(m.node.MemoryMB, m.memory(), p.share); memory > 0 {
-		args = append(args, "--memory-mb", strconv.Itoa(memory))
+		s["memory-mb"] = strconv.Itoa(memory)
 	}
 	_, tasknode, _ := r.cfg.settings() // Validate has reported errors
-	_, err := m.ask(ctx, request{Start: r.daemon(p.name, filepath.Join(link, "tasknode"), append(args, tasknode...))})
+	_, err := m.ask(ctx, request{Start: startDaemon(d, []string{"tasknode", "--own-user"}, s, tasknode)})
 	return err
 }
 
@@ -236,12 +236,18 @@ func memoryOf(given, machine, share int) int {
 	return 0
 }
 
-// daemon returns the request that starts a daemon.
-func (r *runner) daemon(name, dir string, args []string) *startRequest {
-	ready := dir + ".ready"
+// daemon returns a daemon, without addresses for others.
+func (r *runner) daemon(name, dir string) launch.Daemon {
+	return launch.Daemon{
+		Name: name, Dir: dir, HTTP: "127.0.0.1:0", TokenFile: r.token, LogFile: r.state.path("logs", name+".log"), ReadyFile: dir + ".ready",
+	}
+}
+
+// startDaemon returns the request that starts a daemon, with its settings and those of the user.
+func startDaemon(d launch.Daemon, command []string, s launch.Settings, user []string) *startRequest {
 	return &startRequest{
-		Name: name, Ready: ready, Timeout: readyTimeout,
-		Args: append(args, "--ready-file", ready, "--log-file", r.state.path("logs", name+".log")), Env: hadoopVariables(os.Environ()),
+		Daemon: d, Timeout: readyTimeout,
+		Args: slices.Concat(command, s.Flags(), user, d.Files().Flags()), Env: hadoopVariables(os.Environ()),
 	}
 }
 

@@ -3,7 +3,6 @@ package allocation
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/procfs"
 )
@@ -116,7 +116,7 @@ func (s *stateDir) manifestFile() string { return s.path("state.json") }
 // read returns the manifest, which is that of the given command. A directory without one gets a
 // new cluster.
 func (s *stateDir) read(command []string) (*manifest, error) {
-	newCluster := strconv.FormatInt(time.Now().UnixMilli(), 10)
+	newCluster := launch.NewClusterID()
 	m := &manifest{Version: manifestVersion, Cluster: newCluster, Command: slices.Clone(command)}
 	err := jsonfile.ReadOwn(s.manifestFile(), m)
 	switch {
@@ -153,15 +153,6 @@ func (s *stateDir) write(m *manifest) error {
 		err = syncPath(s.dir)
 	}
 	return err
-}
-
-// token makes the secret of the cluster unless it exists, and returns the name of its file.
-func (s *stateDir) token() (file string, err error) {
-	file = s.path("token")
-	if _, err := owndir.ReadFile(file); !errors.Is(err, fs.ErrNotExist) {
-		return file, err
-	}
-	return file, os.WriteFile(file, []byte(strings.ToLower(rand.Text())+"\n"), 0o600)
 }
 
 // clean removes the generations but one, and what saving has left that was interrupted.

@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // Down ends the cluster of a directory: the processes of cluster.json whose ids have not
@@ -43,22 +43,12 @@ func Down(ctx context.Context, dir string) (running bool, err error) {
 		return false, nil
 	}
 	for _, group := range []map[string]Process{tasknodes, masters} {
-		if err := endAll(ctx, slices.Collect(maps.Values(group))); err != nil {
+		all := slices.Collect(maps.Values(group)) // at once: a daemon may take seconds to end its tasks
+		if err := syncutil.Each(all, 0, func(p Process) error { return p.end(ctx) }); err != nil {
 			return true, err
 		}
 	}
 	return true, errors.Join(removeIfThere(filepath.Join(dir, startingFile)), removeIfThere(filepath.Join(dir, StateFile)))
-}
-
-// endAll ends all processes at once. A daemon may take seconds to end its tasks.
-func endAll(ctx context.Context, processes []Process) error {
-	errs := make([]error, len(processes))
-	var all sync.WaitGroup
-	for i, p := range processes {
-		all.Go(func() { errs[i] = p.end(ctx) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
 }
 
 // lock takes the lock of an existing directory, and waits while another process has it.

@@ -1,21 +1,17 @@
 package localcluster
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"sync"
-	"time"
+	"slices"
 
+	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/jsonfile"
-	"github.com/hammr/hammr/internal/owndir"
+	"github.com/hammr/hammr/internal/launch"
 )
 
 // layout lists the parts of a cluster, running or not. Masters keep their ports, because other
@@ -53,7 +49,7 @@ func readOrCreateLayout(cfg Config) (*layout, error) {
 	err := jsonfile.ReadOwn(path, l)
 	token := filepath.Join(cfg.Dir, TokenFile)
 	if err == nil {
-		return l, createToken(token)
+		return l, launch.EnsureToken(token)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -64,7 +60,7 @@ func readOrCreateLayout(cfg Config) (*layout, error) {
 	if l, err = newLayout(cfg); err != nil {
 		return nil, err
 	}
-	if err := createToken(token); err != nil {
+	if err := launch.EnsureToken(token); err != nil {
 		return nil, err
 	}
 	return l, jsonfile.Write(path, l, fileMode)
@@ -88,7 +84,7 @@ func checkEmpty(dir string) error {
 // newLayout numbers masters m1, m2, … and tasknodes n1, n2, …; their names never change.
 func newLayout(cfg Config) (*layout, error) {
 	l := &layout{
-		ID:          strconv.FormatInt(time.Now().UnixMilli(), 10),
+		ID:          launch.NewClusterID(),
 		MasterFlags: cfg.MasterFlags, TasknodeFlags: cfg.TasknodeFlags,
 	}
 	ports, err := masterPorts(cfg)
@@ -96,7 +92,7 @@ func newLayout(cfg Config) (*layout, error) {
 		return nil, err
 	}
 	for i := range cfg.Masters {
-		l.Masters = append(l.Masters, masterLayout{ID: fmt.Sprintf("m%d", i+1), Address: ports[2*i], HTTP: ports[2*i+1]})
+		l.Masters = append(l.Masters, masterLayout{ID: launch.MasterName(i), Address: ports[2*i], HTTP: ports[2*i+1]})
 	}
 	l.add(cfg, cfg.Tasknodes)
 	return l, nil
@@ -114,39 +110,17 @@ func (l *layout) add(cfg Config, n int) {
 			namespace = cfg.Namespaces[i]
 		}
 		l.Tasknodes = append(l.Tasknodes, tasknodeLayout{
-			Name: fmt.Sprintf("n%d", len(l.Tasknodes)+1), Host: host, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
+			Name: launch.TasknodeName(len(l.Tasknodes)), Host: host, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
 			Namespace: namespace,
 		})
 	}
 }
 
-// createToken writes a random secret, unless there is one that only this user can change. A
-// cluster that is started again keeps its secret, so that clients with a copy stay valid.
-func createToken(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		_, err := owndir.ReadFile(path)
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(strings.ToLower(rand.Text()) + "\n")
-	return errors.Join(err, f.Close())
-}
-
-// Ports are below the range of outgoing connections, which could otherwise take a
-// master's port while the master is down.
-const (
-	firstPort = 17000
-	lastPort  = 31999
-)
-
 // masterPorts returns host:port of the calls and of the page of each master. With MasterHosts
 // the ports are the defaults of masters, 7070 and 7080.
 func masterPorts(cfg Config) (ports []string, err error) {
 	if len(cfg.MasterHosts) == 0 {
-		return FreePorts(localhost, 2*cfg.Masters)
+		return launch.FreePorts(localhost, 2*cfg.Masters)
 	}
 	for _, host := range cfg.MasterHosts {
 		ports = append(ports, net.JoinHostPort(host, "7070"), net.JoinHostPort(host, "7080"))
@@ -154,48 +128,46 @@ func masterPorts(cfg Config) (ports []string, err error) {
 	return ports, nil
 }
 
-// reserved has the reservations of this process, which end with it.
-var reserved struct {
-	sync.Mutex
-	sockets []net.Listener
+// cluster returns what the settings of all daemons have in common.
+func (l *layout) cluster(cfg Config) *launch.Cluster {
+	c := &launch.Cluster{ID: l.ID, Staging: "file://" + filepath.Join(cfg.Dir, stagingDir)}
+	for _, m := range l.Masters {
+		c.Masters = append(c.Masters, launch.Master{ID: m.ID, Address: m.Address})
+	}
+	return c
 }
 
-// reserve reserves a port for this process, so that clusters that start at the same time do not
-// choose the same. A reservation is an abstract Unix socket: it belongs to a network namespace, as
-// ports do, and leaves no file.
-func reserve(port string) error {
-	socket, err := net.Listen("unix", "@hammr-port-"+port)
-	if err != nil {
-		return err
-	}
-	reserved.Lock()
-	defer reserved.Unlock()
-	reserved.sockets = append(reserved.sockets, socket)
-	return nil
+// master returns the program of a jobmaster. The directory of the daemon is a word of its
+// command line, and Process.Alive looks for it there.
+func (l *layout) master(cfg Config, m masterLayout) program {
+	d := newDaemon(cfg, m.ID)
+	d.Address, d.HTTP = m.Address, m.HTTP
+	return newProgram(cfg, d, []string{"jobmaster"}, l.cluster(cfg).Jobmaster(d), l.MasterFlags)
 }
 
-// FreePorts returns n addresses with free ports that no outgoing connection gets. They are
-// reserved until this process ends. Only a program other than Hammr may still take one; random
-// ports make that unlikely.
-func FreePorts(host string, n int) (addresses []string, err error) {
-	for tries := 100 * n; len(addresses) < n; tries-- {
-		if tries == 0 {
-			return nil, fmt.Errorf("no %d free ports within %d to %d on %s: %w", n, firstPort, lastPort, host, err)
-		}
-		number, randErr := rand.Int(rand.Reader, big.NewInt(lastPort-firstPort+1))
-		if randErr != nil {
-			return nil, randErr
-		}
-		port := strconv.FormatInt(firstPort+number.Int64(), 10)
-		if err = reserve(port); err != nil {
-			continue
-		}
-		address := net.JoinHostPort(host, port)
-		listener, listenErr := net.Listen("tcp", address)
-		if err = listenErr; err == nil {
-			err = listener.Close()
-			addresses = append(addresses, address)
-		}
+// tasknode returns the program of a tasknode. The kernel chooses its ports; masters learn them
+// when it joins. --own-user runs tasks as this user.
+func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
+	d := newDaemon(cfg, n.Name)
+	d.Address = net.JoinHostPort(n.Host, "0")
+	d.HTTP = d.Address
+	s := l.cluster(cfg).Tasknode(d, n.MapSlots, n.ReduceSlots)
+	s["local-dir"] = daemon.EscapeItem(d.Dir)
+	p := newProgram(cfg, d, []string{"tasknode", "--own-user"}, s, l.TasknodeFlags)
+	p.namespace = n.Namespace
+	return p
+}
+
+// newDaemon returns a daemon without addresses.
+func newDaemon(cfg Config, name string) launch.Daemon {
+	dir := filepath.Join(cfg.Dir, name)
+	return launch.Daemon{
+		Name: name, Dir: dir, TokenFile: filepath.Join(cfg.Dir, TokenFile),
+		LogFile: filepath.Join(cfg.Dir, "logs", name+".log"), ReadyFile: filepath.Join(dir, "ready.json"),
 	}
-	return addresses, err
+}
+
+// newProgram returns the program of a daemon, with its settings and the flags of the user.
+func newProgram(cfg Config, d launch.Daemon, command []string, s launch.Settings, user []string) program {
+	return program{Daemon: d, args: slices.Concat(cfg.Program, command, s.Flags(), user, d.Files().Flags()), beforeStart: cfg.BeforeStart}
 }

@@ -1,30 +1,9 @@
 package localcluster
 
 import (
-	"net"
 	"slices"
 	"testing"
 )
-
-// TestPortsAreReserved: ports that were returned once are not returned again, even though
-// nothing listens there.
-func TestPortsAreReserved(t *testing.T) {
-	addresses, err := FreePorts(localhost, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, address := range addresses {
-		_, port, _ := net.SplitHostPort(address)
-		if err := reserve(port); err == nil {
-			t.Errorf("%s can be reserved again", address)
-		}
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.Close()
-	}
-}
 
 // TestAddressesOfTasknodes compares the flags of tasknodes on IPv4 and IPv6 addresses.
 func TestAddressesOfTasknodes(t *testing.T) {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/owndir"
 	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // Cluster is a running cluster. It is used by one goroutine.
@@ -23,7 +25,7 @@ type Cluster struct {
 	cfg      Config
 	layout   *layout
 	starter  *procfs.Starter
-	children []*child // what this process has started
+	children []*launch.Child // what this process has started
 }
 
 // Up starts the cluster of a directory, a new one if there is none, and returns when all of
@@ -33,7 +35,7 @@ type Cluster struct {
 // The caller calls Wait, or Release if the daemons outlive this process.
 //
 //	lock ─► layout ─► masters start ─► all ready ─► tasknodes start ─► all ready ─► publish
-//	                       └── a daemon ends or is late ──► rollBack ◄──┘
+//	                       └── a daemon ends or is late ──► undone ◄────┘
 func Up(ctx context.Context, cfg Config) (*Cluster, error) {
 	return startOrAdd(ctx, cfg, 0)
 }
@@ -81,107 +83,115 @@ func startOrAdd(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 	return start(ctx, cfg, l)
 }
 
-// start starts the daemons that do not run. Masters start first, because a tasknode that
-// finds no master waits longer before each new attempt. StartTimeout is for all daemons
-// together.
+// start starts the daemons that do not run. StartTimeout is for all daemons together.
 func start(ctx context.Context, cfg Config, l *layout) (*Cluster, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("timed out after %v", cfg.StartTimeout))
 	defer cancel()
 	c := &Cluster{dir: cfg.Dir, cfg: cfg, layout: l, starter: procfs.NewStarter()}
 	if err := c.startAll(ctx); err != nil {
-		return nil, errors.Join(err, c.rollBack(context.WithoutCancel(ctx)))
+		c.starter.Close()
+		return nil, err
 	}
 	return c, nil
 }
 
-// startAll starts the masters, and then the tasknodes. State has all daemons from the
-// beginning, so that Down finds those that an earlier Up has started.
+// startAll starts the masters, and then the tasknodes: a tasknode that finds no master waits
+// longer before each new attempt. State has all daemons from the beginning, so that Down finds
+// those that an earlier Up has started. On failure it ends those that it has started.
 func (c *Cluster) startAll(ctx context.Context) error {
 	old, err := readRunning(c.dir)
 	if err != nil {
 		return err
 	}
-	l := c.layout
-	c.State = State{ID: l.ID}
-	tasknodes, masters := old.processes()
-	for _, m := range l.Masters {
-		c.State.Masters = append(c.State.Masters, Master{m.ID, masters[m.ID]})
+	c.State = State{ID: c.layout.ID}
+	oldTasknodes, oldMasters := old.processes()
+	for _, m := range c.layout.Masters {
+		c.State.Masters = append(c.State.Masters, Master{m.ID, oldMasters[m.ID]})
 	}
-	for _, n := range l.Tasknodes {
-		c.State.Tasknodes = append(c.State.Tasknodes, Tasknode{n.Name, tasknodes[n.Name]})
+	for _, n := range c.layout.Tasknodes {
+		c.State.Tasknodes = append(c.State.Tasknodes, Tasknode{n.Name, oldTasknodes[n.Name]})
 	}
-	group := &startGroup{cluster: c, notReady: make(map[*Process]*child)}
-	for i, m := range l.Masters {
-		if err := group.ensureRunning(l.master(c.cfg, m), &c.State.Masters[i].Process); err != nil {
-			return err
-		}
+	masters, tasknodes := c.members()
+	err, left := launch.InOrder(ctx, c.step(masters), c.step(tasknodes))
+	if err == nil {
+		return c.publish()
 	}
-	if err := group.await(ctx); err != nil {
-		return err
+	if left == nil { // Down ends what is left
+		left = removeIfThere(filepath.Join(c.dir, startingFile))
 	}
-	for i, n := range l.Tasknodes {
-		if err := group.ensureRunning(l.tasknode(c.cfg, n), &c.State.Tasknodes[i].Process); err != nil {
-			return err
-		}
-	}
-	if err := group.await(ctx); err != nil {
-		return err
-	}
-	return c.publish()
+	return errors.Join(err, left)
 }
 
-// startGroup is a set of daemons that are started at once.
-type startGroup struct {
-	cluster  *Cluster
-	notReady map[*Process]*child // by their processes in Cluster.State
+// members returns the daemons of the layout, with their processes in State.
+func (c *Cluster) members() (masters, tasknodes []*member) {
+	for i, m := range c.layout.Masters {
+		masters = append(masters, &member{program: c.layout.master(c.cfg, m), process: &c.State.Masters[i].Process})
+	}
+	for i, n := range c.layout.Tasknodes {
+		tasknodes = append(tasknodes, &member{program: c.layout.tasknode(c.cfg, n), process: &c.State.Tasknodes[i].Process})
+	}
+	return masters, tasknodes
 }
 
-// ensureRunning starts a daemon unless its process is ready, and records the new process.
-func (g *startGroup) ensureRunning(p program, process *Process) error {
-	if process.Alive() {
-		if process.Address != "" {
+// step returns the step that starts those of some daemons that do not run. It records their
+// processes before it waits for any, so that Down can end them.
+func (c *Cluster) step(members []*member) launch.Step {
+	return launch.Step{
+		Start: func(ctx context.Context) error {
+			for _, m := range members {
+				if err := c.ensureRunning(m); err != nil {
+					return err
+				}
+			}
+			if err := jsonfile.Write(filepath.Join(c.dir, startingFile), c.State, fileMode); err != nil {
+				return err
+			}
+			return awaitReady(ctx, members)
+		},
+		Undo: func(ctx context.Context) error {
+			return syncutil.Each(members, 0, func(m *member) error {
+				if m.child == nil {
+					return nil
+				}
+				return m.child.End(ctx, endTimeout)
+			})
+		},
+	}
+}
+
+// ensureRunning starts a daemon unless its process is ready.
+func (c *Cluster) ensureRunning(m *member) error {
+	if m.process.Alive() {
+		if m.process.Address != "" {
 			return nil
 		}
-		if err := process.end(context.Background()); err != nil { // it was started, but is not known to be ready
+		if err := m.process.end(context.Background()); err != nil { // it was started, but is not known to be ready
 			return err
 		}
 	}
-	child, err := p.start(g.cluster.starter, g.cluster.cfg.Detach)
-	if err != nil {
-		return err
-	}
-	g.cluster.children = append(g.cluster.children, child)
-	*process, g.notReady[process] = child.process, child
-	return nil
+	return c.start(m)
 }
 
-// await records the processes, waits until all are ready, and records their addresses.
-func (g *startGroup) await(ctx context.Context) error {
-	c := g.cluster
-	if err := jsonfile.Write(filepath.Join(c.dir, startingFile), c.State, fileMode); err != nil {
-		return err
+// start starts a daemon, and does not wait for it.
+func (c *Cluster) start(m *member) error {
+	err := m.start(c.starter, c.cfg.Detach)
+	if err == nil {
+		c.children = append(c.children, m.child)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var failed error
-	var once sync.Once
-	var all sync.WaitGroup
-	for process, child := range g.notReady {
-		all.Go(func() {
-			err := child.awaitReady(ctx)
-			if *process = child.process; err != nil {
-				once.Do(func() { failed = err })
-				cancel(errOtherNotReady) // the others need no further wait
-			}
-		})
-	}
-	all.Wait()
-	clear(g.notReady)
-	return failed
+	return err
 }
 
-// errOtherNotReady ends the wait for other daemons after one has failed.
-var errOtherNotReady = errors.New("another daemon is not ready")
+// awaitReady waits until all daemons that were started are ready. After one has failed, it does
+// not wait for the others.
+func awaitReady(ctx context.Context, members []*member) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, m := range members {
+		if m.child != nil {
+			group.Go(func() error { return m.awaitReady(ctx) })
+		}
+	}
+	return group.Wait()
+}
 
 // publish writes cluster.json and layout.json. cluster.json is renamed into place last: its
 // presence says that the cluster is up.
@@ -194,22 +204,4 @@ func (c *Cluster) publish() error {
 		return err
 	}
 	return os.Rename(starting, filepath.Join(c.dir, StateFile))
-}
-
-// rollBack ends what this process has started. It ends them in the reverse order of their
-// start and removes the file of the start, unless a process remains.
-func (c *Cluster) rollBack(ctx context.Context) error {
-	c.starter.Close()
-	var started []Process
-	for _, child := range slices.Backward(c.children) {
-		started = append(started, child.process)
-	}
-	err := endAll(ctx, started)
-	for _, child := range c.children {
-		<-child.exited
-	}
-	if err == nil {
-		err = removeIfThere(filepath.Join(c.dir, startingFile))
-	}
-	return err
 }

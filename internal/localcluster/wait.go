@@ -13,8 +13,8 @@ func (c *Cluster) Wait(ctx context.Context, ended func(name, end string)) error 
 	exits := make(chan exit, len(c.children))
 	for _, child := range c.children {
 		go func() {
-			<-child.exited
-			exits <- exit{child.name, exitText(child.exitErr)}
+			<-child.Exited
+			exits <- exit{child.Name, child.ExitText()}
 		}()
 	}
 	for left := len(c.children); left > 0; left-- {
@@ -38,7 +38,7 @@ func (c *Cluster) down(ctx context.Context) error {
 		return fmt.Errorf("end of the cluster: %w", err)
 	}
 	for _, child := range c.children {
-		<-child.exited
+		<-child.Exited
 	}
 	return nil
 }

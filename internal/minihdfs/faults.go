@@ -40,11 +40,8 @@ func (d *daemon) Stop() error {
 	if err := d.signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
-	d.mu.Lock()
-	process := d.mu.process
-	d.mu.Unlock()
-	for process != nil {
-		err := unix.Waitid(unix.P_PID, process.Pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
+	for pid := d.pid(); pid != 0; {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
 		if !errors.Is(err, unix.EINTR) {
 			break
 		}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/netns"
 	"github.com/hammr/hammr/internal/procfs"
 )
@@ -52,8 +53,7 @@ type daemon struct {
 
 	mu struct {
 		sync.Mutex
-		process *os.Process
-		ended   chan struct{} // closed when process has been waited for
+		child *launch.Child // nil if it was killed or never started
 	}
 }
 
@@ -81,31 +81,33 @@ func (d *daemon) start() error {
 	if len(d.env) > 0 {
 		cmd.Env = append(os.Environ(), d.env...)
 	}
-	if err := d.starter.Start(cmd.Start); err != nil {
-		return fmt.Errorf("minihdfs: start of %s: %w", d.name, err)
+	child, err := launch.Start(d.starter, launch.Daemon{Name: d.name}, cmd)
+	if err != nil {
+		return fmt.Errorf("minihdfs: %w", err)
 	}
-	ended := make(chan struct{})
-	go func() {
-		cmd.Wait()
-		close(ended)
-	}()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.mu.process, d.mu.ended = cmd.Process, ended
+	d.mu.child = child
 	return nil
 }
 
 // logPath returns the file with all output of the daemon, of all its starts.
 func (p *program) logPath() string { return filepath.Join(p.logs, p.name+".log") }
 
-// signal sends a signal to the process, by its id.
-func (d *daemon) signal(sig syscall.Signal) error {
+// process returns the latest process, nil if it was killed or never started.
+func (d *daemon) process() *launch.Child {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.mu.process == nil {
+	return d.mu.child
+}
+
+// signal sends a signal to the process.
+func (d *daemon) signal(sig syscall.Signal) error {
+	child := d.process()
+	if child == nil {
 		return fmt.Errorf("minihdfs: %s is not running", d.name)
 	}
-	if err := d.mu.process.Signal(sig); err != nil {
+	if err := child.Signal(sig); err != nil {
 		return fmt.Errorf("minihdfs: signal to %s: %w", d.name, err)
 	}
 	return nil
@@ -115,61 +117,43 @@ func (d *daemon) signal(sig syscall.Signal) error {
 // never started.
 func (d *daemon) Kill() error {
 	d.mu.Lock()
-	process, ended := d.mu.process, d.mu.ended
-	d.mu.process = nil
+	child := d.mu.child
+	d.mu.child = nil
 	d.mu.Unlock()
-	if process == nil {
+	if child == nil {
 		return nil
 	}
-	if err := process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := child.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("minihdfs: end of %s: %w", d.name, err)
 	}
-	<-ended
+	<-child.Exited
 	return nil
 }
 
 // end ends the process with SIGTERM, and with SIGKILL after a while. A NodeManager needs
 // the time to end its containers.
 func (d *daemon) end(patience time.Duration) error {
-	if ended := d.exited(); ended != nil && d.signal(syscall.SIGTERM) == nil {
+	if child := d.process(); child != nil && child.Signal(syscall.SIGTERM) == nil {
 		select {
-		case <-ended:
+		case <-child.Exited:
 		case <-time.After(patience):
 		}
 	}
 	return d.Kill()
 }
 
-// exited is closed when the latest process is gone.
-func (d *daemon) exited() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.mu.ended
-}
-
 // Runs reports whether there is a process, stopped or not.
 func (d *daemon) Runs() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.mu.process == nil {
-		return false
-	}
-	select {
-	case <-d.mu.ended:
-		return false
-	default:
-		return true
-	}
+	child := d.process()
+	return child != nil && child.Runs()
 }
 
 // pid returns the id of the process, 0 if it was killed or never started.
 func (d *daemon) pid() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.mu.process == nil {
-		return 0
+	if child := d.process(); child != nil {
+		return child.PID()
 	}
-	return d.mu.process.Pid
+	return 0
 }
 
 // exitError describes a daemon that ended by itself, with the end of its log.

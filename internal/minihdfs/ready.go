@@ -130,16 +130,14 @@ func (c *Cluster) await(ctx context.Context, check func(context.Context) error) 
 // await repeats check until it returns nil, ctx ends, or the daemon has exited. The
 // error of the last check says what is missing.
 func (d *daemon) await(ctx context.Context, check func(context.Context) error) error {
-	ended := d.exited()
+	child := d.process()
 	var last error
 	err := syncutil.Poll(ctx, 100*time.Millisecond, func(ctx context.Context) (bool, error) {
-		select {
-		case <-ended:
+		if child == nil || !child.Runs() {
 			return false, d.exitError()
-		default:
-			last = check(ctx)
-			return last == nil, nil
 		}
+		last = check(ctx)
+		return last == nil, nil
 	})
 	if err != nil && ctx.Err() != nil {
 		return errors.Join(err, last)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/pattern"
 	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // YarnConfig says how YARN is started over a cluster.
@@ -144,19 +145,15 @@ func (y *Yarn) checkRegistered(ctx context.Context) error {
 // Close ends YARN and what runs on it, by process id. Files stay. NodeManagers get SIGTERM,
 // since a container would outlive a killed one.
 func (y *Yarn) Close() error {
-	errs := make([]error, len(y.nodeManagers)+1)
+	var err error
 	y.closing.Do(func() {
-		var all sync.WaitGroup // each NodeManager ends its containers first
-		for i, d := range y.nodeManagers {
-			all.Go(func() { errs[i] = d.end(y.endTimeout) })
-		}
-		all.Wait()
+		err = syncutil.Each(y.nodeManagers, 0, func(d *daemon) error { return d.end(y.endTimeout) }) // each ends its containers first
 		if y.resourceManager != nil {
-			errs[len(y.nodeManagers)] = y.resourceManager.end(y.endTimeout)
+			err = errors.Join(err, y.resourceManager.end(y.endTimeout))
 		}
 		y.starter.Close()
 	})
-	return errors.Join(errs...)
+	return err
 }
 
 // Dir returns the folder with all that YARN writes on the local disk.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/hostfile"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/validate"
 )
 
@@ -172,20 +173,12 @@ func (c *Cluster) where(matches func(i int) bool) (hosts []int) {
 // each calls do for hosts, for some of them at once, and returns all errors in the order of
 // the hosts. After a failure it continues with the others.
 func (c *Cluster) each(ctx context.Context, hosts []int, do func(ctx context.Context, i int) error) error {
-	errs := make([]error, len(hosts))
-	free := make(chan struct{}, c.cfg.AtOnce)
-	var all sync.WaitGroup
-	for k, i := range hosts {
-		all.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
-			if errs[k] = context.Cause(ctx); errs[k] == nil {
-				errs[k] = do(ctx, i)
-			}
-		})
-	}
-	all.Wait()
-	return errors.Join(errs...)
+	return syncutil.Each(hosts, c.cfg.AtOnce, func(i int) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return do(ctx, i)
+	})
 }
 
 // act runs calls of script.sh on a host, or prints them in a dry run.
@@ -197,14 +190,19 @@ func (c *Cluster) act(ctx context.Context, h *Host, calls ...string) (stdout str
 	return c.shell.run(ctx, h, c.plan.script(h, calls...))
 }
 
-// send runs a script that reads the program, or prints it in a dry run.
+// send copies the program to a host.
 func (c *Cluster) send(ctx context.Context, h *Host, p *program) error {
-	call := "receive " + p.hash
+	return c.feed(ctx, h, "receive "+p.hash, p.file+".gz", p.stream)
+}
+
+// feed runs a call that reads a file from its standard input, or prints it in a dry run. open
+// returns the content.
+func (c *Cluster) feed(ctx context.Context, h *Host, call, file string, open func() (io.Reader, error)) error {
 	if c.cfg.DryRun != nil {
-		c.print(h, "sh -c ... < "+p.file+".gz", c.plan.variables(h)+call)
+		c.print(h, "sh -c ... < "+file, c.plan.variables(h)+call)
 		return nil
 	}
-	stream, err := p.stream()
+	stream, err := open()
 	if err != nil {
 		return err
 	}

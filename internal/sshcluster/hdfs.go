@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -201,8 +202,13 @@ func archiveJars(dir string) (*jarArchive, error) {
 	if err != nil {
 		return nil, err
 	}
-	var plain bytes.Buffer
-	w := tar.NewWriter(&plain)
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.NoCompression)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	w := tar.NewWriter(io.MultiWriter(sum, z))
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -215,33 +221,16 @@ func archiveJars(dir string) (*jarArchive, error) {
 			return nil, err
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(plain.Bytes())
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.NoCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := z.Write(plain.Bytes()); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return &jarArchive{hex.EncodeToString(sum[:]), b.Bytes()}, nil
+	return &jarArchive{hex.EncodeToString(sum.Sum(nil)), b.Bytes()}, nil
 }
 
-// sendJars copies the jars to a host, or prints that in a dry run.
+// sendJars copies the jars to a host.
 func (c *Cluster) sendJars(ctx context.Context, h *Host, jars *jarArchive) error {
-	call := "receive_jars " + jars.hash
-	if c.cfg.DryRun != nil {
-		c.print(h, "sh -c ... < jars.tar.gz", c.plan.variables(h)+call)
-		return nil
-	}
-	_, err := c.shell.feed(ctx, h, c.plan.script(h, call), bytes.NewReader(jars.compressed))
-	if err == nil {
+	err := c.feed(ctx, h, "receive_jars "+jars.hash, "jars.tar.gz", func() (io.Reader, error) { return bytes.NewReader(jars.compressed), nil })
+	if err == nil && c.cfg.DryRun == nil {
 		c.cfg.Progress(h.Name, fmt.Sprintf("copied the jars of HDFS, %d MiB", len(jars.compressed)>>20))
 	}
 	return err

@@ -36,8 +36,8 @@ func modelSettings() string {
 }
 
 // serve is a model of a daemon.
-func serve(settingsFile string) int {
-	settings, err := readSettings(settingsFile)
+func serve(file string) int {
+	settings, err := readSettings(file)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -82,7 +82,7 @@ func serve(settingsFile string) int {
 	}
 }
 
-// readSettings reads a file that settingsFile has made.
+// readSettings reads a file that launch.Settings.YAML has made.
 func readSettings(file string) (map[string]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/hostfile"
+	"github.com/hammr/hammr/internal/launch"
 )
 
 // Plan is what a cluster consists of. It is derived from a hostfile; Adopt and Locate complete
@@ -160,15 +161,15 @@ func wantedMasters(f hostfile.File) int {
 
 // nameMasters gives the ids m1, m2, … to jobmasters without one.
 func (p *Plan) nameMasters() {
-	next := 1
+	next := 0
 	for i := range p.Hosts {
 		if p.Hosts[i].Jobmaster != unnamed {
 			continue
 		}
-		for p.master("m"+strconv.Itoa(next)) != nil {
+		for p.master(launch.MasterName(next)) != nil {
 			next++
 		}
-		p.Hosts[i].Jobmaster = "m" + strconv.Itoa(next)
+		p.Hosts[i].Jobmaster = launch.MasterName(next)
 	}
 }
 
@@ -224,14 +225,7 @@ func (p *Plan) Validate() error {
 }
 
 // Masters returns the addresses of the jobmasters for clients.
-func (p *Plan) Masters() (addresses []string) {
-	for _, h := range p.Hosts {
-		if h.Jobmaster != "" {
-			addresses = append(addresses, h.MasterAddress())
-		}
-	}
-	return addresses
-}
+func (p *Plan) Masters() []string { return p.cluster().Addresses() }
 
 // MasterAddress returns the address of the host's jobmaster for clients and other daemons.
 func (h *Host) MasterAddress() string { return join(h.Address, h.Port) }

@@ -137,10 +137,6 @@ func TestSettings(t *testing.T) {
 	if _, err := bad.settings(&bad.Hosts[0], "jobmaster"); err == nil || !strings.Contains(err.Error(), "a: jobmaster.dir is not for hostfiles") {
 		t.Errorf("jobmaster.dir: %v", err)
 	}
-	text, err := settingsFile(map[string]string{"b": `x"y`, "a": "1"})
-	if err != nil || text != "a: \"1\"\nb: \"x\\\"y\"\n" {
-		t.Errorf("%q, %v", text, err)
-	}
 }
 
 // TestAdopt checks what a plan takes from machines that belong to a cluster.

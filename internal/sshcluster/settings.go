@@ -1,22 +1,21 @@
 package sshcluster
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hammr/hammr/internal/hostfile"
+	"github.com/hammr/hammr/internal/launch"
 )
 
 // settings returns all settings of a host's daemon: those that the plan decides, and those of
 // the hostfile. A setting of the hostfile that the plan decides is an error, except for
 // "http" and the slots.
-func (p *Plan) settings(h *Host, role string) (map[string]string, error) {
+func (p *Plan) settings(h *Host, role string) (launch.Settings, error) {
 	decided := p.jobmasterSettings(h)
 	given := h.jobmasterSettings
 	if role == hostfile.Tasknode {
@@ -32,44 +31,44 @@ func (p *Plan) settings(h *Host, role string) (map[string]string, error) {
 	return decided, errors.Join(errs...)
 }
 
-func (p *Plan) jobmasterSettings(h *Host) map[string]string {
-	s := p.commonSettings(h, hostfile.Jobmaster)
-	var masters []string
-	for _, other := range p.Hosts {
-		if other.Jobmaster != "" {
-			masters = append(masters, other.Jobmaster+"="+other.MasterAddress())
+func (p *Plan) jobmasterSettings(h *Host) launch.Settings {
+	d := h.daemon(hostfile.Jobmaster)
+	d.Address, d.HTTP = join(h.Listen, h.Port), h.page(jobmasterPagePort)
+	c := p.cluster()
+	if p.Staging == "" && p.HadoopConf == "" { // there is one machine
+		c.Staging = "file://" + path.Join(h.Dir, "staging")
+	}
+	return h.withFiles(d, c.Jobmaster(d))
+}
+
+func (p *Plan) tasknodeSettings(h *Host) launch.Settings {
+	d := h.daemon(hostfile.Tasknode)
+	d.Address, d.Advertise, d.HTTP = join(h.Listen, h.Port+tasknodePort), join(h.Address, h.Port+tasknodePort), h.page(tasknodePagePort)
+	return h.withFiles(d, p.cluster().Tasknode(d, h.Slots, max(1, h.Slots/2)))
+}
+
+// cluster returns what the settings of all daemons have in common.
+func (p *Plan) cluster() *launch.Cluster {
+	c := &launch.Cluster{ID: p.ClusterID, Staging: p.Staging}
+	for _, h := range p.Hosts {
+		if h.Jobmaster != "" {
+			c.Masters = append(c.Masters, launch.Master{ID: h.Jobmaster, Address: h.MasterAddress()})
 		}
 	}
-	s["id"] = h.Jobmaster
-	s["masters"] = strings.Join(masters, ",")
-	s["address"] = join(h.Listen, h.Port)
-	s["http"] = h.page(jobmasterPagePort)
-	if p.Staging != "" {
-		s["staging"] = p.Staging
-	} else if p.HadoopConf == "" { // there is one machine
-		s["staging"] = "file://" + path.Join(h.Dir, "staging")
-	}
-	return s
+	return c
 }
 
-func (p *Plan) tasknodeSettings(h *Host) map[string]string {
-	s := p.commonSettings(h, hostfile.Tasknode)
-	s["name"] = h.Name
-	s["masters"] = strings.Join(p.Masters(), ",")
-	s["address"] = join(h.Listen, h.Port+tasknodePort)
-	s["advertise"] = join(h.Address, h.Port+tasknodePort)
-	s["http"] = h.page(tasknodePagePort)
-	s["map-slots"] = strconv.Itoa(h.Slots)
-	s["reduce-slots"] = strconv.Itoa(max(1, h.Slots/2))
-	return s
-}
-
-// commonSettings returns the settings that both daemons have.
-func (p *Plan) commonSettings(h *Host, role string) map[string]string {
+// daemon returns a daemon of a host, without addresses.
+func (h *Host) daemon(role string) launch.Daemon {
 	file := path.Join(h.Dir, role)
-	s := map[string]string{"cluster-id": p.ClusterID, "dir": file, "token-file": path.Join(h.etc, "token")}
-	if h.units != "yes" { // systemd has the log, and knows when a daemon is ready
-		s["ready-file"], s["log-file"] = file+".ready", file+".log"
+	return launch.Daemon{Name: h.DaemonName(role), Dir: file, TokenFile: path.Join(h.etc, "token"), LogFile: file + ".log", ReadyFile: file + ".ready"}
+}
+
+// withFiles adds the files of a daemon to its settings. For its units, systemd has the log and
+// knows when the daemon is ready.
+func (h *Host) withFiles(d launch.Daemon, s launch.Settings) launch.Settings {
+	if h.units != "yes" {
+		maps.Copy(s, d.Files())
 	}
 	return s
 }
@@ -81,17 +80,4 @@ func (h *Host) page(distance int) string {
 		return join("127.0.0.1", h.Port+distance)
 	}
 	return join(h.Listen, h.Port+distance)
-}
-
-// settingsFile returns settings as the YAML file of a daemon. Text in JSON is YAML too.
-func settingsFile(settings map[string]string) (string, error) {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		value, err := json.Marshal(settings[name])
-		if err != nil {
-			return "", fmt.Errorf("setting %s: %w", name, err)
-		}
-		fmt.Fprintf(&b, "%s: %s\n", name, value)
-	}
-	return b.String(), nil
 }

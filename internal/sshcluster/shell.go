@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/hostfile"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // shell runs scripts on machines. It has no goroutines of its own.
@@ -80,16 +82,12 @@ func (s *shell) close() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all sync.WaitGroup
-	for target := range s.mu.targets {
-		all.Go(func() {
-			words := hostfile.ShellWords(slices.Insert(slices.Clone(s.words), 1, "-O", "exit"), target)
-			ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
-			defer cancel()
-			_ = exec.CommandContext(ctx, words[0], words[1:]...).Run() // without a connection there is nothing to end
-		})
-	}
-	all.Wait()
+	_ = syncutil.Each(slices.Collect(maps.Keys(s.mu.targets)), 0, func(target string) error {
+		words := hostfile.ShellWords(slices.Insert(slices.Clone(s.words), 1, "-O", "exit"), target)
+		ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
+		defer cancel()
+		return exec.CommandContext(ctx, words[0], words[1:]...).Run()
+	}) // without a connection there is nothing to end
 	return os.RemoveAll(s.sockets)
 }
 

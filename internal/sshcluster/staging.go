@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/hostfile"
+	"github.com/hammr/hammr/internal/launch"
 )
 
 // checkStaging checks that all machines see a staging directory that is mounted: the first
@@ -20,7 +21,7 @@ func (c *Cluster) checkStaging(ctx context.Context) error {
 		return nil
 	}
 	first := &c.plan.Hosts[0]
-	text, err := c.shell.run(ctx, first, c.plan.script(first, "share "+hostfile.Quote(u.Path)+" .hammr-"+newToken()))
+	text, err := c.shell.run(ctx, first, c.plan.script(first, "share "+hostfile.Quote(u.Path)+" .hammr-"+launch.NewToken()))
 	if err != nil {
 		return err
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hammr/hammr/internal/hostfile"
+	"github.com/hammr/hammr/internal/launch"
 )
 
 // Start starts all daemons that do not run, and returns when all are ready.
@@ -29,7 +29,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 		return err
 	}
 	if c.plan.ClusterID == "" {
-		c.plan.ClusterID = strconv.FormatInt(time.Now().UnixMilli(), 10)
+		c.plan.ClusterID = launch.NewClusterID()
 	}
 	if err := c.checkStart(prog); err != nil {
 		return err
@@ -146,27 +146,51 @@ func (c *Cluster) install(ctx context.Context, i int, prog *program, token strin
 // putSettings returns the call that stores the settings of a daemon.
 func (c *Cluster) putSettings(h *Host, role string) (call string, err error) {
 	settings, err := c.plan.settings(h, role)
-	if err != nil {
-		return "", err
-	}
-	text, err := settingsFile(settings)
-	return putCall(`"$etc/`+role+`.yaml"`, "644", text), err
+	return putCall(`"$etc/`+role+`.yaml"`, "644", settings.YAML()), err
 }
 
 // launch starts HDFS, the masters, and then the tasknodes: a tasknode that finds no master
 // waits longer before each new attempt. On failure it ends those that it has started.
 func (c *Cluster) launch(ctx context.Context) error {
+	var steps []launch.Step
 	for _, role := range startOrder {
-		hosts := c.where(func(i int) bool { return c.has(i, role) && c.surveys[i].daemon(role).State != Running })
-		if err := c.each(ctx, hosts, func(ctx context.Context, i int) error { return c.launchDaemon(ctx, i, role) }); err != nil {
-			return errors.Join(err, c.rollBack(context.WithoutCancel(ctx)))
-		}
+		steps = append(steps, c.step(role))
+	}
+	err, left := launch.InOrder(ctx, steps...)
+	if left != nil {
+		left = fmt.Errorf("end of daemons that were started; 'hammr cluster status' shows those that are left: %w", left)
+	}
+	if err != nil {
+		return errors.Join(err, left)
 	}
 	for i := range c.plan.Hosts {
 		h := &c.plan.Hosts[i]
 		c.cfg.Progress(h.Name, c.readyText(h, c.surveys[i]))
 	}
 	return nil
+}
+
+// rollBackTimeout bounds the end of the daemons of one role after a start that failed.
+const rollBackTimeout = 30 * time.Second
+
+// step returns the step that starts the daemons of a role that are not ready. It is undone by
+// the end of those that did not run before. If a machine does not answer any more, those of the
+// others end.
+func (c *Cluster) step(role string) launch.Step {
+	return launch.Step{
+		Start: func(ctx context.Context) error {
+			hosts := c.where(func(i int) bool { return c.has(i, role) && c.surveys[i].daemon(role).State != Running })
+			return c.each(ctx, hosts, func(ctx context.Context, i int) error { return c.launchDaemon(ctx, i, role) })
+		},
+		Undo: func(ctx context.Context) error {
+			hosts := c.where(func(i int) bool { return c.has(i, role) && !c.surveys[i].runs(role) })
+			return c.each(ctx, hosts, func(ctx context.Context, i int) error {
+				ctx, cancel := context.WithTimeoutCause(ctx, rollBackTimeout, fmt.Errorf("%s: its %s is not ended after %v", c.plan.Hosts[i].Name, role, rollBackTimeout))
+				defer cancel()
+				return c.halt(ctx, i, role, rollBackTimeout/3)
+			})
+		},
+	}
 }
 
 // has reports whether a host has a daemon of a role.
@@ -201,27 +225,6 @@ func (c *Cluster) launchDaemon(ctx context.Context, i int, role string) error {
 	}
 	_, err := c.act(ctx, h, fmt.Sprintf("await %s %d", role, int(c.cfg.Timeout.Seconds())))
 	return err
-}
-
-// rollBackTimeout bounds the end of the daemons of one role after a start that failed.
-const rollBackTimeout = 30 * time.Second
-
-// rollBack ends the daemons that did not run before the start, in the reverse order. If a machine
-// does not answer any more, it ends those of the others.
-func (c *Cluster) rollBack(ctx context.Context) error {
-	var errs []error
-	for _, role := range slices.Backward(startOrder) {
-		hosts := c.where(func(i int) bool { return c.has(i, role) && !c.surveys[i].runs(role) })
-		errs = append(errs, c.each(ctx, hosts, func(ctx context.Context, i int) error {
-			ctx, cancel := context.WithTimeoutCause(ctx, rollBackTimeout, fmt.Errorf("%s: its %s is not ended after %v", c.plan.Hosts[i].Name, role, rollBackTimeout))
-			defer cancel()
-			return c.halt(ctx, i, role, rollBackTimeout/3)
-		}))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("end of daemons that were started; 'hammr cluster status' shows those that are left: %w", err)
-	}
-	return nil
 }
 
 // halt ends a daemon; it is killed if that takes longer than a time.

@@ -2,20 +2,16 @@ package sshcluster
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
+	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/rpc"
 )
-
-// newToken returns a random secret.
-func newToken() string { return strings.ToLower(rand.Text()) }
 
 // tokenHash returns the hash of a file with a token, as the survey has it.
 func tokenHash(token string) string {
@@ -45,22 +41,12 @@ func (c *Cluster) openToken(ctx context.Context) (string, error) {
 	if token != "" {
 		return token, nil
 	}
-	if token = newToken(); from != nil {
+	if token = launch.NewToken(); from != nil {
 		text, err := c.shell.run(ctx, from, c.plan.script(from, `cat "$etc/token"`))
 		if err != nil {
 			return "", err
 		}
 		token = strings.TrimSpace(text)
 	}
-	return token, writeToken(c.cfg.TokenFile, token)
-}
-
-// writeToken writes a file that only its owner can read.
-func writeToken(file, token string) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("file of the cluster's token: %w", err)
-	}
-	_, err = f.WriteString(token + "\n")
-	return errors.Join(err, f.Close())
+	return token, launch.WriteToken(c.cfg.TokenFile, token)
 }

@@ -2,6 +2,8 @@ package syncutil
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 )
 
@@ -51,4 +53,24 @@ func Poll(ctx context.Context, interval time.Duration, check func(ctx context.Co
 		case <-tick.C:
 		}
 	}
+}
+
+// Each calls do for all elements, for at most a number of them at once, and returns all errors in
+// the order of the elements. After a failure it continues with the others. 0 is no limit.
+func Each[T any](list []T, atOnce int, do func(T) error) error {
+	if atOnce == 0 {
+		atOnce = len(list)
+	}
+	errs := make([]error, len(list))
+	free := make(chan struct{}, atOnce)
+	var all sync.WaitGroup
+	for i, element := range list {
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			errs[i] = do(element)
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }

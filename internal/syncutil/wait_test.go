@@ -26,3 +26,25 @@ func TestSleep(t *testing.T) {
 		}
 	})
 }
+
+// TestEach compares the errors, and how many calls run at once, which end together in fake time.
+func TestEach(t *testing.T) {
+	for atOnce, want := range map[int]time.Duration{0: time.Second, 2: 2 * time.Second, 1: 3 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			err := syncutil.Each([]string{"a", "b", "c"}, atOnce, func(name string) error {
+				time.Sleep(time.Second)
+				if name == "b" {
+					return nil
+				}
+				return errors.New(name)
+			})
+			if err == nil || err.Error() != "a\nc" || time.Since(begin) != want {
+				t.Errorf("%d at once: %v after %v, want %v", atOnce, err, time.Since(begin), want)
+			}
+		})
+	}
+	if err := syncutil.Each(nil, 0, func(int) error { return errors.New("called") }); err != nil {
+		t.Error(err)
+	}
+}

@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/hostfile"
@@ -218,16 +216,7 @@ func (s *hosts) Close() error {
 	defer s.calls.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), repairTimeout)
 	defer cancel()
-	errs := make([]error, len(s.cfg.Hosts))
-	var all errgroup.Group
-	all.SetLimit(repairsAtOnce)
-	for i, h := range s.cfg.Hosts {
-		all.Go(func() error {
-			errs[i] = s.repair(ctx, h)
-			return nil
-		})
-	}
-	return errors.Join(append(errs, all.Wait())...)
+	return syncutil.Each(s.cfg.Hosts, repairsAtOnce, func(h hostfile.Daemon) error { return s.repair(ctx, h) })
 }
 
 // repair ends what drills have done to one daemon. The order matters: a suspended daemon
