@@ -156,7 +156,6 @@ var importTable = []row{
 		"chaos", "jobmaster/histindex", "jobmaster/history", "sched", "sched/registry", "internal/procfs", "internal/pattern", "internal/web/analysis", "internal/web/hadoop", "internal/web/stacks", "internal/wire",
 	}},
 	{"internal/web/browsertest", nil},
-	{"internal/web/webtest", nil},
 	{"internal/web/stacks", []string{"internal/clean", "internal/pattern"}},
 	{"internal/web/hadoop", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/counter", "internal/docs", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
@@ -308,7 +307,7 @@ var unlinked = []struct {
 // testHelpers are packages for tests. No program links them.
 var testHelpers = []string{
 	"examples/internal/extest", "internal/inittest", "internal/lint", "internal/reachable", "internal/report/reporttest", "internal/sshcluster/sshtest", "internal/testcluster/release",
-	"internal/testlevel", "internal/web/browsertest", "internal/web/webtest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
+	"internal/testlevel", "internal/web/browsertest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
 }
 
 // reach is what a program may link.

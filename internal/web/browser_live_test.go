@@ -129,9 +129,9 @@ func TestChangeKeepsTheURL(t *testing.T) {
 	}
 }
 
-// TestPageFollowsByDeltas changes a list several times while a browser shows it: it becomes what it would be
-// if it were loaded again, and from the second change on the browser gets deltas.
-func TestPageFollowsByDeltas(t *testing.T) {
+// TestPageFollowsChanges changes a list several times while a browser shows it: it becomes what it would be
+// if it were loaded again.
+func TestPageFollowsChanges(t *testing.T) {
 	b := browsertest.Start(t)
 	s := newChanging()
 	server, _ := serveHandler(t, s.handler(t))
@@ -156,10 +156,6 @@ func TestPageFollowsByDeltas(t *testing.T) {
 		if got := browsertest.Eval[string](tab, `document.querySelector("main").innerHTML`); got != loaded {
 			t.Errorf("%s: the page is %.3000s\nwant %.3000s", want, got, loaded)
 		}
-	}
-	const deltas = `performance.getEntriesByType("resource").filter((e) => e.responseStatus === 226).length`
-	if n := browsertest.Eval[int](tab, deltas); n < 3 {
-		t.Errorf("%d deltas for 4 changes", n)
 	}
 	if found := problems(tab); len(found) > 0 {
 		t.Errorf("%q", found)
