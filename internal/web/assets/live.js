@@ -121,9 +121,9 @@ function apply(/** @type {Document} */ page) {
   }
 }
 
-/** Reports whether an element is the user's or a module's: typed text, a selection, a canvas. */
+/** Reports whether an element is the user's or a module's: typed text, a selection, a picture. */
 function held(/** @type {Element} */ e) {
-  if (e.matches("canvas, [data-live=keep]")) return true;
+  if (e.matches("[data-live=keep]")) return true;
   if (e === document.activeElement) return e.matches("input, select, textarea");
   if (e instanceof HTMLInputElement) return e.value !== e.defaultValue || e.checked !== e.defaultChecked;
   if (e instanceof HTMLTextAreaElement) return e.value !== e.defaultValue;
