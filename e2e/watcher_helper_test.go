@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/web/webtest"
 )
 
 // watchers are clients that follow a topic as pages do: each has a stream, opens another one a second
@@ -201,13 +200,13 @@ func (w *watcher) follow(ctx context.Context) {
 
 // fetch reads the fragment of the page.
 func (w *watcher) fetch(ctx context.Context) {
-	answer, err := w.get(ctx, w.path, "Hammr-Fragment", "1", "A-IM", "hammr-pieces", "If-None-Match", w.tag, "Accept-Encoding", "gzip")
+	answer, err := w.get(ctx, w.path, "Hammr-Fragment", "1", "If-None-Match", w.tag, "Accept-Encoding", "gzip")
 	if err != nil {
 		return
 	}
 	defer answer.Body.Close()
 	sent, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusIMUsed {
+	if err != nil || answer.StatusCode != http.StatusOK {
 		return
 	}
 	w.fetched.Add(int64(len(sent)))
@@ -217,13 +216,6 @@ func (w *watcher) fetch(ctx context.Context) {
 		return
 	}
 	page := string(text)
-	if answer.StatusCode == http.StatusIMUsed {
-		before, _ := w.shown()
-		if page, err = webtest.Patched(before, text); err != nil {
-			w.t.Errorf("%s of %s: %v", w.path, w.address, err)
-			return
-		}
-	}
 	w.tag = answer.Header.Get("ETag")
 	at := time.Now()
 	w.look(page, at)

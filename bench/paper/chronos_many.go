@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/sim/plot"
+	"github.com/hammr/hammr/internal/draw"
 )
 
 // whyTotals is the reason for other times of whole sets of jobs.
@@ -162,8 +162,8 @@ func chronosMoments() Experiment {
 					Of: func(r Repeat) float64 { return recoveryWait(r.At(arm, at.name), kind, "job 1") }})
 			}
 		}
-		e.Charts = append(e.Charts, Chart{Name: fmt.Sprintf("moments-%s-%.0f", at.phase, at.percent), Caption: "Times of the jobs, failure " + at.name, Draw: func(all []Repeat) *plot.Figure {
-			return bars(plot.Axes{Y: "sojourn time [s]"}, all, []string{fifoOnly, withChronos, noFailure}, jobs,
+		e.Charts = append(e.Charts, Chart{Name: fmt.Sprintf("moments-%s-%.0f", at.phase, at.percent), Caption: "Times of the jobs, failure " + at.name, Draw: func(all []Repeat) *draw.Figure {
+			return bars(draw.Axes{Y: "sojourn time [s]"}, all, []string{fifoOnly, withChronos, noFailure}, jobs,
 				func(r Repeat, arm, job string) float64 { return sojourn(r.At(arm, at.name), job) })
 		}})
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/preempt"
-	"github.com/hammr/hammr/sim/plot"
 )
 
 // Reasons of several experiments.
@@ -93,8 +93,8 @@ func waitMeasures(policy string, kind cluster.Slot, paper [2]quotedNumber) (list
 
 // jobBars returns a picture of the jobs' times.
 func (e *Experiment) jobBars(arms, jobs []string) Chart {
-	return Chart{Name: e.ID, Caption: e.Title + ": times of the jobs", Draw: func(all []Repeat) *plot.Figure {
-		return bars(plot.Axes{Y: "sojourn time [s]"}, all, arms, jobs, func(r Repeat, arm, job string) float64 { return sojourn(r.Of(arm), job) })
+	return Chart{Name: e.ID, Caption: e.Title + ": times of the jobs", Draw: func(all []Repeat) *draw.Figure {
+		return bars(draw.Axes{Y: "sojourn time [s]"}, all, arms, jobs, func(r Repeat, arm, job string) float64 { return sojourn(r.Of(arm), job) })
 	}}
 }
 
@@ -149,12 +149,12 @@ checkpoints reduces, or kills both.`,
 	}
 	for _, p := range points {
 		e.addKillMeasures(p.Name)
-		e.Charts = append(e.Charts, Chart{Name: "kill-" + p.Name, Caption: "Work lost per preempted task, failure while job 1's " + p.Name + " run (Fig. 8(b))", Draw: func(all []Repeat) *plot.Figure {
-			var samples []plot.Sample
+		e.Charts = append(e.Charts, Chart{Name: "kill-" + p.Name, Caption: "Work lost per preempted task, failure while job 1's " + p.Name + " run (Fig. 8(b))", Draw: func(all []Repeat) *draw.Figure {
+			var samples []draw.Sample
 			for _, arm := range []string{withChronos, withKill} {
-				samples = append(samples, plot.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return workLost(r.At(arm, p.Name)) })})
+				samples = append(samples, draw.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return workLost(r.At(arm, p.Name)) })})
 			}
-			return plot.CDF(plot.Axes{X: "work lost [s]", Y: "part of preempted tasks"}, samples...)
+			return draw.CDF(draw.Axes{X: "work lost [s]", Y: "part of preempted tasks"}, samples...)
 		}})
 	}
 	return e

@@ -2,10 +2,10 @@ package paper
 
 import (
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim"
-	"github.com/hammr/hammr/sim/plot"
 )
 
 // Disco is the paper on a preemptive policy for Disco. Disco here is the MapReduce engine
@@ -90,8 +90,8 @@ Lognormal spread, sigma 0.03. Preemption kills.`,
 		Charts: []Chart{
 			{Name: "slots-original", Caption: "Running tasks: " + original + " (Fig. 5)", Draw: drawDisco(original)},
 			{Name: "slots-preemptive", Caption: "Running tasks: " + preemptive + " (Fig. 6)", Draw: drawDisco(preemptive)},
-			{Name: "times", Caption: "Times of the jobs (Fig. 3 and 4)", Draw: func(all []Repeat) *plot.Figure {
-				return bars(plot.Axes{Y: "sojourn time [s]"}, all, []string{original, preemptive}, []string{"production", "research"},
+			{Name: "times", Caption: "Times of the jobs (Fig. 3 and 4)", Draw: func(all []Repeat) *draw.Figure {
+				return bars(draw.Axes{Y: "sojourn time [s]"}, all, []string{original, preemptive}, []string{"production", "research"},
 					func(r Repeat, arm, job string) float64 { return sojourn(r.Of(arm), job) })
 			}},
 		},
@@ -119,12 +119,12 @@ paper's numbers are those of 5 machines. The simulator has a core for each slot.
 }
 
 // drawDisco draws the running tasks of both jobs in the first repetition.
-func drawDisco(arm string) func([]Repeat) *plot.Figure {
-	return func(all []Repeat) *plot.Figure {
+func drawDisco(arm string) func([]Repeat) *draw.Figure {
+	return func(all []Repeat) *draw.Figure {
 		of := make(map[string]steps)
 		for _, job := range []string{"research", "production"} {
 			of[job] = slotsUsed(all[0].Of(arm), cluster.MapSlot, ofJob(job))
 		}
-		return stacked(plot.Axes{X: "time [s]", Y: "running tasks"}, []string{"research", "production"}, of)
+		return stacked(draw.Axes{X: "time [s]", Y: "running tasks"}, []string{"research", "production"}, of)
 	}
 }

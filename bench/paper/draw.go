@@ -3,7 +3,7 @@ package paper
 import (
 	"slices"
 
-	"github.com/hammr/hammr/sim/plot"
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/sim/results"
 )
 
@@ -18,50 +18,50 @@ func pooled(all []Repeat, of func(Repeat) []float64) (values []float64) {
 
 // cdfs returns a picture of distributions, one for each arm. Values of all repetitions are
 // pooled.
-func cdfs(axes plot.Axes, all []Repeat, arms []string, of func(*Outcome) []float64) *plot.Figure {
-	var samples []plot.Sample
+func cdfs(axes draw.Axes, all []Repeat, arms []string, of func(*Outcome) []float64) *draw.Figure {
+	var samples []draw.Sample
 	for _, arm := range arms {
-		samples = append(samples, plot.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return of(r.Of(arm)) })})
+		samples = append(samples, draw.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return of(r.Of(arm)) })})
 	}
-	return plot.CDF(axes, samples...)
+	return draw.CDF(axes, samples...)
 }
 
 // curves returns a picture of a number at all points, one curve for each arm, with the
 // intervals over all repetitions. A point is the median of all repetitions.
-func curves(axes plot.Axes, all []Repeat, arms []string, points []Point, of func(*Outcome) float64) *plot.Figure {
-	var lines []plot.Line
+func curves(axes draw.Axes, all []Repeat, arms []string, points []Point, of func(*Outcome) float64) *draw.Figure {
+	var lines []draw.Line
 	for _, arm := range arms {
-		line := plot.Line{Name: arm}
+		line := draw.Line{Name: arm}
 		for _, p := range points {
 			s := results.SpreadOf(pooled(all, func(r Repeat) []float64 { return []float64{of(r.At(arm, p.Name))} }))
-			line.Points = append(line.Points, plot.Point{X: p.Value, Y: s.Median, Low: s.Low, High: s.High})
+			line.Points = append(line.Points, draw.Point{X: p.Value, Y: s.Median, Low: s.Low, High: s.High})
 		}
 		lines = append(lines, line)
 	}
-	return plot.Lines(axes, lines...)
+	return draw.Lines(axes, lines...)
 }
 
 // bars returns a picture of numbers in groups, one bar for each arm. The height is the
 // median of all repetitions, with its interval.
-func bars(axes plot.Axes, all []Repeat, arms, groups []string, of func(r Repeat, arm, group string) float64) *plot.Figure {
-	var series []plot.Bar
+func bars(axes draw.Axes, all []Repeat, arms, groups []string, of func(r Repeat, arm, group string) float64) *draw.Figure {
+	var series []draw.Bar
 	for _, arm := range arms {
-		bar, ran := plot.Bar{Name: arm}, false
+		bar, ran := draw.Bar{Name: arm}, false
 		for _, group := range groups {
 			s := results.SpreadOf(pooled(all, func(r Repeat) []float64 { return []float64{of(r, arm, group)} }))
-			bar.Values = append(bar.Values, plot.Value{Y: s.Median, Low: s.Low, High: s.High})
+			bar.Values = append(bar.Values, draw.Value{Y: s.Median, Low: s.Low, High: s.High})
 			ran = ran || s.N > 0
 		}
 		if ran { // otherwise the arm was left out
 			series = append(series, bar)
 		}
 	}
-	return plot.Bars(axes, groups, series...)
+	return draw.Bars(axes, groups, series...)
 }
 
 // stacked returns a picture of slot usage over time, without users that never have a slot.
 // Each time at which any of them changes is a time of all areas.
-func stacked(axes plot.Axes, names []string, of map[string]steps) *plot.Figure {
+func stacked(axes draw.Axes, names []string, of map[string]steps) *draw.Figure {
 	var times []float64
 	for _, s := range of {
 		for _, step := range s {
@@ -70,13 +70,13 @@ func stacked(axes plot.Axes, names []string, of map[string]steps) *plot.Figure {
 	}
 	slices.Sort(times)
 	times = slices.Compact(times)
-	var areas []plot.Area
+	var areas []draw.Area
 	for _, name := range names {
-		area := plot.Area{Name: name}
+		area := draw.Area{Name: name}
 		for _, t := range times {
 			area.Values = append(area.Values, of[name].at(t))
 		}
 		areas = append(areas, area)
 	}
-	return plot.Areas(axes, times, areas...)
+	return draw.Areas(axes, times, areas...)
 }

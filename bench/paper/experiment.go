@@ -1,9 +1,9 @@
 package paper
 
 import (
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim"
-	"github.com/hammr/hammr/sim/plot"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -78,7 +78,7 @@ type Measure struct {
 type Chart struct {
 	Name    string // of the file, without its extension
 	Caption string
-	Draw    func([]Repeat) *plot.Figure
+	Draw    func([]Repeat) *draw.Figure
 }
 
 // points returns the points of the experiment. An experiment without points has one point

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
-	"github.com/hammr/hammr/sim/plot"
 )
 
 // Fair is the design document of Hadoop's fair scheduler. It is not a paper with an
@@ -205,16 +205,16 @@ func (e *Experiment) add(name string, minAfter, fairAfter, expected, slots int) 
 
 // drawTimeouts draws the slots of production over time, of the first repetition, at three
 // points.
-func drawTimeouts(all []Repeat) *plot.Figure {
-	var lines []plot.Line
+func drawTimeouts(all []Repeat) *draw.Figure {
+	var lines []draw.Line
 	for _, p := range []string{"minimum, 30 s", "half of the fair share, 30 s", "wait"} {
-		line := plot.Line{Name: p, Steps: true, Points: []plot.Point{{}}}
+		line := draw.Line{Name: p, Steps: true, Points: []draw.Point{{}}}
 		for _, s := range slotsUsed(all[0].At("fair", p), cluster.MapSlot, ofPool("production")) {
-			line.Points = append(line.Points, plot.Point{X: s.from, Y: s.value})
+			line.Points = append(line.Points, draw.Point{X: s.from, Y: s.value})
 		}
 		lines = append(lines, line)
 	}
-	return plot.Lines(plot.Axes{X: "time [s]", Y: "map slots of production", Marks: []plot.Mark{{X: productionAt}}}, lines...)
+	return draw.Lines(draw.Axes{X: "time [s]", Y: "map slots of production", Marks: []draw.Mark{{X: productionAt}}}, lines...)
 }
 
 // fairDelay varies how long jobs wait for local slots. It reproduces the claim of section
@@ -261,11 +261,11 @@ which has no such delay.`, jobs, nodes),
 	}
 	e.Measures = append(e.Measures, Measure{Name: "local maps, flow", Unit: "%", Of: func(r Repeat) float64 { return localMaps(r.At("flow", "0 s")) }})
 	e.Charts = []Chart{
-		{Name: "delay-locality", Caption: "Maps that run where their input is", Draw: func(all []Repeat) *plot.Figure {
-			return curves(plot.Axes{X: "delay [s]", Y: "local maps [%]", Max: 100}, all, names, e.Points, localMaps)
+		{Name: "delay-locality", Caption: "Maps that run where their input is", Draw: func(all []Repeat) *draw.Figure {
+			return curves(draw.Axes{X: "delay [s]", Y: "local maps [%]", Max: 100}, all, names, e.Points, localMaps)
 		}},
-		{Name: "delay-sojourn", Caption: "What the delay costs, and what it saves", Draw: func(all []Repeat) *plot.Figure {
-			return curves(plot.Axes{X: "delay [s]", Y: "mean sojourn time [s]"}, all, names, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })
+		{Name: "delay-sojourn", Caption: "What the delay costs, and what it saves", Draw: func(all []Repeat) *draw.Figure {
+			return curves(draw.Axes{X: "delay [s]", Y: "mean sojourn time [s]"}, all, names, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })
 		}},
 	}
 	return e

@@ -4,10 +4,10 @@ import (
 	"math"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim"
-	"github.com/hammr/hammr/sim/plot"
 )
 
 // Hammr is the paper that this project is named after. Its two claims are tested: min-cost
@@ -73,8 +73,8 @@ Hadoop's fair scheduler waits 4.5 s for a local task, and as long again for one 
 			{Name: "time without locality over time with it", Unit: "x", Paper: 554. / 501, Within: 0.05, Reason: slow,
 				Of: func(r Repeat) float64 { return minutes(withoutFlow)(r) / minutes(withFlow)(r) }},
 		},
-		Charts: []Chart{{Name: "locality", Caption: "Local maps of 26", Draw: func(all []Repeat) *plot.Figure {
-			return bars(plot.Axes{Y: "local maps"}, all, []string{withFlow, withoutFlow, HadoopFair}, []string{"word count"},
+		Charts: []Chart{{Name: "locality", Caption: "Local maps of 26", Draw: func(all []Repeat) *draw.Figure {
+			return bars(draw.Axes{Y: "local maps"}, all, []string{withFlow, withoutFlow, HadoopFair}, []string{"word count"},
 				func(r Repeat, arm, _ string) float64 { return local(arm)(r) })
 		}}},
 	}
@@ -140,12 +140,12 @@ gives neither the threshold nor the time.`,
 			return slotsUsed(r.Of("hammr"), cluster.MapSlot, ofPool("C")).first(poolCArrival, atLeast(3)) - poolCArrival
 		},
 	})
-	e.Charts = []Chart{{Name: "shares", Caption: "Slots of three pools of weights 1, 2 and 3", Draw: func(all []Repeat) *plot.Figure {
+	e.Charts = []Chart{{Name: "shares", Caption: "Slots of three pools of weights 1, 2 and 3", Draw: func(all []Repeat) *draw.Figure {
 		of := make(map[string]steps)
 		for _, p := range hammrPools {
 			of["pool "+p.name] = slotsUsed(all[0].Of("hammr"), cluster.MapSlot, ofPool(p.name))
 		}
-		return stacked(plot.Axes{X: "time [s]", Y: "map slots"}, []string{"pool A", "pool B", "pool C"}, of)
+		return stacked(draw.Axes{X: "time [s]", Y: "map slots"}, []string{"pool A", "pool B", "pool C"}, of)
 	}}}
 	return e
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/preempt"
-	"github.com/hammr/hammr/sim/plot"
 	"github.com/hammr/hammr/sim/results"
 )
 
@@ -46,7 +46,7 @@ func hfspSmall(o Options, t traces) Experiment {
 	}
 	for _, c := range classes {
 		e.Charts = append(e.Charts, Chart{Name: "fig3-" + c.name, Caption: "FB2009, 60 s a block: sojourn times of " + c.name + " jobs",
-			Draw: func(all []Repeat) *plot.Figure { return cdfsAt(all, "60 s a block", c.name) }})
+			Draw: func(all []Repeat) *draw.Figure { return cdfsAt(all, "60 s a block", c.name) }})
 	}
 	return e
 }
@@ -86,12 +86,12 @@ func ratioOfSojourns(arm, over, point string) func(Repeat) float64 {
 }
 
 // cdfsAt draws the distributions of the sojourn times of a class.
-func cdfsAt(all []Repeat, point, class string) *plot.Figure {
-	var samples []plot.Sample
+func cdfsAt(all []Repeat, point, class string) *draw.Figure {
+	var samples []draw.Sample
 	for _, arm := range compared {
-		samples = append(samples, plot.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return sojourns(r.At(arm, point), class) })})
+		samples = append(samples, draw.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return sojourns(r.At(arm, point), class) })})
 	}
-	return plot.CDF(plot.Axes{X: "sojourn time [s]", Y: "part of jobs"}, samples...)
+	return draw.CDF(draw.Axes{X: "sojourn time [s]", Y: "part of jobs"}, samples...)
 }
 
 // largeRuns is how often FB2010 is repeated: it has 112,942 maps.
@@ -137,8 +137,8 @@ func hfspLarge(o Options, t traces) Experiment {
 		{"fig4-map", "map phase", mapPhases}, {"fig4-reduce", "reduce phase", reducePhases}, {"fig4-all", "whole jobs", func(o *Outcome) []float64 { return sojourns(o, "") }},
 	}
 	for _, p := range phases {
-		e.Charts = append(e.Charts, Chart{Name: p.name, Caption: "FB2010: sojourn times, " + p.what, Draw: func(all []Repeat) *plot.Figure {
-			return cdfs(plot.Axes{X: "sojourn time [s]", Y: "part of jobs", Marks: []plot.Mark{{X: hour, Name: "1 h"}}}, all, compared, p.of)
+		e.Charts = append(e.Charts, Chart{Name: p.name, Caption: "FB2010: sojourn times, " + p.what, Draw: func(all []Repeat) *draw.Figure {
+			return cdfs(draw.Axes{X: "sojourn time [s]", Y: "part of jobs", Marks: []draw.Mark{{X: hour, Name: "1 h"}}}, all, compared, p.of)
 		}})
 	}
 	return e
@@ -240,8 +240,8 @@ func hfspClusterSizes(o Options, t traces) Experiment {
 		e.Measures = append(e.Measures, Measure{Name: name + ": mean, fair over hfsp", Unit: "x", Quote: "more than 1, most on few machines", Reason: whyMachines,
 			Of: ratioOfSojourns(fairArm, hfspArm, name)})
 	}
-	e.Charts = []Chart{{Name: "fig5", Caption: "FB2009: mean sojourn time against the number of machines", Draw: func(all []Repeat) *plot.Figure {
-		return curves(plot.Axes{X: "machines", Y: "mean sojourn time [s]", LogY: true}, all, compared, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })
+	e.Charts = []Chart{{Name: "fig5", Caption: "FB2009: mean sojourn time against the number of machines", Draw: func(all []Repeat) *draw.Figure {
+		return curves(draw.Axes{X: "machines", Y: "mean sojourn time [s]", LogY: true}, all, compared, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })
 	}}}
 	return e
 }
@@ -289,8 +289,8 @@ times its estimate. At a = 0 nothing is drawn. FAIR does not use sizes.`,
 		}
 	}
 	e.Measures = append(e.Measures, Measure{Name: "mean, fair", Unit: "s", Of: func(r Repeat) float64 { return r.At(fairArm, "a = 0").Summary().Mean }})
-	e.Charts = []Chart{{Name: "fig6", Caption: "Mean sojourn time against errors of sizes", Draw: func(all []Repeat) *plot.Figure {
-		return curves(plot.Axes{X: "error a", Y: "mean sojourn time [s]"}, all, compared, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })
+	e.Charts = []Chart{{Name: "fig6", Caption: "Mean sojourn time against errors of sizes", Draw: func(all []Repeat) *draw.Figure {
+		return curves(draw.Axes{X: "error a", Y: "mean sojourn time [s]"}, all, compared, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })
 	}}}
 	return e
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/fluid"
-	"github.com/hammr/hammr/sim/plot"
 )
 
 // hfspSingle reproduces Fig. 1: one divisible server. Package sim/fluid computes it, and it
@@ -74,7 +74,7 @@ func hfspCapped() Experiment {
 		e.Measures = append(e.Measures, Measure{Name: "hfsp, " + what, Unit: "s", Paper: paper, Of: of,
 			Reason: "a suspended task resumes on its own machine, so the first job cannot spread over all slots at the end. And a task is preempted only after it has reported its progress"})
 	}
-	e.Charts = []Chart{{Name: "fig2-hfsp", Caption: "Slots of the three jobs under hfsp", Draw: func(all []Repeat) *plot.Figure {
+	e.Charts = []Chart{{Name: "fig2-hfsp", Caption: "Slots of the three jobs under hfsp", Draw: func(all []Repeat) *draw.Figure {
 		return jobAreas(all[0].Of(hfspArm), cluster.MapSlot, []string{"job 1", "job 2", "job 3"})
 	}}}
 	return e
@@ -94,12 +94,12 @@ func (e *Experiment) sojourns(arm string, ours, papers []float64) {
 
 // jobAreas returns a picture of the slots of jobs over time. It shows which job is served at
 // each moment.
-func jobAreas(o *Outcome, kind cluster.Slot, jobs []string) *plot.Figure {
+func jobAreas(o *Outcome, kind cluster.Slot, jobs []string) *draw.Figure {
 	of := make(map[string]steps)
 	for _, j := range jobs {
 		of[j] = slotsUsed(o, kind, ofJob(j))
 	}
-	return stacked(plot.Axes{X: "time [s]", Y: kind.String() + " slots"}, jobs, of)
+	return stacked(draw.Axes{X: "time [s]", Y: kind.String() + " slots"}, jobs, of)
 }
 
 // The arms of Fig. 7.
@@ -155,7 +155,7 @@ tasks are shorter than 500 s, and 350 s give both of its means. One number is fi
 		},
 	}
 	for i, arm := range []string{armSuspend, armWait, armKill} {
-		e.Charts = append(e.Charts, Chart{Name: fmt.Sprintf("fig7%c", 'a'+i), Caption: "Reduce slots, " + arm, Draw: func(all []Repeat) *plot.Figure {
+		e.Charts = append(e.Charts, Chart{Name: fmt.Sprintf("fig7%c", 'a'+i), Caption: "Reduce slots, " + arm, Draw: func(all []Repeat) *draw.Figure {
 			return jobAreas(all[0].Of(arm), cluster.ReduceSlot, jobs)
 		}})
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hammr/hammr/sim/plot"
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/sim/results"
 	"github.com/hammr/hammr/sim/tables"
 )
@@ -75,17 +75,17 @@ func Results(samples []Sample, costs []Cost) tables.Results {
 
 // Draw returns the picture of the costs against the footprint, as Fig. 8 of HFSP's paper. The
 // horizontal axis is in GiB, as in the paper.
-func Draw(costs []Cost) *plot.Figure {
-	var lines []plot.Line
+func Draw(costs []Cost) *draw.Figure {
+	var lines []draw.Line
 	for _, arm := range []string{"swapped", "kept"} {
 		for name, of := range map[string]func(Cost) results.Spread{
 			"suspend": func(c Cost) results.Spread { return c.Suspend }, "resume": func(c Cost) results.Spread { return c.Resume },
 		} {
-			line := plot.Line{Name: name + ", " + arm}
+			line := draw.Line{Name: name + ", " + arm}
 			for _, c := range costs {
 				if c.Sample().Arm() == arm {
 					y := of(c)
-					line.Points = append(line.Points, plot.Point{X: float64(c.Footprint) / (1 << 30), Y: y.Median, Low: y.Low, High: y.High})
+					line.Points = append(line.Points, draw.Point{X: float64(c.Footprint) / (1 << 30), Y: y.Median, Low: y.Low, High: y.High})
 				}
 			}
 			if len(line.Points) > 0 {
@@ -93,6 +93,6 @@ func Draw(costs []Cost) *plot.Figure {
 			}
 		}
 	}
-	slices.SortFunc(lines, func(a, b plot.Line) int { return cmp.Compare(a.Name, b.Name) })
-	return plot.Lines(plot.Axes{Title: "What suspending a task costs", X: "memory of the task [GiB]", Y: "time [s]"}, lines...)
+	slices.SortFunc(lines, func(a, b draw.Line) int { return cmp.Compare(a.Name, b.Name) })
+	return draw.Lines(draw.Axes{Title: "What suspending a task costs", X: "memory of the task [GiB]", Y: "time [s]"}, lines...)
 }

@@ -137,7 +137,7 @@ func PageOf[T any](rows []T, keep func(*T) bool, columns []Column[T], p Page, by
 		return d > 0 || d == 0 && id.value(row).compare(c.ID) > 0
 	}
 	limit := min(cmp.Or(p.Limit, DefaultLimit), MaxLimit)
-	buffer, cut := make([]T, 0, 2*limit+2), false // after a cut, buffer[limit] is the last row that matters
+	buffer, cut := make([]T, 0, min(2*limit, len(rows))+2), false // after a cut, buffer[limit] is the last row that matters
 	for i := range rows {
 		if !keep(&rows[i]) {
 			continue

@@ -48,6 +48,7 @@ var importTable = []row{
 	{"internal/keys", []string{"internal/lossless"}},
 	{"internal/hashtable", nil},
 	{"internal/poison", nil},
+	{"internal/draw", nil},
 	{"internal/pattern", nil},
 	{"internal/disturb", nil},
 	{"internal/format", []string{"dag", "storage"}},
@@ -100,10 +101,9 @@ var importTable = []row{
 	}},
 	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/minheap", "internal/percentile", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
-	{"sim/results", []string{"cluster", "internal/apidoc", "internal/percentile", "sched", "sim", "sim/..."}},
+	{"sim/results", []string{"cluster", "internal/apidoc", "internal/draw", "internal/percentile", "sched", "sim", "sim/..."}},
 	{"sim/workload", []string{"cluster", "internal/report", "internal/taskproc", "internal/wire", "jobmaster/history", "sim", "sim/...", "storage", "storage/local"}},
 	{"sim/fluid", []string{"internal/minheap"}},
-	{"sim/plot", nil},
 	{"sim/tables", nil},
 
 	// The programming interface, and what users see. Examples import what a user's program
@@ -153,11 +153,10 @@ var importTable = []row{
 	}},
 	{"internal/web/analysis", []string{"internal/apidoc"}},
 	{"internal/web", []string{
-		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/docs", "internal/hostfile", "internal/percentile", "internal/profile", "internal/report", "internal/web/access",
+		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/docs", "internal/draw", "internal/hostfile", "internal/percentile", "internal/profile", "internal/report", "internal/web/access",
 		"chaos", "jobmaster/histindex", "jobmaster/history", "sched", "sched/registry", "internal/procfs", "internal/pattern", "internal/web/analysis", "internal/web/hadoop", "internal/web/stacks", "internal/wire",
 	}},
 	{"internal/web/browsertest", nil},
-	{"internal/web/webtest", nil},
 	{"internal/web/stacks", []string{"internal/clean", "internal/pattern"}},
 	{"internal/web/hadoop", []string{
 		"cluster", "internal/apidoc", "internal/clean", "internal/counter", "internal/docs", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
@@ -212,13 +211,13 @@ var importTable = []row{
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/wire"}},
 	{"bench", []string{"bench/data", "internal/localcluster", "internal/minihdfs", "internal/testcluster", "sim/tables"}},
 	{"bench/data", nil},
-	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
+	{"bench/paper", []string{"cluster", "internal/draw", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
 	{"bench/live", []string{
 		"internal/client", "bench", "bench/data", "bench/paper", "cluster", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter", "internal/docs",
 		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire",
 		"sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload", "internal/pattern",
 	}},
-	{"bench/suspend", []string{"sim/plot", "sim/results", "sim/tables"}},
+	{"bench/suspend", []string{"internal/draw", "sim/results", "sim/tables"}},
 	{"bench/failover", []string{"internal/client", "chaos/rig", "internal/client/remote", "internal/percentile", "internal/testcluster", "internal/syncutil", "sim/tables"}},
 	{"bench/fleet", []string{
 		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/docs", "internal/jsonfile",
@@ -310,7 +309,7 @@ var unlinked = []struct {
 // testHelpers are packages for tests. No program links them.
 var testHelpers = []string{
 	"examples/internal/extest", "internal/inittest", "internal/lint", "internal/reachable", "internal/report/reporttest", "internal/sshcluster/sshtest", "internal/testcluster/release",
-	"internal/testlevel", "internal/web/browsertest", "internal/web/webtest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
+	"internal/testlevel", "internal/web/browsertest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
 }
 
 // reach is what a program may link.

@@ -107,7 +107,7 @@ func TestChangeKeepsTheURL(t *testing.T) {
 	tab.Go(page)
 	browsertest.Eval[bool](tab, settled)
 	// At each change the timeline is loaded again.
-	const loads = `performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/v1/jobs/") && e.name.includes("timeline")).length`
+	const loads = `performance.getEntriesByType("resource").filter((e) => e.name.includes("/timeline?") && e.name.includes("px=")).length`
 	before := browsertest.Eval[int](tab, loads)
 	if before == 0 {
 		t.Fatal("no request has loaded the timeline")
@@ -129,9 +129,9 @@ func TestChangeKeepsTheURL(t *testing.T) {
 	}
 }
 
-// TestPageFollowsByDeltas changes a list several times while a browser shows it: it becomes what it would be
-// if it were loaded again, and from the second change on the browser gets deltas.
-func TestPageFollowsByDeltas(t *testing.T) {
+// TestPageFollowsChanges changes a list several times while a browser shows it: it becomes what it would be
+// if it were loaded again.
+func TestPageFollowsChanges(t *testing.T) {
 	b := browsertest.Start(t)
 	s := newChanging()
 	server, _ := serveHandler(t, s.handler(t))
@@ -157,9 +157,55 @@ func TestPageFollowsByDeltas(t *testing.T) {
 			t.Errorf("%s: the page is %.3000s\nwant %.3000s", want, got, loaded)
 		}
 	}
-	const deltas = `performance.getEntriesByType("resource").filter((e) => e.responseStatus === 226).length`
-	if n := browsertest.Eval[int](tab, deltas); n < 3 {
-		t.Errorf("%d deltas for 4 changes", n)
+	if found := problems(tab); len(found) > 0 {
+		t.Errorf("%q", found)
+	}
+}
+
+// TestTimelineFollowsTheUser selects attempts by keys, asks for the text of one by the pointer, and zooms into cells.
+// The picture, the table and the URL follow.
+func TestTimelineFollowsTheUser(t *testing.T) {
+	b := browsertest.Start(t)
+	f := newFake("nightly sort")
+	f.addWork("nightly sort", 60, 8)
+	tab := b.Open(t, browsertest.View{})
+	server := serveFake(t, f)
+	signIn(tab, server)
+	open := func(path string) {
+		tab.Go(server + path)
+		browsertest.Eval[bool](tab, settled)
+		browsertest.Eval[bool](tab, `document.getElementById("timeline").focus(); true`)
+	}
+	await := func(condition string) {
+		browsertest.Eval[bool](tab, `(async () => { while (!(`+condition+`)) await new Promise(requestAnimationFrame); return true; })()`)
+	}
+	open("/jobs/" + aJob + "/timeline")
+	tab.Press("n")
+	await(`document.querySelector("#timeline .picked")`)
+	tab.Press("n")
+	await(`new URLSearchParams(location.search).get("sel") === "attempt_1763700000000_0001_m_000001_0"`)
+	if got := browsertest.Eval[string](tab, `document.getElementById("picked").textContent`); !strings.Contains(got, "m_000001_0 finished on n2, from 04:39:40.150, 6419 ms") {
+		t.Errorf("selected: %s", got)
+	}
+	got := browsertest.Eval[string](tab, `{
+		const span = document.querySelector("#timeline .span-running[data-tip]"), box = span.getBoundingClientRect();
+		span.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + 3, clientY: box.top + 3, bubbles: true }));
+		document.querySelector("body > .tip-box").textContent }`)
+	if !strings.HasPrefix(got, "r_000006_0 running on n3, ") || !strings.HasSuffix(got, ", so far") {
+		t.Errorf("under the pointer: %q", got)
+	}
+	largeJob(f)
+	open("/jobs/" + aJob + "/timeline")
+	const rows = `document.querySelector("#items .muted").textContent`
+	before := browsertest.Eval[string](tab, rows)
+	browsertest.Eval[bool](tab, `{
+		const timeline = document.getElementById("timeline"), box = timeline.querySelector(".row").getBoundingClientRect();
+		timeline.setPointerCapture = () => {}; // the pointer is none of the browser's
+		for (const kind of ["pointerdown", "pointerup"]) timeline.dispatchEvent(new PointerEvent(kind, { clientX: box.left + box.width / 2, clientY: box.top + 3 }));
+		true }`)
+	await(`new URLSearchParams(location.search).get("lanes") === "0-5" && ` + rows + ` !== ` + fmt.Sprintf("%q", before))
+	if got := browsertest.Eval[int](tab, `document.querySelectorAll("#timeline .span[data-tip]").length`); got < 100 {
+		t.Errorf("%d spans after a click on a group of rows", got)
 	}
 	if found := problems(tab); len(found) > 0 {
 		t.Errorf("%q", found)

@@ -37,10 +37,10 @@ var views = []struct {
 }
 
 // settled waits until the scripts of a page have done what they do by themselves: the page follows the
-// cluster, and the canvas has replaced the SVG of the timeline.
+// cluster, and the picture of the timeline's window has replaced the still one.
 const settled = `(async () => {
 	const frame = () => new Promise(requestAnimationFrame), state = document.getElementById("live-state");
-	while (state && state.textContent !== "live" || document.querySelector("#timeline > svg")) await frame();
+	while (state && state.textContent !== "live" || document.querySelector("#timeline > svg.still")) await frame();
 	await document.fonts.ready;
 	for (let i = 0; i < 3; i++) await frame();
 	return true;

@@ -1,10 +1,10 @@
 package web
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
+
+	"github.com/hammr/hammr/internal/draw"
 )
 
 // chartSpec is what a chart over time shows. All lists of values have a value for each time.
@@ -28,16 +28,13 @@ type chartSeries struct {
 // Chart is a picture of numbers over time with its table. Sizes are in units of the picture. Both
 // axes are linear, and that of the numbers begins at 0.
 type Chart struct {
-	ID, Title     string
-	From, To      int64 // of the axis, ms since the epoch
-	Step          int64 // ms
+	chartSpec
+	draw.Plane
 	Width, Height int
-	Left, Right   int // edges of the plot
-	Top, Bottom   int
-	X, Y          []tick
-	Areas, Lines  []Curve
-	Marks         []ChartSpan
-	Mark          string
+	XTicks        []draw.Tick
+	YTicks        []draw.Tick
+	Curves        []Curve
+	Spans         []ChartSpan // that are marked
 	Heads         []string
 	Rows          []ChartRow
 }
@@ -46,6 +43,7 @@ type Chart struct {
 // colour.
 type Curve struct {
 	Name, Path string
+	Line       bool
 	Class      int
 }
 
@@ -68,14 +66,9 @@ const (
 
 // newChart draws a chart.
 func newChart(s chartSpec) Chart {
-	c := Chart{
-		ID: s.ID, Title: s.Title, From: s.From, To: s.To, Step: s.Step, Width: chartWidth, Height: chartHeight,
-		Left: chartLeft, Right: chartRight, Top: chartTop, Bottom: chartBottom, Mark: s.Mark,
-		X: newClock(s.From, s.To).ticks(s.From, s.To, func(at int64) float64 { return plotX(at, s.From, s.To) }),
-	}
 	sums := make([]float64, len(s.Times)) // of the areas so far
+	tops := [][]float64{slices.Clone(sums)}
 	most := 0.0
-	tops := make([][]float64, 0, len(s.Areas))
 	for _, a := range s.Areas {
 		for i, v := range a.Values {
 			sums[i] += v
@@ -86,22 +79,18 @@ func newChart(s chartSpec) Chart {
 	for _, l := range s.Lines {
 		most = max(most, slices.Max(append(slices.Clone(l.Values), 0)))
 	}
-	top := 1.0
-	if most > 0 {
-		unit := countScale.step(most)
-		top = math.Ceil(most/unit-1e-9) * unit
-	}
-	c.Y = countScale.ticks(top, func(v float64) float64 { return plotY(v, top) })
-	p := plot{chartSpec: &s, top: top}
-	bottom := make([]float64, len(s.Times))
+	top := countScale.Round(most)
+	c := Chart{chartSpec: s, Width: chartWidth, Height: chartHeight}
+	c.Plane = draw.NewPlane(chartLeft, chartTop, chartRight, chartBottom, float64(s.From), float64(s.To), top)
+	c.XTicks = draw.NewClock(s.From, s.To, maxClockTicks).Ticks(s.From, s.To, c.x)
+	c.YTicks = countScale.Ticks(top, c.Y)
 	for i, a := range s.Areas {
-		c.Areas = append(c.Areas, Curve{a.Name, p.area(bottom, tops[i]), i})
-		bottom = tops[i]
+		c.Curves = append(c.Curves, Curve{a.Name, c.area(tops[i], tops[i+1]), false, i})
 	}
 	for i, l := range s.Lines {
-		c.Lines = append(c.Lines, Curve{l.Name, p.line(l.Values), len(s.Areas) + i})
+		c.Curves = append(c.Curves, Curve{l.Name, c.line(l.Values), true, len(s.Areas) + i})
 	}
-	c.Marks = p.marks()
+	c.Spans = c.spans()
 	c.Heads, c.Rows = s.table()
 	return c
 }
@@ -122,83 +111,69 @@ func (s *chartSpec) table() (heads []string, rows []ChartRow) {
 	return heads, rows
 }
 
-func plotX(at, from, to int64) float64 {
-	return chartLeft + (chartRight-chartLeft)*float64(at-from)/float64(max(1, to-from))
-}
+// maxClockTicks bounds the ticks of an axis of time.
+const maxClockTicks = 8
 
-func plotY(v, top float64) float64 { return chartBottom - (chartBottom-chartTop)*v/top }
+func (c *Chart) x(at int64) float64 { return c.X(float64(at)) }
 
-// plot draws curves as steps: each value is that of an interval.
-type plot struct {
-	*chartSpec
-	top float64
-}
-
-// x returns the place of a time, within the axis.
-func (p *plot) x(at int64) string {
-	return tenths(plotX(min(max(at, p.From), p.To), p.From, p.To))
-}
-
-func (p *plot) y(v float64) string { return tenths(plotY(v, p.top)) }
-
-// runs yields the intervals between two gaps: the first, and the one after the last.
-func (p *plot) runs(yield func(from, to int) bool) {
-	from := 0
-	for i := range p.Times {
-		if i+1 == len(p.Times) || p.Times[i+1]-p.Times[i] > p.Step {
-			if !yield(from, i+1) {
+// runs yields the intervals between two gaps: the first one, and the edges of all.
+func (c *Chart) runs(yield func(from int, edges []float64) bool) {
+	var edges []float64
+	for i, at := range c.Times {
+		edges = append(edges, c.x(at))
+		if i+1 == len(c.Times) || c.Times[i+1]-at > c.Step {
+			if !yield(i+1-len(edges), append(edges, c.x(at+c.Step))) {
 				return
 			}
-			from = i + 1
+			edges = nil
 		}
 	}
 }
 
-func (p *plot) line(values []float64) string {
-	var path strings.Builder
-	for from, to := range p.runs {
-		fmt.Fprintf(&path, "M%s %s", p.x(p.Times[from]), p.y(values[from]))
-		for i := from; i < to; i++ {
-			p.step(&path, i, values[i], i == from || values[i] != values[i-1])
-		}
-		fmt.Fprintf(&path, "H%s", p.x(p.Times[to-1]+p.Step))
+// levels returns the heights of values.
+func (c *Chart) levels(values []float64) []float64 {
+	levels := make([]float64, len(values))
+	for i, v := range values {
+		levels[i] = c.Y(v)
 	}
-	return path.String()
+	return levels
 }
 
-// step goes to the start of an interval and, if its value is another one, to the value.
-func (p *plot) step(path *strings.Builder, i int, value float64, other bool) {
-	if other {
-		fmt.Fprintf(path, "H%sV%s", p.x(p.Times[i]), p.y(value))
-	}
-}
-
-func (p *plot) area(low, high []float64) string {
-	var path strings.Builder
-	for from, to := range p.runs {
-		fmt.Fprintf(&path, "M%s %s", p.x(p.Times[from]), p.y(high[from]))
-		for i := from; i < to; i++ {
-			p.step(&path, i, high[i], i == from || high[i] != high[i-1])
-		}
-		fmt.Fprintf(&path, "H%s", p.x(p.Times[to-1]+p.Step))
-		for i := to - 1; i >= from; i-- {
-			if i == to-1 || low[i] != low[i+1] {
-				fmt.Fprintf(&path, "H%sV%s", p.x(p.Times[i]+p.Step), p.y(low[i]))
-			}
-		}
-		fmt.Fprintf(&path, "H%sZ", p.x(p.Times[from]))
+// line draws a value for each interval.
+func (c *Chart) line(values []float64) string {
+	path := new(draw.Path)
+	for from, edges := range c.runs {
+		levels := c.levels(values[from : from+len(edges)-1])
+		path.Move(edges[0], levels[0])
+		path.Steps(edges, levels)
 	}
 	return path.String()
 }
 
-// marks returns the parts of the axis that are marked; intervals beside each other are one part.
-func (p *plot) marks() (spans []ChartSpan) {
-	for i, marked := range p.Marked {
+// area draws what is between two values of each interval.
+func (c *Chart) area(low, high []float64) string {
+	path := new(draw.Path)
+	for from, edges := range c.runs {
+		until := from + len(edges) - 1
+		bottoms, tops := c.levels(low[from:until]), c.levels(high[from:until])
+		path.Move(edges[0], tops[0])
+		path.Steps(edges, tops)
+		slices.Reverse(edges)
+		slices.Reverse(bottoms)
+		path.Steps(edges, bottoms)
+		path.Close()
+	}
+	return path.String()
+}
+
+// spans returns the parts of the axis that are marked; intervals beside each other are one part.
+func (c *Chart) spans() (spans []ChartSpan) {
+	for i, marked := range c.Marked {
 		if !marked {
 			continue
 		}
-		x := plotX(max(p.Times[i], p.From), p.From, p.To)
-		width := plotX(min(p.Times[i]+p.Step, p.To), p.From, p.To) - x
+		x := c.x(c.Times[i])
+		width := c.x(c.Times[i]+c.Step) - x
 		if n := len(spans); n > 0 && math.Abs(spans[n-1].X+spans[n-1].Width-x) < .01 {
 			spans[n-1].Width += width
 		} else {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/draw"
 )
 
 // TestChartHasGapsStacksAndMarks draws five intervals, of which the third is missing.
@@ -19,27 +21,64 @@ func TestChartHasGapsStacksAndMarks(t *testing.T) {
 		Marked: []bool{true, true, false, true}, Mark: "m",
 	})
 	width := float64(chartRight-chartLeft) / 5
-	x := func(interval float64) string { return tenths(chartLeft + width*interval) }
-	y := func(v float64) string { return tenths(plotY(v, 4)) }
+	x := func(interval float64) string { return hundredths(chartLeft + width*interval) }
+	y := func(v float64) string { return hundredths(chartBottom - (chartBottom-chartTop)*v/4) }
 	for i, want := range []string{
-		"M" + x(0) + " " + y(1) + "H" + x(0) + "V" + y(1) + "H" + x(2) + "H" + x(2) + "V" + y(0) + "H" + x(0) + "Z",
+		"M" + x(0) + " " + y(1) + "H" + x(0) + "V" + y(1) + "H" + x(2) + "H" + x(2) + "V" + y(0) + "H" + x(0) + "z",
 		"M" + x(0) + " " + y(2) + "H" + x(0) + "V" + y(2) + "H" + x(1) + "V" + y(4) + "H" + x(2),
 	} {
-		if !strings.HasPrefix(c.Areas[i].Path, want) {
-			t.Errorf("area %d is %s, want %s", i, c.Areas[i].Path, want)
+		if !strings.HasPrefix(c.Curves[i].Path, want) {
+			t.Errorf("area %d is %s, want %s", i, c.Curves[i].Path, want)
 		}
 	}
-	if n := strings.Count(c.Lines[0].Path, "M"); n != 2 {
-		t.Errorf("the line has %d parts, want 2: %s", n, c.Lines[0].Path)
+	if n := strings.Count(c.Curves[2].Path, "M"); n != 2 {
+		t.Errorf("the line has %d parts, want 2: %s", n, c.Curves[2].Path)
 	}
-	if len(c.Marks) != 2 || math.Abs(c.Marks[0].Width-2*width) > .01 {
-		t.Errorf("marks %+v", c.Marks)
+	if len(c.Spans) != 2 || math.Abs(c.Spans[0].Width-2*width) > .01 {
+		t.Errorf("marks %+v", c.Spans)
 	}
 	if len(c.Rows) != 4 || strings.Join(c.Rows[1].Cells, " ") != "1 3 4" || !c.Rows[1].Marked || strings.Join(c.Heads, " ") != "a b line" {
 		t.Errorf("table %v %+v", c.Heads, c.Rows)
 	}
-	if last := c.Y[len(c.Y)-1]; c.Y[0].Text != "0" || last.Text != "4" || last.At != chartTop {
-		t.Errorf("axis %+v", c.Y)
+	if last := c.YTicks[len(c.YTicks)-1]; c.YTicks[0].Text != "0" || last.Text != "4" || last.At != chartTop {
+		t.Errorf("axis %+v", c.YTicks)
+	}
+}
+
+// hundredths formats a place as paths have it.
+func hundredths(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
+
+func TestTicksOfNumbers(t *testing.T) {
+	here := func(v float64) float64 { return v }
+	for _, c := range []struct {
+		scale   draw.Scale
+		highest float64
+		want    string
+	}{
+		{countScale, .3, "0 0.1 0.2 0.3"},
+		{countScale, 1, "0 1"},
+		{countScale, 2, "0 1 2"},
+		{countScale, 4, "0 1 2 3 4"},
+		{countScale, 7, "0 2 4 6"},
+		{countScale, 33, "0 10 20 30"},
+		{countScale, 1024, "0 500 1\u202f000"},
+		{byteScale, 3 << 20, "0 B 1 MiB 2 MiB 3 MiB"},
+		{durationScale, 20_000, "0 5.0 s 10.0 s 15.0 s 20.0 s"},
+		{durationScale, 600_000, "0 2 min 4 min 6 min 8 min 10 min"},
+	} {
+		got := ""
+		for i, each := range c.scale.Ticks(c.highest, here) {
+			if i > 0 {
+				got += " "
+			}
+			got += each.Text
+			if each.At > c.highest*1.001 {
+				t.Errorf("up to %v: a tick at %v", c.highest, each.At)
+			}
+		}
+		if got != c.want {
+			t.Errorf("up to %v: %q, want %q", c.highest, got, c.want)
+		}
 	}
 }
 

@@ -3,11 +3,13 @@ package web
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/draw"
 )
 
 // functions are what templates call.
@@ -44,6 +46,23 @@ var functions = template.FuncMap{
 
 	"lastAttempt": lastAttempt,
 }
+
+// Scales of pictures.
+var (
+	byteScale     = draw.Scale{Text: func(v float64) string { return bytesText(int64(v)) }, Units: []float64{1, 1 << 10, 1 << 20, 1 << 30, 1 << 40}}
+	durationScale = draw.Scale{Text: func(v float64) string {
+		return strings.TrimSuffix(strings.TrimSuffix(strings.Replace(durationText(int64(v)), "–", "0", 1), " 0 s"), " 0 min")
+	}, Units: []float64{1, 1000, 60_000, 3_600_000, 86_400_000}}
+	countScale = draw.Scale{Text: func(v float64) string {
+		if v != math.Floor(v) {
+			return tenths(v)
+		}
+		return countText(int64(v))
+	}, Units: []float64{1}}
+)
+
+// tenths formats a number with at most one digit after the point.
+func tenths(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
 
 // maxShownIDs bounds a list of ids on a page.
 const maxShownIDs = 200

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/draw"
 )
 
 // errNoDrills is the error of a server without reports of drills.
@@ -52,7 +53,7 @@ func showDrill(c *call) error {
 type faultPicture struct {
 	Width, Height int
 	Bars          []faultBar
-	Ticks         []tick
+	Ticks         []draw.Tick
 	LeftOut       int // faults that the picture does not show
 }
 
@@ -92,7 +93,7 @@ func drawFaultPicture(v *chaos.Verdict) (p faultPicture) {
 		f.X, f.Y = at(f.At), faultTop+i*faultRow
 		f.Length = max(at(until)-f.X, 2)
 	}
-	p.Ticks = durationScale.ticks(float64(end), func(ms float64) float64 { return float64(at(int64(ms))) })
+	p.Ticks = durationScale.Ticks(float64(end), func(ms float64) float64 { return float64(at(int64(ms))) })
 	p.Width, p.Height = faultLeft+faultWidth+60, faultTop+len(p.Bars)*faultRow+6
 	return p
 }

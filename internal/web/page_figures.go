@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/internal/web/analysis"
 	"github.com/hammr/hammr/sched"
 )
@@ -22,7 +23,7 @@ type skewData struct {
 	Measures []link
 	Stages   []stageLink
 	Stage    analysis.StageSkew
-	Plots    []*xyPlot
+	Plots    []*draw.Plot
 }
 
 // stageLink is a stage in the list of stages.
@@ -94,18 +95,18 @@ func (d *skewData) draw() {
 		return out
 	}
 	tasks := float64(s.Tasks - s.Empty)
-	curve := newXYPlot("Tasks sorted by "+d.Name, fmt.Sprintf("from the least to the most loaded task; the median is %s, the highest %s", d.Value(s.Median), d.Value(s.Max)),
+	curve := draw.NewPlot("Tasks sorted by "+d.Name, fmt.Sprintf("from the least to the most loaded task; the median is %s, the highest %s", d.Value(s.Median), d.Value(s.Max)),
 		"tasks", d.Name, tasks, float64(s.Max), countScale, format)
-	curve.line("curve", float(s.Curve), func(i int) float64 { return tasks * float64(i) / max(1, float64(len(s.Curve)-1)) })
-	curve.line("median", []float64{float64(s.Median), float64(s.Median)}, func(i int) float64 { return tasks * float64(i) })
-	d.Plots = []*xyPlot{curve}
+	curve.Line("curve", float(s.Curve), func(i int) float64 { return tasks * float64(i) / max(1, float64(len(s.Curve)-1)) })
+	curve.Line("median", []float64{float64(s.Median), float64(s.Median)}, func(i int) float64 { return tasks * float64(i) })
+	d.Plots = []*draw.Plot{curve}
 	if d.By != "duration" {
 		d.Plots = append(d.Plots, d.scatter(format))
 	}
 }
 
 // scatter draws the time of tasks against the measure. The slow machine has crosses.
-func (d *skewData) scatter(format scale) *xyPlot {
+func (d *skewData) scatter(format draw.Scale) *draw.Plot {
 	s := &d.Stage
 	var longest int64
 	var normal, slow [][2]float64
@@ -121,9 +122,9 @@ func (d *skewData) scatter(format scale) *xyPlot {
 	if s.SlowNode != "" {
 		text += "; crosses are tasks on " + s.SlowNode
 	}
-	c := newXYPlot("Time against "+d.Name, text, d.Name, "time", float64(s.Max), float64(longest), format, durationScale)
-	c.dots("dots", normal, false)
-	c.dots("crosses", slow, true)
+	c := draw.NewPlot("Time against "+d.Name, text, d.Name, "time", float64(s.Max), float64(longest), format, durationScale)
+	c.Dots("dots", normal, false)
+	c.Dots("crosses", slow, true)
 	return c
 }
 
@@ -148,7 +149,7 @@ func showPreemptions(c *call) error {
 type localityData struct {
 	jobHead
 	analysis.Locality
-	Plots  []*xyPlot
+	Plots  []*draw.Plot
 	Waited int64 // ms in which the job waited for slots nearer to its input
 }
 
@@ -176,7 +177,7 @@ func showLocality(c *call) error {
 }
 
 // placesPlot draws where the tasks of a stage started over time.
-func placesPlot(s *analysis.StageLocality) *xyPlot {
+func placesPlot(s *analysis.StageLocality) *draw.Plot {
 	highest := 0.
 	layers := make([][]float64, 4)
 	for i := range layers {
@@ -190,9 +191,9 @@ func placesPlot(s *analysis.StageLocality) *xyPlot {
 		highest = max(highest, float64(t.Tasks[0]+t.Tasks[1]+t.Tasks[2]))
 	}
 	length := s.Times[len(s.Times)-1].At - s.Times[0].At
-	c := newXYPlot("Starts of "+s.Stage+" over time", "by place: node at the bottom, then rack, then other", "time since the first start", "tasks", float64(max(length, 1)), highest, durationScale, countScale)
+	c := draw.NewPlot("Starts of "+s.Stage+" over time", "by place: node at the bottom, then rack, then other", "time since the first start", "tasks", float64(max(length, 1)), highest, durationScale, countScale)
 	for place, class := range []string{"place-node", "place-rack", "place-other"} {
-		c.bars(class, slices.Clone(base), layers[place])
+		c.Bars(class, slices.Clone(base), layers[place])
 		for i := range base {
 			base[i] += layers[place][i]
 		}

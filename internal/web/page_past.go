@@ -8,13 +8,14 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/web/analysis"
 )
 
 // jobPast is what the page of a job shows of its tasks over time.
 type jobPast struct {
-	Usage    *xyPlot           // slots over time; nil before the first task has started
+	Usage    *draw.Plot        // slots over time; nil before the first task has started
 	Forecast analysis.Forecast // of a job that runs
 	Phases   []phasePart
 }
@@ -142,7 +143,7 @@ func phaseParts(phases []report.Phase) (parts []phasePart) {
 }
 
 // usagePlot draws the slots that a job had over time; nil if it had none.
-func usagePlot(u analysis.Usage) *xyPlot {
+func usagePlot(u analysis.Usage) *draw.Plot {
 	if u.Step == 0 {
 		return nil
 	}
@@ -150,9 +151,9 @@ func usagePlot(u analysis.Usage) *xyPlot {
 	for i := range u.Maps {
 		highest = max(highest, u.Maps[i]+u.Reduces[i])
 	}
-	c := newXYPlot("Slots over time", fmt.Sprintf("at most %.0f; map slots at the bottom, reduce slots on them; attempts that do not count any more are on the timeline", highest),
+	c := draw.NewPlot("Slots over time", fmt.Sprintf("at most %.0f; map slots at the bottom, reduce slots on them; attempts that do not count any more are on the timeline", highest),
 		"time since the first start", "slots", float64(int64(len(u.Maps))*u.Step), highest, durationScale, countScale)
-	c.bars("place-node", make([]float64, len(u.Maps)), u.Maps)
-	c.bars("place-rack", u.Maps, u.Reduces)
+	c.Bars("place-node", make([]float64, len(u.Maps)), u.Maps)
+	c.Bars("place-rack", u.Maps, u.Reduces)
 	return c
 }

@@ -43,7 +43,6 @@ func parseTemplates() map[string]*template.Template {
 // view is what templates get.
 type view struct {
 	*call
-	name     string // of the template
 	Title    string
 	Masters  apidoc.Masters
 	Server   string      // who serves the page
@@ -91,7 +90,7 @@ const pageBytes = 24 << 10
 // render answers with a page.
 func (c *call) render(status int, name, title string, data any, commands ...Command) error {
 	v := &view{
-		call: c, name: name, Title: title, Masters: c.masters(), Server: c.cfg.Name, SignedIn: c.caller.Token,
+		call: c, Title: title, Masters: c.masters(), Server: c.cfg.Name, SignedIn: c.caller.Token,
 		Commands: commands, Data: data, Links: c.links(), Notice: c.notice(),
 	}
 	v.Age = durationText(c.age().Milliseconds())

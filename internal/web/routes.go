@@ -65,7 +65,7 @@ func pageRoutes() []*Route {
 		{Path: "/masters", Verb: access.View, Object: "master", Params: page(), Serve: showMasters, Doc: "The masters, their logs and the changes of the leader."},
 		{Path: "/nodes/{node}", Verb: access.View, Object: "node", Params: page(nodeParam), Serve: showNode, Doc: "A tasknode."},
 		{Path: "/jobs/{job}/timeline", Verb: access.View, Object: "job", Serve: showTimeline, Doc: "Which attempt had which slot, and how work moved between attempts.", Params: page(append(slices.Clone(windowParams),
-			docs.Param{Name: "sel", Doc: "id of the attempt that is selected"}, docs.Param{Name: "page", Max: 1 << 20, Default: "1", Doc: "page of the table"})...)},
+			docs.Param{Name: "px", Max: 4000, Doc: "width of the picture, pixels; default: a still picture for browsers without scripts"}, docs.Param{Name: "sel", Doc: "id of the attempt that is selected"}, docs.Param{Name: "page", Max: 1 << 20, Default: "1", Doc: "page of the table"})...)},
 		{Path: "/jobs/{job}/skew", Verb: access.View, Object: "job", Params: page(jobParam, measureParam, docs.Param{Name: "stage", Doc: "code of a stage; default: the most uneven one"}),
 			Serve: showSkew, Doc: "How unevenly the tasks of a job are loaded."},
 		{Path: "/jobs/{job}/preemption", Verb: access.View, Object: "job", Params: page(jobParam), Serve: showPreemptions, Doc: "Slots that were taken from a job, what that kept and what it lost."},

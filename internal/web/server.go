@@ -110,8 +110,7 @@ type call struct {
 	oldest time.Time // time of the oldest value that the answer has; zero if it has none
 	stale  error     // why a value is not fresh
 
-	fragment string                  // of the page, if the request is for that
-	kept     map[string]renderedPart // of the fragment; nil if the request is for the whole page
+	fragment string // of the page, if the request is for that
 }
 
 func (s *server) newCall(ctx context.Context, w http.ResponseWriter, r *http.Request, rt *Route) *call {

@@ -381,6 +381,36 @@ func TestFragmentIsRenderedOnceForAChange(t *testing.T) {
 	}
 }
 
+// TestFragmentsAreTheSameOnAnyServer follows the page of a job whose state, forms and pools change. Each
+// version is the same as from a server that has rendered no version before.
+func TestFragmentsAreTheSameOnAnyServer(t *testing.T) {
+	s, front, change := watchedJobs(t)
+	path := "/jobs/" + aJob
+	seen := make(map[string]bool)
+	for _, step := range []func(){
+		func() {},
+		func() { s.suspended.Store(true) },
+		func() { s.pools = append(s.pools, apidoc.Queue{Name: "new", State: "RUNNING"}) },
+		func() {},
+		func() { s.suspended.Store(false) },
+		func() { s.pools = nil },
+	} {
+		step()
+		change()
+		got, want := fragmentOf(front, path).Body.String(), fragmentOf(s.handler(t), path).Body.String()
+		if got != want {
+			t.Errorf("another page than from a new server:\n%s\nwant:\n%s", got, want)
+		}
+		seen[got] = true
+		if can, want := strings.Contains(got, path+"/resume"), s.suspended.Load(); can != want {
+			t.Errorf("offers to resume: %t, want %t", can, want)
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("%d versions, want 6", len(seen))
+	}
+}
+
 // watching returns the number of watchers.
 func (h *hub) watching() int {
 	h.mu.Lock()

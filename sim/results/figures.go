@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/sim"
-	"github.com/hammr/hammr/sim/plot"
 )
 
 // saveFigures draws the sojourn times of all repetitions and the slots of the first.
@@ -15,17 +15,17 @@ import (
 //	sojourn-by-class   the same for each class of jobs, if there are several
 //	slots              usage over time under each policy
 func (r *Report) saveFigures(dir string) error {
-	axes := plot.Axes{Title: "Sojourn times", X: "sojourn time [s]"}
-	if err := plot.CDF(axes, r.sojourns("")...).Save(dir, "sojourn"); err != nil {
+	axes := draw.Axes{Title: "Sojourn times", X: "sojourn time [s]"}
+	if err := draw.CDF(axes, r.sojourns("")...).Save(dir, "sojourn"); err != nil {
 		return err
 	}
 	if classes := r.classes(); len(classes) > 1 {
-		var figures []*plot.Figure
+		var figures []*draw.Figure
 		for _, class := range classes {
-			axes := plot.Axes{Title: class, X: "sojourn time [s]"}
-			figures = append(figures, plot.CDF(axes, r.sojourns(class)...))
+			axes := draw.Axes{Title: class, X: "sojourn time [s]"}
+			figures = append(figures, draw.CDF(axes, r.sojourns(class)...))
 		}
-		if err := plot.Grid("Sojourn times by class", 2, figures...).Save(dir, "sojourn-by-class"); err != nil {
+		if err := draw.Grid("Sojourn times by class", 2, figures...).Save(dir, "sojourn-by-class"); err != nil {
 			return err
 		}
 	}
@@ -34,9 +34,9 @@ func (r *Report) saveFigures(dir string) error {
 
 // sojourns returns the times of all repetitions under each policy, of one class; "" is all
 // classes. Values are in s.
-func (r *Report) sojourns(class string) (samples []plot.Sample) {
+func (r *Report) sojourns(class string) (samples []draw.Sample) {
 	for i, run := range r.Repetitions[0].Runs {
-		sample := plot.Sample{Name: run.Policy}
+		sample := draw.Sample{Name: run.Policy}
 		for _, repetition := range r.Repetitions {
 			jobs := repetition.Runs[i].Result.Jobs
 			for k := range jobs {
@@ -81,10 +81,10 @@ func (r *Report) classes() (names []string) {
 // slotsFigure shows the slots of the first repetition: each slot on small clusters, else
 // numbers of slots. A colour is a job or a pool. Suspended attempts have no row of their own,
 // so runs with suspension show numbers too.
-func (r *Report) slotsFigure() *plot.Figure {
+func (r *Report) slotsFigure() *draw.Figure {
 	first := r.Repetitions[0]
 	groups := groupsOf(r.Workload, first.Runs[0].Result)
-	var figures []*plot.Figure
+	var figures []*draw.Figure
 	columns := 2
 	if DrawsEachSlot(r.Cluster, r.Workload) && !anySuspended(first.Runs) {
 		columns = 1
@@ -103,14 +103,14 @@ func (r *Report) slotsFigure() *plot.Figure {
 	if len(r.Repetitions) > 1 {
 		title = fmt.Sprintf("%s, seed %d", title, first.Seed)
 	}
-	return plot.Grid(title, columns, figures...)
+	return draw.Grid(title, columns, figures...)
 }
 
 // marks returns the failures of machines. A mark shows where a curve changes because of a
 // failure, not of the policy.
-func marks(r *sim.Result) (list []plot.Mark) {
+func marks(r *sim.Result) (list []draw.Mark) {
 	for _, lost := range r.Lost {
-		list = append(list, plot.Mark{X: float64(lost.At) / 1000, Name: sim.MachineName(lost.Machine) + " is lost"})
+		list = append(list, draw.Mark{X: float64(lost.At) / 1000, Name: sim.MachineName(lost.Machine) + " is lost"})
 	}
 	if len(list) > 5 { // names would overlap
 		for i := range list {

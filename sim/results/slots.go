@@ -6,17 +6,17 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/sim"
-	"github.com/hammr/hammr/sim/plot"
 	"github.com/hammr/hammr/sim/workload"
 )
 
 // groups has the units that get a colour in pictures of slots: pools if the jobs use
-// several, else jobs. If there are too many, the smallest are one group, plot.Others. It is
+// several, else jobs. If there are too many, the smallest are one group, draw.Others. It is
 // computed from the first run, so that all panels have the same colours.
 type groups struct {
 	byPool bool
-	names  []string          // in order of the first job; plot.Others last
+	names  []string          // in order of the first job; draw.Others last
 	of     map[string]string // group of a job, by id
 }
 
@@ -43,18 +43,18 @@ func groupsOf(w *workload.Workload, r *sim.Result) groups {
 }
 
 // fold keeps the groups with the most work, and joins all others into one. More colours than
-// plot.Colours cannot be distinguished.
+// draw.Colours cannot be distinguished.
 func (g *groups) fold(work map[string]int64) {
-	if len(g.names) <= plot.Colours {
+	if len(g.names) <= draw.Colours {
 		return
 	}
 	bySize := slices.SortedStableFunc(slices.Values(g.names), func(a, b string) int { return cmp.Compare(work[b], work[a]) })
 	// One colour is left for the rest.
-	small := bySize[plot.Colours-1:]
-	g.names = append(slices.DeleteFunc(g.names, func(name string) bool { return slices.Contains(small, name) }), plot.Others)
+	small := bySize[draw.Colours-1:]
+	g.names = append(slices.DeleteFunc(g.names, func(name string) bool { return slices.Contains(small, name) }), draw.Others)
 	for job, name := range g.of {
 		if slices.Contains(small, name) {
-			g.of[job] = plot.Others
+			g.of[job] = draw.Others
 		}
 	}
 }
@@ -98,12 +98,12 @@ func anySuspended(runs []PolicyRun) bool {
 // The simulator knows how many slots are in use on a machine but not which; a task goes to
 // the row that has been free for the longest time. The tasks of a suspended attempt's slot
 // would overlap, see anySuspended.
-func (r *Report) gantt(run PolicyRun, g groups) *plot.Figure {
+func (r *Report) gantt(run PolicyRun, g groups) *draw.Figure {
 	perKind := r.perMachine()
 	names := rowNames(r.Cluster.Machines, perKind)
 	freeAt := make([]int64, len(names)) // of each row
 	tasks := slices.SortedStableFunc(slices.Values(run.Result.Tasks), func(a, b sim.TaskResult) int { return cmp.Compare(a.Start, b.Start) })
-	var spans []plot.Span
+	var spans []draw.Span
 	for _, t := range tasks {
 		first := t.Machine * perKind.Total()
 		if t.Kind == cluster.ReduceSlot {
@@ -120,11 +120,11 @@ func (r *Report) gantt(run PolicyRun, g groups) *plot.Figure {
 			}
 		}
 		freeAt[row] = end
-		spans = append(spans, plot.Span{Row: row, From: float64(t.Start) / 1000, To: float64(end) / 1000, Name: g.of[t.Job]})
+		spans = append(spans, draw.Span{Row: row, From: float64(t.Start) / 1000, To: float64(end) / 1000, Name: g.of[t.Job]})
 	}
 	rank := g.rank() // colours are given in the order of spans
-	slices.SortStableFunc(spans, func(a, b plot.Span) int { return cmp.Compare(rank[a.Name], rank[b.Name]) })
-	return plot.Gantt(plot.Axes{Title: run.Policy, X: "time [s]", Y: "slots", Marks: marks(run.Result)}, names, spans...)
+	slices.SortStableFunc(spans, func(a, b draw.Span) int { return cmp.Compare(rank[a.Name], rank[b.Name]) })
+	return draw.Gantt(draw.Axes{Title: run.Policy, X: "time [s]", Y: "slots", Marks: marks(run.Result)}, names, spans...)
 }
 
 // rowNames label the first slot of each machine and, if there is space, of each kind.
@@ -146,24 +146,24 @@ func rowNames(machines int, perKind cluster.Slots) []string {
 }
 
 // areas show the number of slots of each group: a figure of maps and one of reduces.
-func (r *Report) areas(run PolicyRun, g groups) (figures []*plot.Figure) {
+func (r *Report) areas(run PolicyRun, g groups) (figures []*draw.Figure) {
 	maps, reduces := r.slots()
 	for kind, labels := range [2][2]string{{"maps", "map slots"}, {"reduces", "reduce slots"}} {
 		times, areas := g.count(run.Result, cluster.Slot(kind))
-		axes := plot.Axes{Title: run.Policy + ": " + labels[0], X: "time [s]", Y: labels[1], Marks: marks(run.Result)}
+		axes := draw.Axes{Title: run.Policy + ": " + labels[0], X: "time [s]", Y: labels[1], Marks: marks(run.Result)}
 		if max(maps, reduces) > 0 {
 			axes.Max = float64(cluster.Slots{maps, reduces}[kind])
 		}
-		figures = append(figures, plot.Areas(axes, times, areas...))
+		figures = append(figures, draw.Areas(axes, times, areas...))
 	}
 	return figures
 }
 
 // count sums the slots of each group over time, from the samples of jobs.
-func (g *groups) count(r *sim.Result, kind cluster.Slot) (times []float64, areas []plot.Area) {
+func (g *groups) count(r *sim.Result, kind cluster.Slot) (times []float64, areas []draw.Area) {
 	rank := g.rank()
 	for _, name := range g.names {
-		areas = append(areas, plot.Area{Name: name})
+		areas = append(areas, draw.Area{Name: name})
 	}
 	slotsOfGroup, slotsOfJob := make([]float64, len(areas)), make(map[string]int)
 	add := func(at int64) {

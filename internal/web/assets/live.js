@@ -1,6 +1,6 @@
 // @ts-check
 // live.js keeps a page up to date, and leads to the search field. The server names the topics that have changed; then this module
-// fetches the page's fragment, or what has changed in it, and changes the elements that differ. It keeps focus, scroll positions,
+// fetches the page's fragment, and changes the elements that differ. It keeps focus, scroll positions,
 // open details and typed text. A tab that is hidden has no connection.
 
 const topics = document.body.dataset.topics;
@@ -24,7 +24,6 @@ const policy = window.trustedTypes
 let source = null;
 let last = ""; // id of the last event
 let tag = ""; // ETag of the fragment that the page shows
-let shown = ""; // its text
 let lostAt = 0; // when the connection was lost, 0 if it is open
 let fetchedAt = 0;
 let timer = 0; // of the next fetch, 0 for none
@@ -96,13 +95,13 @@ function refreshSoon(delay = 0) {
 async function refresh() {
   [timer, fetching, fetchedAt] = [0, true, Date.now()];
   try {
-    const headers = { "Hammr-Fragment": "1", "A-IM": "hammr-pieces", ...(tag ? { "If-None-Match": tag } : {}) };
+    const headers = { "Hammr-Fragment": "1", ...(tag ? { "If-None-Match": tag } : {}) };
     const answer = await fetch(location.pathname + location.search, { headers, cache: "no-store" });
     if (answer.status === 401) location.reload();
     if (answer.redirected || !answer.ok) return;
-    shown = answer.status === 226 ? patched(shown, await answer.json()) : await answer.text();
+    const text = await answer.text();
     tag = answer.headers.get("ETag") ?? "";
-    apply(new DOMParser().parseFromString(/** @type {string} */ (policy.createHTML(shown)), "text/html"));
+    apply(new DOMParser().parseFromString(/** @type {string} */ (policy.createHTML(text)), "text/html"));
     document.dispatchEvent(new CustomEvent("hammr:change"));
   } catch {
     // The master is gone: the connection says so.
@@ -111,13 +110,6 @@ async function refresh() {
     if (again) refreshSoon();
     again = false;
   }
-}
-
-/** Applies a delta, as delta.go describes it: edits of the pieces between all "<". */
-function patched(/** @type {string} */ text, /** @type {[number, number, ...string[]][]} */ edits) {
-  const pieces = text.split("<");
-  for (const [at, count, ...added] of edits.reverse()) pieces.splice(at, count, ...added);
-  return pieces.join("<");
 }
 
 /** Changes main and footer to those of another document. */
@@ -129,9 +121,9 @@ function apply(/** @type {Document} */ page) {
   }
 }
 
-/** Reports whether an element is the user's or a module's: typed text, a selection, a canvas. */
+/** Reports whether an element is the user's or a module's: typed text, a selection, a picture. */
 function held(/** @type {Element} */ e) {
-  if (e.matches("canvas, [data-live=keep]")) return true;
+  if (e.matches("[data-live=keep]")) return true;
   if (e === document.activeElement) return e.matches("input, select, textarea");
   if (e instanceof HTMLInputElement) return e.value !== e.defaultValue || e.checked !== e.defaultChecked;
   if (e instanceof HTMLTextAreaElement) return e.value !== e.defaultValue;

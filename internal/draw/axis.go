@@ -1,4 +1,4 @@
-package plot
+package draw
 
 import "math"
 
@@ -6,7 +6,7 @@ import "math"
 type axis struct {
 	log      bool
 	min, max float64 // min is greater than max until there is a value
-	names    []tick  // labels of places that are not numbers; nil for an axis of numbers
+	names    []Tick  // labels of places that are not numbers; nil for an axis of numbers
 }
 
 func newAxis(log bool) axis {
@@ -62,7 +62,7 @@ func (a *axis) part(v float64) float64 {
 }
 
 // ticks returns about as many ticks as wanted, or all names.
-func (a *axis) ticks(wanted int) []tick {
+func (a *axis) ticks(wanted int) []Tick {
 	switch {
 	case a.names != nil:
 		return a.names
@@ -73,14 +73,14 @@ func (a *axis) ticks(wanted int) []tick {
 }
 
 // ticksAlong returns ticks whose labels do not overlap on a horizontal axis of a length.
-func (a *axis) ticksAlong(length float64) (ticks []tick) {
+func (a *axis) ticksAlong(length float64) (ticks []Tick) {
 	const between = 6
 	for wanted, fits := wantedTicks, false; wanted > 0 && !fits; wanted-- {
 		ticks = a.ticks(wanted)
 		end := math.Inf(-1)
 		fits = true
 		for _, t := range ticks {
-			if at, half := a.part(t.value)*length, textWidth(t.label, tickSize, false)/2; half > 0 {
+			if at, half := a.part(t.At)*length, TextWidth(t.Text, tickSize)/2; half > 0 {
 				fits = fits && at-half >= end+between
 				end = at + half
 			}

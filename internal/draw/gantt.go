@@ -1,4 +1,4 @@
-package plot
+package draw
 
 import "math"
 
@@ -37,10 +37,10 @@ func Gantt(a Axes, rows []string, spans ...Span) *Figure {
 	c.add(func(p *pen) { p.boxes(all) })
 	c.fit()
 	c.y.min, c.y.max = -0.5, max(float64(len(rows))-0.5, 0.5)
-	c.y.names = []tick{}
+	c.y.names = []Tick{}
 	for i, name := range rows {
 		if name != "" {
-			c.y.names = append(c.y.names, tick{float64(len(rows) - 1 - i), name})
+			c.y.names = append(c.y.names, Tick{float64(len(rows) - 1 - i), name})
 		}
 	}
 	return c.figure()

@@ -1,4 +1,4 @@
-package plot
+package draw
 
 import "math"
 
@@ -43,9 +43,9 @@ func Bars(a Axes, groups []string, series ...Bar) *Figure {
 	}
 	// Group i is at x = i, with half a unit on both sides.
 	c.x.min, c.x.max = -0.5, max(float64(len(groups))-0.5, 0.5)
-	c.x.names = []tick{}
+	c.x.names = []Tick{}
 	for i, name := range groups {
-		c.x.names = append(c.x.names, tick{float64(i), name})
+		c.x.names = append(c.x.names, Tick{float64(i), name})
 	}
 	return c.figure()
 }

@@ -1,4 +1,4 @@
-package plot
+package draw
 
 // Lengths are in points.
 const (
@@ -33,7 +33,7 @@ func (f *Figure) panelSize() (w, h float64) {
 	}
 	for _, c := range f.charts {
 		for i, t := range c.y.names[min(1, len(c.y.names)):] {
-			rows := c.y.names[i].value - t.value // from the name above
+			rows := c.y.names[i].At - t.At // from the name above
 			h = max(h, (c.y.max-c.y.min)/rows*tickSize+smallHeight/3)
 		}
 	}
@@ -63,9 +63,9 @@ func (f *Figure) drawing() *canvas {
 	c.write(text{x: margin + width/2, y: margin + titleSize, anchor: "middle", size: titleSize + 1, bold: true, maxWidth: width}, f.title)
 	in, of := f.insets(pw), lineStyles(names)
 	for i, one := range f.charts {
-		p := &pen{canvas: c, chart: one, of: of, width: pw - in.left - in.right, height: ph - in.top - in.bottom}
-		p.left = margin + in.left + float64(i%columns)*(pw+gap)
-		p.top = top + in.top + float64(i/columns)*(ph+gap)
+		left, panelTop := margin+float64(i%columns)*(pw+gap), top+float64(i/columns)*(ph+gap)
+		plane := Plane{left + in.left, panelTop + in.top, left + pw - in.right, panelTop + ph - in.bottom, one.x, one.y}
+		p := &pen{canvas: c, chart: one, Plane: plane, of: of}
 		p.panel(in)
 	}
 	if len(f.charts) > 0 {
@@ -84,13 +84,13 @@ func (f *Figure) insets(panel float64) (in insets) {
 	for _, c := range f.charts {
 		label := 0.
 		for _, t := range c.y.ticks(wantedTicks) {
-			label = max(label, textWidth(t.label, tickSize, false))
+			label = max(label, TextWidth(t.Text, tickSize))
 		}
 		for _, t := range c.x.ticks(wantedTicks) {
 			// A label near the end of the axis reaches beyond it. The axis has more than half
 			// of the width.
-			if half := textWidth(t.label, tickSize, false) / 2; c.x.names == nil {
-				in.right = max(in.right, half+2-(1-c.x.part(t.value))*panel/2)
+			if half := TextWidth(t.Text, tickSize) / 2; c.x.names == nil {
+				in.right = max(in.right, half+2-(1-c.x.part(t.At))*panel/2)
 			}
 		}
 		in.left = max(in.left, label+tickLong+4+lineHeight(c.Y, labelSize))
@@ -99,7 +99,7 @@ func (f *Figure) insets(panel float64) (in insets) {
 	for _, c := range f.charts {
 		lines := 1
 		for _, t := range c.x.names {
-			lines = max(lines, len(wrap(t.label, tickSize, c.nameWidth(panel-in.left-in.right))))
+			lines = max(lines, len(wrap(t.Text, tickSize, c.nameWidth(panel-in.left-in.right))))
 		}
 		in.bottom = max(in.bottom, tickLong+6+float64(lines)*tickSize*lineGap+lineHeight(c.X, labelSize))
 	}
@@ -130,18 +130,18 @@ func (c *chart) nameWidth(width float64) float64 {
 
 // panel draws a panel: the grid first, so that the data covers it.
 func (p *pen) panel(in insets) {
-	bottom := p.top + p.height
-	title := text{x: p.left + p.width/2, y: p.top - 8 - p.markHeight(), anchor: "middle", size: titleSize, bold: true, maxWidth: p.width + in.right}
+	bottom, width := p.Bottom, p.Right-p.Left
+	title := text{x: (p.Left + p.Right) / 2, y: p.Top - 8 - p.markHeight(), anchor: "middle", size: titleSize, bold: true, maxWidth: width + in.right}
 	p.write(title, p.Title)
-	p.write(text{x: title.x, y: bottom + in.bottom - 4, anchor: "middle", size: labelSize, maxWidth: p.width}, p.X)
-	p.write(text{x: p.left - in.left + labelSize, y: p.top + p.height/2, anchor: "middle", size: labelSize, upward: true, maxWidth: p.height + in.bottom/2}, p.Y)
+	p.write(text{x: title.x, y: bottom + in.bottom - 4, anchor: "middle", size: labelSize, maxWidth: width}, p.Axes.X)
+	p.write(text{x: p.Left - in.left + labelSize, y: (p.Top + p.Bottom) / 2, anchor: "middle", size: labelSize, upward: true, maxWidth: p.Bottom - p.Top + in.bottom/2}, p.Axes.Y)
 
-	grid, lines := new(path), new(path)
+	grid, lines := new(Path), new(Path)
 	p.ticksBelow(grid, lines)
 	p.ticksBeside(grid, lines)
-	lines.move(p.left, p.top)
-	lines.down(bottom)
-	lines.across(p.left + p.width)
+	lines.Move(p.Left, p.Top)
+	lines.Down(bottom)
+	lines.Across(p.Right)
 	p.draw(stroke{colour: pale, width: 0.5}, "none", grid)
 	p.draw(stroke{colour: ink, width: 0.5}, "none", lines)
 	for _, shape := range p.shapes {
@@ -152,44 +152,44 @@ func (p *pen) panel(in insets) {
 
 // ticksBelow labels the horizontal axis. Names have no ticks, and several lines if they are
 // long.
-func (p *pen) ticksBelow(grid, lines *path) {
-	bottom := p.top + p.height
-	for _, t := range p.x.ticksAlong(p.width) {
-		at := p.across(t.value)
+func (p *pen) ticksBelow(grid, lines *Path) {
+	bottom := p.Bottom
+	for _, t := range p.x.ticksAlong(p.Right - p.Left) {
+		at := p.X(t.At)
 		if p.x.names == nil {
-			lines.move(at, bottom)
-			lines.down(bottom + t.length())
-			if t.label != "" {
-				grid.move(at, p.top)
-				grid.down(bottom)
+			lines.Move(at, bottom)
+			lines.Down(bottom + t.length())
+			if t.Text != "" {
+				grid.Move(at, p.Top)
+				grid.Down(bottom)
 			}
 		}
-		maxWidth := p.nameWidth(p.width)
-		for i, line := range wrap(t.label, tickSize, maxWidth) {
+		maxWidth := p.nameWidth(p.Right - p.Left)
+		for i, line := range wrap(t.Text, tickSize, maxWidth) {
 			p.write(text{x: at, y: bottom + tickLong + 2 + tickSize*(1+lineGap*float64(i)), anchor: "middle", size: tickSize, maxWidth: maxWidth}, line)
 		}
 	}
 }
 
 // ticksBeside labels the vertical axis. Names have no ticks.
-func (p *pen) ticksBeside(grid, lines *path) {
+func (p *pen) ticksBeside(grid, lines *Path) {
 	for _, t := range p.y.ticks(wantedTicks) {
-		at := p.down(t.value)
+		at := p.Y(t.At)
 		if p.y.names == nil {
-			lines.move(p.left, at)
-			lines.across(p.left - t.length())
-			if t.label != "" {
-				grid.move(p.left, at)
-				grid.across(p.left + p.width)
+			lines.Move(p.Left, at)
+			lines.Across(p.Left - t.length())
+			if t.Text != "" {
+				grid.Move(p.Left, at)
+				grid.Across(p.Right)
 			}
 		}
-		p.write(text{x: p.left - tickLong - 3, y: at + middle*tickSize, anchor: "end", size: tickSize}, t.label)
+		p.write(text{x: p.Left - tickLong - 3, y: at + middle*tickSize, anchor: "end", size: tickSize}, t.Text)
 	}
 }
 
 // length returns the length of the line of a tick.
-func (t tick) length() float64 {
-	if t.label == "" {
+func (t Tick) length() float64 {
+	if t.Text == "" {
 		return tickLong / 2
 	}
 	return tickLong

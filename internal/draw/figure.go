@@ -1,4 +1,4 @@
-package plot
+package draw
 
 import (
 	"bytes"
@@ -67,7 +67,7 @@ func (f *Figure) Save(dir, name string) error {
 		return fmt.Errorf("picture %s: %w", name, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, name+".svg"), made.Bytes(), 0o666); err != nil {
-		return fmt.Errorf("plot: %w", err)
+		return fmt.Errorf("draw: %w", err)
 	}
 	return nil
 }

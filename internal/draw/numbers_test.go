@@ -1,4 +1,4 @@
-package plot
+package draw
 
 import (
 	"math"
@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-func labels(ticks []tick) (names []string) {
+func labels(ticks []Tick) (names []string) {
 	for _, t := range ticks {
-		if t.label != "" {
-			names = append(names, t.label)
+		if t.Text != "" {
+			names = append(names, t.Text)
 		}
 	}
 	return names
@@ -18,7 +18,7 @@ func labels(ticks []tick) (names []string) {
 
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
-		of        func(low, high float64, wanted int) []tick
+		of        func(low, high float64, wanted int) []Tick
 		low, high float64
 		want      []string
 	}{

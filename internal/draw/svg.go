@@ -1,11 +1,9 @@
-package plot
+package draw
 
 import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 )
 
@@ -27,29 +25,11 @@ func newCanvas(width, height float64) *canvas {
 	return c
 }
 
-// num formats a length, rounded to 0.01. It never returns "-0".
-func num(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100+0, 'f', -1, 64) }
-
 // escape returns words as text of XML. Characters that XML does not allow are replaced.
 func escape(words string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(words)) // a Builder returns no errors
 	return b.String()
-}
-
-// path is the outline of a shape.
-type path struct{ strings.Builder }
-
-func (p *path) move(x, y float64) { p.WriteString("M" + num(x) + " " + num(y)) }
-func (p *path) line(x, y float64) { p.WriteString("L" + num(x) + " " + num(y)) }
-func (p *path) across(x float64)  { p.WriteString("H" + num(x)) }
-func (p *path) down(y float64)    { p.WriteString("V" + num(y)) }
-func (p *path) box(l, t, r, b float64) {
-	p.move(l, t)
-	p.across(r)
-	p.down(b)
-	p.across(l)
-	p.WriteString("z")
 }
 
 // stroke is the appearance of a line.
@@ -60,7 +40,7 @@ type stroke struct {
 }
 
 // fill fills shapes. An empty path is left out.
-func (c *canvas) fill(colour string, p *path) {
+func (c *canvas) fill(colour string, p *Path) {
 	if p.Len() > 0 {
 		fmt.Fprintf(c, `<path fill="%s" d="%s"/>`+"\n", colour, p)
 	}
@@ -68,7 +48,7 @@ func (c *canvas) fill(colour string, p *path) {
 
 // draw draws lines, and fills their shapes with a colour or with "none". An empty path is left
 // out.
-func (c *canvas) draw(s stroke, fill string, p *path) {
+func (c *canvas) draw(s stroke, fill string, p *Path) {
 	if p.Len() == 0 {
 		return
 	}
@@ -93,12 +73,19 @@ type text struct {
 // size.
 const middle = 0.35
 
+// boldWidth is how much wider bold text is.
+const boldWidth = 1.08
+
 // write writes words. Empty words are left out.
 func (c *canvas) write(t text, words string) {
 	if words == "" {
 		return
 	}
-	if width := textWidth(words, t.size, t.bold); t.maxWidth > 0 && width > t.maxWidth {
+	width := TextWidth(words, t.size)
+	if t.bold {
+		width *= boldWidth
+	}
+	if t.maxWidth > 0 && width > t.maxWidth {
 		t.size *= t.maxWidth / width
 	}
 	fmt.Fprintf(c, `<text x="%s" y="%s" font-size="%s" text-anchor="%s"`, num(t.x), num(t.y), num(t.size), t.anchor)
@@ -121,9 +108,9 @@ var charWidths = []struct {
 	{`CDHNRUw`, 722}, {`GOQ`, 778}, {`Mm`, 833}, {`%W`, 944},
 }
 
-// textWidth estimates the length of words. It depends on no font of the machine, and has a
+// TextWidth estimates the length of words. It depends on no font of the machine, and has a
 // reserve for browsers without these fonts.
-func textWidth(words string, size float64, bold bool) (width float64) {
+func TextWidth(words string, size float64) (width float64) {
 	for _, r := range words {
 		w := 650.
 		if r >= 0x1100 { // Chinese, Japanese, Korean and symbols
@@ -136,16 +123,13 @@ func textWidth(words string, size float64, bold bool) (width float64) {
 		}
 		width += w
 	}
-	if bold {
-		width *= 1.08
-	}
 	return width * size / 1000 * 1.06
 }
 
 // wrap breaks words into lines of at most a width. A longer word is a line of its own.
 func wrap(words string, size, width float64) (lines []string) {
 	for _, word := range strings.Fields(words) {
-		if n := len(lines); n > 0 && textWidth(lines[n-1]+" "+word, size, false) <= width {
+		if n := len(lines); n > 0 && TextWidth(lines[n-1]+" "+word, size) <= width {
 			lines[n-1] += " " + word
 		} else {
 			lines = append(lines, word)

@@ -1,4 +1,4 @@
-package plot
+package draw
 
 // Colours is the number of names with distinct colours. Callers with more fold the rest into
 // Others.
@@ -35,12 +35,15 @@ var glyphs = []glyph{
 	{"m0 -4l3.8 6.5h-7.6z", true},
 	{"m0 -4l3.8 6.5h-7.6z", false},
 	{"m-4 0h8m-4 -4v8", true},
-	{"m-3 -3l6 6m0 -6l-6 6", true},
+	{cross, true},
 }
 
+// cross is a cross around its place.
+const cross = "m-3 -3l6 6m0 -6l-6 6"
+
 // at adds the glyph to a path.
-func (g glyph) at(p *path, x, y float64) {
-	p.move(x, y)
+func (g glyph) at(p *Path, x, y float64) {
+	p.Move(x, y)
 	p.WriteString(g.shape)
 }
 
@@ -69,7 +72,7 @@ func lineStyles(names []string) map[string]lineStyle {
 func (l lineStyle) stroke() stroke { return stroke{l.colour, 1.8, l.dashes} }
 
 // drawGlyphs draws the markers of a name.
-func (l lineStyle) drawGlyphs(c *canvas, shapes *path) {
+func (l lineStyle) drawGlyphs(c *canvas, shapes *Path) {
 	inside := l.colour
 	if l.glyph.open {
 		inside = "#fff"

@@ -1,4 +1,4 @@
-package plot
+package draw
 
 import "math"
 
@@ -64,21 +64,17 @@ func (c *chart) stack(times []float64, areas []Area) {
 	}
 }
 
-// skyline returns the outline of columns of a width. It has steps, not slopes: usage changes at
-// once. Steps that rounding hides, such as those of errors of means, are left out.
-func (p *pen) skyline(from, width float64, heights []float64) *path {
-	outline, level := new(path), p.down(0)
-	outline.move(p.across(from), level)
+// skyline returns the outline of columns of a width.
+func (p *pen) skyline(from, width float64, heights []float64) *Path {
+	edges, levels := []float64{p.X(from)}, make([]float64, len(heights))
 	for n, height := range heights {
-		if top := p.down(height); num(top) != num(level) {
-			outline.across(p.across(from + float64(n)*width))
-			outline.down(top)
-			level = top
-		}
+		edges, levels[n] = append(edges, p.X(from+float64(n+1)*width)), p.Y(height)
 	}
-	outline.across(p.across(from + float64(len(heights))*width))
-	outline.down(p.down(0))
-	outline.WriteString("z")
+	outline := new(Path)
+	outline.Move(edges[0], p.Y(0))
+	outline.Steps(edges, levels)
+	outline.Down(p.Y(0))
+	outline.Close()
 	return outline
 }
 

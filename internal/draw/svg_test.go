@@ -1,4 +1,4 @@
-package plot
+package draw
 
 import (
 	"bytes"
@@ -82,7 +82,10 @@ func drawn(t *testing.T, f *Figure) (p picture) {
 		p.shapes = append(p.shapes, shape{s.Fill, s.Stroke, s.Dashes, corners(t, s.D), marker.FindString(s.D)})
 	}
 	for _, s := range read.Texts {
-		width := textWidth(s.Words, s.Size, s.Weight == "bold")
+		width := TextWidth(s.Words, s.Size)
+		if s.Weight == "bold" {
+			width *= boldWidth
+		}
 		before := map[string]float64{"start": 0, "middle": width / 2, "end": width}[s.Anchor]
 		l := label{s.Words, s.X - before, s.X - before + width, s.Y - 0.72*s.Size, s.Y + 0.2*s.Size, s.X, s.Y, s.Transform != ""}
 		if l.upward {
@@ -389,7 +392,7 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%g: %q, want %q", width, got, want)
 		}
 	}
-	if wide, thin := textWidth("MW日", 10, false), textWidth("il.", 10, true); wide < 25 || wide > 32 || thin > 10 {
+	if wide, thin := TextWidth("MW日", 10), TextWidth("il.", 10); wide < 25 || wide > 32 || thin > 10 {
 		t.Errorf("widths %g and %g", wide, thin)
 	}
 }

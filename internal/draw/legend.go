@@ -1,4 +1,4 @@
-package plot
+package draw
 
 // legendKind is the symbol next to a name. All panels of a figure have the same kind.
 type legendKind int
@@ -20,7 +20,7 @@ const (
 // name.
 func legendSize(names []string) (w, h float64) {
 	for _, name := range names {
-		w = max(w, textWidth(name, tickSize, false))
+		w = max(w, TextWidth(name, tickSize))
 	}
 	if w == 0 {
 		return 0, 0
@@ -41,14 +41,14 @@ func (c *canvas) legend(kind legendKind, names []string, of map[string]lineStyle
 
 // thumb draws the symbol of a name at a height.
 func (c *canvas) thumb(kind legendKind, of lineStyle, x, y float64) {
-	line, rest := new(path), new(path)
+	line, rest := new(Path), new(Path)
 	if kind == colourLegend {
-		rest.box(x, y-5, x+thumbWidth, y+5)
+		rest.Box(x, y-5, x+thumbWidth, y+5)
 		c.fill(of.colour, rest)
 		return
 	}
-	line.move(x, y)
-	line.across(x + thumbWidth)
+	line.Move(x, y)
+	line.Across(x + thumbWidth)
 	c.draw(of.stroke(), "none", line)
 	if kind == markerLegend {
 		of.glyph.at(rest, x+thumbWidth/2, y)

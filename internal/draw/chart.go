@@ -1,4 +1,4 @@
-package plot
+package draw
 
 import (
 	"fmt"
@@ -52,7 +52,7 @@ func (c *chart) add(shape func(*pen)) { c.shapes = append(c.shapes, shape) }
 // fail keeps the first error. It is reported when the figure is written.
 func (c *chart) fail(format string, args ...any) {
 	if c.err == nil {
-		c.err = fmt.Errorf("plot: "+format, args...)
+		c.err = fmt.Errorf("draw: "+format, args...)
 	}
 }
 
@@ -78,21 +78,12 @@ func (c *chart) fit() {
 }
 
 // pen draws the shapes of a chart into its place.
-//
-//	left, top ┌────────┐
-//	          │        │ height
-//	          └────────┘
-//	            width
 type pen struct {
 	*canvas
 	*chart
-	left, top, width, height float64
-	of                       map[string]lineStyle
+	Plane
+	of map[string]lineStyle
 }
-
-// across and down return the place of a value.
-func (p *pen) across(v float64) float64 { return p.left + p.width*p.x.part(v) }
-func (p *pen) down(v float64) float64   { return p.top + p.height*(1-p.y.part(v)) }
 
 // box is a filled rectangle, in values of the axes.
 type box struct {
@@ -105,10 +96,10 @@ const hairline = 0.3
 
 // boxes draws boxes in order, later ones on top.
 func (p *pen) boxes(all []box) {
-	shapes := new(path)
+	shapes := new(Path)
 	for i, b := range all {
-		left, right := p.across(b.left), p.across(b.right)
-		shapes.box(left, p.down(b.top), max(right, left+hairline), p.down(b.bottom))
+		left, right := p.X(b.left), p.X(b.right)
+		shapes.Box(left, p.Y(b.top), max(right, left+hairline), p.Y(b.bottom))
 		if i == len(all)-1 || all[i+1].name != b.name {
 			p.fill(p.of[b.name].colour, shapes)
 			shapes.Reset()
@@ -120,17 +111,17 @@ const whiskerWidth = 6 // points
 
 // whiskers draws the intervals of points that have one.
 func (p *pen) whiskers(colour string, points []Point) {
-	lines := new(path)
+	lines := new(Path)
 	for _, pt := range points {
 		if !pt.interval() {
 			continue
 		}
-		at, low, high := p.across(pt.X), p.down(pt.Low), p.down(pt.High)
-		lines.move(at, low)
-		lines.down(high)
+		at, low, high := p.X(pt.X), p.Y(pt.Low), p.Y(pt.High)
+		lines.Move(at, low)
+		lines.Down(high)
 		for _, end := range []float64{low, high} {
-			lines.move(at-whiskerWidth/2, end)
-			lines.across(at + whiskerWidth/2)
+			lines.Move(at-whiskerWidth/2, end)
+			lines.Across(at + whiskerWidth/2)
 		}
 	}
 	p.draw(stroke{colour: colour, width: 1}, "none", lines)
@@ -139,18 +130,18 @@ func (p *pen) whiskers(colour string, points []Point) {
 // mark draws the marks inside of the axes across the panel. A name near the border is moved
 // inside, and one that would cover another to its right; without space it is left out.
 func (p *pen) mark() {
-	lines, end := new(path), p.left
+	lines, end := new(Path), p.Left
 	for _, m := range p.Marks {
 		if m.X < p.x.min || m.X > p.x.max {
 			continue
 		}
-		at := p.across(m.X)
-		lines.move(at, p.top)
-		lines.down(p.top + p.height)
-		width := textWidth(m.Name, markSize, false)
-		start := max(min(at-width/2, p.left+p.width-width), end)
-		if m.Name != "" && start+width <= p.left+p.width {
-			p.write(text{x: start + width/2, y: p.top - 4, anchor: "middle", size: markSize}, m.Name)
+		at := p.X(m.X)
+		lines.Move(at, p.Top)
+		lines.Down(p.Bottom)
+		width := TextWidth(m.Name, markSize)
+		start := max(min(at-width/2, p.Right-width), end)
+		if m.Name != "" && start+width <= p.Right {
+			p.write(text{x: start + width/2, y: p.Top - 4, anchor: "middle", size: markSize}, m.Name)
 			end = start + width + 4
 		}
 	}

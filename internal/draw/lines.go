@@ -1,4 +1,4 @@
-package plot
+package draw
 
 // Point is a point of a curve, with an optional interval. Low and High are values of the
 // axis, not distances from Y.
@@ -48,17 +48,17 @@ func (c *chart) curve(l Line) {
 		}
 	}
 	c.add(func(p *pen) {
-		line, markers, style := new(path), new(path), p.of[l.Name]
+		line, markers, style := new(Path), new(Path), p.of[l.Name]
 		for i, pt := range l.Points {
-			x, y := p.across(pt.X), p.down(pt.Y)
+			x, y := p.X(pt.X), p.Y(pt.Y)
 			switch {
 			case i == 0:
-				line.move(x, y)
+				line.Move(x, y)
 			case l.Steps:
-				line.across(x)
-				line.down(y)
+				line.Across(x)
+				line.Down(y)
 			default:
-				line.line(x, y)
+				line.Line(x, y)
 			}
 			if !l.Steps {
 				style.glyph.at(markers, x, y)
