@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
@@ -124,27 +125,15 @@ func (c *simCluster) checkNumbers() error {
 		{"nodes", int64(c.cfg.Machines), 1, maxMachines}, {"map-slots", int64(c.cfg.MapSlots), 0, maxSlots},
 		{"reduce-slots", int64(c.cfg.ReduceSlots), 0, maxSlots}, {"memory-mb", c.cfg.MemoryMB, 0, workload.MaxMemoryMB},
 	} {
-		if n.value < n.least || n.value > n.most {
-			errs = append(errs, fmt.Errorf("--%s %d: expected %d to %d", n.flag, n.value, n.least, n.most))
-		}
+		errs = append(errs, validate.That(n.value >= n.least && n.value <= n.most, "--%s %d: expected %d to %d", n.flag, n.value, n.least, n.most))
 	}
-	invalid := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if c.cfg.Racks < 1 || c.cfg.Replication < 1 {
-		invalid("--racks %d --replication %d: expected at least 1 of each", c.cfg.Racks, c.cfg.Replication)
-	}
-	if t := c.reportInterval; t < 0 || t > 0 && t < time.Millisecond {
-		invalid("--report-interval %v: expected 0, or 1ms and more", t)
-	}
-	if t := c.latency; t < 0 {
-		invalid("--latency %v: expected 0 or more", t)
-	}
-	if t := c.expiry; t < time.Millisecond {
-		invalid("--expiry %v: expected 1ms or more", t)
-	}
-	if !(c.sizeError >= 0 && c.sizeError <= 10) {
-		invalid("--size-error %g: expected 0 to 10", c.sizeError)
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs,
+		validate.That(c.cfg.Racks >= 1 && c.cfg.Replication >= 1, "--racks %d --replication %d: expected at least 1 of each", c.cfg.Racks, c.cfg.Replication),
+		validate.That(c.reportInterval == 0 || c.reportInterval >= time.Millisecond, "--report-interval %v: expected 0, or 1ms and more", c.reportInterval),
+		validate.That(c.latency >= 0, "--latency %v: expected 0 or more", c.latency),
+		validate.That(c.expiry >= time.Millisecond, "--expiry %v: expected 1ms or more", c.expiry),
+		validate.That(c.sizeError >= 0 && c.sizeError <= 10, "--size-error %g: expected 0 to 10", c.sizeError),
+	)...)
 }
 
 // slots returns the number of slots of each kind, after configure.

@@ -1,6 +1,7 @@
 package drill
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,9 +44,7 @@ func NewSession(cfg Config) (*Session, error) {
 	if cfg.Hammr == "" {
 		return nil, errors.New("drill: no program for the daemons")
 	}
-	if cfg.JobTimeout == 0 {
-		cfg.JobTimeout = 2 * time.Minute
-	}
+	cfg.JobTimeout = cmp.Or(cfg.JobTimeout, 2*time.Minute)
 	dir, err := os.MkdirTemp("", "hammr-drill-")
 	if err != nil {
 		return nil, fmt.Errorf("drill: %w", err)

@@ -97,10 +97,10 @@ var importTable = []row{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
 		"internal/client", "internal/owndir", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
 	}},
-	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/percentile", "internal/report", "sim/..."}},
+	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/percentile", "internal/report", "internal/validate", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
 	{"sim/results", []string{"cluster", "internal/apidoc", "internal/percentile", "sched", "sim", "sim/..."}},
-	{"sim/workload", []string{"cluster", "internal/report", "internal/taskproc", "internal/wire", "jobmaster/history", "sim", "sim/...", "storage", "storage/local"}},
+	{"sim/workload", []string{"cluster", "internal/report", "internal/taskproc", "internal/validate", "internal/wire", "jobmaster/history", "sim", "sim/...", "storage", "storage/local"}},
 	{"sim/fluid", nil},
 	{"sim/plot", nil},
 	{"sim/tables", nil},
@@ -208,7 +208,7 @@ var importTable = []row{
 	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/hostfile", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt"}},
 	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/wire"}},
-	{"bench", []string{"bench/data", "internal/localcluster", "internal/minihdfs", "internal/testcluster", "sim/tables"}},
+	{"bench", []string{"bench/data", "internal/localcluster", "internal/minihdfs", "internal/testcluster", "internal/validate", "sim/tables"}},
 	{"bench/data", nil},
 	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
 	{"bench/live", []string{
@@ -231,7 +231,7 @@ var importTable = []row{
 
 	// Tools for tests. Nothing that ships imports them, except the laboratory; the HDFS of a
 	// cluster over ssh is that of internal/minihdfs.
-	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil", "internal/pattern"}},
+	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil", "internal/pattern", "internal/validate"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/testcluster/release", nil},
 	{"internal/sshcluster/sshtest", []string{"internal/procfs", "internal/syncutil"}},

@@ -1,6 +1,7 @@
 package minihdfs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,9 +51,7 @@ func StartYarn(ctx context.Context, c *Cluster, cfg YarnConfig) (*Yarn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Maps == 0 {
-		cfg.Maps = 2
-	}
+	cfg.Maps = cmp.Or(cfg.Maps, 2)
 	y := &Yarn{hdfs: c, jars: jars, dir: filepath.Join(c.cfg.Dir, "yarn"), starter: procfs.NewStarter(), endTimeout: 20 * time.Second}
 	if err = y.prepare(cfg); err == nil {
 		err = y.start(ctx)
