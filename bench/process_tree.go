@@ -1,9 +1,9 @@
 package bench
 
 import (
-	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // treeInterval is the time between two samples of a process tree. A sample reads a file of
@@ -45,16 +45,9 @@ func (w treeWatch) stop() int64 {
 // treeRSS returns the sum of the resident memory of all processes below root, without root.
 // Pages that processes share count in each of them.
 func treeRSS(root int) (sum int64) {
-	names, _ := filepath.Glob("/proc/[0-9]*/stat")
-	children := make(map[int][]Process)
-	for _, name := range names {
-		stat, err := os.ReadFile(name)
-		if err != nil {
-			continue // the process has ended
-		}
-		if p, ok := processIn(stat); ok {
-			children[p.Parent] = append(children[p.Parent], p)
-		}
+	children := make(map[int][]procfs.Process)
+	for _, p := range procfs.All() {
+		children[p.Parent] = append(children[p.Parent], p)
 	}
 	for next := children[root]; len(next) > 0; {
 		p := next[0]

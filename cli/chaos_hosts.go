@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/drill"
 	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // attached is a running cluster that flags name. Without --hostfile there is none, and each

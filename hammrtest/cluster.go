@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // waitLimit bounds each wait of a test.
@@ -81,13 +82,7 @@ func (c *C) await(what string, so func(ctx context.Context) bool) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), waitLimit)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !so(ctx) {
-		select {
-		case <-ctx.Done():
-			c.t.Fatalf("%s: not so after %v", what, waitLimit)
-		case <-tick.C:
-		}
+	if testcluster.Poll(ctx, func(ctx context.Context) (bool, error) { return so(ctx), nil }) != nil {
+		c.t.Fatalf("%s: not so after %v", what, waitLimit)
 	}
 }

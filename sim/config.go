@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim/workload"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/sim/workload"
 )
 

@@ -12,19 +12,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/bench"
+	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // leaderUsage returns the name of the leader and what its process has used, as the kernel reports it.
-func leaderUsage(ctx context.Context, c *testcluster.Cluster) (leader string, u bench.Process, err error) {
+func leaderUsage(ctx context.Context, c *testcluster.Cluster) (leader string, u procfs.Process, err error) {
 	if leader, err = c.AwaitLeader(ctx); err != nil {
 		return "", u, err
 	}
 	p, err := c.Process(leader)
 	if err == nil {
-		u, err = bench.ProcessOf(p.PID)
+		u, err = procfs.Find(p.PID)
 	}
 	return leader, u, err
 }

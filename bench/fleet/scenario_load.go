@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/bench"
+	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
@@ -15,7 +15,7 @@ type window struct {
 	run            *run
 	leader         string
 	began          time.Time
-	usage          bench.Process
+	usage          procfs.Process
 	received, sent int64
 	starts, ends   int64
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // The size of a drill's jobs: with 8 map slots one takes some seconds, most of which its
@@ -121,16 +122,12 @@ func text() []byte {
 	return b.Bytes()
 }
 
-// output is what a job has written, by the names of its files, without marks such as
-// _SUCCESS.
-type output map[string][]byte
-
 // expected returns what a program writes undisturbed in one process.
 //
 // It is the reference of all comparisons: the embedded engine, without faults, with the
 // same number of reduces. Results are kept for the session, since input and program stay
 // the same.
-func (s *Session) expected(ctx context.Context, at dataPlace, program string) (output, error) {
+func (s *Session) expected(ctx context.Context, at dataPlace, program string) (testcluster.Output, error) {
 	key := at.dir + " " + program
 	if s.expectedOutputs[key] != nil {
 		return s.expectedOutputs[key], nil
@@ -144,7 +141,7 @@ func (s *Session) expected(ctx context.Context, at dataPlace, program string) (o
 	if _, err := s.command(ctx, nil, append(args, in, "file://"+out)...); err != nil {
 		return nil, fmt.Errorf("undisturbed run: %w", err)
 	}
-	want, err := readOutput(out)
+	want, err := testcluster.ReadOutput(out)
 	if err == nil {
 		s.expectedOutputs[key] = want
 	}

@@ -34,9 +34,9 @@ type Config struct {
 // Session runs drills one after the other. A Session is used by one goroutine.
 type Session struct {
 	cfg             Config
-	dir             string            // scratch, removed at the end
-	hdfs            *minihdfs.Cluster // nil until a plan wants one
-	expectedOutputs map[string]output // by the place of the output
+	dir             string                        // scratch, removed at the end
+	hdfs            *minihdfs.Cluster             // nil until a plan wants one
+	expectedOutputs map[string]testcluster.Output // by the place of the output
 }
 
 // NewSession makes a session. The caller calls Close. It starts nothing.
@@ -49,7 +49,7 @@ func NewSession(cfg Config) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drill: %w", err)
 	}
-	return &Session{cfg: cfg, dir: dir, expectedOutputs: make(map[string]output)}, nil
+	return &Session{cfg: cfg, dir: dir, expectedOutputs: make(map[string]testcluster.Output)}, nil
 }
 
 // Close ends the session's HDFS and removes its files. Data on a remote file system is

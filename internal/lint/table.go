@@ -207,8 +207,8 @@ var importTable = []row{
 	}},
 	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/hostfile", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt"}},
 	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
-	{"hammrtest", []string{"chaos/rig", "mr", "internal/wire"}},
-	{"bench", []string{"bench/data", "internal/localcluster", "internal/minihdfs", "internal/testcluster", "internal/validate", "sim/tables"}},
+	{"hammrtest", []string{"chaos/rig", "mr", "internal/testcluster", "internal/wire"}},
+	{"bench", []string{"bench/data", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/testcluster", "internal/validate", "sim/tables"}},
 	{"bench/data", nil},
 	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
 	{"bench/live", []string{
@@ -220,7 +220,7 @@ var importTable = []row{
 	{"bench/failover", []string{"internal/client", "chaos/rig", "internal/client/remote", "internal/percentile", "internal/testcluster", "internal/syncutil", "sim/tables"}},
 	{"bench/fleet", []string{
 		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/docs", "internal/jsonfile",
-		"internal/percentile", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate",
+		"internal/percentile", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate",
 		"internal/wire", "sim/tables", "storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
 	{"bench/program/...", []string{"bench", "dag", "mr"}},

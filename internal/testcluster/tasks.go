@@ -1,16 +1,12 @@
 package testcluster
 
 import (
-	"bytes"
-	"fmt"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // Tasks returns the process groups of a tasknode's tasks, by the ids of their leaders. A
@@ -42,31 +38,19 @@ func (c *Cluster) SignalTask(name string, pid int, sig syscall.Signal) error {
 // children returns the running processes that a process has started. Each task is the leader of
 // a process group, so a signal to the group reaches what the task itself has started.
 func children(parent int) (pids []int) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err == nil && parentOf(pid) == parent && procfs.StartTime(pid) != "" {
-			pids = append(pids, pid)
+	for _, p := range procfs.All() {
+		if p.Parent == parent && p.Started != "" {
+			pids = append(pids, p.PID)
 		}
 	}
 	return pids
 }
 
-// parentOf returns the process that has started another, 0 for none.
-func parentOf(pid int) int {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
+// ExtraAttempts returns the number of attempts of a job beyond one for each task. Parts of a
+// split map are tasks of their own.
+func ExtraAttempts(s *wire.JobStatus) (n int) {
+	for _, t := range s.GetTasks() {
+		n += max(0, len(t.Attempts)-1)
 	}
-	// The name, in parentheses, may hold anything; the second field behind it is the
-	// parent.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 2 {
-		return 0
-	}
-	parent, _ := strconv.Atoi(fields[1]) // 0 for what is no number
-	return parent
+	return n
 }
