@@ -1,11 +1,12 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/hammr/hammr/internal/jsonfile"
 )
 
 // Report is the results of one run of the kit, as written to Config.Results.
@@ -121,10 +122,6 @@ func (r Report) write(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("directory for results: %w", err)
 	}
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return "", fmt.Errorf("results: %w", err)
-	}
 	name := filepath.Join(dir, r.Time.UTC().Format("20060102-150405")+".json")
-	return name, os.WriteFile(name, append(data, '\n'), 0o644)
+	return name, jsonfile.Write(name, r, 0o644)
 }

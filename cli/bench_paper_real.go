@@ -36,7 +36,7 @@ func (b *benchPaper) compare(ctx context.Context, e experiment) error {
 	if err := os.MkdirAll(filepath.Join(b.out, trialsDir), 0o777); err != nil {
 		return err
 	}
-	environment := live.EnvironmentOf(e.scratch, b.selection.Scales())
+	environment := live.EnvironmentOf(e.Work, b.selection.Scales())
 	if err := environment.Write(b.out); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (b *benchPaper) compare(ctx context.Context, e experiment) error {
 	}
 	// Real trials run one after the other: two clusters would compete for the cores.
 	b.Workers = 1
-	runner := &live.Runner{Paper: b.name, Hammr: e.hammr, Work: e.scratch, Keep: filepath.Join(b.out, trialsDir), Logf: e.logf}
+	runner := &live.Runner{Paper: b.name, Hammr: e.Hammr, Work: e.Work, Keep: filepath.Join(b.out, trialsDir), Logf: e.Logf}
 	report.Real, err = paper.Run(ctx, b.name, b.Options, runner)
 	if err = errors.Join(err, runner.Close()); err != nil {
 		return err

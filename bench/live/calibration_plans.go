@@ -27,9 +27,9 @@ var calibrationJobs = []jobShape{
 	{at: 26, maps: 2, mapMillis: 3000},
 }
 
-// SleepingCalibration returns the plan of jobs whose tasks sleep.
-func SleepingCalibration() Plan {
-	p := Plan{Name: "sleeping", About: "tasks that sleep for each record"}
+// sleepingCalibration returns the plan of jobs whose tasks sleep.
+func sleepingCalibration() Plan {
+	p := Plan{Name: "sleeping"}
 	for i, s := range calibrationJobs {
 		name := fmt.Sprintf("sleep%02d", i)
 		p.Jobs = append(p.Jobs, Job{
@@ -43,12 +43,12 @@ func SleepingCalibration() Plan {
 	return p
 }
 
-// BusyCalibration returns the control: jobs that count the words of a text. The cores of this
+// busyCalibration returns the control: jobs that count the words of a text. The cores of this
 // machine, which all slots share, bound their speed. Each job writes to a directory with the
 // job's name.
-func BusyCalibration(text string) Plan {
+func busyCalibration(text string) Plan {
 	const splitBytes = 16 << 20
-	p := Plan{Name: "busy", About: "tasks that keep the cores of this machine busy"}
+	p := Plan{Name: "busy"}
 	for i, at := range []int{0, 1, 3, 6} {
 		name := fmt.Sprintf("count%02d", i)
 		p.Jobs = append(p.Jobs, Job{

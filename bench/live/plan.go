@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/sim"
 )
 
 // Job is a job to submit at a time. Name is the job's name on the master; histories are
@@ -26,13 +27,12 @@ type Job struct {
 	blockHosts blockHosts // hosts of its maps' input; nil if the maps read none
 }
 
-// Plan is a workload of jobs in the order in which they are submitted. Name and About appear
-// in reports.
+// Plan is a workload of jobs in the order in which they are submitted.
 type Plan struct {
-	Name, About string
-	Jobs        []Job
-	Failures    []Failure
-	StopAfter   string // the job at whose end the others are killed; "" to wait for all
+	Name      string
+	Jobs      []Job
+	Failures  []sim.Failure // their times are those of the clock
+	StopAfter string        // the job at whose end the others are killed; "" to wait for all
 }
 
 // Run is the outcome of a plan. It has only the masters' records; Result computes numbers

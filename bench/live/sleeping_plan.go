@@ -20,7 +20,7 @@ const (
 // which take the mean of its times divided by fast. Equal tasks are what `hammr run sleep`
 // offers; the spread of task times is lost.
 func SleepingPlan(w *workload.Workload, fast float64) Plan {
-	p := Plan{Name: w.Name, About: "tasks that sleep for each record"}
+	p := Plan{Name: w.Name}
 	for i := range w.Jobs {
 		p.Jobs = append(p.Jobs, sleepingJob(&w.Jobs[i], fast))
 	}
