@@ -232,7 +232,6 @@ var importTable = []row{
 	// cluster over ssh is that of internal/minihdfs.
 	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil", "internal/pattern", "internal/validate"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
-	{"internal/testcluster/release", nil},
 	{"internal/sshcluster/sshtest", []string{"internal/procfs", "internal/syncutil"}},
 	{"internal/lint", nil},
 	{"internal/inittest", nil},
@@ -306,7 +305,7 @@ var unlinked = []struct {
 
 // testHelpers are packages for tests. No program links them.
 var testHelpers = []string{
-	"examples/internal/extest", "internal/inittest", "internal/lint", "internal/reachable", "internal/report/reporttest", "internal/sshcluster/sshtest", "internal/testcluster/release",
+	"examples/internal/extest", "internal/inittest", "internal/lint", "internal/reachable", "internal/report/reporttest", "internal/sshcluster/sshtest",
 	"internal/testlevel", "internal/web/browsertest", "internal/web/webtest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
 }
 
