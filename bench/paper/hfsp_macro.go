@@ -46,7 +46,9 @@ func hfspSmall(o Options, t traces) Experiment {
 	}
 	for _, c := range classes {
 		e.Charts = append(e.Charts, Chart{Name: "fig3-" + c.name, Caption: "FB2009, 60 s a block: sojourn times of " + c.name + " jobs",
-			Draw: func(all []Repeat) *plot.Figure { return cdfsAt(all, "60 s a block", c.name) }})
+			Draw: func(all []Repeat) *plot.Figure {
+				return cdfs(plot.Axes{X: "sojourn time [s]", Y: "part of jobs"}, all, compared, "60 s a block", func(o *Outcome) []float64 { return sojourns(o, c.name) })
+			}})
 	}
 	return e
 }
@@ -83,15 +85,6 @@ func (e *Experiment) byClass(point string, c jobClass) {
 // point.
 func ratioOfSojourns(arm, over, point string) func(Repeat) float64 {
 	return func(r Repeat) float64 { return r.At(arm, point).Summary().Mean / r.At(over, point).Summary().Mean }
-}
-
-// cdfsAt draws the distributions of the sojourn times of a class.
-func cdfsAt(all []Repeat, point, class string) *plot.Figure {
-	var samples []plot.Sample
-	for _, arm := range compared {
-		samples = append(samples, plot.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return sojourns(r.At(arm, point), class) })})
-	}
-	return plot.CDF(plot.Axes{X: "sojourn time [s]", Y: "part of jobs"}, samples...)
 }
 
 // largeRuns is how often FB2010 is repeated: it has 112,942 maps.
@@ -138,7 +131,7 @@ func hfspLarge(o Options, t traces) Experiment {
 	}
 	for _, p := range phases {
 		e.Charts = append(e.Charts, Chart{Name: p.name, Caption: "FB2010: sojourn times, " + p.what, Draw: func(all []Repeat) *plot.Figure {
-			return cdfs(plot.Axes{X: "sojourn time [s]", Y: "part of jobs", Marks: []plot.Mark{{X: hour, Name: "1 h"}}}, all, compared, p.of)
+			return cdfs(plot.Axes{X: "sojourn time [s]", Y: "part of jobs", Marks: []plot.Mark{{X: hour, Name: "1 h"}}}, all, compared, "", p.of)
 		}})
 	}
 	return e
