@@ -20,6 +20,22 @@ type window struct {
 	starts, ends   int64
 }
 
+// measure measures the leader for Options.Duration, and profiles it if a profile is wanted.
+func (r *run) measure(ctx context.Context) (x rates, err error) {
+	profiled := r.profileFor(ctx, min(r.Duration/2, 30*time.Second))
+	w, err := r.openWindow(ctx)
+	if err == nil {
+		err = syncutil.Sleep(ctx, r.Duration)
+	}
+	if err == nil {
+		x, err = w.close(ctx)
+	}
+	if err != nil {
+		return x, err
+	}
+	return x, profiled()
+}
+
 func (r *run) openWindow(ctx context.Context) (w *window, err error) {
 	w = &window{run: r, began: time.Now(), sent: r.fleet.sent(), starts: r.fleet.counts.starts.Load(), ends: r.fleet.counts.ends.Load()}
 	w.received, _ = r.fleet.received()
@@ -86,15 +102,7 @@ func throughput(ctx context.Context, r *run) error {
 	if err := r.awaitCount(ctx, &r.fleet.counts.starts, 0, slots+slots/10); err != nil {
 		return err
 	}
-	profiled := r.profileFor(ctx, min(r.Duration/2, 30*time.Second))
-	w, err := r.openWindow(ctx)
-	if err != nil {
-		return err
-	}
-	if err := syncutil.Sleep(ctx, r.Duration); err != nil {
-		return err
-	}
-	x, err := w.close(ctx)
+	x, err := r.measure(ctx)
 	if err != nil {
 		return err
 	}
@@ -110,9 +118,6 @@ func throughput(ctx context.Context, r *run) error {
 	r.result.add("machines receive", x.received/1e6, "MB/s")
 	r.result.add("machines send", x.sent/1e6, "MB/s")
 	if err := r.addLoopTurn(ctx); err != nil {
-		return err
-	}
-	if err := profiled(); err != nil {
 		return err
 	}
 	return <-feeding
@@ -171,15 +176,7 @@ func running(ctx context.Context, r *run) error {
 	if err := syncutil.Sleep(ctx, 3*time.Second); err != nil { // the starts are over
 		return err
 	}
-	profiled := r.profileFor(ctx, min(r.Duration/2, 30*time.Second))
-	w, err := r.openWindow(ctx)
-	if err != nil {
-		return err
-	}
-	if err := syncutil.Sleep(ctx, r.Duration); err != nil {
-		return err
-	}
-	x, err := w.close(ctx)
+	x, err := r.measure(ctx)
 	if err != nil {
 		return err
 	}
@@ -189,9 +186,6 @@ func running(ctx context.Context, r *run) error {
 	r.result.add("master sends", x.received/1e6, "MB/s")
 	r.result.add("leader's resident memory", mebibytes(x.resident), "MiB")
 	if err := r.addLoopTurn(ctx); err != nil {
-		return err
-	}
-	if err := profiled(); err != nil {
 		return err
 	}
 	for _, id := range ids {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -66,13 +65,10 @@ func prepare(cfg Config, jars string) (*Cluster, error) {
 			return nil, err
 		}
 	}
-	logs, temp := filepath.Join(dir, "logs"), filepath.Join(dir, "tmp")
-	for _, d := range []string{logs, temp} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			return nil, fmt.Errorf("minihdfs: %w", err)
-		}
+	base, err := programIn(dir, 0o755, Java{Jars: jars, HeapMiB: cfg.HeapMiB}, c.starter)
+	if err != nil {
+		return nil, err
 	}
-	base := program{logs: logs, java: Java{Jars: jars, Conf: c.conf, Temp: temp, HeapMiB: cfg.HeapMiB}, starter: c.starter}
 	c.nameNode = &nameNode{daemon{program: base.of("namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode")}, c}
 	for i := range cfg.DataNodes {
 		c.data = append(c.data, c.newDataNode(base, i))

@@ -69,14 +69,21 @@ func (c *Cluster) writeConf() error {
 		}
 	}
 	site := SiteXML(c.properties())
-	files := map[string]string{
+	return writeFiles(c.conf, map[string]string{
 		"core-site.xml":    site, // read by every program
 		"hdfs-site.xml":    site, // HDFS reads its own defaults after core-site, and then this
 		"log4j.properties": Log4j,
 		"topology":         c.topology(),
+	})
+}
+
+// writeFiles writes the files of a configuration into a folder, which it makes.
+func writeFiles(dir string, files map[string]string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("minihdfs: configuration: %w", err)
 	}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(c.conf, name), []byte(content), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			return fmt.Errorf("minihdfs: configuration: %w", err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -69,14 +68,11 @@ func (y *Yarn) prepare(cfg YarnConfig) error {
 	if err != nil {
 		return err
 	}
-	logs, temp := filepath.Join(y.dir, "logs"), filepath.Join(y.dir, "tmp")
-	for _, d := range []string{logs, temp} {
-		if err := os.MkdirAll(d, 0o777); err != nil {
-			return fmt.Errorf("minihdfs: %w", err)
-		}
+	base, err := programIn(y.dir, 0o777, Java{Jars: y.jars, HeapMiB: 256}, y.starter)
+	if err != nil {
+		return err
 	}
-	y.java = Java{Jars: y.jars, Conf: filepath.Join(y.dir, "conf"), Temp: temp, HeapMiB: 256}
-	base := program{logs: logs, java: y.java, starter: y.starter, deathSignal: syscall.SIGTERM, env: []string{"JAVA_HOME=" + home}}
+	y.java, base.deathSignal, base.env = base.java, syscall.SIGTERM, []string{"JAVA_HOME=" + home}
 	y.resourceManager = &daemon{program: base.of("resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")}
 	for i := range y.hdfs.data {
 		y.nodeManagers = append(y.nodeManagers, newNodeManager(base, i, y.hdfs.Host(i), y.dir))

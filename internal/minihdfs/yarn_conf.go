@@ -3,7 +3,6 @@ package minihdfs
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 )
 
@@ -65,18 +64,9 @@ const historyDir = "/history"
 // writeConf writes one configuration for all: each program reads its own file of it.
 func (y *Yarn) writeConf(cfg YarnConfig) error {
 	site := SiteXML(y.properties(cfg))
-	files := map[string]string{
+	return writeFiles(y.java.Conf, map[string]string{
 		"core-site.xml": site, "hdfs-site.xml": site, "yarn-site.xml": site, "mapred-site.xml": site, "capacity-scheduler.xml": site, "log4j.properties": Log4j,
-	}
-	if err := os.MkdirAll(y.java.Conf, 0o755); err != nil {
-		return fmt.Errorf("minihdfs: configuration of YARN: %w", err)
-	}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(y.java.Conf, name), []byte(content), 0o644); err != nil {
-			return fmt.Errorf("minihdfs: configuration of YARN: %w", err)
-		}
-	}
-	return nil
+	})
 }
 
 // javaHome returns the folder of the daemons' Java; tasks use the same Java.
