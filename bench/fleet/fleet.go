@@ -109,9 +109,6 @@ func (f *Fleet) Names() (names []string) {
 	return names
 }
 
-// Ledger returns the record of what the machines did.
-func (f *Fleet) Ledger() *Ledger { return f.ledger }
-
 // received returns the bytes that all machines have received, and that the machine with most
 // of them has.
 func (f *Fleet) received() (all, most int64) {

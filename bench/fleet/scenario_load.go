@@ -96,9 +96,7 @@ func throughput(ctx context.Context, r *run) error {
 	job := Job{Maps: max(slots, r.Rate*5), Map: Span{task / 2, task * 3 / 2}} // so that ends are spread over time
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	feeding := make(chan error, 1)
-	end := time.Now().Add(r.Duration + 2*task)
-	go func() { feeding <- r.feed(ctx, job, 3, end) }()
+	fed := r.feed(ctx, job, time.Now().Add(r.Duration+2*task))
 	if err := r.awaitCount(ctx, &r.fleet.counts.starts, 0, slots+slots/10); err != nil {
 		return err
 	}
@@ -120,12 +118,19 @@ func throughput(ctx context.Context, r *run) error {
 	if err := r.addLoopTurn(ctx); err != nil {
 		return err
 	}
-	return <-feeding
+	return fed()
 }
 
-// feed keeps a number of jobs in the cluster until a time, and waits for all of them.
-func (r *run) feed(ctx context.Context, job Job, atOnce int, until time.Time) error {
-	slots, errs := make(chan struct{}, atOnce), make(chan error)
+// feed keeps three jobs in the cluster until a time. It returns a function that waits for all of
+// them.
+func (r *run) feed(ctx context.Context, job Job, until time.Time) (wait func() error) {
+	done := make(chan error, 1)
+	go func() { done <- r.submitUntil(ctx, job, until) }()
+	return func() error { return <-done }
+}
+
+func (r *run) submitUntil(ctx context.Context, job Job, until time.Time) error {
+	slots, errs := make(chan struct{}, 3), make(chan error)
 	jobs := 0
 	var failed error
 	for time.Now().Before(until) && failed == nil {

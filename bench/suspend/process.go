@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // process is a running task.
@@ -88,16 +90,7 @@ func (p *process) swapped() int64 {
 
 // field returns a field of the process's status in /proc, "" if it has none.
 func (p *process) field(name string) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if n, value, ok := strings.Cut(line, ":"); ok && n == name {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
+	return procfs.Field(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid), name)
 }
 
 // end ends the process, which may be stopped.

@@ -216,7 +216,7 @@ var importTable = []row{
 		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire",
 		"sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload", "internal/pattern",
 	}},
-	{"bench/suspend", []string{"sim/plot", "sim/results", "sim/tables"}},
+	{"bench/suspend", []string{"internal/procfs", "sim/plot", "sim/results", "sim/tables"}},
 	{"bench/fleet", []string{
 		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/docs", "internal/jsonfile",
 		"internal/percentile", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate",

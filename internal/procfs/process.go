@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -45,6 +46,18 @@ func All() (all []Process) {
 		}
 	}
 	return all
+}
+
+// Field returns the first value of a name in a file of "name: value" lines, such as
+// /proc/1/status. It returns "" if the file or the line is missing, as on some virtual machines.
+func Field(file, name string) string {
+	text, _ := os.ReadFile(file)
+	for line := range strings.Lines(string(text)) {
+		if n, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(n) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }
 
 // parseStat parses a process's stat line in /proc. The name may contain blanks and brackets. A
