@@ -12,7 +12,6 @@ import (
 
 	orders "github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
-
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"

@@ -2,11 +2,11 @@ package paper
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
+	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/plot"
 	"github.com/hammr/hammr/sim/results"
 )
@@ -109,7 +109,7 @@ func hfspLarge(o Options, t traces) Experiment {
 	}
 	e.Measures = append(e.Measures,
 		Measure{Name: "jobs done under fair when hfsp has done 80 %", Unit: "%", Paper: 15, Reason: load,
-			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(fairArm), timeOfDone(r.Of(hfspArm), 0.8)) }},
+			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(fairArm), timeOfDone(r.Of(hfspArm), 80)) }},
 		Measure{Name: "median of the map phase, fair over hfsp", Unit: "x", Quote: "more than 2",
 			Of: func(r Repeat) float64 { return median(mapPhases(r.Of(fairArm))) / median(mapPhases(r.Of(hfspArm))) }},
 		Measure{Name: "median of the reduce phase, fair less hfsp", Unit: "min", Paper: 30, Reason: "a reduce phase starts with its first reduce, which waits for the last map. So it includes the time of maps, which is this report's own",
@@ -140,23 +140,16 @@ func hfspLarge(o Options, t traces) Experiment {
 // doneAt returns the part of the jobs that have ended at a time in s. Jobs that failed would
 // count too; none does.
 func doneAt(o *Outcome, at float64) float64 {
-	done := 0
-	for i := range o.Jobs {
-		if seconds(o.Jobs[i].Finish) <= at {
-			done++
-		}
-	}
-	return float64(done) / float64(len(o.Jobs))
+	return fraction(o.Jobs, func(j sim.JobResult) bool { return seconds(j.Finish) <= at })
 }
 
-// timeOfDone returns when a part of the jobs has ended, in s.
-func timeOfDone(o *Outcome, part float64) float64 {
+// timeOfDone returns when a percentage of the jobs has ended, in s.
+func timeOfDone(o *Outcome, percent int) float64 {
 	var ends []float64
 	for i := range o.Jobs {
 		ends = append(ends, seconds(o.Jobs[i].Finish))
 	}
-	slices.Sort(ends)
-	return ends[int(math.Ceil(part*float64(len(ends))))-1]
+	return percentile.Of(ends, percent)
 }
 
 // median returns the median, NaN of no values.

@@ -210,7 +210,7 @@ var importTable = []row{
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/testcluster", "internal/wire"}},
 	{"bench", []string{"bench/data", "internal/jsonfile", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/testcluster", "internal/validate", "sim/tables"}},
 	{"bench/data", nil},
-	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
+	{"bench/paper", []string{"cluster", "internal/percentile", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
 	{"bench/live", []string{
 		"internal/client", "bench", "bench/data", "bench/paper", "chaos/rig", "cluster", "internal/jsonfile", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter", "internal/docs",
 		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire",
